@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/commands.h"
-#include "bench/network_json.h"
-#include "bench/target.h"
+#include "bench/compare.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"

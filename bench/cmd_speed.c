@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/commands.h"
-#include "bench/speed_report.h"
+#include "bench/speed_case.h"
 #include "calibrate/stopwatch.h"
 #include "cli/message.h"
 #include "cli/progress.h"

@@ -1,12 +1,54 @@
-/* compare.h - one method held against another over random networks. */
+/* compare.h - the fast solver against its judge, over random networks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_BENCH_COMPARE_H
 #define FULCRUM_BENCH_COMPARE_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
-#include "bench/random_network.h"
+#include "model/network/network.h"
 #include "model/network/solution.h"
+#include "presets/io/json.h"
+
+/* Networks drawn at random, on which the methods are compared. */
+
+/* Domains of docs/model.md "Solver targets"; the texts are what a report prints. */
+/* clang-format off */
+#define FULCRUM_DOMAIN_LIST(X)                                                          \
+    X(GREEDY,      "greedy",      "greedy, N and C 4-512, five laws")                     \
+    X(EXPONENTIAL, "exponential", "greedy, N 1-256, C 4-512, exponential steps")          \
+    X(WIDE,        "wide",        "greedy, N 1-1024, C 1-512, cv 0.2-3, limits down to 1")  \
+    X(MACHINE,     "machine",     "greedy with SMT, turbo, oversubscription, host, delay") \
+    X(FIXED,       "fixed",       "half batches, the whole network, half with training")  \
+    X(SHARE,       "share",       "batches of any share, the whole network on any CPU")    \
+    X(CORNERS,     "corners",     "extremes of every field")                             \
+    X(TRAINING,    "training",    "greedy with host, delay, training from 3 % to twice the GPU") \
+    X(PERCEPTRON,  "perceptron",  "a perceptron on the core that trains it, cv 0.2-0.6") \
+    X(SLICES,      "slices",      "more actors than threads, steps cut into slices")
+/* clang-format on */
+
+enum fulcrum_domain {
+#define X(domain, name, meaning) FULCRUM_DOMAIN_##domain,
+    FULCRUM_DOMAIN_LIST(X) FULCRUM_DOMAIN_COUNT
+#undef X
+};
+
+/*
+ * Network `index` of a domain: the same for the same seed, whatever was drawn before.
+ * It passes fulcrum_network_check and has no borrowed arrays.
+ */
+struct fulcrum_network fulcrum_random_network(
+    enum fulcrum_domain domain, uint64_t seed, size_t index);
+
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_domain_name(size_t domain);
+/* As fulcrum_domain_name: what is drawn. */
+const char *fulcrum_domain_meaning(size_t domain);
+
+/* One method held against another over random networks. */
 
 /* Which networks, and how both methods solve them. */
 struct fulcrum_comparison_plan {
@@ -95,5 +137,79 @@ size_t fulcrum_comparison_count(const struct fulcrum_comparison *comparisons,
  */
 size_t fulcrum_comparison_worst(
     struct fulcrum_comparison *comparisons, size_t count, size_t wanted);
+
+/* How accurate the methods have to be, and whether they are. */
+
+enum fulcrum_target_quantity {
+    FULCRUM_TARGET_NONE, /* ends a list of limits */
+    FULCRUM_TARGET_MEAN,
+    FULCRUM_TARGET_P95,
+    FULCRUM_TARGET_P99,
+    FULCRUM_TARGET_MAX,
+    FULCRUM_TARGET_WITHIN,     /* share within the error that the method tells */
+    FULCRUM_TARGET_TOLD_RATIO, /* largest error over the one told */
+    FULCRUM_TARGET_FLAGGED
+};
+
+struct fulcrum_target_limit {
+    enum fulcrum_target_quantity quantity;
+    enum fulcrum_comparison_set set;
+    double limit; /* FULCRUM_TARGET_WITHIN: the least; else the most */
+};
+
+enum { FULCRUM_TARGET_LIMITS_MOST = 7 };
+
+/* What one method has to reach over one domain. */
+struct fulcrum_target {
+    enum fulcrum_domain domain;
+    enum fulcrum_method method;
+    enum fulcrum_method judge;
+    size_t networks;       /* over at least as many */
+    double half_width_rel; /* asked of a method that simulates; 0: it does not */
+    struct fulcrum_target_limit limits[FULCRUM_TARGET_LIMITS_MOST];
+};
+
+/* Static, `count` of them. */
+const struct fulcrum_target *fulcrum_targets(size_t *count);
+
+/* NULL where nothing is promised. */
+const struct fulcrum_target *fulcrum_target_find(
+    enum fulcrum_domain domain, enum fulcrum_method method, enum fulcrum_method judge);
+
+/* One limit beside what was measured. */
+struct fulcrum_verdict {
+    const char *quantity;
+    enum fulcrum_comparison_set set;
+    double measured; /* NAN, which misses it: nothing in the set */
+    double limit;
+    bool is_met;
+};
+
+/*
+ * Returns how many verdicts there are.
+ *   out        room for FULCRUM_TARGET_LIMITS_MOST
+ *   summaries  one for each enum fulcrum_comparison_set
+ */
+size_t fulcrum_target_judge(const struct fulcrum_target *target,
+    struct fulcrum_verdict *out, const struct fulcrum_comparison_summary *summaries);
+
+/* "all", "unflagged". */
+const char *fulcrum_comparison_set_name(enum fulcrum_comparison_set set);
+
+/* A network as a line for `fulcrum solve`. */
+
+/*
+ * Adds the members that docs/solve.md describes to an object. The network has neither
+ * tables nor a saturating curve.
+ */
+void fulcrum_network_to_json(
+    const struct fulcrum_network *network, struct fulcrum_json *object);
+
+/*
+ * Prints it as one line.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_print(
+    FILE *stream, const struct fulcrum_network *network, struct fulcrum_error *err);
 
 #endif

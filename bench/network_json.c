@@ -1,6 +1,6 @@
 /* network_json.c - a network as a line for `fulcrum solve`. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bench/network_json.h"
+#include "bench/compare.h"
 
 #include <assert.h>
 #include <stdlib.h>

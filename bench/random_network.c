@@ -6,7 +6,7 @@
  * large designs count alike. Times have no scale of their own; where a domain is about
  * real machines they are the priors of docs/model.md "Priors", else the mean step is 1.
  */
-#include "bench/random_network.h"
+#include "bench/compare.h"
 
 #include <assert.h>
 #include <gsl/gsl_randist.h>

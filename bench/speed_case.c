@@ -15,11 +15,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "bench/timing.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/design_options.h"
-#include "model/exact/product_form.h"
+#include "cli/options/options.h"
+#include "model/exact/exact.h"
 #include "model/network/solution.h"
 #include "model/predict/solver.h"
 #include "model/status.h"

@@ -1,14 +1,55 @@
-/* speed_case.h - the solutions, simulations, sweeps and yardsticks that are timed. */
+/* speed_case.h - what is timed, how, and the report. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_BENCH_SPEED_CASE_H
 #define FULCRUM_BENCH_SPEED_CASE_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "bench/timing.h"
 #include "cli/command.h"
 #include "model/network/solution.h"
 #include "model/status.h"
+
+/* How long a piece of work takes, repeated until its median settles. */
+
+enum fulcrum_timing_clock {
+    FULCRUM_TIMING_THREAD_CPU, /* of the calling thread: other programs do not count */
+    FULCRUM_TIMING_WALL        /* for work on several threads */
+};
+
+/* What is timed. */
+struct fulcrum_timing_work {
+    /* Does the work once. *units: how many pieces it did (steps, points), else 1. */
+    enum fulcrum_status (*run)(void *context, double *units, struct fulcrum_error *err);
+    void *context;
+    enum fulcrum_timing_clock clock;
+};
+
+/* Seconds of one run of the work. */
+struct fulcrum_timing {
+    size_t sample_count; /* 0: stopped before there was one */
+    size_t inner_count;  /* runs in each sample */
+    double median_s;
+    double low_quartile_s;
+    double high_quartile_s;
+    double min_s;
+    double units; /* pieces in a run */
+};
+
+/*
+ * Runs the work until a sample lasts a millisecond at least, which warms it up, then
+ * takes samples until the interval of their median is within 2 %, or `budget_s` seconds
+ * are over, but one at least.
+ *   out      set on success only
+ *   stop     set from outside to take no more samples; NULL: never
+ *   fails    as the work; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_timing_measure(
+    const struct fulcrum_timing_work *work, struct fulcrum_timing *out, double budget_s,
+    const volatile sig_atomic_t *stop, struct fulcrum_error *err);
+
+/* The solutions, simulations, sweeps and yardsticks that are timed. */
 
 /* Textbook mean value analysis, a yardstick for the cost of a solution. */
 
@@ -89,5 +130,36 @@ const char *fulcrum_speed_part_name(enum fulcrum_speed_part part);
 
 /* Name of a series as a chart explains it; NULL where it is in the table alone. */
 const char *fulcrum_speed_series_label(size_t series);
+
+/* How long solutions take, printed and drawn. */
+
+struct fulcrum_speed {
+    const struct fulcrum_speed_case *cases; /* those without samples are left out */
+    size_t case_count;
+    bool is_interrupted;
+};
+
+/*
+ * Prints every case in the format of the context; JSON says on what machine.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_print(
+    const struct fulcrum_speed *speed, const struct fulcrum_context *context,
+    struct fulcrum_error *err);
+
+/* Where a chart goes, and how large. */
+struct fulcrum_speed_chart {
+    const char *path; /* ends in .svg, .pdf or .png */
+    double width_pt;
+    double height_pt;
+};
+
+/*
+ * Draws the time of one solution against the number of actors.
+ *   fails    as fulcrum_chart_draw and fulcrum_plot_write
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_draw(
+    const struct fulcrum_speed *speed, const struct fulcrum_speed_chart *chart,
+    struct fulcrum_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* speed_report.c - how long solutions take, printed and drawn. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bench/speed_report.h"
+#include "bench/speed_case.h"
 
 #include <stdlib.h>
 

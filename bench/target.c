@@ -5,7 +5,7 @@
  * margin. Where a method says itself that it is rough (flags), the promise is about the
  * other networks, and about how many those are: to flag everything is no accuracy.
  */
-#include "bench/target.h"
+#include "bench/compare.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * that, the quartiles show how much there was, and the smallest sample is what the
  * machine can do.
  */
-#include "bench/timing.h"
+#include "bench/speed_case.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/network/gemm.h"
+#include "calibrate/network/layer.h"
 #include "calibrate/statistics.h"
 #include "cli/command.h"
 #include "cli/message.h"

@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "calibrate/actor/actor.h"
-#include "calibrate/actor/frame_84.h"
-#include "calibrate/actor/gameboy_rom.h"
 #include "calibrate/actor/libretro_core.h"
 #include "calibrate/random.h"
 #include "model/try.h"

@@ -1,6 +1,6 @@
 /* frame_84.c - a video frame as Atari agents see it: 84 x 84 shades of grey. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/actor/frame_84.h"
+#include "calibrate/actor/libretro_core.h"
 
 #include <assert.h>
 #include <string.h>

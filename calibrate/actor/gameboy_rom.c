@@ -1,6 +1,6 @@
 /* gameboy_rom.c - a small free game for Game Boy emulators. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/actor/gameboy_rom.h"
+#include "calibrate/actor/libretro_core.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "calibrate/actor/actor.h"
 #include "calibrate/device/compute.h"
 #include "calibrate/device/learners.h"
-#include "calibrate/network/gemm.h"
+#include "calibrate/network/layer.h"
 
 #if !FULCRUM_HAVE_MUJOCO
 static enum fulcrum_status open_mujoco(const struct fulcrum_actor_options *options,

@@ -1,6 +1,6 @@
 /* cuda_blas.c - products of matrices by cuBLAS, where it is installed. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/cuda_blas.h"
+#include "calibrate/device/cuda_api.h"
 
 #include "calibrate/device/device.h"
 #include "calibrate/shared_library.h"

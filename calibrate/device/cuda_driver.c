@@ -6,7 +6,7 @@
  * version (_v2) is the one that cuda.h gives a call since CUDA 4; those that got a
  * later version still (cuEventElapsedTime) are used in the one that every driver has.
  */
-#include "calibrate/device/cuda_driver.h"
+#include "calibrate/device/cuda_api.h"
 
 #include <stdbool.h>
 

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "calibrate/device/compute.h"
-#include "calibrate/device/cuda_blas.h"
-#include "calibrate/device/cuda_driver.h"
+#include "calibrate/device/cuda_api.h"
 #include "calibrate/fulcrum_network_ptx.h"
 #include "calibrate/kernels/device_kernels.h"
 #include "model/status.h"

@@ -5,7 +5,7 @@
  * that outputs and gradients can be compared with theirs: sums are rounded differently,
  * nothing else.
  */
-#include "calibrate/device/device_layers.h"
+#include "calibrate/device/device_network.h"
 
 /* c = a b' : inputs by weights that are stored output x input. */
 static void forward_product(const struct fulcrum_device_pass *pass, size_t row_count,

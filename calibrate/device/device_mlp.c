@@ -4,12 +4,11 @@
  * As network_mlp.c, step for step. The minibatch's old probabilities are made by the
  * host from what the first policy, on the device, says of its actions.
  */
-#include "calibrate/device/device_mlp.h"
+#include "calibrate/device/device_network.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "calibrate/device/device_layers.h"
 #include "model/try.h"
 
 enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };

@@ -6,16 +6,15 @@
  * there.
  */
 
-#include "calibrate/device/device_r2d2.h"
+#include "calibrate/device/device_network.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/device/compute.h"
-#include "calibrate/device/device_layers.h"
 #include "calibrate/network/r2d2_layers.h"
-#include "calibrate/network/r2d2_task.h"
+#include "calibrate/network/task.h"
 #include "model/try.h"
 
 /*

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "calibrate/device/learners.h"
-#include "calibrate/network/gemm.h"
-#include "calibrate/network/network_mlp.h"
-#include "calibrate/network/network_r2d2.h"
+#include "calibrate/network/layer.h"
+#include "calibrate/network/networks.h"
 #include "model/try.h"
 
 #if defined(__SSE2__)

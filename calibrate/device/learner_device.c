@@ -1,6 +1,6 @@
 /* learner_device.c - a learner on any compute device. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/learner_device.h"
+#include "calibrate/device/learners.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,10 +8,8 @@
 
 #include "calibrate/device/compute.h"
 #include "calibrate/device/device.h"
-#include "calibrate/device/device_mlp.h"
-#include "calibrate/device/device_r2d2.h"
+#include "calibrate/device/device_network.h"
 #include "calibrate/device/learner.h"
-#include "calibrate/device/learners.h"
 #include "model/try.h"
 
 /* One of the two networks; the other is NULL. */

@@ -6,7 +6,7 @@
  * step is serial. They are wide enough for data to overrule. A drop that no form
  * explains (another program, a thermal limit) is looked for and flagged.
  */
-#include "calibrate/fit/fit_cpu_curve.h"
+#include "calibrate/fit/fit_forms.h"
 
 #include <math.h>
 #include <stdbool.h>

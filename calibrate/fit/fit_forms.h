@@ -1,12 +1,17 @@
-/* fit_forms.h - fits of a few points: batch times, pauses, watts over utilisation. */
+/* fit_forms.h - the forms that are fitted to measurements. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_FORMS_H
 #define FULCRUM_CALIBRATE_FIT_FIT_FORMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/fit/fit.h"
+#include "model/design/design.h"
+#include "model/network/network.h"
 #include "model/status.h"
+
+/* Fits of a few points: batch times, pauses, watts over utilisation. */
 
 /* Samples sorted and reduced to one median per x. */
 
@@ -120,5 +125,156 @@ double fulcrum_power_fit_w(const struct fulcrum_power_fit *fit, double busy_frac
  * NaN where the fit has none.
  */
 double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double busy_frac);
+
+/* Throughput over actors: docs/model.md "CPU curve", (20)-(21). */
+
+/* How actors wait for each other: it sets the form and the priors. */
+enum fulcrum_actor_coupling {
+    FULCRUM_ACTORS_ASYNC, /* each steps on as soon as it can */
+    FULCRUM_ACTORS_SYNC,  /* all start the next step together */
+    FULCRUM_ACTORS_PIPE   /* processes stepped through pipes by one parent */
+};
+
+enum fulcrum_actor_binding { FULCRUM_ACTORS_PINNED, FULCRUM_ACTORS_UNPINNED };
+
+struct fulcrum_cpu_curve_host {
+    double core_count;   /* >= 1 */
+    double thread_count; /* >= core_count; equal: no SMT, whose yield is then 0 */
+    double socket_count; /* >= 1 */
+    enum fulcrum_actor_coupling coupling;
+    enum fulcrum_actor_binding binding;
+    double noise_rel; /* standard deviation of one point, form error included; 0: 3 %,
+                         what the form leaves on published curves */
+    bool is_noise_known; /* noise_rel, then above 0, is that of every point: none is an
+                           outlier, and it does not grow with what the form leaves */
+};
+
+struct fulcrum_cpu_curve_fit {
+    struct fulcrum_cpu_station station; /* saturating curve, nothing reserved */
+    double step_s;                      /* of one actor alone; X(n) = c(n) / step_s */
+    /* step_s, smt_yield_frac, serial_frac, knee, cross_socket_frac */
+    struct fulcrum_fit_result fit;
+    enum fulcrum_fit_advice advice;
+    double median_rms_rel; /* of the medians per count around the form */
+    char reason[200];      /* for the advice */
+};
+
+/*
+ *   samples  x: runnable actors >= 1, y: steps per second
+ *   out      set on success only
+ *   fails    as fulcrum_fit; FULCRUM_ERR_RANGE also for fewer than one actor and for
+ *            a host outside the ranges above
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_cpu_curve(
+    struct fulcrum_cpu_curve_fit *out, const struct fulcrum_samples *samples,
+    const struct fulcrum_cpu_curve_host *host, struct fulcrum_error *err);
+
+/*
+ * Relative standard error of X(n) that follows from the covariance of the parameters;
+ * neither the noise of a point nor a form that does not hold is in it.
+ */
+double fulcrum_cpu_curve_fit_error_rel(
+    const struct fulcrum_cpu_curve_fit *fit, double n);
+
+/*
+ * Fills capacity[i] with c(i + 1): medians of the samples in units of one actor that
+ * needs `step_s`, linear between counts, through zero below the first one.
+ *   fails    FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_FIT (no samples), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cpu_curve_tabulate(double *capacity,
+    size_t capacity_count, const struct fulcrum_samples *samples, double step_s,
+    struct fulcrum_error *err);
+
+/* How times on a GPU grow as it is left fewer SMs. */
+
+/* A median time on `sm_count` SMs: of inferring `batch`, or of a training step. */
+struct fulcrum_sm_point {
+    double batch; /* 0: a training step */
+    double sm_count;
+    double time_s;
+};
+
+struct fulcrum_sm_fit {
+    double sm_count;     /* of the whole GPU, where the times below hold */
+    double per_batch_s;  /* inference: t0 */
+    double per_item_s;   /* t1 */
+    double train_step_s; /* NAN where no step was given */
+    /* Shares as in the workload; of the four shares of GPU time only that of math shows
+     * when SMs are taken away, the others keep their proportions. */
+    double launch_bound_frac;
+    double math_frac;
+    double train_launch_bound_frac; /* NAN where no step was given */
+    struct fulcrum_fit_result fit;
+};
+
+/*
+ * Fits (5) and (6) of docs/model.md "Work on a part of the SMs" to points over batch
+ * sizes and SMs, as model/design/scale.c carries times to other numbers of SMs. Shares
+ * have weak priors: the fields' fallbacks, with the spread of any number between 0
+ * and 1. points    inference at two batch sizes and three numbers of SMs at least
+ *   sm_count  all SMs; no point has more
+ *   out       set on success only
+ *   fails     FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_FIT (too few), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
+    const struct fulcrum_sm_point *points, size_t count, double sm_count,
+    struct fulcrum_error *err);
+
+/* The time that the fit gives to a point's batch and SMs; its time_s is not read. */
+double fulcrum_sm_fit_s(
+    const struct fulcrum_sm_fit *fit, const struct fulcrum_sm_point *point);
+
+/* Watts of a GPU over what it does: (12) of docs/model.md "Power". */
+
+/* One level of load, and what the GPU drew. */
+struct fulcrum_gpu_load {
+    bool is_active;        /* a program holds the GPU, working or not */
+    double train_frac;     /* share of the time that training takes, 0..1 */
+    double inference_frac; /* the same of inference; together at most 1 */
+    double sm_frac;        /* SMs granted over all, 0..1 */
+    double watts;          /* > 0 */
+};
+
+/* What the levels could tell apart, or-ed. */
+enum fulcrum_gpu_power_told {
+    FULCRUM_GPU_POWER_IDLE = 1,      /* idle_w apart from floor_w */
+    FULCRUM_GPU_POWER_DYNAMIC = 2,   /* dynamic_w */
+    FULCRUM_GPU_POWER_EXPONENT = 4,  /* exponent; otherwise it was taken as 1 */
+    FULCRUM_GPU_POWER_INFERENCE = 8, /* inference_rel */
+    FULCRUM_GPU_POWER_SHARE = 16     /* that watts follow the share of SMs was seen */
+};
+
+/*
+ * P = idle_w + floor_w [held] + dynamic_w (train + inference_rel inference)^exponent
+ * sm_frac. Watts tell the product of dynamic_w and the SMs that training keeps active,
+ * not each: that activity is taken as 1, inference is told relative to it.
+ */
+struct fulcrum_gpu_power_fit {
+    double idle_w;    /* with floor_w where the two were not told apart */
+    double floor_w;   /* 0 where not told apart */
+    double dynamic_w; /* training all the time on all SMs */
+    double exponent;
+    double inference_rel;
+    unsigned told;                 /* fulcrum_gpu_power_told */
+    struct fulcrum_fit_result fit; /* parameters in this order; those not told fixed */
+};
+
+/*
+ * A level is one point: give medians, not every sample.
+ *   count    at most FULCRUM_GPU_LOAD_MAX
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_RANGE (a load outside its range, too many levels),
+ *            FULCRUM_ERR_NO_FIT (no level with a program that holds the GPU, or no two
+ *            that differ), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_gpu_power(
+    struct fulcrum_gpu_power_fit *out, const struct fulcrum_gpu_load *loads,
+    size_t count, struct fulcrum_error *err);
+
+#define FULCRUM_GPU_LOAD_MAX 64
+
+/* Watts at a load; its own watts are not looked at. */
+double fulcrum_gpu_power_fit_w(
+    const struct fulcrum_gpu_power_fit *fit, const struct fulcrum_gpu_load *load);
 
 #endif

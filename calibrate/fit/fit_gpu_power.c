@@ -6,7 +6,7 @@
  * shares of the time, inference a level of its own. What they cannot tell is fixed at a
  * value that leaves it out (floor 0, exponent 1), and the caller is told so.
  */
-#include "calibrate/fit/fit_gpu_power.h"
+#include "calibrate/fit/fit_forms.h"
 
 #include <math.h>
 #include <stdbool.h>

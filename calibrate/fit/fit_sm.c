@@ -6,7 +6,7 @@
  * them all. A training step on s SMs adds two more, with the same share of math. The
  * law itself stands in model/design/scale.c and nowhere else.
  */
-#include "calibrate/fit/fit_sm.h"
+#include "calibrate/fit/fit_forms.h"
 
 #include <math.h>
 #include <stdbool.h>

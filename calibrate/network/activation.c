@@ -1,6 +1,6 @@
 /* activation.c - element-wise functions of layers and their derivatives. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
 
 #include <math.h>
 #include <stddef.h>

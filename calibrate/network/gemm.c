@@ -8,7 +8,7 @@
  * variables, so both are put on record.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "calibrate/network/gemm.h"
+#include "calibrate/network/layer.h"
 
 #include <assert.h>
 #include <cblas.h>

@@ -7,14 +7,10 @@
  * that the weights' gradients again are one product over the whole sequence.
  */
 
-#include "calibrate/network/layer_pass.h"
+#include "calibrate/network/layer.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#include "calibrate/network/activation.h"
-#include "calibrate/network/gemm.h"
-#include "calibrate/network/layer.h"
 
 /* Action values from a state value and advantages. */
 

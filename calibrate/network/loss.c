@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
 
 /* The clipped surrogate loss of proximal policy optimisation. */
 

@@ -1,6 +1,6 @@
 /* mlp_task.c - what a PPO learner is to do: layers, minibatch and optimiser. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network/mlp_task.h"
+#include "calibrate/network/task.h"
 
 #include <stdbool.h>
 

@@ -6,13 +6,13 @@
  * trained with. As for R2D2, inputs are random, work is equal to real training, and
  * nothing is learnt.
  */
-#include "calibrate/network/network_mlp.h"
+#include "calibrate/network/networks.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
 #include "calibrate/network/r2d2_layers.h"
 #include "model/try.h"
 

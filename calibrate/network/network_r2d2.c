@@ -12,18 +12,16 @@
  * overhead. It is not meant to learn.
  */
 
-#include "calibrate/network/network_r2d2.h"
+#include "calibrate/network/networks.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/network/activation.h"
-#include "calibrate/network/layer_pass.h"
+#include "calibrate/network/layer.h"
 #include "calibrate/network/loss.h"
-#include "calibrate/network/mlp_task.h"
 #include "calibrate/network/r2d2_layers.h"
-#include "calibrate/network/r2d2_task.h"
+#include "calibrate/network/task.h"
 #include "model/status.h"
 #include "model/try.h"
 

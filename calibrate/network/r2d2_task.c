@@ -1,6 +1,6 @@
 /* r2d2_task.c - what an R2D2 learner is to do: sizes, replay and optimiser. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network/r2d2_task.h"
+#include "calibrate/network/task.h"
 
 #include <string.h>
 

@@ -24,7 +24,6 @@
 #include <time.h>
 
 #include "calibrate/actor/request_queue.h"
-#include "calibrate/pipeline/replay.h"
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
 

@@ -1,6 +1,6 @@
 /* measure_stages.c - the real pipeline with its stages recorded, and without. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/measure_stages.h"
+#include "calibrate/pipeline/stage_times.h"
 
 #include <gsl/gsl_sort.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "calibrate/pipeline/measure.h"
-#include "calibrate/pipeline/recorder_trace.h"
+#include "calibrate/pipeline/recorder.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/quantity.h"

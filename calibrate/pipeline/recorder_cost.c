@@ -1,6 +1,6 @@
 /* recorder_cost.c - what recording costs, and totals without it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/recorder_cost.h"
+#include "calibrate/pipeline/recorder.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_multifit.h>
@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "calibrate/pipeline/recorder.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/quantity.h"

@@ -1,6 +1,6 @@
 /* recorder_trace.c - a recording as a trace file. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/recorder_trace.h"
+#include "calibrate/pipeline/recorder.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

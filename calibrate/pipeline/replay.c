@@ -6,7 +6,7 @@
  * that nobody who stores waits for a whole batch.
  */
 
-#include "calibrate/pipeline/replay.h"
+#include "calibrate/pipeline/live.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "calibrate/pipeline/recorder.h"
-#include "calibrate/pipeline/recorder_cost.h"
 #include "model/quantity.h"
 #include "model/stage_kind.h"
 #include "model/status.h"

@@ -1,6 +1,6 @@
 /* finding.c - short ways to put what a probe found into a calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/finding.h"
+#include "calibrate/probe/probe.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* gpu_idle.c - what GPUs draw before a program takes one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/gpu_idle.h"
+#include "calibrate/probe/probe.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,12 +9,180 @@
 
 #include "calibrate/actor/stepper.h"
 #include "calibrate/device/learner.h"
-#include "calibrate/probe/gpu_idle.h"
-#include "calibrate/probe/recording.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/random.h"
 #include "calibrate/stopwatch.h"
 #include "model/design/calibration.h"
 #include "model/design/machine.h"
 #include "model/status.h"
+
+/* One growing series of samples, and what its undisturbed part says. */
+
+/* A fixed piece of work whose time tells whether the machine was disturbed. */
+
+/* A sample beside a canary that took this much longer than usual is disturbed. */
+#define FULCRUM_CANARY_LIMIT_REL 1.08
+
+/*
+ * Some tenths of a ms of work that feels what environments and networks feel: many
+ * additions and multiplications at once, which a thread on the same core slows down,
+ * and a walk through memory of the second-level cache's size. Its times hold under one
+ * condition: where other cores are loaded on purpose the usual time is another one. {0}
+ * is a legal start.
+ */
+struct fulcrum_canary_tables; /* what the loop reads; opaque */
+
+struct fulcrum_canary {
+    struct fulcrum_canary_tables *tables; /* NULL before the first run */
+    double *reading_s;                    /* CPU seconds of every run so far */
+    size_t count;
+    size_t capacity;
+    double baseline_s; /* of the readings so far; 0 before the first */
+    double usual_frac; /* quantile of the readings that is the usual time; 0: 0.05 */
+    struct fulcrum_span last; /* the latest run, and when it ended */
+    double last_end_s;
+};
+
+/* Gives readings and tables back and leaves an empty canary. */
+void fulcrum_canary_free(struct fulcrum_canary *canary);
+
+/*
+ * Before a sample: runs the loop, unless a run has only just ended.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_open(
+    struct fulcrum_canary *canary, const struct fulcrum_stopwatch *stopwatch,
+    struct fulcrum_error *err);
+
+/*
+ * After it: runs the loop again.
+ *   out      the longer of the two runs
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_close(
+    struct fulcrum_canary *canary, double *out, enum fulcrum_clock clock,
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err);
+
+/* A reading with a time from elsewhere. fails: FULCRUM_ERR_NO_MEMORY */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
+    struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
+
+/*
+ * A time of the loop over its usual one: the 5th percentile of the readings unless told
+ * otherwise, since the very least may be luck. 1 before the first reading.
+ */
+double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
+
+/*
+ * Median of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time: how fast
+ * the core was while samples were undisturbed. NAN before the first reading. fails
+ * FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_calm_s(
+    const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err);
+
+struct fulcrum_sample {
+    double x;
+    double value;
+    double canary_s; /* time of the canary beside it, 0: none ran */
+    int marked;      /* known to be disturbed for another reason */
+};
+
+/* Which samples are disturbed is settled late: the canary's usual time is learnt. */
+struct fulcrum_recording {
+    struct fulcrum_series header; /* its arrays are not used */
+    const struct fulcrum_canary *canary;
+    struct fulcrum_sample *samples;
+    size_t count;
+    size_t capacity;
+};
+
+/*
+ *   header   name, unit, x_name and condition
+ *   canary   the one that runs beside the samples; borrowed
+ */
+void fulcrum_recording_init(struct fulcrum_recording *out,
+    const struct fulcrum_series *header, const struct fulcrum_canary *canary);
+
+/* Leaves it without samples; the canary is not touched. */
+void fulcrum_recording_free(struct fulcrum_recording *recording);
+
+/* fails: FULCRUM_ERR_NO_MEMORY */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_add(
+    struct fulcrum_recording *recording, const struct fulcrum_sample *sample,
+    struct fulcrum_error *err);
+
+/* 1 where the canary or a mark says that sample `i` was disturbed. */
+int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
+
+/* How many samples at `x` are undisturbed. */
+size_t fulcrum_recording_calm_count(
+    const struct fulcrum_recording *recording, double x);
+
+/*
+ * The entry of `x` (count > 0) with the fewest samples, the first of such; a disturbed
+ * sample counts half, so that it is repeated without holding up the others.
+ */
+double fulcrum_recording_neediest(
+    const struct fulcrum_recording *recording, const double *x, size_t count);
+
+struct fulcrum_summary {
+    double median;
+    double lo; /* 95 % interval of the median; below six samples least and most */
+    double hi;
+    double mean;
+    double standard_error; /* of the median */
+    size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
+    size_t disturbed;      /* samples that were set aside, or would have been */
+    int took_all;          /* too few were undisturbed, so all of them count */
+};
+
+/*
+ * Over the undisturbed samples at `x`, or over all where these are fewer than four and
+ * fewer than half.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
+    const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
+    struct fulcrum_error *err);
+
+/*
+ * Adds every sample as a series; nothing where there is none.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_report(
+    const struct fulcrum_recording *recording, struct fulcrum_calibration *calibration,
+    struct fulcrum_error *err);
+
+/* What GPUs draw before a program takes one. */
+
+enum { FULCRUM_GPU_IDLE_GPUS = 16, FULCRUM_GPU_IDLE_SAMPLES = 3 };
+
+/*
+ * A driver keeps a GPU awake for whoever holds it, so its idle draw is seen only before
+ * a learner opens it, and once it is open it is too late.
+ */
+struct fulcrum_gpu_idle {
+    size_t gpu_count;    /* in the order of the meter */
+    size_t sample_count; /* windows; 0: not measured */
+    double watts[FULCRUM_GPU_IDLE_GPUS][FULCRUM_GPU_IDLE_SAMPLES]; /* NAN: no reading */
+    bool is_taken[FULCRUM_GPU_IDLE_GPUS]; /* others were using it: not its idle draw */
+    char reason[400]; /* why there is no sample, or none of some GPU; "" otherwise */
+};
+
+struct fulcrum_gpu_idle_options {
+    const char *root;  /* of meters */
+    double window_rel; /* as fulcrum_energy_options has it; 0: 1 */
+    double budget_s;   /* of the whole run: about a twelfth of it is spent here */
+    bool (*stop)(void *user); /* NULL: never */
+    void *user;
+};
+
+/* Takes a window of the GPU meter at least, 3 s, where there is one. */
+void fulcrum_gpu_idle_measure(
+    struct fulcrum_gpu_idle *out, const struct fulcrum_gpu_idle_options *options);
+
+/* The measurements that make up a calibration. */
 
 /* The training step of a real run; what is measured here is smaller. */
 struct fulcrum_nominal_training {
@@ -98,5 +266,219 @@ extern const struct fulcrum_probe fulcrum_probe_power;
 extern const struct fulcrum_probe fulcrum_probe_sm;
 extern const struct fulcrum_probe fulcrum_probe_gpu_power;
 extern const struct fulcrum_probe fulcrum_probe_device;
+
+/* Short ways to put what a probe found into a calibration. */
+
+/*
+ * Rows are added to `calibration` until one fails; then `status` and `err` keep that
+ * failure and later calls do nothing, so that a report needs one check at its end.
+ */
+struct fulcrum_findings {
+    struct fulcrum_calibration *calibration;
+    enum fulcrum_status status;
+    struct fulcrum_error *err;
+};
+
+/* Left out where the value is not finite. lo and hi: its 95 % interval. */
+void fulcrum_findings_quantity(
+    struct fulcrum_findings *findings, const struct fulcrum_quantity *quantity);
+
+/* A value without an interval. */
+void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
+    const char *unit, double value);
+
+/* A median with its interval. */
+void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *name,
+    const char *unit, const struct fulcrum_summary *summary);
+
+/* Left out where the value is not finite; an unknown standard error becomes 0. */
+void fulcrum_findings_parameter(
+    struct fulcrum_findings *findings, const struct fulcrum_parameter *parameter);
+
+/* Every sample of a recording, the disturbed ones too; nothing where there is none. */
+void fulcrum_findings_series(
+    struct fulcrum_findings *findings, const struct fulcrum_recording *recording);
+
+/* `format` as printf. */
+void fulcrum_findings_note(struct fulcrum_findings *findings, const char *key,
+    const char *format, ...) FULCRUM_PRINTF(3, 4);
+
+/* Errors and warnings of a fit. */
+void fulcrum_findings_fit(struct fulcrum_findings *findings, const char *name,
+    const char *form, const struct fulcrum_fit_result *fit);
+
+/* 95 % interval over the logarithm: both ends stay above 0. */
+struct fulcrum_quantity fulcrum_quantity_log(
+    const char *name, const char *unit, double value, double standard_error);
+
+/* How a calibration's time is shared out. */
+
+#define FULCRUM_SCHEDULE_MAX_PROBES 16
+
+/*
+ * Rounds that visit every probe for a short time each: a machine that slowly warms up
+ * or gets busy then hits all of them alike.
+ */
+struct fulcrum_schedule {
+    double budget_s;
+    double reserve_s; /* kept back at the end for fits and files */
+    size_t round_count;
+    size_t probe_count;
+    double share[FULCRUM_SCHEDULE_MAX_PROBES]; /* weight of one visit, >= 0 */
+};
+
+/*
+ * A plan for `count` probes: 3 to 12 rounds, more where the budget is larger.
+ *   budget_s   > 0
+ *   share      >= 0, at least one of them above
+ */
+struct fulcrum_schedule fulcrum_schedule_plan(
+    double budget_s, const double *share, size_t count);
+
+/*
+ * When the visit of `probe` in `round` ends, in seconds from the start, if it begins at
+ * `elapsed_s`. What is left is shared among the visits to come, so that a probe that
+ * took too long (or not all of its time) moves the others, not the end.
+ */
+double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
+    double elapsed_s, size_t round, size_t probe);
+
+/* How far the run is, 0..1. */
+double fulcrum_schedule_done_frac(
+    const struct fulcrum_schedule *schedule, double elapsed_s);
+
+/* On how many SMs a GPU is measured. */
+
+#define FULCRUM_SM_COUNTS_MAX 12
+
+/* Shares that a GPU grants: least, least + step, ..., and all. */
+struct fulcrum_sm_steps {
+    double all;
+    double least;
+    double step;
+};
+
+/*
+ * All SMs, the fewest, then numbers that close the gaps between those before them, so
+ * that a sweep that ends early is still spread out. No number comes twice.
+ * Returns how many there are, at most FULCRUM_SM_COUNTS_MAX; 1 where there are no
+ * parts.
+ */
+size_t fulcrum_sm_counts(
+    double out[FULCRUM_SM_COUNTS_MAX], const struct fulcrum_sm_steps *steps);
+
+/* At how many threads throughput is measured. */
+
+#define FULCRUM_THREAD_COUNTS_MAX 12
+
+/*
+ * Increasing counts from 1: P/2, P, 5P/4, 3P/2, T, 2T and, on small machines, 4T, for P
+ * cores and T threads; none above `most`. docs/model.md "CPU curve" says why these.
+ *   out      FULCRUM_THREAD_COUNTS_MAX places
+ * Returns how many.
+ */
+size_t fulcrum_thread_counts(
+    size_t *out, size_t core_count, size_t thread_count, size_t most);
+
+/* Training steps small enough to measure, and the step they stand for. */
+
+#define FULCRUM_TRAIN_PLAN_MAX 3
+
+/* Sequences (or samples) of a step, their trained length and what precedes it. */
+struct fulcrum_train_size {
+    double batch;
+    double unroll;
+    double burn_in;
+};
+
+/*
+ * Operations of a step: batch x (constant + per_unroll unroll + per_burn_in burn_in).
+ * Exact for networks that run once over each step of a sequence.
+ */
+struct fulcrum_train_work {
+    double constant_flop;
+    double per_unroll_flop;
+    double per_burn_in_flop;
+};
+
+/* Operations of one training step of this size. */
+double fulcrum_train_work_flop(
+    const struct fulcrum_train_work *work, const struct fulcrum_train_size *size);
+
+struct fulcrum_train_plan {
+    struct fulcrum_train_size size[FULCRUM_TRAIN_PLAN_MAX]; /* increasing work */
+    size_t count;
+    bool is_nominal; /* the last size is the nominal one: nothing to extrapolate */
+};
+
+/*
+ * Sizes whose largest step lasts at most `limit_s` where `flop_per_s` is right: the
+ * nominal size, half and a quarter of its sequences if it is short enough; otherwise
+ * all its sequences, shortened, so that every matrix keeps its width; fewer sequences
+ * only where that is still too long.
+ */
+struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work *work,
+    const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s);
+
+/* Background load that steps are timed beside. */
+
+struct fulcrum_background_load; /* opaque */
+
+/*
+ * Starts a thread that infers batches of 32 with the bench's learner, one after the
+ * other, until the background load ends. Nothing else may use that learner meanwhile.
+ *   out      given back with fulcrum_background_load_end
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (no thread)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_start(
+    struct fulcrum_background_load **out, struct fulcrum_bench *bench,
+    struct fulcrum_error *err);
+
+/*
+ * Ends after the batch at hand. Accepts NULL.
+ *   fails    as the learner, where it failed meanwhile
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_end(
+    struct fulcrum_background_load *background_load, struct fulcrum_error *err);
+
+/* A duty cycle: work that keeps a share of the time. */
+
+enum fulcrum_duty_cycle_work {
+    FULCRUM_DUTY_NOTHING,
+    FULCRUM_DUTY_INFERENCE,
+    FULCRUM_DUTY_TRAINING
+};
+
+struct fulcrum_duty_cycle {
+    const struct fulcrum_learner *learner;
+    struct fulcrum_learner_state *state;
+    enum fulcrum_duty_cycle_work work;
+    double busy_frac; /* of the wall time, (0, 1]; nothing to do: ignored */
+    size_t batch;     /* of inference */
+    int *action;      /* room for `batch` */
+    /* 0 ends the run early. NULL: never. */
+    bool (*goes_on)(void *user);
+    void *user;
+};
+
+struct fulcrum_duty_cycle_reading {
+    double wall_s;
+    double busy_s;     /* in calls of the learner */
+    double step_count; /* batches, or training steps */
+    bool is_ended;     /* `goes_on` said so */
+};
+
+/*
+ * Works in bursts of about 20 ms, at least one step, and rests after each for as long
+ * as the share asks, until at least `window_s` have passed; ends with a rest, so that
+ * the share is met over the whole of it. The length of bursts is random: a meter that
+ * looks at regular times must not keep step with them.
+ *   random   moves on
+ *   out      set on success only
+ *   fails    as forward and train of the learner
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_duty_cycle_run(
+    struct fulcrum_duty_cycle_reading *out, const struct fulcrum_duty_cycle *duty,
+    double window_s, struct fulcrum_random *random, struct fulcrum_error *err);
 
 #endif

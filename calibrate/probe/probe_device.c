@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "calibrate/device/compute.h"
-#include "calibrate/probe/finding.h"
 #include "model/try.h"
 
 /* A sample repeats its work until it lasts so long. */

@@ -10,7 +10,7 @@
  * and noted.
  */
 
-#include "calibrate/probe/probe_gpu_power.h"
+#include "calibrate/probe/probe.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,11 +21,9 @@
 #include <string.h>
 
 #include "calibrate/device/learner.h"
-#include "calibrate/fit/fit_gpu_power.h"
+#include "calibrate/fit/fit_forms.h"
 #include "calibrate/meter/energy.h"
 #include "calibrate/meter/nvml.h"
-#include "calibrate/probe/finding.h"
-#include "calibrate/probe/probe.h"
 #include "calibrate/random.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"

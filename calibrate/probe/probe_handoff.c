@@ -22,7 +22,6 @@
 
 #include "calibrate/actor/request_queue.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/probe/finding.h"
 #include "calibrate/statistics.h"
 #include "model/try.h"
 

@@ -17,7 +17,6 @@
 
 #include "calibrate/actor/actor_threads.h"
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/probe/finding.h"
 #include "model/try.h"
 
 /* A sample repeats a batch until it lasts so long. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "calibrate/probe/finding.h"
 #include "model/try.h"
 
 /* Enough of them that pages round off, unless they are large. */

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/probe/finding.h"
 #include "model/try.h"
 
 /* Batches of a run with tens of actors. */

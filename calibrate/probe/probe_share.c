@@ -16,7 +16,6 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
-#include "calibrate/probe/finding.h"
 #include "model/try.h"
 
 /* Batches of a run with tens of actors. */

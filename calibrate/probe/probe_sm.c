@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/fit/fit_sm.h"
-#include "calibrate/probe/finding.h"
-#include "calibrate/probe/schedule.h"
+#include "calibrate/fit/fit_forms.h"
 #include "model/try.h"
 
 /* A sample repeats its work until it lasts so long. */

@@ -19,7 +19,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "calibrate/probe/probe_step.h"
+#include "calibrate/probe/probe.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -31,8 +31,6 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
-#include "calibrate/probe/finding.h"
-#include "calibrate/probe/probe.h"
 #include "calibrate/statistics.h"
 #include "model/status.h"
 #include "model/try.h"

@@ -18,10 +18,8 @@
 #include <stdlib.h>
 
 #include "calibrate/actor/actor_threads.h"
-#include "calibrate/fit/fit_cpu_curve.h"
+#include "calibrate/fit/fit_forms.h"
 #include "calibrate/host.h"
-#include "calibrate/probe/finding.h"
-#include "calibrate/probe/schedule.h"
 #include "model/try.h"
 
 #define WINDOW_MIN_S 0.02

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 
 #include "calibrate/fit/fit_forms.h"
-#include "calibrate/probe/finding.h"
-#include "calibrate/probe/schedule.h"
 #include "model/try.h"
 
 /* The longest step measured: Ctrl-C waits for its end. */

@@ -8,7 +8,7 @@
  * never quiet still gets an answer, from all samples, and says so.
  */
 
-#include "calibrate/probe/recording.h"
+#include "calibrate/probe/probe.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>

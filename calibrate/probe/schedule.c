@@ -7,7 +7,7 @@
  * that the end does not move.
  */
 
-#include "calibrate/probe/schedule.h"
+#include "calibrate/probe/probe.h"
 
 #include <assert.h>
 #include <math.h>

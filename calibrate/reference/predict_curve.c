@@ -5,7 +5,7 @@
  * What is held out follows from the order of the worker counts alone, the form and its
  * priors from the name of the series. So there is nothing to choose per curve.
  */
-#include "calibrate/reference/predict_curve.h"
+#include "calibrate/reference/predictors.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* predict_memory.c - references of caches, bandwidth, SMs and GPU time, predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_memory.h"
+#include "calibrate/reference/predictors.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "model/design/scale.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "model/whatif/ablation.h"
+#include "model/whatif/component_cost.h"
 
 /* References of kind sm_scaling: every other number of SMs predicted. */
 

@@ -9,7 +9,7 @@
  * relative to the observed, over parameters that are not below 0. Two parameters for
  * two fitted points: what they say is judged by the point left out.
  */
-#include "calibrate/reference/predict_nodes.h"
+#include "calibrate/reference/predictors.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_matrix.h>

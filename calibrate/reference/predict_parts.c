@@ -8,7 +8,7 @@
  * from one pair of published numbers: work per second and utilisation rise together,
  * so that their ratio is the utilisation alone, whatever the number of instances.
  */
-#include "calibrate/reference/predict_parts.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  * it is made. A load that was set is taken as it is.
  */
 
-#include "calibrate/reference/predict_power.h"
+#include "calibrate/reference/predictors.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>

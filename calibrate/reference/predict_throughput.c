@@ -1,6 +1,6 @@
 /* predict_throughput.c - references of throughput, predicted from calibrations. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_throughput.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predict_curve.h"
-#include "calibrate/reference/predict_memory.h"
-#include "calibrate/reference/predict_nodes.h"
-#include "calibrate/reference/predict_parts.h"
-#include "calibrate/reference/predict_power.h"
-#include "calibrate/reference/predict_throughput.h"
+#include "calibrate/reference/predictors.h"
 #include "model/try.h"
 #include "presets/kind/preset.h"
 

@@ -19,7 +19,6 @@
 
 #include "calibrate/actor/actor.h"
 #include "calibrate/worker/worker.h"
-#include "calibrate/worker/worker_process.h"
 #include "model/try.h"
 
 /* An environment may take so long to be destroyed, unless its limit is shorter. */

@@ -29,7 +29,6 @@
 #include "calibrate/actor/actor.h"
 #include "calibrate/fulcrum_env.h"
 #include "calibrate/stopwatch.h"
-#include "calibrate/worker/worker_process.h"
 #include "calibrate/worker/worker_protocol.h"
 #include "model/status.h"
 #include "model/try.h"

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 
-#include "calibrate/worker/worker_process.h"
+#include "calibrate/worker/worker.h"
 
 #include <dirent.h>
 #include <errno.h>

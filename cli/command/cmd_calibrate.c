@@ -7,7 +7,7 @@
 #include "calibrate/probe/calibrate.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/actor_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/result/show.h"
 #include "presets/io/output.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/command/fit_inputs.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
 #include "cli/result/report.h"
@@ -222,7 +221,7 @@ static enum fulcrum_status check_output(const struct fulcrum_fit_settings *setti
     return fulcrum_fit_recipe_write(settings, note.text, sizeof note.text, err);
 }
 
-static enum fulcrum_status save(const struct fulcrum_fit_result *result,
+static enum fulcrum_status save(const struct fulcrum_fit_outcome *result,
     struct fulcrum_fit_inputs *inputs, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
@@ -256,7 +255,7 @@ static enum fulcrum_status run(
     }
     TRY_OR_END(fit_print(&fit, inputs, context, err));
     if (context->output_path != NULL) {
-        const struct fulcrum_fit_result result = {settings, &fit};
+        const struct fulcrum_fit_outcome result = {settings, &fit};
         TRY_OR_END(save(&result, inputs, context, err));
     }
 end:

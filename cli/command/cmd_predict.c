@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "cli/result/report.h"
 #include "model/predict/solver.h"
 #include "model/try.h"

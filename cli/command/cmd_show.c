@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/result/show.h"
 #include "model/nearest.h"
 #include "model/try.h"

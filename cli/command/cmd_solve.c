@@ -18,7 +18,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/result/answer.h"
 #include "model/parallel.h"

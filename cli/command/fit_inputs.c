@@ -1,6 +1,6 @@
 /* fit_inputs.c - what a fit reads: references, calibrations, lists of numbers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/fit_inputs.h"
+#include "cli/command/fit_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "calibrate/reference/reference_fit.h"
 #include "cli/command.h"
 #include "cli/option.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "model/design/reference.h"
 #include "model/parallel.h"
 #include "model/try.h"

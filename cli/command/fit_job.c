@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
-#include "cli/command/fit_inputs.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 #include "model/status.h"
 #include "model/try.h"
 
@@ -466,7 +465,7 @@ enum fulcrum_status fulcrum_fit_job_run(const struct fulcrum_fit_settings *setti
 }
 
 /* Whether all draws are there that were wanted. */
-static bool is_whole(const struct fulcrum_fit_result *result)
+static bool is_whole(const struct fulcrum_fit_outcome *result)
 {
     assert(result->settings != NULL);
     return result->fit->stopped_in[0] == '\0' ||
@@ -474,7 +473,7 @@ static bool is_whole(const struct fulcrum_fit_result *result)
 }
 
 static void describe_quality(
-    const struct fulcrum_fit_result *result, char *out, size_t size)
+    const struct fulcrum_fit_outcome *result, char *out, size_t size)
 {
     const struct fulcrum_reference_fit *fit = result->fit;
     char draws[100] = "no draws; the best parameters, with a spread by slopes there";
@@ -490,7 +489,7 @@ static void describe_quality(
 }
 
 /* How good it is, what it saw, and how to make it again. */
-static enum fulcrum_status set_notes(const struct fulcrum_fit_result *result,
+static enum fulcrum_status set_notes(const struct fulcrum_fit_outcome *result,
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
@@ -534,7 +533,7 @@ static void set_names(const struct fulcrum_fit_inputs *inputs, const char *name,
 }
 
 /* What was not fitted stays as the calibrations before have it. */
-static enum fulcrum_status fill(const struct fulcrum_fit_result *result,
+static enum fulcrum_status fill(const struct fulcrum_fit_outcome *result,
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
@@ -545,9 +544,9 @@ static enum fulcrum_status fill(const struct fulcrum_fit_result *result,
     return set_notes(result, inputs, calibration, err);
 }
 
-enum fulcrum_status fulcrum_fit_job_calibration(const struct fulcrum_fit_result *result,
-    struct fulcrum_fit_inputs *inputs, const char *name,
-    struct fulcrum_calibration **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_fit_job_calibration(
+    const struct fulcrum_fit_outcome *result, struct fulcrum_fit_inputs *inputs,
+    const char *name, struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *last =
         inputs->calibrations[inputs->calibration_count - 1];
@@ -571,7 +570,7 @@ static enum fulcrum_status repeat(const struct fulcrum_fit_settings *settings,
     if (fit.stopped_in[0] != '\0') {
         TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped"));
     }
-    const struct fulcrum_fit_result result = {settings, &fit};
+    const struct fulcrum_fit_outcome result = {settings, &fit};
     status = fulcrum_fit_job_calibration(&result, inputs, name, out, err);
 end:
     fulcrum_reference_fit_clear(&fit);

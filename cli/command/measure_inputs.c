@@ -1,6 +1,6 @@
 /* measure_inputs.c - what `fulcrum measure` is to run, as its settings say. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/measure_inputs.h"
+#include "cli/command/measure_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -12,8 +12,7 @@
 #include "calibrate/pipeline/measure.h"
 #include "cli/command.h"
 #include "cli/option.h"
-#include "cli/options/actor_options.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/range.h"
 #include "model/design/calibration.h"
 #include "model/design/design.h"

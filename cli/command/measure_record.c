@@ -1,13 +1,12 @@
 /* measure_record.c - the stages of `fulcrum measure --record`. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/measure_record.h"
+#include "cli/command/measure_job.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "calibrate/pipeline/measure_stages.h"
 #include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"

@@ -1,13 +1,13 @@
 /* measure_report.c - what `fulcrum measure` found, for people and programs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/measure_report.h"
+#include "cli/command/measure_job.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/pipeline/measured_reference.h"
-#include "calibrate/probe/recording.h"
+#include "calibrate/probe/probe.h"
 #include "presets/io/json.h"
 
 /* A canary that differs so much tells of another clock or other neighbours. */

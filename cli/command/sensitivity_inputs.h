@@ -3,7 +3,7 @@
 #ifndef FULCRUM_CLI_COMMAND_SENSITIVITY_INPUTS_H
 #define FULCRUM_CLI_COMMAND_SENSITIVITY_INPUTS_H
 
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "model/study/sensitivity.h"
 
 /* As written on the command line. */

@@ -1,6 +1,6 @@
 /* actor_options.c - the options that choose what the actors step. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/actor_options.h"
+#include "cli/options/options.h"
 
 #include <math.h>
 #include <stdbool.h>

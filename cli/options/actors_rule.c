@@ -1,6 +1,6 @@
 /* actors_rule.c - the options that say how the number of actors comes about. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/actors_rule.h"
+#include "cli/options/options.h"
 
 #include <math.h>
 #include <stddef.h>

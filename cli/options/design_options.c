@@ -6,7 +6,7 @@
  * ones, unless one of them already measured a learner of the machine's kind.
  */
 
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 
 #include <assert.h>
 #include <math.h>

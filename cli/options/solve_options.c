@@ -1,6 +1,6 @@
 /* solve_options.c - the options that say how networks and design points are solved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/plot/plot_job.h"
 #include "cli/plot/plot_source.h"
-#include "cli/result/sweep_columns.h"
+#include "cli/result/sweep_writer.h"
 #include "model/nearest.h"
 #include "model/try.h"
 #include "presets/kind/reference_file.h"

@@ -1,6 +1,6 @@
 /* plot_breakdown.c - stacked bars from sweeps and predictions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plot/plot_breakdown.h"
+#include "cli/plot/plot_data.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/fit/fit_sm.h"
+#include "calibrate/fit/fit_forms.h"
 #include "cli/plot/plot_data.h"
 #include "model/network/network.h"
 #include "model/try.h"

@@ -3,13 +3,92 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_DATA_H
 #define FULCRUM_CLI_PLOT_PLOT_DATA_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "calibrate/reference/validation.h"
-#include "cli/plot/plot_headline.h"
 #include "cli/plot/plot_rows.h"
 #include "model/design/calibration.h"
+#include "model/design/machine.h"
 #include "model/design/reference.h"
 #include "model/status.h"
+#include "plots/chart/chart.h"
 #include "plots/spec/charts.h"
+
+/* The words around a chart, from the points that it shows. */
+
+/* Words that replace the ones made from the data; each may be NULL. */
+struct fulcrum_plot_words {
+    const char *title;
+    const char *subtitle;
+};
+
+/* The words that were given, else these; `footnote` may be NULL. All are borrowed. */
+struct fulcrum_chart_text fulcrum_plot_text(const struct fulcrum_plot_words *words,
+    const char *title, const char *subtitle, const char *footnote);
+
+/* Memory that the data of one chart borrow, given back as a whole. */
+struct fulcrum_plot_room {
+    struct fulcrum_plot_block *blocks;
+};
+
+/* `count` objects of `size` bytes, all zero; without memory the program ends. */
+void *fulcrum_plot_room_take(struct fulcrum_plot_room *room, size_t count, size_t size);
+
+void fulcrum_plot_room_clear(struct fulcrum_plot_room *room);
+
+/* Rows of `fulcrum explore` that a chart shows. Borrowed. */
+struct fulcrum_plot_points {
+    const struct fulcrum_plot_rows *rows;
+    const size_t *order; /* `count` indices of rows */
+    size_t count;
+};
+
+struct fulcrum_plot_headline {
+    char calibration[200]; /* "" where it is not known */
+    char title[300];
+    char subtitle[400];
+    char footnote[900];
+};
+
+/* Workload, machine, calibration, actors, and each flag of any point once. */
+void fulcrum_plot_headline_fill(
+    struct fulcrum_plot_headline *headline, const struct fulcrum_plot_points *points);
+
+/* A sentence for the footnote, once. */
+void fulcrum_plot_headline_add_note(
+    struct fulcrum_plot_headline *headline, const char *text);
+
+/* Borrows from both. */
+struct fulcrum_chart_text fulcrum_plot_headline_text(
+    const struct fulcrum_plot_headline *headline,
+    const struct fulcrum_plot_words *words);
+
+/* A number that all points have in common, such as "run.sm_count"; NAN: not known. */
+double fulcrum_plot_points_constant(
+    const struct fulcrum_plot_points *points, const char *path);
+
+/* 1 where the point could run, or nothing says that it could not. */
+bool fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row);
+
+/* Machines that people know, to be marked on charts. */
+
+enum { FULCRUM_PLOT_LANDMARKS_MAX = 12 };
+
+struct fulcrum_plot_landmarks {
+    struct fulcrum_machine machines[FULCRUM_PLOT_LANDMARKS_MAX];
+    char names[FULCRUM_PLOT_LANDMARKS_MAX][64]; /* as they were given */
+    size_t count;
+};
+
+/*
+ *   list     presets or files, separated by commas; "none"; NULL: the DGX systems
+ *   fails    FULCRUM_ERR_RANGE (too many), as fulcrum_machine_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_landmarks_load(
+    const char *list, struct fulcrum_plot_landmarks *out, struct fulcrum_error *err);
+
+/* The data of each chart, from the files that fulcrum writes. */
 
 /* A sweep over one field, sorted by x. Owns what the chart data borrow. */
 struct fulcrum_plot_sweep;
@@ -235,5 +314,88 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_data(
     const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
     struct fulcrum_plot_room *room, struct fulcrum_tornado_data *out,
     struct fulcrum_error *err);
+
+/* A heat map from a sweep over two fields. */
+
+/* What is asked for; texts may be NULL. Borrowed. */
+struct fulcrum_plot_heat_options {
+    const char *metric; /* a column; NULL: steps_per_s */
+    const char *x;      /* columns; NULL: the field that varies first, */
+    const char *y;      /* and the other one */
+    enum fulcrum_heat_contours contours;
+    const char *machines; /* separated by commas, or "none"; NULL: those that one
+                             knows, where both fields are a machine's */
+};
+
+/*
+ *   rows     written by `fulcrum explore`
+ *   room     keeps what `out` borrows
+ *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a third field
+ *            varies, two points in one cell, points that are no grid),
+ *            FULCRUM_ERR_UNSUPPORTED (machines without a value of these fields), as
+ *            fulcrum_machine_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
+    const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_heat_options *options,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_heat_data *out, struct fulcrum_error *err);
+
+/* A chart of the front from the points of a sweep. */
+
+/*
+ *   rows     written by `fulcrum explore`, with or without --pareto
+ *   metrics  two or three columns, as --pareto takes them; the first goes up, the
+ *            second along, the third has colours. NULL: those of `said`
+ *   said     what the file says of its metrics (rows of metric and better), or NULL:
+ *            steps_per_s and system_w
+ *   room     keeps what `out` borrows
+ *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a metric is better
+ *            neither way), FULCRUM_ERR_RANGE (not two or three metrics, one twice, a
+ *            front is too large), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
+    const struct fulcrum_plot_rows *rows, const char *metrics,
+    const struct fulcrum_plot_rows *said, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_pareto_data *out,
+    struct fulcrum_error *err);
+
+/* Stacked bars from sweeps and predictions. */
+
+enum fulcrum_plot_parts {
+    FULCRUM_PLOT_CYCLE, /* where the time of an actor's cycle goes */
+    FULCRUM_PLOT_WATTS, /* what draws the power behind the plug */
+    FULCRUM_PLOT_GPU,   /* what a GPU is busy with */
+    FULCRUM_PLOT_PARTS
+};
+
+/* "cycle", "watts", "gpu"; NULL beyond the last one. Static. */
+const char *fulcrum_plot_parts_name(int parts);
+
+struct fulcrum_plot_breakdown_options {
+    enum fulcrum_plot_parts parts;
+    enum fulcrum_row_scale scale;
+};
+
+/* One file: a group of bars. Borrowed. */
+struct fulcrum_plot_breakdown_file {
+    const char *name;
+    const struct fulcrum_plot_rows *rows;
+};
+
+/*
+ * A bar for each point that could run, named after what varies in its file and, of
+ * several files, what tells them apart.
+ *   count    at least 1
+ *   room     keeps what `out` borrows
+ *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a part below 0),
+ *            FULCRUM_ERR_UNSUPPORTED (no point has these parts); the detail names the
+ *            file
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_data(
+    const struct fulcrum_plot_breakdown_file *files, size_t count,
+    const struct fulcrum_plot_breakdown_options *options,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_breakdown_data *out, struct fulcrum_error *err);
 
 #endif

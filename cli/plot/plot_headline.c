@@ -1,6 +1,6 @@
 /* plot_headline.c - the words around a chart, from the points that it shows. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plot/plot_headline.h"
+#include "cli/plot/plot_data.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* plot_heat.c - a heat map from a sweep over two fields. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plot/plot_heat.h"
+#include "cli/plot/plot_data.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_headline.h"
 #include "cli/plot/plot_source.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"

@@ -7,11 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_breakdown.h"
 #include "cli/plot/plot_data.h"
-#include "cli/plot/plot_headline.h"
-#include "cli/plot/plot_heat.h"
-#include "cli/plot/plot_pareto.h"
 #include "cli/plot/plot_source.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"

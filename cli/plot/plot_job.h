@@ -4,10 +4,7 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_JOB_H
 #define FULCRUM_CLI_PLOT_PLOT_JOB_H
 
-#include "cli/plot/plot_breakdown.h"
 #include "cli/plot/plot_data.h"
-#include "cli/plot/plot_heat.h"
-#include "cli/plot/plot_pareto.h"
 #include "cli/plot/plot_source.h"
 
 /* Gets drawn pages in place of a file. */

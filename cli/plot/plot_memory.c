@@ -10,7 +10,7 @@
 #include "cli/plot/plot_data.h"
 #include "model/design/scale.h"
 #include "model/try.h"
-#include "model/whatif/ablation.h"
+#include "model/whatif/component_cost.h"
 #include "presets/kind/preset.h"
 
 enum { CURVES = 8, PANELS = 2, POINTS_MOST = 1025, NAME_SIZE = 96 };

@@ -4,7 +4,7 @@
  * The front is found again among the rows of the file, so that a whole sweep can be
  * drawn as well as one of which `explore --pareto` wrote the front alone.
  */
-#include "cli/plot/plot_pareto.h"
+#include "cli/plot/plot_data.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli/plot/plot_source.h"
-#include "cli/result/sweep_columns.h"
+#include "cli/result/sweep_writer.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

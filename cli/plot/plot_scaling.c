@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predict_nodes.h"
+#include "calibrate/reference/predictors.h"
 #include "cli/plot/plot_data.h"
 #include "model/try.h"
 

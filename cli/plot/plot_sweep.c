@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
-#include "cli/plot/plot_headline.h"
 #include "model/try.h"
 
 /* The quantities that charts show, each with an optional interval. */

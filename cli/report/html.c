@@ -1,6 +1,6 @@
 /* html.c - pieces of an HTML document: escaped text, tables, whiskers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/report/html.h"
+#include "cli/report/report_section.h"
 
 #include <math.h>
 #include <stdarg.h>

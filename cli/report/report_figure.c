@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/html.h"
 #include "cli/report/report_section.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"

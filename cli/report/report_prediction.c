@@ -4,10 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/report/html.h"
 #include "cli/report/report_section.h"
-#include "cli/result/quantity_text.h"
-#include "cli/validate/validate_baseline.h"
+#include "cli/result/report.h"
+#include "cli/validate/validate_job.h"
 #include "model/predict/predict.h"
 #include "presets/kind/preset_folders.h"
 

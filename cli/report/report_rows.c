@@ -1,15 +1,13 @@
 /* report_rows.c - rows that a command answered, as a table of an HTML report. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/report/report_rows.h"
+#include "cli/report/report_section.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/report/html.h"
-#include "cli/report/reply.h"
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 
 /* Where a sweep is best, in words and as a table. */
 

@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
-#include "cli/report/html.h"
-#include "cli/report/reply.h"
-#include "cli/result/quantity_text.h"
+#include "cli/options/options.h"
+#include "cli/result/report.h"
 #include "model/predict/predict.h"
 #include "model/predict/solver.h"
 #include "model/try.h"

@@ -1,14 +1,118 @@
-/* report_section.h - the sections of an HTML report, and what they are written from. */
+/* report_section.h - the sections of the HTML report and what they are made of. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_REPORT_REPORT_SECTION_H
 #define FULCRUM_CLI_REPORT_REPORT_SECTION_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
-#include "cli/report/reply.h"
+#include "cli/result/report.h"
+#include "model/status.h"
+#include "presets/io/reader.h"
+
+/* Pieces of an HTML document: escaped text, tables, whiskers. */
+
+/*
+ * Text for an element or an attribute in quotes: markup escaped, bytes that are no
+ * UTF-8 and control characters as U+FFFD.
+ */
+void fulcrum_html_text(FILE *out, const char *text);
+
+/* The same, made as by printf; no longer than 4000 bytes. */
+void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
+
+/*
+ * Begins a table that scrolls inside its own box where it is too wide.
+ *   caption   says what it shows
+ *   headings  of its columns; those that begin with '#' are of numbers, and are
+ *             written without it
+ */
+void fulcrum_html_table_begin(
+    FILE *out, const char *caption, const char *const *headings, size_t count);
+
+/* The same, but on a phone rows become blocks: for tables whose cells are sentences. */
+void fulcrum_html_stack_begin(
+    FILE *out, const char *caption, const char *const *headings, size_t count);
+
+/* Ends either. */
+void fulcrum_html_table_end(FILE *out);
+
+/* A row begins with a cell that names it. */
+void fulcrum_html_row_begin(FILE *out, const char *name);
+void fulcrum_html_row_end(FILE *out);
+void fulcrum_html_cell(FILE *out, const char *text);
+/* Flush right, never broken. */
+void fulcrum_html_cell_number(FILE *out, const char *text);
+
+/* A number with its interval below it; "" is no interval. */
+void fulcrum_html_cell_value(FILE *out, const char *value, const char *range);
+
+/* A value and its interval on a scale from `least` to `most`. */
+struct fulcrum_whisker {
+    double value;
+    double lo; /* NAN: no interval */
+    double hi;
+    double least;
+    double most;
+    double mark; /* a line across, such as at "no change"; NAN: none */
+};
+
+/* A cell with a dot on a line; `label` says the same in words. */
+void fulcrum_html_cell_whisker(
+    FILE *out, const struct fulcrum_whisker *whisker, const char *label);
+
+/* What one command of the program answers to another. */
+
+/*
+ * A command line and the JSON that came of it. {0} is a legal start: nothing was asked.
+ * Its owner calls fulcrum_reply_clear.
+ */
+struct fulcrum_reply {
+    struct fulcrum_argv_text words; /* "explore", "-m", ...: without --format */
+    struct json_object *document;   /* NULL: there is none, see `refusal` */
+    struct fulcrum_error refusal;   /* why; "" where nothing was asked */
+    char *warnings;                 /* lines; NULL: none */
+    int exit_code;                  /* that the command would have given */
+    struct fulcrum_reader unheard;  /* faults of what is looked up go here */
+};
+
+/*
+ * Runs the command line `reply->words`, quietly and in this process, with --format
+ * json. That the command refuses or cannot do it is an answer too: document stays NULL.
+ *   context  gets the exit code of a command that was stopped
+ *   fails    FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FORMAT (what
+ *            it wrote cannot be read)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* Leaves it empty. */
+void fulcrum_reply_clear(struct fulcrum_reply *reply);
+
+/* The document itself; no value where there is none. Borrows from the reply. */
+struct fulcrum_node fulcrum_reply_root(struct fulcrum_reply *reply);
+
+/* A number of the outermost object; NAN where there is none. */
+double fulcrum_reply_number(struct fulcrum_reply *reply, const char *key);
+
+/* A copy of a text of it, cut to `size`; "" where there is none. */
+void fulcrum_reply_text(
+    struct fulcrum_reply *reply, const char *key, char *out, size_t size);
+
+/* The text of a member of any object; "" where there is none, or it is longer. */
+void fulcrum_node_member_text(
+    const struct fulcrum_node *object, const char *key, char *out, size_t size);
+
+/* The number of a member of any object; NAN where there is none. */
+double fulcrum_node_member_number(const struct fulcrum_node *object, const char *key);
+
+/* Elements of an array; 0 where it is none. */
+size_t fulcrum_node_count(const struct fulcrum_node *array);
+
+/* The sections of an HTML report, and what they are written from. */
 
 /* What one HTML report is about, and what other commands said of it. */
 
@@ -215,5 +319,68 @@ extern const struct fulcrum_report_section fulcrum_report_calibrations;
 extern const struct fulcrum_report_section fulcrum_report_inputs;
 
 extern const struct fulcrum_report_section fulcrum_report_method;
+
+/* Rows that a command answered, as a table of an HTML report. */
+
+/* Where a sweep is best, in words and as a table. */
+
+/* What one metric does along the one axis of a sweep, from the member "optima". */
+struct fulcrum_report_best {
+    const char *metric; /* "throughput", ... */
+    char shape[32];     /* as sweep_writer.c names it */
+    double at;          /* of the best point: CPU/GPU ratio, or the field's value */
+    double at_lo;       /* 90 % interval of that; NAN: none */
+    double at_hi;
+    double from; /* within 5 % of the best from here */
+    double from_lo;
+    double from_hi;
+    double to; /* to here */
+};
+
+enum fulcrum_report_axis { FULCRUM_REPORT_AXIS_RATIO, FULCRUM_REPORT_AXIS_FIELD };
+
+/*
+ * Reads the i-th metric; returns 0 beyond the last one, or where the sweep has no best.
+ * Where there is no CPU/GPU ratio, the field stands in for it and *axis says so.
+ */
+int fulcrum_report_best_read(struct fulcrum_reply *sweep, size_t i,
+    enum fulcrum_report_axis *axis, struct fulcrum_report_best *out);
+
+/* "within 5 % of its best from a CPU/GPU ratio of 1.2 on (0.6 to 1.2)". */
+void fulcrum_report_best_words(
+    const struct fulcrum_report_best *best, const char *axis, char *out, size_t size);
+
+/*
+ * A table with a row for each metric; nothing where the sweep has no best.
+ *   axis     what the axis is called: "CPU/GPU ratio"
+ */
+void fulcrum_report_best_table(struct fulcrum_reply *sweep,
+    enum fulcrum_report_axis wanted, const char *axis, FILE *out);
+
+/* What is shown of a row in one column. */
+struct fulcrum_report_column {
+    const char *key;   /* member of each row */
+    const char *title; /* begins with '#' where numbers are shown */
+    const char *unit;  /* SI, "%" for shares, "x" for factors; NULL: a text */
+    bool has_range;    /* members KEY_lo and KEY_hi are its interval */
+};
+
+enum { FULCRUM_REPORT_COLUMNS_MOST = 8 };
+
+struct fulcrum_report_table {
+    const char *caption;
+    const char *rows; /* member of the document that holds them */
+    struct fulcrum_report_column columns[FULCRUM_REPORT_COLUMNS_MOST];
+    size_t column_count;
+    const char *where; /* rows whose text member `where` is `is`; NULL: all */
+    const char *is;
+    size_t rows_most; /* 0: all */
+};
+
+/* Writes the table; the first column names the rows, and of the others those in which
+ * some row has something. Nothing where there are no rows. Returns how many were
+ * written. */
+size_t fulcrum_report_rows_write(
+    const struct fulcrum_report_table *whole, struct fulcrum_reply *reply, FILE *out);
 
 #endif

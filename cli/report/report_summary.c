@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/html.h"
-#include "cli/report/report_rows.h"
 #include "cli/report/report_section.h"
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 
 struct fulcrum_report_lever {
     const char *words; /* "twice the actors"; static */

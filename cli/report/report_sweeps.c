@@ -4,10 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/report/html.h"
-#include "cli/report/report_rows.h"
 #include "cli/report/report_section.h"
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 
 enum { VALUES_MOST = 40 };
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
  * has points.
  */
 
-#include "cli/result/sweep_columns.h"
 #include "cli/message.h"
+#include "cli/result/sweep_writer.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * beats the one before by next to nothing: a sweep that creeps up to its best would
  * otherwise be kept whole.
  */
-#include "cli/result/sweep_finding.h"
+#include "cli/result/sweep_writer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,9 +17,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/result/quantity_text.h"
 #include "cli/result/report.h"
-#include "cli/result/sweep_columns.h"
 #include "model/string.h"
 #include "model/study/sweep.h"
 #include "presets/io/json.h"

@@ -14,11 +14,10 @@
 
 #include "calibrate/pipeline/measured_reference.h"
 #include "cli/command.h"
-#include "cli/command/fit_inputs.h"
+#include "cli/command/fit_job.h"
 #include "cli/message.h"
 #include "cli/result/check_list.h"
 #include "cli/result/report.h"
-#include "cli/validate/validate_baseline.h"
 #include "cli/validate/validate_job.h"
 #include "model/string.h"
 #include "model/try.h"

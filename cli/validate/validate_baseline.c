@@ -1,6 +1,6 @@
 /* validate_baseline.c - an earlier run of `validate`, to compare a new one with. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/validate/validate_baseline.h"
+#include "cli/validate/validate_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,10 +11,9 @@
 #include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/result/check_list.h"
 #include "cli/result/report.h"
-#include "cli/validate/validate_job.h"
 #include "model/predict/predict.h"
 #include "model/try.h"
 #include "presets/io/document.h"

@@ -1,4 +1,4 @@
-/* validate_job.h - references with what is predicted of them, as `validate` wants. */
+/* validate_job.h - a validation and its baseline. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_VALIDATE_VALIDATE_JOB_H
 #define FULCRUM_CLI_VALIDATE_VALIDATE_JOB_H
@@ -7,7 +7,11 @@
 
 #include "calibrate/reference/validation.h"
 #include "cli/command.h"
-#include "cli/command/fit_inputs.h"
+#include "cli/command/fit_job.h"
+#include "cli/result/check_list.h"
+#include "model/predict/predict.h"
+
+/* References with what is predicted of them, as `validate` wants. */
 
 /*
  * One reference predicted from one calibration, or without any. A reference comes more
@@ -55,5 +59,125 @@ enum fulcrum_comparison_filter fulcrum_validate_filter(
 /* What an item of a comparison observed. Borrowed. */
 const struct fulcrum_observation *fulcrum_validate_observation(
     const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
+
+/* An earlier run of `validate`, to compare a new one with. */
+
+/* Predictions of the presets themselves, to see them move. */
+
+struct fulcrum_json;
+
+struct fulcrum_node;
+
+/* One machine with one workload and some actors. */
+struct fulcrum_design_prediction {
+    char machine[64];
+    char workload[64];
+    double actor_count;
+    double value[FULCRUM_OUTPUT_COUNT]; /* NAN: not kept, or nothing to say */
+};
+
+struct fulcrum_design_predictions {
+    size_t count;
+    struct fulcrum_design_prediction *items;
+};
+
+/*
+ * Predicts every machine preset with every workload preset, few and many actors, one
+ * GPU, by the fast method. What cannot run is left out. No reference says what is
+ * right: they show which predictions a change has moved.
+ *   out      the caller clears it, after a failure too
+ *   fails    as fulcrum_design_inputs_load, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_predictions_make(
+    struct fulcrum_context *context, struct fulcrum_design_predictions *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_design_predictions_clear(struct fulcrum_design_predictions *predictions);
+
+/* Adds a check for each stored design: it must be predicted, and as it was. */
+void fulcrum_design_predictions_check(const struct fulcrum_design_predictions *stored,
+    const struct fulcrum_design_predictions *now, double moved_rel,
+    struct fulcrum_check_list *checks);
+
+/* Fits of calibrations, repeated and compared. */
+
+/*
+ * Repeats the fit of every calibration of the job that was fitted to one of its
+ * references, by the note "fit_arguments", and adds a check for each parameter: value
+ * and standard error must come out again. A calibration without the note is skipped.
+ *   most_rel  how far the two may differ
+ *   fails     as fulcrum_fit_repeat
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_refit(
+    const struct fulcrum_validate_job *job, double most_rel,
+    const struct fulcrum_context *context, struct fulcrum_check_list *checks,
+    struct fulcrum_error *err);
+
+/* One stored prediction. */
+struct fulcrum_stored_point {
+    char reference[64];
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* "": none */
+    char quantity[64];
+    double point; /* of the reference, from 0 */
+    double observed;
+    double predicted;
+    bool is_fitted;
+};
+
+struct fulcrum_baseline_run {
+    size_t count;
+    struct fulcrum_stored_point *points;
+    struct fulcrum_design_predictions designs;
+};
+
+/*
+ * Writes the predictions of a job as a baseline, with six digits: enough to see what
+ * moves, few enough to be the same on every machine. Whole or not at all.
+ *   designs  none: no predictions of presets
+ *   fails    as fulcrum_output_open; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_write(
+    const struct fulcrum_validate_job *job,
+    const struct fulcrum_design_predictions *designs, const char *path,
+    struct fulcrum_error *err);
+
+/*
+ * Reads what fulcrum_baseline_write or `fulcrum validate --format json` wrote.
+ *   out      the caller clears it, after a failure too
+ *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_MISSING,
+ *            FULCRUM_ERR_RANGE (all faults, a line each), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_read(
+    const char *path, struct fulcrum_baseline_run *out, struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_baseline_clear(struct fulcrum_baseline_run *baseline);
+
+/* What a new run may differ by. */
+struct fulcrum_baseline_limits {
+    double moved_rel; /* of one prediction */
+    double loss_frac; /* that the mean absolute percentage error of a set's predicted
+                         points may grow by: 0.005 is half a percentage point */
+};
+
+/*
+ * Adds the checks of one set: its error against the stored one, and each stored
+ * prediction. Returns how many stored points belong to the set.
+ */
+size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_validation *set, const struct fulcrum_baseline_limits *limits,
+    struct fulcrum_check_list *checks);
+
+/*
+ * Adds a failed check for each reference and calibration that is stored and no longer
+ * predicted by any set.
+ *   is_all  the run is over all that was stored; 0: over some references, of which none
+ *           may lack stored predictions altogether, as under a calibration of another
+ *           name
+ */
+void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_validate_job *job, bool is_all,
+    struct fulcrum_check_list *checks);
 
 #endif

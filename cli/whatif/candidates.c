@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/actors_rule.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
 #include "model/quantity.h"

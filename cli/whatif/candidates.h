@@ -3,9 +3,7 @@
 #ifndef FULCRUM_CLI_WHATIF_CANDIDATES_H
 #define FULCRUM_CLI_WHATIF_CANDIDATES_H
 
-#include "cli/options/actors_rule.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "model/study/sweep.h"
 
 /* Designs beside each other, in the same worlds. */

@@ -12,8 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/result/report.h"

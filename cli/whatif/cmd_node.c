@@ -8,13 +8,10 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/actors_rule.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/whatif/node_job.h"
-#include "cli/whatif/node_report.h"
 #include "model/try.h"
 
 /* Draws behind the intervals of a row. */

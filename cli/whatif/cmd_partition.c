@@ -8,8 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/design_options.h"
-#include "cli/options/solve_options.h"
+#include "cli/options/options.h"
 #include "cli/result/report.h"
 #include "cli/whatif/partition_plan.h"
 #include "model/quantity.h"

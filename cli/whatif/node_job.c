@@ -16,7 +16,7 @@
 
 #include "model/quantity.h"
 #include "model/try.h"
-#include "model/whatif/thread_need.h"
+#include "model/whatif/recommend.h"
 
 /* Most threads that are looked at for each GPU: a ratio of 50 on the largest of them.
  */

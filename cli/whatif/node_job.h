@@ -1,14 +1,18 @@
-/* node_job.h - machines with 1 to all of their GPUs, and the threads these need. */
+/* node_job.h - a node with more and more GPUs: job and report. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_WHATIF_NODE_JOB_H
 #define FULCRUM_CLI_WHATIF_NODE_JOB_H
 
 #include <signal.h>
+#include <stdbool.h>
 
-#include "cli/options/design_options.h"
+#include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "model/interval.h"
 #include "model/study/sweep.h"
+
+/* Machines with 1 to all of their GPUs, and the threads these need. */
 
 /* A value with the 90 % interval of its draws; NAN: not known. */
 struct fulcrum_node_estimate {
@@ -71,5 +75,30 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_node_rows_add(
 
 /* Leaves it empty. */
 void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows);
+
+/* What `fulcrum node` prints. */
+
+/* Rows, and the words that go with them. Borrowed. */
+struct fulcrum_node_answer {
+    const struct fulcrum_node_rows *rows;
+    const char *workload;
+    const char *calibration;
+    const char *actors_rule;
+    double plateau_frac; /* NAN: threads needed were not looked for */
+    bool is_complete;    /* 0: Ctrl-C */
+};
+
+/*
+ * Prints in the format of `context`.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_node_report(
+    const struct fulcrum_node_answer *answer, const struct fulcrum_context *context,
+    struct fulcrum_error *err);
+
+/* A sentence for each machine: where it is fastest, and what all its GPUs make of it.
+ */
+void fulcrum_node_note_findings(
+    const struct fulcrum_node_rows *rows, const struct fulcrum_context *context);
 
 #endif

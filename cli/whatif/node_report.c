@@ -5,7 +5,7 @@
  * Both are made of the same rows; columns and cells stand side by side, so that none is
  * forgotten.
  */
-#include "cli/whatif/node_report.h"
+#include "cli/whatif/node_job.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -17,8 +17,8 @@
 
 #include "model/design/memory_system.h"
 #include "model/interval.h"
+#include "model/predict/partition.h"
 #include "model/predict/power.h"
-#include "model/predict/resident.h"
 #include "model/quantity.h"
 #include "model/try.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/result/report.h"
 #include "cli/whatif/candidates.h"

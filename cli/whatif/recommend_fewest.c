@@ -4,8 +4,8 @@
 /*
  * The question is put to one curve, a metric over the values of one field, and then to
  * the curve of each draw: the interval is that of the answers. Curves are asked for as
- * few places as the search needs (model/whatif/fewest.h). The actors of a place follow
- * the rule that `explore` has, and are those of the estimate in every draw.
+ * few places as the search needs (model/whatif/recommend.h). The actors of a place
+ * follow the rule that `explore` has, and are those of the estimate in every draw.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/result/report.h"
@@ -25,7 +25,7 @@
 #include "model/quantity.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
-#include "model/whatif/fewest.h"
+#include "model/whatif/recommend.h"
 #include "presets/io/json.h"
 
 /* Draws behind the interval of an answer. */

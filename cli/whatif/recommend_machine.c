@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/progress.h"
-#include "cli/result/quantity_text.h"
 #include "cli/result/report.h"
 #include "cli/whatif/candidates.h"
 #include "model/interval.h"

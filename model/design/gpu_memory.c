@@ -5,7 +5,7 @@
  * replay on the GPU. What libraries take for themselves is left out, so that a design
  * that just fits here may not fit in truth, and one that does not fit here never does.
  */
-#include "model/design/gpu_memory.h"
+#include "model/design/memory_system.h"
 
 #include <math.h>
 #include <stdbool.h>

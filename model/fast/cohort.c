@@ -18,7 +18,7 @@
  * follow from the number of actors and from the time that a batch takes (greedy) or the
  * size it has (fixed): two nested bracketed roots.
  */
-#include "model/fast/cohort.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 
 #include "model/fast/fixed_batch.h"
-#include "model/fast/greedy_batch.h"
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"

@@ -3,7 +3,6 @@
 #ifndef FULCRUM_MODEL_FAST_FAST_H
 #define FULCRUM_MODEL_FAST_FAST_H
 
-#include "model/fast/greedy_batch.h"
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"

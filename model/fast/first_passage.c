@@ -8,7 +8,7 @@
  * random end as many steps in the slice as they must: its length over the mean step.
  */
 
-#include "model/fast/first_passage.h"
+#include "model/fast/greedy_small.h"
 
 #include <math.h>
 #include <stddef.h>

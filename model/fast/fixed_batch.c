@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fast/fixed_batch_cycle.h"
 #include "model/fast/steps.h"
 #include "model/min_max.h"
 #include "model/try.h"

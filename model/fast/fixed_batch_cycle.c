@@ -15,7 +15,7 @@
  * largest. What is known of those that are left is in struct fulcrum_residual_ages.
  */
 
-#include "model/fast/fixed_batch_cycle.h"
+#include "model/fast/fixed_batch.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -11,7 +11,7 @@
  * (model/fast/fast.c).
  */
 
-#include "model/fast/greedy_batch.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 #include <stdbool.h>

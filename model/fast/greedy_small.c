@@ -33,7 +33,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fast/first_passage.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
 #include "model/status.h"

@@ -15,9 +15,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/fast/cohort.h"
 #include "model/fast/fixed_batch.h"
-#include "model/fast/greedy_batch.h"
 #include "model/fast/greedy_small.h"
 #include "model/fast/steps.h"
 #include "model/network/solution.h"

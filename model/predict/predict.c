@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "model/interval.h"
+#include "model/predict/partition.h"
 #include "model/predict/pauses.h"
 #include "model/predict/power.h"
-#include "model/predict/resident.h"
 #include "model/predict/solver.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"

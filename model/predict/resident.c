@@ -5,13 +5,13 @@
  * environments waits for their actions and every training step for its samples, so
  * times add up: there is nothing to queue for. CPU threads only launch kernels.
  */
-#include "model/predict/resident.h"
+#include "model/predict/partition.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "model/design/gpu_memory.h"
+#include "model/design/memory_system.h"
 #include "model/try.h"
 
 static struct fulcrum_resident_times times_of(

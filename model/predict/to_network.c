@@ -17,7 +17,6 @@
 
 #include "model/design/cluster.h"
 #include "model/design/design.h"
-#include "model/design/gpu_memory.h"
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"

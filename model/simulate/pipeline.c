@@ -14,7 +14,7 @@
  * start.
  */
 
-#include "model/simulate/pipeline.h"
+#include "model/simulate/simulate.h"
 
 #include <assert.h>
 #include <math.h>

@@ -33,8 +33,6 @@
 #include <stdlib.h>
 
 #include "model/network/solution.h"
-#include "model/simulate/pipeline.h"
-#include "model/simulate/step_draw.h"
 #include "model/try.h"
 
 /* Confidence interval of a simulated rate. */

@@ -11,7 +11,7 @@
  * heavy tails whole. Logarithms invert the laws that they can; normal and gamma
  * deviates come from GSL, to which the counter is one more generator.
  */
-#include "model/simulate/step_draw.h"
+#include "model/simulate/simulate.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -25,7 +25,6 @@
 #include "model/predict/scenario.h"
 #include "model/quantity.h"
 #include "model/stream.h"
-#include "model/study/sobol.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

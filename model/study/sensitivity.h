@@ -1,12 +1,126 @@
-/* sensitivity.h - which numbers of a scenario a prediction's spread comes from. */
+/* sensitivity.h - which number matters: one at a time, and all by Sobol indices. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_STUDY_SENSITIVITY_H
 #define FULCRUM_MODEL_STUDY_SENSITIVITY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"
-#include "model/study/sobol.h"
+#include "model/status.h"
 #include "model/study/sweep.h"
+
+/* Which inputs the variance of an output comes from: Sobol' indices. */
+
+/* Randomised low-discrepancy points in the unit cube. */
+
+/*
+ * Fills `out` with `row_count` points of `dimension_count` coordinates, row after row,
+ * each in (0, 1): the first points of Sobol's sequence, its zero among them, under
+ * Owen's nested scrambling, in random order of rows and of coordinates. Seeds give
+ * independent sets, each point of which is uniform in the cube. More than 40
+ * coordinates come from several such sets of about equal width (docs/model.md
+ * "Sensitivity").
+ *   row_count  a power of two, up to FULCRUM_QUASI_ROWS_MOST: the balance of the points
+ *              holds for these only
+ *   fails      FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
+    size_t dimension_count, uint64_t seed, struct fulcrum_error *err);
+
+/* One place where the outputs are wanted. Borrowed during the call. */
+struct fulcrum_sobol_site {
+    const double *unit; /* coordinates in (0, 1), independent and uniform */
+    size_t worker;      /* calls of one worker never overlap */
+    size_t number;      /* of the evaluation: the same with any number of workers */
+};
+
+/*
+ * A function of independent inputs. An input is one coordinate of the unit cube or
+ * several that stand and fall together, such as numbers that depend on each other.
+ */
+struct fulcrum_sobol_problem {
+    size_t input_count;
+    size_t coordinate_count; /* >= input_count */
+    const size_t *input_of;  /* of each coordinate; every input has one at least */
+    size_t output_count;
+    /* Fills `output`; what is not finite there is an output that does not exist. */
+    void (*evaluate)(
+        void *context, const struct fulcrum_sobol_site *site, double *output);
+    /* Called between evaluations, on the calling thread; 0 stops. May be NULL. */
+    int (*go_on)(void *context, size_t done_count, size_t all_count);
+    void *context;
+};
+
+struct fulcrum_sobol_options {
+    size_t row_count;       /* of a replicate: a power of two */
+    size_t replicate_count; /* 2 or more: their differences tell the errors */
+    size_t worker_count;    /* 1 or more */
+    uint64_t seed;
+};
+
+/* The share of rows without an output above which its indices are not told. */
+#define FULCRUM_SOBOL_DROPPED_MOST_FRAC 0.1
+
+/* Shares of an output's variance, with standard errors; NAN where they are not known.
+ */
+struct fulcrum_sobol_index {
+    double first; /* gone on average if the input were known, and that alone */
+    double first_error;
+    double total; /* left on average if all but the input were known; >= first */
+    double total_error;
+};
+
+/* An output over the whole cube. */
+struct fulcrum_sobol_spread {
+    double mean; /* of the evaluations that are there, as are */
+    double sd;
+    double lo; /* 5 % and 95 % quantiles */
+    double hi;
+    double interaction_frac; /* of the variance: what first-order shares leave */
+    double interaction_error;
+    size_t row_count;     /* of all replicates */
+    size_t dropped_count; /* rows in which an evaluation had no such output */
+    bool is_constant;     /* it does not vary beyond rounding; indices are not known */
+};
+
+/* Opaque. */
+struct fulcrum_sobol;
+
+/* How many evaluations it will take. */
+size_t fulcrum_sobol_evaluations(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options);
+
+/*
+ * First-order and total indices of every output by every input (docs/model.md
+ * "Sensitivity"). The same with any number of workers.
+ *   out      the caller frees it with fulcrum_sobol_free. After go_on has stopped it,
+ *            what the whole replicates tell, if there are two of them, and
+ *            FULCRUM_ERR_INTERRUPTED; else NULL
+ *   fails    FULCRUM_ERR_RANGE (no input or output, rows that are no power of two,
+ *            fewer than 2 replicates or more than FULCRUM_SOBOL_REPLICATES_MOST),
+ *            FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_INTERRUPTED
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sobol_run(
+    const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options, struct fulcrum_sobol **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sobol_free(struct fulcrum_sobol *sobol);
+
+/* Replicates behind the results: fewer than asked for after an interruption. */
+size_t fulcrum_sobol_replicates(const struct fulcrum_sobol *sobol);
+
+struct fulcrum_sobol_index fulcrum_sobol_index(
+    const struct fulcrum_sobol *sobol, size_t output, size_t input);
+
+struct fulcrum_sobol_spread fulcrum_sobol_spread(
+    const struct fulcrum_sobol *sobol, size_t output);
+
+/* Which numbers of a scenario a prediction's spread comes from. */
 
 enum fulcrum_range_law { FULCRUM_RANGE_UNIFORM, FULCRUM_RANGE_LOG_UNIFORM };
 

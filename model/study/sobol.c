@@ -22,7 +22,7 @@
  * number of workers changes nothing.
  */
 
-#include "model/study/sobol.h"
+#include "model/study/sensitivity.h"
 
 #include <gsl/gsl_qrng.h>
 #include <gsl/gsl_randist.h>

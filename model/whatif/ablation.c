@@ -8,7 +8,7 @@
  * orders of n components need no more than 2^n times, and Shapley's value, the mean
  * over all orders, is a sum over sets.
  */
-#include "model/whatif/ablation.h"
+#include "model/whatif/component_cost.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,12 +1,160 @@
-/* component_cost.h - what each component costs a design, in GPU time and in a run. */
+/* component_cost.h - versions of one design side by side, and what its components cost.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_WHATIF_COMPONENT_COST_H
 #define FULCRUM_MODEL_WHATIF_COMPONENT_COST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "model/whatif/ablation.h"
-#include "model/whatif/variants.h"
+#include "model/predict/predict.h"
+#include "model/predict/scenario.h"
+#include "model/study/relative.h"
+
+/* Several versions of one design point, held beside each other by draws. */
+
+/* What is kept of every version and draw: name, unit, meaning. */
+/* clang-format off */
+#define FULCRUM_VARIANT_LIST(X)                                                            \
+    X(steps_per_s,        "1/s", "agent steps of all actors")                              \
+    X(steps_per_j_gpu,    "1/J", "performance per GPU watt")                               \
+    X(steps_per_j_system, "1/J", "performance per system watt")                            \
+    X(inference_s,        "s",   "an inference batch alone on the GPU")                    \
+    X(train_step_s,       "s",   "a training step alone on the GPU; 0: no training")       \
+    X(gpu_s,              "s",   "GPU work of one agent step, inference and training")
+/* clang-format on */
+
+enum fulcrum_variant_quantity {
+#define X(name, unit, meaning) FULCRUM_VARIANT_##name,
+    FULCRUM_VARIANT_LIST(X) FULCRUM_VARIANT_COUNT
+#undef X
+};
+
+enum { FULCRUM_VARIANT_SETTINGS_MOST = 16 };
+
+/* One version: what it sets on top of the scenario. None: the design as it is. */
+struct fulcrum_variant {
+    size_t setting_count;
+    struct fulcrum_setting settings[FULCRUM_VARIANT_SETTINGS_MOST];
+};
+
+struct fulcrum_variant_plan {
+    const struct fulcrum_scenario *scenario;
+    const struct fulcrum_variant *variants; /* the first one is the yardstick */
+    size_t count;                           /* at least 1 */
+    struct fulcrum_predict_options predict; /* draws: 0 for no intervals */
+    /* How the estimates are solved; NULL: as the draws, by `predict`. */
+    const struct fulcrum_solver_options *estimate;
+    /* Called after each version; not 0 ends the work. NULL: nobody watches. */
+    int (*watch)(void *user, double done_frac);
+    void *user;
+};
+
+/* Owns all numbers. Opaque. */
+struct fulcrum_variants;
+
+/*
+ * Predicts every version with the same draws and the same seeds, so that what they have
+ * in common cancels. GPU times are those of the batch that the first version has on
+ * average.
+ *   out      the caller frees it with fulcrum_variants_free
+ *   fails    as fulcrum_predict, of any version; FULCRUM_ERR_INTERRUPTED (the watch),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_variants_new(
+    const struct fulcrum_variant_plan *plan, struct fulcrum_variants **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_variants_free(struct fulcrum_variants *variants);
+
+/* Draws that were asked for; one that a version cannot run has NAN there. */
+size_t fulcrum_variants_draw_count(const struct fulcrum_variants *variants);
+
+/* Of one draw, from 1; 0 is the estimate itself. */
+double fulcrum_variants_value(const struct fulcrum_variants *variants, size_t variant,
+    size_t draw, enum fulcrum_variant_quantity quantity);
+
+/* The value with its own 90 % interval, NAN without draws. */
+struct fulcrum_ratio fulcrum_variants_estimate(struct fulcrum_variants *variants,
+    size_t variant, enum fulcrum_variant_quantity quantity);
+
+/* The same over the first version's, draw by draw. */
+struct fulcrum_ratio fulcrum_variants_ratio(struct fulcrum_variants *variants,
+    size_t variant, enum fulcrum_variant_quantity quantity);
+
+/* The prediction of the first version, without intervals. Borrowed. */
+const struct fulcrum_prediction *fulcrum_variants_prediction(
+    const struct fulcrum_variants *variants);
+
+/* What each component of a machine costs, by making it ideal. */
+
+/*
+ * One row a component: name, what becomes ideal, whether it is the GPU's. In the order
+ * in which they are made ideal unless another is asked for: memory first, arithmetic
+ * after what keeps it waiting, as Inci et al. 2020 build their Figure 2, and the host
+ * last.
+ */
+/* clang-format off */
+#define FULCRUM_IDEAL_LIST(X)                                                          \
+    X(DRAM,    "dram",    "DRAM bandwidth",                            1)              \
+    X(LATENCY, "latency", "latencies",                                 1)              \
+    X(SM,      "sm",      "SMs filled",                                1)              \
+    X(MATH,    "math",    "arithmetic",                                1)              \
+    X(LAUNCH,  "launch",  "kernel launches",                           1)              \
+    X(HOST,    "host",    "host: batches, requests, delivery",         0)
+/* clang-format on */
+
+enum fulcrum_ideal {
+#define X(kind, name, meaning, gpu) FULCRUM_IDEAL_##kind,
+    FULCRUM_IDEAL_LIST(X) FULCRUM_IDEAL_COUNT
+#undef X
+};
+
+/* A set of components: bit i is enum fulcrum_ideal i. */
+enum {
+    FULCRUM_IDEAL_SETS = 1 << FULCRUM_IDEAL_COUNT,
+    FULCRUM_IDEAL_SETTINGS_MOST = 12
+};
+
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_ideal_name(size_t component);
+/* As fulcrum_ideal_name. */
+const char *fulcrum_ideal_meaning(size_t component);
+/* The one whose name is a word of a text, whatever its case; FULCRUM_IDEAL_COUNT: none.
+ */
+size_t fulcrum_ideal_find(const char *text);
+/* Whether it belongs to the GPU. */
+bool fulcrum_ideal_is_gpu(size_t component);
+
+/*
+ * The settings that make every component of a set ideal: fields at the end of their
+ * range, so that what is left of a component is below a thousandth of it. A component
+ * follows them where the calibration's machine gives the field.
+ *   out      FULCRUM_IDEAL_SETTINGS_MOST of them
+ * Returns how many.
+ */
+size_t fulcrum_ideal_settings(unsigned set, struct fulcrum_setting *out);
+
+/* What one component is of a whole, the whole with nothing ideal being 1. */
+struct fulcrum_ideal_share {
+    double in_order_frac; /* made ideal after those before it in the list */
+    double first_frac;    /* made ideal alone */
+    double last_frac;     /* made ideal after all others */
+    double least_frac;    /* the least and the most over all orders */
+    double most_frac;
+    double mean_frac; /* over all orders: Shapley's value */
+};
+
+/*
+ * Shares of every component in times of the same work under every set.
+ *   time     FULCRUM_IDEAL_SETS of them, above 0, in any unit; [0]: nothing ideal
+ *   out      FULCRUM_IDEAL_COUNT of them; those in order, and those of the mean, sum to
+ *            what is saved where all are ideal
+ */
+void fulcrum_ideal_shares(const double *time, struct fulcrum_ideal_share *out);
+
+/* What each component costs a design, in GPU time and in a run. */
 
 struct fulcrum_component_cost {
     /* GPU work of an agent step that goes with it alone; 0 of what is not the GPU's. */

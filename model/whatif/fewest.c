@@ -12,7 +12,7 @@
  * Places asked for at first are as far apart as they are many, and moved by a part of
  * that which never repeats, so that a saw tooth of any period shows.
  */
-#include "model/whatif/fewest.h"
+#include "model/whatif/recommend.h"
 
 #include <assert.h>
 #include <math.h>

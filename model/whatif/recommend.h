@@ -1,4 +1,5 @@
-/* recommend.h - which machine, for what it costs, and how sure that is. */
+/* recommend.h - what to buy: objectives and limits, the fewest that suffice, the
+ * threads it needs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_WHATIF_RECOMMEND_H
 #define FULCRUM_MODEL_WHATIF_RECOMMEND_H
@@ -6,7 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/predict/predict.h"
+#include "model/status.h"
 #include "model/study/pareto.h"
+
+/* Which machine, for what it costs, and how sure that is. */
 
 enum fulcrum_objective {
     FULCRUM_OBJECTIVE_FASTEST,   /* most steps per second */
@@ -111,5 +116,83 @@ struct fulcrum_paired {
  */
 void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense sense,
     double *column, struct fulcrum_contest *out);
+
+/* The first place of a curve that reaches a share of its best. */
+
+/* A curve over places, which is asked for its values. */
+struct fulcrum_asked_curve {
+    /* The value at a place; NAN: there is none. A failure ends the search with it. */
+    enum fulcrum_status (*ask)(
+        void *context, size_t place, double *out, struct fulcrum_error *err);
+    void *context;
+    size_t count; /* of places, from 0 */
+};
+
+struct fulcrum_fewest {
+    size_t place; /* the first of all places whose value is `share` of the best */
+    double value; /* there */
+    size_t best;  /* the best place of those asked for */
+    double best_value;
+    size_t asked;       /* places whose value was asked for, each once */
+    double wiggle_frac; /* the deepest valley among them, as a share of its brim */
+};
+
+/*
+ * Finds the first place of which the value is at least `share` of the best of all
+ * places, asking for as few as it can: some over the whole curve, then halves of what
+ * may still hold the answer, then those just before it. A curve that rises, or rises
+ * and falls, is searched so. Of one that has valleys, any gap is taken to hide a value
+ * that exceeds both its ends by twice the deepest valley seen so far, and is looked
+ * into where that could matter; where a place has no value behind one that has, all are
+ * asked for.
+ *   count    of places, from 0
+ *   share    above 0, at most 1
+ *   out      untouched on failure
+ *   fails    FULCRUM_ERR_INFEASIBLE (no place that was asked for has a value above 0),
+ *            FULCRUM_ERR_NO_MEMORY, as the curve
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_find(
+    const struct fulcrum_asked_curve *curve, double share, struct fulcrum_fewest *out,
+    struct fulcrum_error *err);
+
+/* The fewest CPU threads that keep a run's GPUs near their plateau. */
+
+enum { FULCRUM_THREAD_NEED_SETTINGS_MOST = 6 };
+
+/* What is asked for. Borrowed. */
+struct fulcrum_thread_need_plan {
+    const struct fulcrum_setting *settings; /* of the run; neither threads nor actors */
+    size_t setting_count; /* at most FULCRUM_THREAD_NEED_SETTINGS_MOST */
+    double plateau_frac;  /* of the plateau, in (0, 1) */
+    /* Actors follow the threads, rounded to what replicas can share; 0: they do not. */
+    double actors_per_thread;
+    /* Each number of threads takes the fastest of these; count 0: none. */
+    const double *actor_choices;
+    size_t actor_choice_count;
+    double most_threads; /* that are looked at */
+    struct fulcrum_solver_options solver;
+};
+
+struct fulcrum_thread_need {
+    double thread_count;
+    double steps_per_s; /* with so many */
+    double plateau_steps_per_s;
+    bool is_rising; /* more threads than were looked at might add to the plateau */
+};
+
+/*
+ * Looks for the fewest threads, in whole cores with the machine's threads per core, at
+ * which the run reaches plan->plateau_frac of the most it does with any number of them
+ * (docs/model.md "Node"): doubling from a core for each replica on, then halving the
+ * step. The rate need not rise core by core: one core less does not reach it, but still
+ * fewer might.
+ *   predictor  of the machine's scenario; what it predicted last is forgotten
+ *   draw       0: every parameter at its value; else the number of a draw
+ *   out        untouched on failure
+ *   fails      as fulcrum_predict: where no number of threads can run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_thread_need_find(
+    const struct fulcrum_thread_need_plan *plan, struct fulcrum_predictor *predictor,
+    uint64_t draw, struct fulcrum_thread_need *out, struct fulcrum_error *err);
 
 #endif

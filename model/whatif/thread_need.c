@@ -6,7 +6,7 @@
  * is; where two doublings in a row add next to nothing it is taken as reached. The
  * first of the doubled counts that is near it and the one before enclose the answer.
  */
-#include "model/whatif/thread_need.h"
+#include "model/whatif/recommend.h"
 
 #include <assert.h>
 #include <math.h>

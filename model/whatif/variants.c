@@ -7,7 +7,7 @@
  * are taken draw by draw. GPU times are read from the network of each design, which has
  * them as they are in force: scaled, drawn, on fewer SMs.
  */
-#include "model/whatif/variants.h"
+#include "model/whatif/component_cost.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/network_json.h"
-#include "bench/target.h"
+#include "bench/compare.h"
 #include "presets/kind/network_line.h"
 #include "tests/support/suite.h"
 

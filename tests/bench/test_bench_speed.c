@@ -7,8 +7,6 @@
 
 #include "bench/commands.h"
 #include "bench/speed_case.h"
-#include "bench/speed_report.h"
-#include "bench/timing.h"
 #include "cli/program.h"
 #include "plots/spec/charts.h"
 #include "tests/support/scratch.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cli/message.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/result/report.h"

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/device/cuda_blas.h"
-#include "calibrate/device/cuda_driver.h"
+#include "calibrate/device/cuda_api.h"
 
 void fake_set(const char *variable, const char *value)
 {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/actor/gameboy_rom.h"
 #include "calibrate/actor/libretro_core.h"
 #include "tests/yardstick/yardstick.h"
 

@@ -1,6 +1,6 @@
 /* test_frame_84.c - shrinking a picture keeps its means. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/actor/frame_84.h"
+#include "calibrate/actor/libretro_core.h"
 
 #include <math.h>
 #include <stdlib.h>

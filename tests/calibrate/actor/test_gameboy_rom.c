@@ -1,6 +1,6 @@
 /* test_gameboy_rom.c - the built-in cartridge is one that a console accepts. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/actor/gameboy_rom.h"
+#include "calibrate/actor/libretro_core.h"
 
 #include <stdlib.h>
 #include <string.h>

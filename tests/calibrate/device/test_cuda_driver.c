@@ -2,13 +2,12 @@
  * none.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/cuda_driver.h"
+#include "calibrate/device/cuda_api.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/device/cuda_blas.h"
 #include "calibrate/device/device.h"
 #include "calibrate/shared_library.h"
 #include "tests/fake_cuda/fake_use.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/device/device_layers.h"
+#include "calibrate/device/device_network.h"
 #include "calibrate/network/loss.h"
 #include "tests/support/devices.h"
 #include "tests/support/gradient.h"

@@ -1,16 +1,14 @@
 /* test_device_network.c - networks on devices beside those on the CPU, step by step. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/device_mlp.h"
-#include "calibrate/device/device_r2d2.h"
+#include "calibrate/device/device_network.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/network/activation.h"
-#include "calibrate/network/network_mlp.h"
-#include "calibrate/network/network_r2d2.h"
+#include "calibrate/network/layer.h"
+#include "calibrate/network/networks.h"
 #include "tests/support/devices.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* test_learner_device.c - learners on devices: shares, failures, what they tell. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/learner_device.h"
+#include "calibrate/device/learners.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "calibrate/host.h"
 #include "calibrate/probe/calibrate.h"
-#include "calibrate/probe/probe_step.h"
+#include "calibrate/probe/probe.h"
 #include "tests/support/device_plain.h"
 #include "tests/support/suite.h"
 

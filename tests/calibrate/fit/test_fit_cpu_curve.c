@@ -1,6 +1,6 @@
 /* test_fit_cpu_curve.c - the CPU curve on exact, noisy and published data. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/fit/fit_cpu_curve.h"
+#include "calibrate/fit/fit_forms.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

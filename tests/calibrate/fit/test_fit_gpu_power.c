@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/fit/fit_gpu_power.h"
+#include "calibrate/fit/fit_forms.h"
 #include "calibrate/random.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /* test_fit_sm.c - times over batches and SMs: known shares are found again. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/fit/fit_sm.h"
+#include "calibrate/fit/fit_forms.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/network/activation.h"
-#include "calibrate/network/gemm.h"
-#include "calibrate/network/layer_pass.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"
 

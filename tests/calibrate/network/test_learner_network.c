@@ -2,15 +2,14 @@
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/loss.h"
-#include "calibrate/network/network_mlp.h"
-#include "calibrate/network/network_r2d2.h"
+#include "calibrate/network/networks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/device/learners.h"
-#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"
 

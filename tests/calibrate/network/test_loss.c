@@ -1,6 +1,6 @@
 /* test_loss.c - losses and optimiser against values worked out by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
 #include "calibrate/network/loss.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * FULCRUM_STAGES_PAIRS=20 measures so many pairs of windows of MuJoCo humanoids, prints
  * what it finds and holds it to the limits of docs/where-the-time-goes.md.
  */
-#include "calibrate/pipeline/measure_stages.h"
+#include "calibrate/pipeline/stage_times.h"
 
 #include <math.h>
 #include <stdbool.h>

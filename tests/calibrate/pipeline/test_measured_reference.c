@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predict_throughput.h"
+#include "calibrate/reference/predictors.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "calibrate/reference/validation.h"
 #include "presets/kind/preset.h"

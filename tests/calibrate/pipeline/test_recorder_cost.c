@@ -1,7 +1,7 @@
 /* test_recorder_cost.c - what recording costs is found, and taken off where it arises.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/recorder_cost.h"
+#include "calibrate/pipeline/recorder.h"
 
 #include <math.h>
 #include <string.h>

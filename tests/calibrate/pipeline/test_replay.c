@@ -2,7 +2,7 @@
  * latest ones.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/replay.h"
+#include "calibrate/pipeline/live.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "calibrate/actor/request_queue.h"
-#include "calibrate/pipeline/recorder_trace.h"
+#include "calibrate/pipeline/recorder.h"
 #include "calibrate/stopwatch.h"
 #include "presets/kind/trace_save.h"
 #include "tests/support/scratch.h"

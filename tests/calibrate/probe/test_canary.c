@@ -1,6 +1,6 @@
 /* test_canary.c - the canary finds its usual time and tells what is above it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/recording.h"
+#include "calibrate/probe/probe.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_finding.c - what a probe found becomes rows, and the first failure is kept. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/finding.h"
+#include "calibrate/probe/probe.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/probe/gpu_idle.h"
 #include "calibrate/probe/probe.h"
-#include "calibrate/probe/probe_gpu_power.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/fake_learner.h"
 #include "tests/support/suite.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/probe/schedule.h"
 #include "tests/support/suite.h"
 
 enum { SMS = 132, LEAST = 8, REFUSING_CALL = 3 };

@@ -1,7 +1,7 @@
 /* test_recording.c - medians come from undisturbed samples, and every sample is kept.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/recording.h"
+#include "calibrate/probe/probe.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_schedule.c - the time of a calibration is shared out and ends when it should. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/probe/schedule.h"
+#include "calibrate/probe/probe.h"
 
 #include <string.h>
 

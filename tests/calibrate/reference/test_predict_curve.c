@@ -1,6 +1,6 @@
 /* test_predict_curve.c - CPU curves: what every other worker count says of the rest. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_curve.h"
+#include "calibrate/reference/predictors.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

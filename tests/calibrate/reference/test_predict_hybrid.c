@@ -1,6 +1,6 @@
 /* test_predict_hybrid.c - published gains: met, marked as fitted, never predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_memory.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_predict_memory.c - gains of memory systems, and shares of GPU time. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_memory.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdio.h>

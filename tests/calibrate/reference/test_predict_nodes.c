@@ -1,7 +1,7 @@
 /* test_predict_nodes.c - several machines: 2 and 8 fitted, 4 predicted, and why not
  * better. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_nodes.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <string.h>

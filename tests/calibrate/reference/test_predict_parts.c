@@ -1,7 +1,7 @@
 /* test_predict_parts.c - gains of processes on parts of a GPU, from published scalars.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_parts.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdlib.h>

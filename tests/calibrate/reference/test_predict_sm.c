@@ -1,6 +1,6 @@
 /* test_predict_sm.c - work on a part of the SMs: what every other number says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_memory.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_predict_throughput.c - references of throughput, beside networks done by hand.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_throughput.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <string.h>

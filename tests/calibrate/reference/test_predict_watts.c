@@ -1,6 +1,6 @@
 /* test_predict_watts.c - watts of servers from priors, nothing fitted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predict_power.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <stdio.h>

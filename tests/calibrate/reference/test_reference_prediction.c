@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predict_throughput.h"
+#include "calibrate/reference/predictors.h"
 #include "presets/kind/preset.h"
 #include "tests/support/expect.h"
 #include "tests/support/hand_reference.h"

@@ -1,6 +1,6 @@
 /* test_measure_inputs.c - what `fulcrum measure` is to run, from its settings. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/measure_inputs.h"
+#include "cli/command/measure_job.h"
 
 #include <math.h>
 #include <stdlib.h>

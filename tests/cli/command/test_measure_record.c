@@ -1,6 +1,6 @@
 /* test_measure_record.c - recorded configurations and their names. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/measure_record.h"
+#include "cli/command/measure_job.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* test_measure_report.c - measured beside predicted, for people and programs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "cli/command/measure_report.h"
+#include "cli/command/measure_job.h"
 
 #include <math.h>
 #include <stdio.h>

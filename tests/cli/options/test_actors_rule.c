@@ -1,6 +1,6 @@
 /* test_actors_rule.c - how the number of actors comes about, by options. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/actors_rule.h"
+#include "cli/options/options.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* test_design_options.c - options become a scenario: presets, calibrations, settings.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 
 #include <math.h>
 #include <stdio.h>

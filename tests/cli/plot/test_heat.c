@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_heat.h"
+#include "cli/plot/plot_data.h"
 #include "cli/plot/plot_source.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/inline_svg.h"

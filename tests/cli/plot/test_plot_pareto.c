@@ -1,6 +1,6 @@
 /* test_plot_pareto.c - a chart of the front from files, and its staircase. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plot/plot_pareto.h"
+#include "cli/plot/plot_data.h"
 
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"

@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "cli/report/html.h"
+#include "cli/report/report_section.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/result/quantity_text.h"
+#include "cli/result/report.h"
 #include "tests/support/markup.h"
 #include "tests/support/suite.h"
 

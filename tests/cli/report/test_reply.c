@@ -2,14 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "cli/report/reply.h"
+#include "cli/report/report_section.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/report_rows.h"
 #include "tests/support/markup.h"
 #include "tests/support/suite.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/result/sweep_finding.h"
 #include "cli/result/sweep_writer.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /* test_validate_baseline.c - a run of `validate` against a stored one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/validate/validate_baseline.h"
+#include "cli/validate/validate_job.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/whatif/node_report.h"
-#include "model/whatif/thread_need.h"
+#include "model/whatif/recommend.h"
 #include "tests/support/suite.h"
 
 struct bench {

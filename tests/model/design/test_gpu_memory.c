@@ -1,6 +1,6 @@
 /* test_gpu_memory.c - what has to fit into a GPU's memory. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/design/gpu_memory.h"
+#include "model/design/memory_system.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* test_textbook.c - the product-form baseline where it is right, and where it is not.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/textbook.h"
+#include "model/exact/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "model/exact/chain.h"
 #include "tests/support/suite.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

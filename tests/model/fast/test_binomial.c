@@ -1,6 +1,6 @@
 /* test_binomial.c - chances of how many come to pass, by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/first_passage.h"
+#include "model/fast/greedy_small.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "bench/random_network.h"
+#include "bench/compare.h"
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 

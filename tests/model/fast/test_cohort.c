@@ -1,12 +1,11 @@
 /* test_cohort.c - cycles of cohorts worked out by hand, and what must be conserved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/cohort.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "bench/random_network.h"
-#include "model/fast/greedy_batch.h"
+#include "bench/compare.h"
 #include "tests/support/suite.h"
 
 /* Steps of 1 s on `servers` plain threads; batches of any size take 0.4 s. */

@@ -1,7 +1,7 @@
 /* test_first_passage.c - the first finish of several and who is left, in closed form.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/first_passage.h"
+#include "model/fast/greedy_small.h"
 
 #include <math.h>
 

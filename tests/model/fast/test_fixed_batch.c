@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "bench/random_network.h"
-#include "model/fast/fixed_batch_cycle.h"
+#include "bench/compare.h"
 #include "model/predict/solver.h"
 #include "tests/support/suite.h"
 

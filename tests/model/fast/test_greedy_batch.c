@@ -1,10 +1,10 @@
 /* test_greedy_batch.c - greedy batches against closed forms and the exact chain. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/greedy_batch.h"
+#include "model/fast/steady.h"
 
 #include <math.h>
 
-#include "model/exact/chain.h"
+#include "model/exact/exact.h"
 #include "tests/support/suite.h"
 
 /* Exponential steps of 1 s on `servers` plain threads, t(b) = t0 (1 + 0.02 b). */

@@ -1,6 +1,6 @@
 /* test_rate_cells.c - tabulated work rates against the curves they stand for. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/fixed_batch_cycle.h"
+#include "model/fast/fixed_batch.h"
 
 #include <math.h>
 

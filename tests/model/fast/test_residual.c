@@ -1,6 +1,6 @@
 /* test_residual.c - rows of chances on a grid, against laws in closed form. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/first_passage.h"
+#include "model/fast/greedy_small.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_thread_queue.c - actors that wait for threads, by Poisson and by renewal. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/first_passage.h"
+#include "model/fast/greedy_small.h"
 
 #include <math.h>
 #include <stdint.h>

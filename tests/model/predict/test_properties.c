@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/network_json.h"
-#include "bench/random_network.h"
+#include "bench/compare.h"
 #include "model/predict/solver.h"
 #include "tests/support/network_bounds.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* test_resident.c - environments on the GPU: sums, limits, and a published profile. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/predict/resident.h"
+#include "model/predict/partition.h"
 
 #include <math.h>
 #include <stdlib.h>

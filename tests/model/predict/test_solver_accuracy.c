@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/target.h"
+#include "bench/compare.h"
 #include "model/predict/solver.h"
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,6 @@
 /* test_finish_heap.c - finish times leave the heap in the order of a sort. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/simulate/pipeline.h"
+#include "model/simulate/simulate.h"
 
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>

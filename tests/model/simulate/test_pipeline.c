@@ -1,6 +1,6 @@
 /* test_pipeline.c - host, GPU and delay against schedules worked out by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/simulate/pipeline.h"
+#include "model/simulate/simulate.h"
 
 #include <math.h>
 

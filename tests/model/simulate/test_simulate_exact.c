@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/random_network.h"
-#include "model/exact/chain.h"
+#include "bench/compare.h"
+#include "model/exact/exact.h"
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /* test_step_draw.c - draws follow the law that they are named after. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/simulate/step_draw.h"
+#include "model/simulate/simulate.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_gamma.h>

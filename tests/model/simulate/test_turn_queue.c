@@ -1,6 +1,6 @@
 /* test_turn_queue.c - turns are taken in the order of the line, slice by slice. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/simulate/pipeline.h"
+#include "model/simulate/simulate.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_quasi.c - scrambled points of Sobol's sequence stay balanced and uniform. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/study/sobol.h"
+#include "model/study/sensitivity.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_sobol.c - Sobol' indices against closed forms, limits and their own errors. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/study/sobol.h"
+#include "model/study/sensitivity.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>

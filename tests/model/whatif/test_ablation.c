@@ -1,6 +1,6 @@
 /* test_ablation.c - what each component costs, in any order. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/whatif/ablation.h"
+#include "model/whatif/component_cost.h"
 
 #include <math.h>
 #include <string.h>

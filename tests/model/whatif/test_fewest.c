@@ -1,7 +1,7 @@
 /* test_fewest.c - the first place that reaches a share of the best, asked for seldom.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/whatif/fewest.h"
+#include "model/whatif/recommend.h"
 
 #include <math.h>
 

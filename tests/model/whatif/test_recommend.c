@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/options/design_options.h"
+#include "cli/options/options.h"
 #include "cli/range.h"
 #include "model/interval.h"
 #include "model/quantity.h"

@@ -1,6 +1,6 @@
 /* test_thread_need.c - fewest threads near the plateau: closed forms, brute force. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/whatif/thread_need.h"
+#include "model/whatif/recommend.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,195 @@
+/* measure_job.h - what fulcrum measure is asked, keeps and says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_COMMAND_MEASURE_JOB_H
+#define FULCRUM_CLI_COMMAND_MEASURE_JOB_H
+
+#include <stdbool.h>
+
+#include "calibrate/pipeline/measure.h"
+#include "calibrate/pipeline/stage_times.h"
+#include "calibrate/reference/reference_prediction.h"
+#include "cli/command.h"
+#include "cli/option.h"
+#include "cli/options/options.h"
+#include "cli/result/report.h"
+#include "model/design/calibration.h"
+#include "model/design/design.h"
+#include "model/predict/predict.h"
+#include "model/status.h"
+
+/* What `fulcrum measure` is to run, as its settings say. */
+
+/* What `fulcrum measure` is asked for: its settings and options. */
+
+struct fulcrum_measure_settings {
+    struct fulcrum_actor_settings actor;
+    struct fulcrum_learner_settings learner;
+    const char *calibration; /* NULL: nothing is predicted */
+    const char *actors;
+    const char *envs;
+    struct fulcrum_text_list batching;
+    int trains;
+    const char *actor_cpus;  /* NULL: the standard placement */
+    const char *server_cpus; /* the same */
+    double window_s;
+    double windows;
+    double most_windows;
+    double wait_s;
+    double train_steps;
+    double steps_per_copy;
+    double seed;
+    const char *name; /* NULL: the usual one */
+    double record_pairs;
+    const char *trace; /* NULL: none */
+};
+
+/* Offsets are of a struct fulcrum_measure_settings. */
+extern const struct fulcrum_option_group fulcrum_measure_groups[];
+
+/* Owned; {0} is nothing. */
+struct fulcrum_measure_inputs {
+    struct fulcrum_design base; /* machine and workload before anything is measured */
+    struct fulcrum_calibration *calibration; /* NULL: none */
+    struct fulcrum_measure_config *configs;  /* of every rule, envs and actors */
+    struct fulcrum_measure_options options;  /* by nobody watched */
+};
+
+/*
+ * Reads what the settings name, and checks what they say; opens nothing.
+ *   out       stays where it is while it is used; cleared by the caller, after a
+ *             failure too
+ *   settings  borrowed as long as `out` is used
+ *   context   gets exit code 2 where the settings cannot be understood
+ *   fails     as fulcrum_range_parse, fulcrum_learner_settings_read and
+ *             fulcrum_calibration_load; FULCRUM_ERR_FORMAT (a rule),
+ *             FULCRUM_ERR_MISSING (nothing to train), FULCRUM_ERR_INFEASIBLE (a
+ *             calibration of another pipeline)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_inputs_load(
+    const struct fulcrum_measure_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_measure_inputs *out, struct fulcrum_error *err);
+
+/* Accepts {0}. */
+void fulcrum_measure_inputs_clear(struct fulcrum_measure_inputs *inputs);
+
+/* The stages of `fulcrum measure --record`. */
+
+/* Where the time of recorded runs went, for people and programs. */
+
+/* One recorded run of several, such as one number of actors. Borrowed. */
+struct fulcrum_stage_run {
+    const char *name; /* "64 actors" */
+    const struct fulcrum_stage_times *times;
+    /* Windows with and without recording; NULL: were not measured by turns. */
+    const struct fulcrum_measured_stages *measured;
+    const struct fulcrum_stage_prediction *predicted; /* NULL: nothing was */
+};
+
+struct fulcrum_json;
+
+/*
+ * Adds three arrays to a document: "stages" with a row per run and stage, "cycles" with
+ * a row per run that was predicted, and "recordings" with a row per run. `fulcrum plot`
+ * draws the chart `stages` from the first.
+ */
+void fulcrum_stage_report_to_json(
+    const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object);
+
+/*
+ * Prints the stages in the format of `context`: a table and sentences below it, CSV, or
+ * a JSON document of its own.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_report_print(
+    const struct fulcrum_stage_run *runs, size_t count,
+    const struct fulcrum_context *context, struct fulcrum_error *err);
+
+/*
+ * The sentences alone, one a line: what recording cost, by its own count and by windows
+ * with and without it, what was dropped or sampled,
+ * and the GPU's busy time beside its SMs' activity.
+ */
+void fulcrum_stage_report_notes(
+    const struct fulcrum_stage_run *runs, size_t count, FILE *stream);
+
+/* What was recorded, as the reports take it. Owned; {0} is nothing. */
+struct fulcrum_measure_record {
+    struct fulcrum_stages_measurement *found;
+    struct fulcrum_stage_run *runs; /* of the configurations that ran */
+    size_t run_count;
+    char (*names)[96];
+    struct fulcrum_stage_prediction *predicted; /* NULL: none */
+};
+
+/*
+ *   out      given back with fulcrum_measure_record_clear; {0} on failure
+ *   fails    as fulcrum_measure_stages
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
+    struct fulcrum_measure_record *out,
+    const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
+
+/* What was measured, as points, and what is predicted of them. Borrowed. */
+struct fulcrum_measured_points {
+    const struct fulcrum_measurement *measurement;
+    const struct fulcrum_reference *reference; /* made of it */
+    const struct fulcrum_calibration *calibration;
+    const struct fulcrum_prediction *predictions; /* by fulcrum_reference_predict */
+};
+
+/*
+ * Puts beside each run what the calibration predicts of its stages, where the same
+ * configuration is a point of the reference.
+ *   fails    as fulcrum_stage_predict
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
+    struct fulcrum_measure_record *record, const struct fulcrum_measured_points *points,
+    struct fulcrum_error *err);
+
+/* Accepts {0}. */
+void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);
+
+/* What `fulcrum measure` found, for people and programs. */
+
+/* Measured configurations, and what is predicted of those that have windows. */
+struct fulcrum_measure_result {
+    const struct fulcrum_measurement *measurement;
+    /* Of the items with windows, in their order; NULL: nothing was predicted. */
+    const struct fulcrum_prediction *predictions;
+    const struct fulcrum_calibration *calibration; /* NULL: none */
+};
+
+/* Errors of the predictions over the points of one kind. */
+struct fulcrum_measure_errors {
+    size_t count;
+    double mape_frac; /* NAN where count is 0, as the rest */
+    double max_frac;
+    double bias_frac;
+    double
+        covered_frac; /* measured within the interval, widened by the windows' range */
+};
+
+/* Over the undisturbed points, or, where `takes_all`, over all that were measured. */
+struct fulcrum_measure_errors fulcrum_measure_errors_of(
+    const struct fulcrum_measure_result *result, bool takes_all);
+
+enum { FULCRUM_MEASURE_COLUMNS = 23 };
+
+/*
+ * One row a configuration, the array "points" of the JSON.
+ *   is_for_people   1: without columns that say nothing here
+ *   room            for FULCRUM_MEASURE_COLUMNS; stays as long as the report
+ */
+struct fulcrum_report *fulcrum_measure_report_points(
+    const struct fulcrum_measure_result *result, bool is_for_people,
+    struct fulcrum_column *room);
+
+/* The sentences below the table: errors, what was disturbed, what failed, watts. */
+void fulcrum_measure_report_notes(
+    const struct fulcrum_measure_result *result, FILE *stream);
+
+/* The same as members of a document. */
+void fulcrum_measure_report_to_json(
+    const struct fulcrum_measure_result *result, struct fulcrum_json *document);
+
+#endif
