@@ -1,12 +1,5 @@
-/* speed_case.c - the solutions, simulations, sweeps and yardsticks that are timed. */
+/* speed_case.c - what is timed, how, and the report. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Networks resemble the workloads of docs/presets.md in what costs time: batches that
- * take about as long as steps, so that some of the actors are in the batch and others
- * on the CPU. Where a cost depends on how many threads there are for an actor, a series
- * keeps that ratio while the actors become more.
- */
-
 #include "bench/speed_case.h"
 
 #include <assert.h>
@@ -15,15 +8,142 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "calibrate/provenance.h"
+#include "calibrate/statistics.h"
+#include "calibrate/stopwatch.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/plot/plot_job.h"
+#include "cli/result/report.h"
 #include "model/exact/exact.h"
 #include "model/network/solution.h"
 #include "model/predict/solver.h"
 #include "model/status.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
+#include "plots/spec/charts.h"
+#include "presets/io/json.h"
+
+/*
+ * A clock tick or a read of the clock is a large part of a solution of a microsecond.
+ * So runs are counted into samples of a millisecond, and the clock is read twice for
+ * each. Interrupts and other programs can only add time: the median bears with some of
+ * that, the quartiles show how much there was, and the smallest sample is what the
+ * machine can do.
+ */
+
+enum { SAMPLES_MOST = 400 };
+
+static const double least_sample_s = 1e-3;
+static const double settled_rel = 0.02;
+
+struct measurement {
+    const struct fulcrum_timing_work *work;
+    struct fulcrum_stopwatch stopwatch;
+    const volatile sig_atomic_t *stop;
+    double until_s;
+    size_t inner_count;
+    double units;
+};
+
+static enum fulcrum_status sample(
+    struct measurement *measurement, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_timing_work *work = measurement->work;
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (size_t i = 0; i < measurement->inner_count; i++) {
+        TRY(work->run(work->context, &measurement->units, err));
+    }
+    struct fulcrum_span span = fulcrum_span_end(&measurement->stopwatch, begin);
+    *out = work->clock == FULCRUM_TIMING_WALL ? span.wall_s : span.cpu_s;
+    return FULCRUM_OK;
+}
+
+/* Doubles the runs of a sample until it is long enough to be timed. */
+static enum fulcrum_status warm_up(
+    struct measurement *measurement, struct fulcrum_error *err)
+{
+    double taken_s = 0.0;
+    measurement->inner_count = 1;
+    TRY(sample(measurement, &taken_s, err));
+    while (taken_s < least_sample_s) {
+        measurement->inner_count *= 2;
+        TRY(sample(measurement, &taken_s, err));
+    }
+    return FULCRUM_OK;
+}
+
+static void conclude(const struct measurement *measurement, struct fulcrum_timing *out,
+    const double *samples, const struct fulcrum_statistics *statistics)
+{
+    double inner = (double)measurement->inner_count;
+    double least_s = samples[0];
+    for (size_t i = 1; i < statistics->count; i++) {
+        least_s = samples[i] < least_s ? samples[i] : least_s;
+    }
+    *out = (struct fulcrum_timing){
+        .sample_count = statistics->count,
+        .inner_count = measurement->inner_count,
+        .median_s = statistics->median / inner,
+        .low_quartile_s = statistics->low_quartile / inner,
+        .high_quartile_s = statistics->high_quartile / inner,
+        .min_s = least_s / inner,
+        .units = measurement->units,
+    };
+}
+
+static bool is_stopped(const struct measurement *measurement)
+{
+    return measurement->stop != NULL && *measurement->stop != 0;
+}
+
+static enum fulcrum_status take_samples(struct measurement *measurement,
+    struct fulcrum_timing *out, double *samples, struct fulcrum_error *err)
+{
+    struct fulcrum_statistics statistics = {.count = 0};
+    while (statistics.count < SAMPLES_MOST && !is_stopped(measurement)) {
+        TRY(sample(measurement, &samples[statistics.count], err));
+        TRY(fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err));
+        bool is_over = fulcrum_wall_s() >= measurement->until_s ||
+                       fulcrum_statistics_settled(&statistics, settled_rel);
+        if (is_over) {
+            break;
+        }
+    }
+    if (statistics.count == 0) {
+        *out = (struct fulcrum_timing){.sample_count = 0};
+        return FULCRUM_OK;
+    }
+    conclude(measurement, out, samples, &statistics);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *work,
+    struct fulcrum_timing *out, double budget_s, const volatile sig_atomic_t *stop,
+    struct fulcrum_error *err)
+{
+    struct measurement measurement = {.work = work,
+        .stopwatch = fulcrum_stopwatch_calibrated(),
+        .stop = stop,
+        .until_s = fulcrum_wall_s() + budget_s,
+        .units = 1.0};
+    double *samples = calloc(SAMPLES_MOST, sizeof *samples);
+    TRY_MEMORY(samples, err, "%d samples", SAMPLES_MOST);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(warm_up(&measurement, err));
+    status = take_samples(&measurement, out, samples, err);
+end:
+    free(samples);
+    return status;
+}
+
+/*
+ * Networks resemble the workloads of docs/presets.md in what costs time: batches that
+ * take about as long as steps, so that some of the actors are in the batch and others
+ * on the CPU. Where a cost depends on how many threads there are for an actor, a series
+ * keeps that ratio while the actors become more.
+ */
 
 enum { FULCRUM_MVA_STATIONS_MOST = 16 };
 
@@ -478,4 +598,187 @@ const char *fulcrum_speed_part_name(enum fulcrum_speed_part part)
 const char *fulcrum_speed_series_label(size_t series)
 {
     return series < FULCRUM_SPEED_SERIES_COUNT ? all_series[series].label : NULL;
+}
+
+/* How long solutions take, printed and drawn. */
+
+#define TEXT   FULCRUM_COLUMN_TEXT
+#define NUMBER FULCRUM_COLUMN_NUMBER
+
+/* Files get seconds, people microseconds. */
+static const struct fulcrum_column columns[] = {
+    {"part", TEXT, NULL},
+    {"name", TEXT, NULL},
+    {"law", TEXT, NULL},
+    {"actors", NUMBER, NULL},
+    {"threads", NUMBER, NULL},
+    {"median_s", NUMBER, "median us"},
+    {"low_quartile_s", NUMBER, "quartile us"},
+    {"high_quartile_s", NUMBER, "quartile us"},
+    {"min_s", NUMBER, "min us"},
+    {"samples", NUMBER, NULL},
+    {"runs_per_sample", NUMBER, "runs each"},
+    {"units", NUMBER, "units"},
+    {"units_per_s", NUMBER, "units/s"},
+};
+
+static struct fulcrum_report *report_of(const struct fulcrum_speed *speed, double scale)
+{
+    struct fulcrum_report *report =
+        fulcrum_report_new("timings", columns, COUNT_OF(columns));
+    for (size_t i = 0; i < speed->case_count; i++) {
+        if (speed->cases[i].timing.sample_count > 0) {
+            const struct fulcrum_speed_case *speed_case = &speed->cases[i];
+            const struct fulcrum_timing *timing = &speed_case->timing;
+            fulcrum_report_add_text(report, fulcrum_speed_part_name(speed_case->part));
+            fulcrum_report_add_text(report, speed_case->name);
+            fulcrum_report_add_text(report, speed_case->law);
+            fulcrum_report_add_number(report, speed_case->actors);
+            fulcrum_report_add_number(report, speed_case->threads);
+            fulcrum_report_add_number(report, scale * timing->median_s);
+            fulcrum_report_add_number(report, scale * timing->low_quartile_s);
+            fulcrum_report_add_number(report, scale * timing->high_quartile_s);
+            fulcrum_report_add_number(report, scale * timing->min_s);
+            fulcrum_report_add_number(report, (double)timing->sample_count);
+            fulcrum_report_add_number(report, (double)timing->inner_count);
+            fulcrum_report_add_number(report, timing->units);
+            fulcrum_report_add_number(report, timing->units / timing->median_s);
+        }
+    }
+    return report;
+}
+
+static enum fulcrum_status add_host(
+    struct fulcrum_json *document, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *holder = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_calibration_new(&holder, err));
+    TRY_OR_END(fulcrum_provenance_add(holder, err));
+    struct fulcrum_json *host = fulcrum_json_add_object(document, "host");
+    for (size_t i = 0; i < holder->note_count; i++) {
+        fulcrum_json_add_text(host, holder->notes[i].key, holder->notes[i].text);
+    }
+end:
+    fulcrum_calibration_free(holder);
+    return status;
+}
+
+static enum fulcrum_status print_json(const struct fulcrum_speed *speed,
+    const struct fulcrum_report *report, const struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-speed");
+    fulcrum_json_add_flag(document, "interrupted", speed->is_interrupted);
+    enum fulcrum_status status = add_host(document, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_json_free(document);
+        return status;
+    }
+    fulcrum_report_to_json(report, document);
+    return fulcrum_report_print_document(document, context, err);
+}
+
+enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    double scale = context->format == FULCRUM_FORMAT_TABLE ? 1e6 : 1.0;
+    struct fulcrum_report *report = report_of(speed, scale);
+    enum fulcrum_status status;
+    if (context->format == FULCRUM_FORMAT_JSON) {
+        status = print_json(speed, report, context, err);
+    } else {
+        status = fulcrum_report_print(report, "fulcrum-bench-speed", context, err);
+    }
+    if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_TABLE) {
+        (void)fprintf(context->out,
+            "\nsweeps: r2d2-atari on dgx-1, time on the wall; all else: CPU time of "
+            "one "
+            "thread%s\n",
+            speed->is_interrupted ? "; interrupted, so some are missing" : "");
+    }
+    fulcrum_report_free(report);
+    return status;
+}
+
+enum { POINTS_MOST = 8 };
+
+/* What the chart borrows. */
+struct drawing {
+    double actors[FULCRUM_SPEED_SERIES_COUNT][POINTS_MOST];
+    double cost_s[FULCRUM_SPEED_SERIES_COUNT][POINTS_MOST];
+    struct fulcrum_cost_line lines[FULCRUM_COST_LINES_MAX];
+    size_t line_count;
+    struct fulcrum_cost_mark marks[FULCRUM_COST_MARKS_MAX];
+    size_t mark_count;
+};
+
+/* One series, as far as it was timed. */
+static void add_line(
+    struct drawing *drawing, const struct fulcrum_speed *speed, size_t series)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < speed->case_count && count < POINTS_MOST; i++) {
+        const struct fulcrum_speed_case *speed_case = &speed->cases[i];
+        if (speed_case->part == FULCRUM_SPEED_SOLVE && speed_case->series == series &&
+            speed_case->timing.sample_count > 0) {
+            drawing->actors[series][count] = speed_case->actors;
+            drawing->cost_s[series][count++] = speed_case->timing.median_s;
+        }
+    }
+    const char *label = fulcrum_speed_series_label(series);
+    if (label != NULL && count > 0 && drawing->line_count < FULCRUM_COST_LINES_MAX) {
+        drawing->lines[drawing->line_count++] = (struct fulcrum_cost_line){
+            label, drawing->actors[series], drawing->cost_s[series], count};
+    }
+}
+
+static void add_marks(struct drawing *drawing, const struct fulcrum_speed *speed)
+{
+    for (size_t i = 0; i < speed->case_count; i++) {
+        const struct fulcrum_speed_case *speed_case = &speed->cases[i];
+        if (speed_case->part == FULCRUM_SPEED_YARDSTICK &&
+            speed_case->timing.sample_count > 0 &&
+            drawing->mark_count < FULCRUM_COST_MARKS_MAX) {
+            drawing->marks[drawing->mark_count++] = (struct fulcrum_cost_mark){
+                speed_case->name, speed_case->actors, speed_case->timing.median_s};
+        }
+    }
+}
+
+static enum fulcrum_status save(const struct drawing *drawing,
+    const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
+{
+    const struct fulcrum_cost_data data = {
+        .text = {.title = "Cost of a solution",
+            .subtitle = "medians; CPU time of one thread",
+            .footnote = "N actors on C threads; half batches: C = N / 4 with two "
+                        "threads a core. Stars: a textbook network of three queues and "
+                        "256 customers, by exact mean value analysis (MVA) and by "
+                        "convolution."},
+        .lines = drawing->lines,
+        .line_count = drawing->line_count,
+        .marks = drawing->marks,
+        .mark_count = drawing->mark_count};
+    struct fulcrum_canvas *canvas = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
+    TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));
+    status = fulcrum_plot_write(canvas, chart->path, NULL, err);
+end:
+    fulcrum_canvas_free(canvas);
+    return status;
+}
+
+enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
+    const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
+{
+    struct drawing *drawing = fulcrum_allocate(1, sizeof *drawing);
+    for (size_t i = 0; i < FULCRUM_SPEED_SERIES_COUNT; i++) {
+        add_line(drawing, speed, i);
+    }
+    add_marks(drawing, speed);
+    enum fulcrum_status status = save(drawing, chart, err);
+    free(drawing);
+    return status;
 }

@@ -1,19 +1,25 @@
-/* recommend.c - which machine, for what it costs, and how sure that is. */
+/* recommend.c - what to buy: objectives and limits, the fewest that suffice, the
+ * threads it needs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/whatif/recommend.h"
+
+#include <assert.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "model/interval.h"
+#include "model/predict/to_network.h"
+#include "model/quantity.h"
+#include "model/try.h"
+
 /*
  * Prices, the price of electricity and the years are the user's: nothing here has one.
  * A machine whose price is not known takes no part in a question of money, as it would
  * otherwise win it. Cooling, space, people and what a machine is worth afterwards are
  * not counted, nor what it would do in idle hours.
  */
-#include "model/whatif/recommend.h"
-
-#include <gsl/gsl_statistics_double.h>
-#include <math.h>
-#include <stdbool.h>
-
-#include "model/interval.h"
-#include "model/quantity.h"
 
 #define HOUR_S    3600.0
 #define YEAR_S    (365.25 * 24.0 * HOUR_S)
@@ -155,4 +161,481 @@ void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense 
     out->ratio = isnan(interval.lo)
                      ? FULCRUM_UNKNOWN
                      : gsl_stats_median_from_sorted_data(column, 1, count);
+}
+
+/*
+ * The answer needs the best value only as far as it decides which place comes first: a
+ * plateau that is level within a hair need not be searched for its highest point. So
+ * two bounds of the best are kept. From below, the best value known. From above, what
+ * gaps may hide: nothing beyond their ends while all values seen rise and fall but
+ * once, else more, by the rule of the header. The search ends when the candidate, the
+ * first place known that reaches the share of the lower bound, also reaches that of the
+ * upper, and no gap before it may hide another.
+ *
+ * Places asked for at first are as far apart as they are many, and moved by a part of
+ * that which never repeats, so that a saw tooth of any period shows.
+ */
+
+/* Places asked for before anything is known, and on a side of what must be sure before
+ * an answer is believed. */
+enum { FIRST_PLACES = 24, LAST_PLACES = 12 };
+
+/* The golden section: multiples of it, modulo 1, stay as even as can be. */
+#define GOLDEN_FRAC 0.6180339887498949
+
+/* What a gap may hide beyond its ends, in valleys seen. */
+#define VALLEYS_HIDDEN 2.0
+
+struct search {
+    const struct fulcrum_asked_curve *curve;
+    size_t count; /* of places */
+    double share;
+    double *value;        /* of each place; NAN: has none */
+    unsigned char *known; /* whether it was asked for */
+    size_t asked;
+};
+
+/* What is known of the curve so far. */
+struct state {
+    size_t best;
+    double best_value; /* 0: no place has a value yet */
+    size_t candidate;
+    double wiggle_frac;
+    bool is_torn; /* a place without a value comes after one that has one */
+};
+
+/* A gap between known places that is to be looked into. */
+struct gap {
+    size_t from;
+    size_t to;
+    double bound;
+    bool is_wanted;
+};
+
+static enum fulcrum_status ask(
+    struct search *search, size_t place, struct fulcrum_error *err)
+{
+    if (search->known[place]) {
+        return FULCRUM_OK;
+    }
+    double value = FULCRUM_UNKNOWN;
+    TRY(search->curve->ask(search->curve->context, place, &value, err));
+    search->value[place] = value > 0.0 ? value : FULCRUM_UNKNOWN;
+    search->known[place] = 1;
+    search->asked++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status ask_all(struct search *search, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        TRY(ask(search, i, err));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error *err)
+{
+    if (search->count <= 2 * (size_t)FIRST_PLACES) {
+        return ask_all(search, err);
+    }
+    TRY(ask(search, search->count - 1, err));
+    TRY(ask(search, 0, err));
+    for (size_t i = 0; i < FIRST_PLACES; i++) {
+        double turn = (double)i * GOLDEN_FRAC;
+        double at = ((double)i + turn - floor(turn)) / (double)FIRST_PLACES;
+        TRY(ask(search, (size_t)(at * (double)search->count), err));
+    }
+    return FULCRUM_OK;
+}
+
+static bool has_value(const struct search *search, size_t place)
+{
+    return search->known[place] && !isnan(search->value[place]);
+}
+
+/* Valleys on one side of the best: how far values fall below one farther from it. */
+static double valley_of(const struct search *search, size_t from, size_t to, int step)
+{
+    double brim = 0.0;
+    double deepest = 0.0;
+    for (size_t i = from; i != to; i += (size_t)step) {
+        if (has_value(search, i)) {
+            brim = fmax(brim, search->value[i]);
+            deepest = fmax(deepest, 1.0 - search->value[i] / brim);
+        }
+    }
+    return deepest;
+}
+
+/* A place without a value after one that has one: there may be more of either. */
+static bool is_torn(const struct search *search)
+{
+    bool seen = false;
+    for (size_t i = 0; i < search->count; i++) {
+        if (search->known[i] && !has_value(search, i) && seen) {
+            return true;
+        }
+        seen = seen || has_value(search, i);
+    }
+    return false;
+}
+
+static void look(const struct search *search, struct state *out)
+{
+    /* The best, and the first that reaches the share of it. */
+    out->best_value = 0.0;
+    for (size_t i = 0; i < search->count; i++) {
+        if (has_value(search, i) && search->value[i] > out->best_value) {
+            out->best = i;
+            out->best_value = search->value[i];
+        }
+    }
+    out->candidate = out->best;
+    for (size_t i = out->best; i-- > 0;) {
+        if (has_value(search, i) &&
+            search->value[i] >= search->share * out->best_value) {
+            out->candidate = i;
+        }
+    }
+    out->wiggle_frac = fmax(valley_of(search, 0, out->best, 1),
+        valley_of(search, search->count - 1, out->best, -1));
+    out->is_torn = is_torn(search);
+}
+
+static double known_value(const struct search *search, size_t place)
+{
+    return has_value(search, place) ? search->value[place] : 0.0;
+}
+
+/* The gap after `from`, a known place. */
+static struct gap gap_after(
+    const struct search *search, const struct state *state, size_t from)
+{
+    struct gap gap = {.from = from, .to = from + 1};
+    while (gap.to < search->count && !search->known[gap.to]) {
+        gap.to++;
+    }
+    double ends = fmax(known_value(search, gap.from),
+        gap.to < search->count ? known_value(search, gap.to) : 0.0);
+    gap.bound = ends * (1.0 + VALLEYS_HIDDEN * state->wiggle_frac);
+    /* Values may rise and fall once: beside the best one nothing bounds them. */
+    if (gap.from == state->best || gap.to == state->best) {
+        gap.bound = INFINITY;
+    }
+    return gap;
+}
+
+/*
+ * Of all gaps one that must be looked into: the first before the candidate that may
+ * hide another, else the one that may hide the best of bests, if that would move it.
+ */
+static struct gap wanted_gap(const struct search *search, const struct state *state)
+{
+    struct gap highest = {.bound = 0.0};
+    double enough = search->share * state->best_value;
+    double candidate_value = search->value[state->candidate];
+    for (size_t i = 0; i < search->count;) {
+        struct gap gap = gap_after(search, state, i);
+        bool is_open = gap.to > gap.from + 1;
+        /* On the way up, what lies before the best is bounded by it. */
+        bool may_be_first = is_open && gap.from < state->candidate &&
+                            (gap.bound >= enough || gap.to == state->candidate);
+        if (may_be_first) {
+            gap.is_wanted = 1;
+            return gap;
+        }
+        if (is_open && gap.bound > highest.bound) {
+            highest = gap;
+        }
+        i = gap.to;
+    }
+    highest.is_wanted = search->share * highest.bound > candidate_value;
+    return highest;
+}
+
+/* A place that is not known within LAST_PLACES of another, on that side; else it. */
+static size_t unknown_beside(const struct search *search, size_t place, int step)
+{
+    size_t at = place;
+    for (size_t i = 0; i < LAST_PLACES; i++) {
+        at += (size_t)step;
+        if (at >= search->count) { /* below 0 wraps */
+            return place;
+        }
+        if (!search->known[at]) {
+            return at;
+        }
+    }
+    return place;
+}
+
+/*
+ * What is looked at before an answer is believed: the places before it, and where those
+ * or others have shown valleys, the places around the best. Returns the number of
+ * places where nothing is left.
+ */
+static size_t unknown_near(const struct search *search, const struct state *state)
+{
+    size_t before = unknown_beside(search, state->candidate, -1);
+    if (before != state->candidate) {
+        return before;
+    }
+    for (int step = -1; step <= 1 && state->wiggle_frac > 0.0; step += 2) {
+        size_t beside = unknown_beside(search, state->best, step);
+        if (beside != state->best) {
+            return beside;
+        }
+    }
+    return search->count;
+}
+
+static enum fulcrum_status narrow(
+    struct search *search, struct state *state, struct fulcrum_error *err)
+{
+    for (;;) {
+        look(search, state);
+        /* Where half is known, the rest costs less than to choose from it. */
+        if (state->is_torn || state->best_value <= 0.0 ||
+            2 * search->asked > search->count) {
+            TRY(ask_all(search, err));
+            look(search, state);
+            return FULCRUM_OK;
+        }
+        struct gap gap = wanted_gap(search, state);
+        size_t near = unknown_near(search, state);
+        if (gap.is_wanted) {
+            TRY(ask(search, gap.from + (gap.to - gap.from) / 2, err));
+        } else if (near < search->count) {
+            TRY(ask(search, near, err));
+        } else {
+            return FULCRUM_OK;
+        }
+    }
+}
+
+static enum fulcrum_status run(
+    struct search *search, struct fulcrum_fewest *out, struct fulcrum_error *err)
+{
+    struct state state = {.best = 0};
+    TRY(ask_first(search, err));
+    TRY(narrow(search, &state, err));
+    FAIL_IF(
+        !(state.best_value > 0.0), err, FULCRUM_ERR_INFEASIBLE, "no place has a value");
+    *out = (struct fulcrum_fewest){.place = state.candidate,
+        .value = search->value[state.candidate],
+        .best = state.best,
+        .best_value = state.best_value,
+        .asked = search->asked,
+        .wiggle_frac = state.wiggle_frac};
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_fewest_find(const struct fulcrum_asked_curve *curve,
+    double share, struct fulcrum_fewest *out, struct fulcrum_error *err)
+{
+    assert(share > 0.0 && share <= 1.0);
+    size_t count = curve->count;
+    FAIL_IF(count == 0, err, FULCRUM_ERR_INFEASIBLE, "a curve of no places");
+    struct search search = {curve, count, share, NULL, NULL, 0};
+    search.value = calloc(count, sizeof *search.value);
+    search.known = calloc(count, sizeof *search.known);
+    enum fulcrum_status status =
+        search.value != NULL && search.known != NULL
+            ? run(&search, out, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a curve");
+    free(search.value);
+    free(search.known);
+    return status;
+}
+
+/*
+ * Throughput over threads rises to a plateau that other stations set: GPU, learner,
+ * host. The plateau is found by doubling, which needs few predictions however far it
+ * is; where two doublings in a row add next to nothing it is taken as reached. The
+ * first of the doubled counts that is near it and the one before enclose the answer.
+ */
+
+enum { DOUBLINGS_MOST = 24 };
+
+/* Two doublings that add less than this in all end the need_search for the
+ * plateau. */
+#define FLAT_REL 0.002
+
+/* One need_search under way. */
+struct need_search {
+    const struct fulcrum_thread_need_plan *plan;
+    struct fulcrum_predictor *predictor;
+    uint64_t draw;
+    struct fulcrum_setting settings[FULCRUM_THREAD_NEED_SETTINGS_MOST + 2];
+    size_t threads;  /* index of the setting of threads */
+    double per_core; /* threads */
+    double replicas;
+};
+
+/* How many threads, and what comes of them. */
+struct probe {
+    double cores;
+    double steps_per_s; /* 0: cannot run */
+};
+
+static void set_actors(struct need_search *need_search, double actors)
+{
+    need_search->settings[need_search->threads + 1].number = actors;
+}
+
+static enum fulcrum_status predict(
+    struct need_search *need_search, double *steps_per_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
+    const struct fulcrum_point point = (struct fulcrum_point){need_search->settings,
+        need_search->threads + (chooses ? 2 : 1), need_search->draw, plan->solver.seed};
+    const struct fulcrum_predict_options options = {
+        .solver = need_search->plan->solver};
+    struct fulcrum_prediction prediction;
+    enum fulcrum_status status = fulcrum_predictor_run(
+        need_search->predictor, &point, &options, &prediction, err);
+    *steps_per_s =
+        status == FULCRUM_OK ? prediction.value[FULCRUM_OUTPUT_steps_per_s] : 0.0;
+    return status;
+}
+
+static enum fulcrum_status predict_best(
+    struct need_search *need_search, double *steps_per_s, struct fulcrum_error *err)
+{
+    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
+    *steps_per_s = 0.0;
+    for (size_t i = 0; i < plan->actor_choice_count; i++) {
+        double rate = 0.0;
+        set_actors(need_search, plan->actor_choices[i]);
+        enum fulcrum_status tried = predict(need_search, &rate, err);
+        *steps_per_s = fmax(*steps_per_s, rate);
+        status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
+    }
+    return status;
+}
+
+static enum fulcrum_status predict_at(
+    struct need_search *need_search, struct probe *probe, struct fulcrum_error *err)
+{
+    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    double threads = probe->cores * need_search->per_core;
+    need_search->settings[need_search->threads].number = threads;
+    if (plan->actor_choice_count > 0) {
+        return predict_best(need_search, &probe->steps_per_s, err);
+    }
+    if (plan->actors_per_thread > 0.0) {
+        double each = round(threads * plan->actors_per_thread / need_search->replicas);
+        set_actors(need_search, need_search->replicas * fmax(1.0, each));
+    }
+    return predict(need_search, &probe->steps_per_s, err);
+}
+
+/* Doubles the cores; `out` gets every count. Returns how many there are. */
+static size_t climb(
+    struct need_search *need_search, struct probe *out, struct fulcrum_error *err)
+{
+    double most = need_search->plan->most_threads / need_search->per_core;
+    double cores = ceil(need_search->replicas);
+    double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
+    size_t count = 0;
+    bool is_flat = false;
+    while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
+        struct probe *probe = &out[count++];
+        probe->cores = cores;
+        (void)predict_at(need_search, probe, err);
+        double now = fmax(best[1], probe->steps_per_s);
+        is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
+        best[0] = best[1];
+        best[1] = now;
+        cores *= 2.0;
+    }
+    return count;
+}
+
+/* The least of (low, high] that reaches `wanted`, as far as the rate rises. */
+static struct probe descend(
+    struct need_search *need_search, double low, struct probe high, double wanted)
+{
+    while (high.cores - low > 1.5) {
+        struct probe middle = {floor(0.5 * (low + high.cores)), 0.0};
+        (void)predict_at(need_search, &middle, NULL);
+        if (middle.steps_per_s >= wanted) {
+            high = middle;
+        } else {
+            low = middle.cores;
+        }
+    }
+    return high;
+}
+
+/* Threads per core and replicas do not depend on how many threads there are. */
+static enum fulcrum_status start(
+    struct need_search *need_search, struct fulcrum_error *err)
+{
+    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    assert(plan->setting_count <= FULCRUM_THREAD_NEED_SETTINGS_MOST);
+    for (size_t i = 0; i < plan->setting_count; i++) {
+        need_search->settings[i] = plan->settings[i];
+    }
+    need_search->threads = plan->setting_count;
+    need_search->settings[need_search->threads].field =
+        fulcrum_field_find("machine.cpu.thread_count");
+    need_search->settings[need_search->threads + 1] =
+        (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), 1.0, NULL};
+    struct fulcrum_point point = {need_search->settings, need_search->threads,
+        need_search->draw, plan->solver.seed};
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_setting with_actor[FULCRUM_THREAD_NEED_SETTINGS_MOST + 1];
+    if (plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0) {
+        for (size_t i = 0; i < need_search->threads; i++) {
+            with_actor[i] = need_search->settings[i];
+        }
+        with_actor[need_search->threads] =
+            need_search->settings[need_search->threads + 1];
+        point.varied = with_actor;
+        point.varied_count = need_search->threads + 1;
+    }
+    TRY(fulcrum_predictor_design(need_search->predictor, &point, &design, err));
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    need_search->per_core = cpu->thread_count / cpu->core_count;
+    need_search->replicas = fulcrum_shard_count(design);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_thread_need_find(
+    const struct fulcrum_thread_need_plan *plan, struct fulcrum_predictor *predictor,
+    uint64_t draw, struct fulcrum_thread_need *out, struct fulcrum_error *err)
+{
+    struct need_search need_search = {
+        .plan = plan, .predictor = predictor, .draw = draw};
+    TRY(start(&need_search, err));
+    struct probe climbed[DOUBLINGS_MOST] = {{0.0, 0.0}};
+    struct fulcrum_error fault = {FULCRUM_OK, ""};
+    size_t count = climb(&need_search, climbed, &fault);
+    double plateau = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        plateau = fmax(plateau, climbed[i].steps_per_s);
+    }
+    FAIL_IF(!(plateau > 0.0), err, FULCRUM_ERR_INFEASIBLE,
+        "no number of threads up to %.6g can run: %s", plan->most_threads,
+        count > 0 ? fault.detail : "fewer than a core for each GPU");
+    double wanted = plan->plateau_frac * plateau;
+    size_t first = 0;
+    while (first + 1 < count && climbed[first].steps_per_s < wanted) {
+        first++;
+    }
+    struct probe found = first == 0 ? climbed[0]
+                                    : descend(&need_search, climbed[first - 1].cores,
+                                          climbed[first], wanted);
+    *out = (struct fulcrum_thread_need){
+        .thread_count = found.cores * need_search.per_core,
+        .steps_per_s = found.steps_per_s,
+        .plateau_steps_per_s = plateau,
+        .is_rising = count < 3 || climbed[count - 1].steps_per_s >
+                                      climbed[count - 3].steps_per_s * (1.0 + FLAT_REL),
+    };
+    return FULCRUM_OK;
 }

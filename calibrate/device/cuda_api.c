@@ -1,17 +1,19 @@
-/* cuda_driver.c - the CUDA driver's functions, found at run time. */
+/* cuda_api.c - the parts of CUDA and cuBLAS that are used, loaded at run time. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/device/cuda_api.h"
+
+#include <stdbool.h>
+
+#include "calibrate/device/device.h"
+#include "calibrate/shared_library.h"
+#include "model/try.h"
+
 /*
  * One program runs with and without a GPU, and is built without NVIDIA's headers: the
  * functions used are declared in cuda_driver.h and looked up by name. A name with a
  * version (_v2) is the one that cuda.h gives a call since CUDA 4; those that got a
  * later version still (cuEventElapsedTime) are used in the one that every driver has.
  */
-#include "calibrate/device/cuda_api.h"
-
-#include <stdbool.h>
-
-#include "calibrate/shared_library.h"
-#include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_cuda_driver, member)
 
@@ -136,4 +138,114 @@ void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver)
 {
     fulcrum_shared_library_close(driver->library);
     *driver = (struct fulcrum_cuda_driver){0};
+}
+
+/* Products of matrices by cuBLAS, where it is installed. */
+
+#define BLAS_OFFSET(member) offsetof(struct fulcrum_cuda_blas, member)
+
+static const struct fulcrum_symbol blas_symbols[] = {
+    {"cublasCreate_v2", BLAS_OFFSET(create), 0},
+    {"cublasDestroy_v2", BLAS_OFFSET(destroy), 0},
+    {"cublasGetVersion_v2", BLAS_OFFSET(get_version), 0},
+    {"cublasSetStream_v2", BLAS_OFFSET(set_stream), 0},
+    {"cublasSetMathMode", BLAS_OFFSET(set_math_mode), 0},
+    {"cublasSgemm_v2", BLAS_OFFSET(sgemm), 0},
+    {"cublasSetSmCountTarget", BLAS_OFFSET(set_sm_count_target), 1},
+    {"cublasGetStatusName", BLAS_OFFSET(get_status_name), 1},
+};
+
+/* Toolkits do not always tell the loader where they are. */
+static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12",
+    "libcublas.so.11", "/usr/local/cuda/lib64/libcublas.so.13",
+    "/usr/local/cuda/lib64/libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.11",
+    NULL};
+
+enum fulcrum_status fulcrum_cuda_blas_open(
+    struct fulcrum_cuda_blas *out, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_blas blas = {0};
+    enum fulcrum_status status = fulcrum_shared_library_open(
+        &blas.library, FULCRUM_CUBLAS_LIBRARY_VARIABLE, blas_names, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_shared_library_bind(blas.library, &blas, blas_symbols,
+            sizeof blas_symbols / sizeof blas_symbols[0], err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_cuda_blas_close(&blas);
+        return status;
+    }
+    *out = blas;
+    return FULCRUM_OK;
+}
+
+void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas)
+{
+    fulcrum_shared_library_close(blas->library);
+    *blas = (struct fulcrum_cuda_blas){0};
+}
+
+const char *fulcrum_cuda_blas_status_name(
+    const struct fulcrum_cuda_blas *blas, int status)
+{
+    const char *name =
+        blas->get_status_name != NULL ? blas->get_status_name(status) : NULL;
+    return name != NULL ? name : "cuBLAS status";
+}
+
+/* Names the call that gave `status`. */
+static enum fulcrum_status check(const struct fulcrum_cuda_blas *blas, int status,
+    const char *what, struct fulcrum_error *err)
+{
+    return status == FULCRUM_CUBLAS_SUCCESS
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "cuda: %s: %s (%d)", what,
+                     fulcrum_cuda_blas_status_name(blas, status), status);
+}
+
+enum fulcrum_status fulcrum_cuda_blas_handle(const struct fulcrum_cuda_blas *blas,
+    void **out, void *stream, double sm_count, struct fulcrum_error *err)
+{
+    void *handle = NULL;
+    TRY(check(blas, blas->create(&handle), "cublasCreate", err));
+    enum fulcrum_status status =
+        check(blas, blas->set_stream(handle, stream), "cublasSetStream", err);
+    if (status == FULCRUM_OK) {
+        status = check(blas, blas->set_math_mode(handle, FULCRUM_CUBLAS_DEFAULT_MATH),
+            "cublasSetMathMode", err);
+    }
+    if (status == FULCRUM_OK && blas->set_sm_count_target != NULL) {
+        status = check(blas, blas->set_sm_count_target(handle, (int)sm_count),
+            "cublasSetSmCountTarget", err);
+    }
+    if (status != FULCRUM_OK) {
+        (void)blas->destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return FULCRUM_OK;
+}
+
+struct fulcrum_cublas_call fulcrum_cublas_call_of(
+    const struct fulcrum_device_product *product, float *arena)
+{
+    int rows = (int)product->row_count;
+    int cols = (int)product->col_count;
+    int inner = (int)product->inner_count;
+    /* Stored rows of a: rows x inner, or inner x rows where it is transposed. */
+    return (struct fulcrum_cublas_call){
+        .left_op = product->is_right_transposed ? FULCRUM_CUBLAS_TRANSPOSED
+                                                : FULCRUM_CUBLAS_AS_IS,
+        .right_op = product->is_left_transposed ? FULCRUM_CUBLAS_TRANSPOSED
+                                                : FULCRUM_CUBLAS_AS_IS,
+        .row_count = cols,
+        .col_count = rows,
+        .inner_count = inner,
+        .left = arena + product->b,
+        .left_stride = product->is_right_transposed ? inner : cols,
+        .right = arena + product->a,
+        .right_stride = product->is_left_transposed ? rows : inner,
+        .out = arena + product->c,
+        .out_stride = cols,
+    };
 }
