@@ -16,7 +16,7 @@
 #include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
 #include "cli/result/report.h"
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 #include "model/network/solution.h"
 #include "model/predict/solver.h"
 #include "model/status.h"

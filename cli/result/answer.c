@@ -21,7 +21,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/result/report.h"
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 #include "model/network/solution.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"

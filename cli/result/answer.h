@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "cli/command.h"
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 #include "model/network/solution.h"
 #include "model/status.h"
 #include "presets/kind/network_line.h"

@@ -9,12 +9,14 @@
  * others. Training adds its share of GPU time to every observation; its queue is left
  * out.
  */
-#include "model/exact/exact.h"
+
+#include "model/exact/textbook.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "model/exact/product_form.h"
 #include "model/try.h"
 
 /* Highest rate of a station in units of its rate with everybody there. */

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
+#include "model/exact/textbook.h"
 #include "model/fast/fast.h"
 #include "model/simulate/simulate.h"
 #include "model/try.h"

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/status.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 #include "model/predict/solver.h"
 #include "presets/kind/network_line.h"
 

@@ -1,6 +1,6 @@
 /* test_chain.c - the exact chain by hand, by other exact ways, and by simulation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_product_form.c - product-form networks against exact and long double answers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 
 #include <json-c/json.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_pure_death.c - counts that only fall, against binomial and Poisson numbers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_stationary.c - shares of visits by hand, down to chances of 1e-40. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 
 #include "tests/support/suite.h"
 

@@ -1,7 +1,8 @@
 /* test_textbook.c - the product-form baseline where it is right, and where it is not.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
+#include "model/exact/textbook.h"
 
 #include <math.h>
 #include <string.h>

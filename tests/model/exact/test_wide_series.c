@@ -1,6 +1,6 @@
 /* test_wide_series.c - sums and convolutions far outside the range of double. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/exact/exact.h"
+#include "model/exact/product_form.h"
 
 #include <math.h>
 

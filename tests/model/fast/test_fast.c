@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 

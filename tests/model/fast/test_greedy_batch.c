@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "model/exact/exact.h"
+#include "model/exact/chain.h"
 #include "tests/support/suite.h"
 
 /* Exponential steps of 1 s on `servers` plain threads, t(b) = t0 (1 + 0.02 b). */
