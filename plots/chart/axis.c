@@ -170,6 +170,21 @@ void fulcrum_limits_add(struct fulcrum_limits *span, double value)
     }
 }
 
+void fulcrum_limits_add_all(
+    struct fulcrum_limits *span, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_limits_add(span, values[i]);
+    }
+}
+
+bool fulcrum_values_span(const double *values, size_t count, double factor)
+{
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(&span, values, count);
+    return span.lo > 0.0 && span.hi / span.lo >= factor;
+}
+
 /* Both kinds map by the logarithm; they differ in their ticks only. */
 static bool is_log(enum fulcrum_axis_kind kind)
 {
@@ -542,4 +557,17 @@ void fulcrum_tick_row_draw(
             draw_tick_label(canvas, row, tick, &taken);
         }
     }
+}
+
+double fulcrum_tick_labels_pt(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    double width_pt = 0.0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        double label_pt =
+            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt;
+        width_pt = fmax(width_pt, label_pt);
+    }
+    return width_pt;
 }

@@ -89,6 +89,13 @@ struct fulcrum_limits fulcrum_limits_none(void);
 /* Widens the span, to 1e300 at most; values that are not finite are left out. */
 void fulcrum_limits_add(struct fulcrum_limits *span, double value);
 
+/* The same for each of `count` values. */
+void fulcrum_limits_add_all(
+    struct fulcrum_limits *span, const double *values, size_t count);
+
+/* 1 where values are above 0 and the largest is so many times the least, or more. */
+bool fulcrum_values_span(const double *values, size_t count, double factor);
+
 /* 1 where an axis of this kind has a value to show. */
 int fulcrum_limits_usable(
     const struct fulcrum_limits *span, enum fulcrum_axis_kind kind);
@@ -112,6 +119,10 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);
  */
 void fulcrum_si_text(
     char *out, size_t size, double value, int digits, const char *unit);
+
+/* The width of the widest label, also of one that thinning might leave out. */
+double fulcrum_tick_labels_pt(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis);
 
 /* Puts labels along an axis without letting them meet. */
 

@@ -54,6 +54,12 @@ struct fulcrum_pen fulcrum_palette_pen(size_t i)
         .kind = FULCRUM_BOX_DATA};
 }
 
+struct fulcrum_pen fulcrum_palette_rule(unsigned rgb, double width_pt)
+{
+    return (struct fulcrum_pen){
+        .rgb = rgb, .width_pt = width_pt, .kind = FULCRUM_BOX_NONE};
+}
+
 struct fulcrum_marker fulcrum_palette_marker(size_t i)
 {
     return (struct fulcrum_marker){
@@ -152,6 +158,15 @@ struct fulcrum_text fulcrum_palette_text(enum fulcrum_text_role role)
         [FULCRUM_TEXT_EMPTY] = {.size_pt = 9.0, .rgb = FULCRUM_TONE_MUTED},
     };
     return texts[role];
+}
+
+struct fulcrum_text fulcrum_palette_anchored(
+    enum fulcrum_text_role role, double anchor_x, double anchor_y)
+{
+    struct fulcrum_text style = fulcrum_palette_text(role);
+    style.anchor_x = anchor_x;
+    style.anchor_y = anchor_y;
+    return style;
 }
 
 double fulcrum_palette_height_pt(
@@ -495,7 +510,8 @@ struct fulcrum_canvas {
     struct pool boxes; /* struct fulcrum_box */
     bool keeps_captions;
     char *captions[FULCRUM_CAPTION_COUNT]; /* owned; NULL: none */
-    enum fulcrum_status status;
+    struct pool rooms;                     /* void *: memory of pictures; owned */
+    struct fulcrum_error failure;
 };
 
 /* Room for `count` more items, zeroed; NULL where memory is short. */
@@ -544,6 +560,7 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
     canvas->marks.item_size = sizeof(struct fulcrum_mark);
     canvas->spots.item_size = sizeof(struct fulcrum_spot);
     canvas->boxes.item_size = sizeof(struct fulcrum_box);
+    canvas->rooms.item_size = sizeof(void *);
     *out = canvas;
     return FULCRUM_OK;
 }
@@ -560,6 +577,11 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     free(canvas->marks.items);
     free(canvas->spots.items);
     free(canvas->boxes.items);
+    void **rooms = canvas->rooms.items;
+    for (size_t i = 0; i < canvas->rooms.count; i++) {
+        free(rooms[i]);
+    }
+    free(rooms);
     for (size_t i = 0; i < FULCRUM_CAPTION_COUNT; i++) {
         free(canvas->captions[i]);
     }
@@ -609,7 +631,7 @@ void fulcrum_canvas_set_caption(
     }
     canvas->captions[caption] = copy_of(text);
     if (canvas->captions[caption] == NULL) {
-        canvas->status = FULCRUM_ERR_NO_MEMORY;
+        fulcrum_canvas_out_of_memory(canvas);
     }
 }
 
@@ -637,15 +659,34 @@ const struct fulcrum_box *fulcrum_canvas_boxes(
 enum fulcrum_status fulcrum_canvas_status(
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
 {
-    if (canvas->status == FULCRUM_OK) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, canvas->status, "no memory for a chart");
+    enum fulcrum_status status = canvas->failure.status;
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail(err, status, "%s", canvas->failure.detail);
+}
+
+struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas)
+{
+    return &canvas->failure;
 }
 
 void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas)
 {
-    canvas->status = FULCRUM_ERR_NO_MEMORY;
+    (void)fulcrum_fail(
+        &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+}
+
+void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
+{
+    void **room = pool_add(&canvas->rooms, 1);
+    if (room != NULL) {
+        *room = calloc(count + 1, size);
+    }
+    if (room == NULL || *room == NULL) {
+        fulcrum_canvas_out_of_memory(canvas);
+        return NULL;
+    }
+    return *room;
 }
 
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
@@ -656,12 +697,12 @@ int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
 /* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {
-    if (box.kind == FULCRUM_BOX_NONE || canvas->status != FULCRUM_OK) {
+    if (box.kind == FULCRUM_BOX_NONE || canvas->failure.status != FULCRUM_OK) {
         return;
     }
     struct fulcrum_box *added = pool_add(&canvas->boxes, 1);
     if (added == NULL) {
-        canvas->status = FULCRUM_ERR_NO_MEMORY;
+        fulcrum_canvas_out_of_memory(canvas);
         return;
     }
     *added = box;
@@ -677,14 +718,14 @@ void fulcrum_canvas_record(
 static struct fulcrum_mark *add_mark(struct fulcrum_canvas *canvas,
     enum fulcrum_mark_kind kind, const struct fulcrum_spot *spots, size_t count)
 {
-    if (canvas->status != FULCRUM_OK) {
+    if (canvas->failure.status != FULCRUM_OK) {
         return NULL;
     }
     size_t first = canvas->spots.count;
     struct fulcrum_spot *kept = pool_add(&canvas->spots, count);
     struct fulcrum_mark *mark = pool_add(&canvas->marks, 1);
     if (kept == NULL || mark == NULL) {
-        canvas->status = FULCRUM_ERR_NO_MEMORY;
+        fulcrum_canvas_out_of_memory(canvas);
         return NULL;
     }
     memcpy(kept, spots, count * sizeof *spots);
@@ -903,7 +944,7 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     mark->text = copy_of(text);
     if (mark->text == NULL) {
         canvas->marks.count--;
-        canvas->status = FULCRUM_ERR_NO_MEMORY;
+        fulcrum_canvas_out_of_memory(canvas);
         return;
     }
     mark->style = *style;

@@ -185,6 +185,16 @@ const char *fulcrum_canvas_caption(
 /* Keeps a shortage of memory that a caller met while it drew. */
 void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas);
 
+/* What is filled in here, fulcrum_canvas_status tells. */
+struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas);
+
+/*
+ * Memory of zeros for a picture, which stays until the canvas is freed; NULL where
+ * there is none, which the canvas is told.
+ *   count    may be 0
+ */
+void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size);
+
 /* The first failure of a drawing call, FULCRUM_OK if there was none. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_status(
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err);
@@ -244,6 +254,9 @@ enum fulcrum_text_role {
  */
 struct fulcrum_pen fulcrum_palette_pen(size_t i);
 
+/* For what is no data; the width is that of strokes. */
+struct fulcrum_pen fulcrum_palette_rule(unsigned rgb, double width_pt);
+
 /* The marker that goes with the i-th style. */
 struct fulcrum_marker fulcrum_palette_marker(size_t i);
 
@@ -280,6 +293,10 @@ unsigned fulcrum_palette_ink_on(unsigned rgb);
 
 /* A text style anchored at its top left. */
 struct fulcrum_text fulcrum_palette_text(enum fulcrum_text_role role);
+
+/* The same with another part of the text on the spot. */
+struct fulcrum_text fulcrum_palette_anchored(
+    enum fulcrum_text_role role, double anchor_x, double anchor_y);
 
 /* Height of one line of it, with ascenders and descenders. */
 double fulcrum_palette_height_pt(

@@ -5,6 +5,8 @@
 
 #include "plots/chart/canvas.h"
 
+struct fulcrum_page;
+
 /* Texts around a chart; each may be NULL. */
 struct fulcrum_chart_text {
     const char *title;
@@ -35,20 +37,18 @@ struct fulcrum_chart {
      */
     enum fulcrum_status (*check)(const void *data, struct fulcrum_error *err);
     /*
-     * Draws what passed.
+     * Draws what passed; what fails is kept by the canvas.
+     *   page     has its texts
      *   room     room_byte of zeros
-     *   fails    what fulcrum_canvas_status tells at the end, and as
-     *            fulcrum_chart_draw, which see
      */
-    enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas, void *room,
-        const void *data, struct fulcrum_error *err);
-    /* Frees what the room came to own, also after a failure. NULL: nothing. */
-    void (*clear)(void *room);
+    void (*draw)(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+        const void *data);
 };
 
 /*
  * Draws on a fresh canvas.
- *   data     struct fulcrum_<name>_data; NULL gives a page that says "no data"
+ *   data     struct fulcrum_<name>_data, its texts first; NULL gives a page that says
+ * "no data"
  *   fails    FULCRUM_ERR_RANGE (page too small, a value no chart can show),
  *            FULCRUM_ERR_NO_MEMORY
  */

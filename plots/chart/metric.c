@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* From this factor between values of the first series; others share its unit. */
+static const double log_from_factor = 20.0;
+
 bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
 {
     for (size_t i = 0; estimate->value != NULL && i < count; i++) {
@@ -56,17 +59,6 @@ static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *
     }
 }
 
-/* The first series decides; others share its unit. */
-static int spans_much(const struct fulcrum_panel *panel)
-{
-    const double much = 20.0;
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < panel->series[0].count; i++) {
-        fulcrum_limits_add(&span, panel->series[0].y[i]);
-    }
-    return span.lo > 0.0 && span.hi / span.lo >= much;
-}
-
 /* Rooms are taken in the order of the panels that borrow from them. */
 static void add_metric(struct fulcrum_stack *stack, struct fulcrum_metric_panel *room,
     const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
@@ -77,13 +69,8 @@ static void add_metric(struct fulcrum_stack *stack, struct fulcrum_metric_panel 
         if (!fulcrum_estimate_is_known(estimate, axis->count)) {
             continue;
         }
-        room->series[room->style_count++] = (struct fulcrum_panel_series){.x = axis->x,
-            .y = estimate->value,
-            .lo = estimate->lo,
-            .hi = estimate->hi,
-            .count = axis->count,
-            .style = i,
-            .look = FULCRUM_LOOK_LINE};
+        room->series[room->style_count++] = fulcrum_series_estimated(
+            axis->x, estimate, axis->count, i, FULCRUM_LOOK_LINE);
     }
     if (room->style_count == 0) {
         return;
@@ -98,7 +85,8 @@ static void add_metric(struct fulcrum_stack *stack, struct fulcrum_metric_panel 
             .unit = metric->unit},
         .weight = 1.0};
     /* Runtimes fall like 1/x: on a linear axis all but the first would look alike. */
-    if (metric->goal == FULCRUM_GOAL_LEAST && spans_much(&panel)) {
+    if (metric->goal == FULCRUM_GOAL_LEAST &&
+        fulcrum_values_span(room->series[0].y, axis->count, log_from_factor)) {
         panel.y_options.kind = FULCRUM_AXIS_LOG;
     }
     if (!metric->unjudged) {
@@ -125,4 +113,14 @@ void fulcrum_metrics_explain(
             return;
         }
     }
+}
+
+void fulcrum_intervals_explain(struct fulcrum_page *page,
+    const struct fulcrum_estimate *const *estimates, size_t count, const char *label)
+{
+    while (*estimates != NULL && !fulcrum_estimate_has_interval(*estimates, count)) {
+        estimates++;
+    }
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_BAND, 0, *estimates != NULL ? label : NULL);
 }

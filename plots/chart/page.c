@@ -85,20 +85,14 @@ struct layout {
     double footnote_y;
 };
 
-void fulcrum_page_write(
-    struct fulcrum_page *page, const struct fulcrum_chart_text *text)
-{
-    page->title = text->title;
-    page->subtitle = text->subtitle;
-    page->footnote = text->footnote;
-}
-
 void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
     size_t style, const char *label)
 {
-    assert(page->legend_count < FULCRUM_LEGEND_MAX);
-    page->legend[page->legend_count++] =
-        (struct fulcrum_legend_entry){label, swatch, style};
+    if (label != NULL) {
+        assert(page->legend_count < FULCRUM_LEGEND_MAX);
+        page->legend[page->legend_count++] =
+            (struct fulcrum_legend_entry){label, swatch, style};
+    }
 }
 
 /* Who sets the texts elsewhere has margins of his own. */
@@ -199,8 +193,7 @@ static bool has_marker(enum fulcrum_swatch swatch)
 static void draw_swatch_cell(struct fulcrum_canvas *canvas,
     const struct fulcrum_legend_entry *entry, struct fulcrum_rect band)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
     const struct fulcrum_spot border[] = {{band.x0, band.y0}, {band.x1, band.y0},
         {band.x1, band.y1}, {band.x0, band.y1}, {band.x0, band.y0}};
     fulcrum_canvas_stroke(canvas, &line, border, 5);
@@ -374,9 +367,7 @@ void fulcrum_page_draw_empty(
     bare.legend_count = 0;
     fulcrum_page_draw(canvas, &bare);
     struct fulcrum_rect body = fulcrum_page_body(canvas, &bare);
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
-    style.anchor_x = 0.5;
-    style.anchor_y = 0.5;
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
     fulcrum_canvas_text(canvas, &style,
         (struct fulcrum_spot){(body.x0 + body.x1) / 2.0, (body.y0 + body.y1) / 2.0},
         "no data");
@@ -384,40 +375,29 @@ void fulcrum_page_draw_empty(
 
 /* What drawing any chart begins and ends with. */
 
-/* Pictures are too large for the stack of a thread: panels hold their ticks. */
-static enum fulcrum_status draw_in_room(const struct fulcrum_chart *chart,
-    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
-{
-    void *room = calloc(1, chart->room_byte);
-    TRY_MEMORY(room, err, "no memory for a chart");
-    enum fulcrum_status status = chart->draw(canvas, room, data, err);
-    if (chart->clear != NULL) {
-        chart->clear(room);
-    }
-    free(room);
-    return status;
-}
-
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {
-    /*
-     * Pages smaller than the charts can bear.
-     *   fails    FULCRUM_ERR_RANGE
-     */
     const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
     const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     FAIL_IF(extent.width_pt < least_width_pt || extent.height_pt < least_height_pt, err,
         FULCRUM_ERR_RANGE, "page of %.4g x %.4g points: a chart needs at least %g x %g",
         extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
-    if (data != NULL && chart->check != NULL) {
-        TRY(chart->check(data, err));
-    }
+    struct fulcrum_page page = {.title = NULL};
     if (data == NULL) {
-        const struct fulcrum_page page = {.title = NULL};
         fulcrum_page_draw_empty(canvas, &page);
         return fulcrum_canvas_status(canvas, err);
     }
-    return draw_in_room(chart, canvas, data, err);
+    TRY(chart->check != NULL ? chart->check(data, err) : FULCRUM_OK);
+    const struct fulcrum_chart_text *text = data;
+    page.title = text->title;
+    page.subtitle = text->subtitle;
+    page.footnote = text->footnote;
+    /* Pictures are too large for the stack of a thread: panels hold their ticks. */
+    void *room = fulcrum_canvas_room(canvas, 1, chart->room_byte);
+    if (room != NULL) {
+        chart->draw(canvas, &page, room, data);
+    }
+    return fulcrum_canvas_status(canvas, err);
 }

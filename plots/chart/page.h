@@ -58,11 +58,7 @@ struct fulcrum_page {
     size_t legend_count;
 };
 
-/* Takes over title, subtitle and footnote, which stay the caller's. */
-void fulcrum_page_write(
-    struct fulcrum_page *page, const struct fulcrum_chart_text *text);
-
-/* Adds an entry; a legend holds FULCRUM_LEGEND_MAX of them. */
+/* Adds an entry, of which a legend holds FULCRUM_LEGEND_MAX; none without a label. */
 void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
     size_t style, const char *label);
 

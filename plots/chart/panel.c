@@ -21,6 +21,47 @@ static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
+struct fulcrum_panel_series fulcrum_series_of(const double *x, const double *y,
+    size_t count, size_t style, enum fulcrum_series_look look)
+{
+    return (struct fulcrum_panel_series){
+        .x = x, .y = y, .count = count, .style = style, .look = look};
+}
+
+struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
+    const struct fulcrum_estimate *estimate, size_t count, size_t style,
+    enum fulcrum_series_look look)
+{
+    struct fulcrum_panel_series series = fulcrum_series_of(
+        x, estimate->value, estimate->value != NULL ? count : 0, style, look);
+    series.lo = estimate->lo;
+    series.hi = estimate->hi;
+    return series;
+}
+
+bool fulcrum_any_flag(const unsigned char *flags, size_t count)
+{
+    for (size_t i = 0; flags != NULL && i < count; i++) {
+        if (flags[i]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+struct fulcrum_rect fulcrum_grid_cell(
+    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i)
+{
+    double gap_pt = grid->gap_pt;
+    double columns = (double)grid->columns;
+    double rows = (double)grid->rows;
+    double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
+    double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
+    double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
+    double y0 = rect.y0 + (double)(i / grid->columns) * (height_pt + 0.5 * gap_pt);
+    return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
+}
+
 /* An axis that was asked to be logarithmic has no place for values up to 0. */
 static int point_counts(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, size_t i)
@@ -115,20 +156,6 @@ static double footer_height(
            label_pt;
 }
 
-/* The widest label decides, also one that thinning might leave out. */
-static double tick_label_width(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    double width_pt = 0.0;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        double label_pt =
-            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt;
-        width_pt = fmax(width_pt, label_pt);
-    }
-    return width_pt;
-}
-
 /* What texts leave over is shared among the panels by weight. */
 static void place_frames(const struct fulcrum_canvas *canvas,
     const struct fulcrum_stack *stack, struct fulcrum_rect rect)
@@ -194,7 +221,7 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
     for (size_t i = 0; i < stack->count; i++) {
         fit_y(&stack->panels[i]);
         if (!fulcrum_panel_is_empty(&stack->panels[i])) {
-            double label_pt = tick_label_width(canvas, &stack->panels[i].y);
+            double label_pt = fulcrum_tick_labels_pt(canvas, &stack->panels[i].y);
             stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
         }
         add_panel(&stack->panels[i], &x_span, &y_span);
@@ -216,8 +243,7 @@ static const size_t few_points = 24;
 static void draw_y_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
-    const struct fulcrum_pen grid = {
-        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
     for (size_t i = 0; i < panel->y.tick_count; i++) {
         const struct fulcrum_tick *tick = &panel->y.ticks[i];
         if (tick->label[0] != '\0') {
@@ -228,22 +254,41 @@ static void draw_y_axis(
         }
     }
     struct fulcrum_tick_row row = {.axis = &panel->y,
-        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
+        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5),
         .from = panel->frame.y0 - 5.0,
         .to = panel->frame.y1 + 5.0,
         .across = panel->frame.x0 - tick_gap_pt + 1.0,
         .vertical = 1};
-    row.style.anchor_x = 1.0;
-    row.style.anchor_y = 0.5;
     fulcrum_tick_row_draw(canvas, &row);
+}
+
+/* Of ticks from `across` on away from the frame, and beyond them the axis' own. */
+static void draw_x_labels(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel *panel, const struct fulcrum_axis *axis, double across,
+    const char *label)
+{
+    bool is_above = across < panel->frame.y0;
+    struct fulcrum_tick_row row = {.axis = axis,
+        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, is_above ? 1.0 : 0.0),
+        .from = panel->header.x0,
+        .to = panel->header.x1 + 6.0,
+        .across = across};
+    fulcrum_tick_row_draw(canvas, &row);
+    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
+    struct fulcrum_text style =
+        fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, is_above ? 1.0 : 0.0);
+    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){(panel->frame.x0 + panel->frame.x1) / 2.0,
+            is_above ? across - ticks_pt : across + ticks_pt + 1.0},
+        label);
 }
 
 /* Ticks on every panel of a stack, labels only on the one that has x_label. */
 static void draw_x_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     double y = panel->frame.y1;
     fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
         (struct fulcrum_spot){panel->frame.x1, y});
@@ -257,29 +302,14 @@ static void draw_x_axis(
     if (panel->x_label == NULL) {
         return;
     }
-    struct fulcrum_tick_row row = {.axis = &panel->x,
-        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
-        .from = panel->header.x0,
-        .to = panel->header.x1 + 6.0,
-        .across = y + tick_gap_pt};
-    row.style.anchor_x = 0.5;
-    fulcrum_tick_row_draw(canvas, &row);
-    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    style.anchor_x = 0.5;
-    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(panel->frame.x0 + panel->frame.x1) / 2.0,
-            y + tick_gap_pt + ticks_pt + 1.0},
-        panel->x_label);
+    draw_x_labels(canvas, panel, &panel->x, y + tick_gap_pt, panel->x_label);
 }
 
 /* Ticks stand on the frame and point away from it, as those below do. */
 static void draw_top_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     double y = panel->frame.y0;
     fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
         (struct fulcrum_spot){panel->frame.x1, y});
@@ -291,23 +321,7 @@ static void draw_top_axis(
         fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
             (struct fulcrum_spot){x, y - 3.5});
     }
-    struct fulcrum_tick_row row = {.axis = &axis,
-        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
-        .from = panel->header.x0,
-        .to = panel->header.x1 + 6.0,
-        .across = y - tick_gap_pt};
-    row.style.anchor_x = 0.5;
-    row.style.anchor_y = 1.0;
-    fulcrum_tick_row_draw(canvas, &row);
-    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    style.anchor_x = 0.5;
-    style.anchor_y = 1.0;
-    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){
-            (panel->frame.x0 + panel->frame.x1) / 2.0, y - tick_gap_pt - ticks_pt},
-        panel->top->label);
+    draw_x_labels(canvas, panel, &axis, y - tick_gap_pt, panel->top->label);
 }
 
 /* Points that an axis cannot show are gaps. */
@@ -555,12 +569,10 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     fulcrum_header_draw(canvas, &header, panel->header);
     if (fulcrum_panel_is_empty(panel)) {
         /* A grey field says that something was left out on purpose. */
-        const struct fulcrum_pen pen = {
-            .rgb = FULCRUM_GROUND_EMPTY, .kind = FULCRUM_BOX_NONE};
+        const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_GROUND_EMPTY, 0.0);
         fulcrum_canvas_fill_rect(canvas, &pen, panel->frame);
-        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
-        style.anchor_x = 0.5;
-        style.anchor_y = 0.5;
+        struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
         style.width_max_pt = panel->frame.x1 - panel->frame.x0;
         struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
             (panel->frame.y0 + panel->frame.y1) / 2.0};
@@ -602,6 +614,14 @@ void fulcrum_stack_draw(
     }
 }
 
+void fulcrum_stack_draw_in(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    struct fulcrum_rect rect)
+{
+    fulcrum_stack_fit(canvas, stack, rect);
+    fulcrum_stack_place(canvas, stack, rect);
+    fulcrum_stack_draw(canvas, stack);
+}
+
 void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     const char *x_label, const struct fulcrum_page *page)
 {
@@ -610,9 +630,6 @@ void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *
         return;
     }
     stack->panels[stack->count - 1].x_label = x_label;
-    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
-    fulcrum_stack_fit(canvas, stack, body);
-    fulcrum_stack_place(canvas, stack, body);
     fulcrum_page_draw(canvas, page);
-    fulcrum_stack_draw(canvas, stack);
+    fulcrum_stack_draw_in(canvas, stack, fulcrum_page_body(canvas, page));
 }

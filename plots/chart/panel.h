@@ -31,6 +31,18 @@ struct fulcrum_panel_series {
     enum fulcrum_series_look look;
 };
 
+/* A series of these values alone. */
+struct fulcrum_panel_series fulcrum_series_of(const double *x, const double *y,
+    size_t count, size_t style, enum fulcrum_series_look look);
+
+/* A series with the intervals of an estimate; empty where it has no values. */
+struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
+    const struct fulcrum_estimate *estimate, size_t count, size_t style,
+    enum fulcrum_series_look look);
+
+/* 1 where one of `count` flags is set; NULL: none is. */
+bool fulcrum_any_flag(const unsigned char *flags, size_t count);
+
 /* A few words beside a mark, left out where there is no room. */
 struct fulcrum_panel_note {
     struct fulcrum_spot spot; /* in values */
@@ -86,6 +98,17 @@ bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
 /* The room that a scale along the top takes, for strip_pt. */
 double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas);
 
+/* Rectangles side by side, and such rows below each other. */
+struct fulcrum_grid {
+    size_t columns;
+    size_t rows;
+    double gap_pt; /* between columns; half as much between rows */
+};
+
+/* The i-th, row by row, of those that share a rectangle. */
+struct fulcrum_rect fulcrum_grid_cell(
+    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i);
+
 /* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
 void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     struct fulcrum_rect rect);
@@ -97,6 +120,10 @@ void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
 /* Draws every panel at its place; fit and place come first. */
 void fulcrum_stack_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
+
+/* Fits, places and draws. */
+void fulcrum_stack_draw_in(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    struct fulcrum_rect rect);
 
 /*
  * Adds a copy of a panel below those that the stack has. One without a point to show is

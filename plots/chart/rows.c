@@ -53,11 +53,7 @@ struct fulcrum_row *fulcrum_rows_begin(
         fulcrum_page_draw_empty(canvas, page);
         return NULL;
     }
-    struct fulcrum_row *rows = calloc(count, sizeof *rows);
-    if (rows == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-    }
-    return rows;
+    return fulcrum_canvas_room(canvas, count, sizeof(struct fulcrum_row));
 }
 
 /* Smaller shares would be labelled 0 %. */
@@ -191,12 +187,9 @@ static void draw_x_label(
 void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
     const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt)
 {
-    const struct fulcrum_pen grid = {
-        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    style.anchor_x = 0.5;
+    const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.0);
     fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
         (struct fulcrum_spot){frame.x1, frame.y1});
     double taken = -INFINITY;
@@ -332,8 +325,7 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     }
     /* Over bars, under marks. */
     double centre = rows->centre;
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.9);
     if (fulcrum_axis_shows(&layout.axis, centre)) {
         double x = fulcrum_axis_at(&layout.axis, centre);
         fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout.frame.y0},
@@ -346,8 +338,8 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     if (layout.shown < rows->count) {
         char text[32];
         (void)snprintf(text, sizeof text, "and %zu more", rows->count - layout.shown);
-        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-        style.anchor_x = 1.0;
+        struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.0);
         draw_beside(canvas, style,
             (struct fulcrum_spot){layout.frame.x0 - gap_pt, top + layout.row_pt / 2.0},
             layout.name_pt, text);

@@ -65,9 +65,8 @@ enum { FULCRUM_ROW_INTERVAL_STYLE = 5 };
 void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi);
 
 /*
- * Rows, `count` of zeros, for a page that shows nothing else; the caller frees them.
- * NULL where there is nothing to draw, and the page has said so, and where there is no
- * memory, which the canvas is told.
+ * Rows, `count` of zeros, for a page that shows nothing else. NULL where there is
+ * nothing to draw, and the page has said so, and as fulcrum_canvas_room.
  */
 struct fulcrum_row *fulcrum_rows_begin(
     struct fulcrum_canvas *canvas, const struct fulcrum_page *page, size_t count);

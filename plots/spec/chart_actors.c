@@ -24,25 +24,10 @@ struct time_unit {
 };
 
 struct picture {
-    const struct fulcrum_actors_data *data;
-    const struct time_unit *time_unit;
-    double *runtime; /* value, lo, hi one after the other, in time_unit; owned */
-    struct fulcrum_page page;
     struct fulcrum_panel panels[PANELS_MAX];
     struct fulcrum_metric_panel rooms[PANELS_MAX];
     struct fulcrum_stack stack;
 };
-
-/* Counts of 1..16 read well on a ruler, 1..512 do not. */
-static enum fulcrum_axis_kind axis_kind(const struct fulcrum_actors_data *data)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < data->count; i++) {
-        fulcrum_limits_add(&span, data->actor_count[i]);
-    }
-    int doublings = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
-    return doublings ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR;
-}
 
 static const struct time_unit *time_unit_for(const struct fulcrum_actors_data *data)
 {
@@ -51,9 +36,7 @@ static const struct time_unit *time_unit_for(const struct fulcrum_actors_data *d
         {200.0 * 3600.0, 3600.0, "Runtime, hours"},
         {INFINITY, 86400.0, "Runtime, days"}};
     struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < data->count; i++) {
-        fulcrum_limits_add(&span, data->runtime_s.value[i]);
-    }
+    fulcrum_limits_add_all(&span, data->runtime_s.value, data->count);
     size_t i = 0;
     while (span.lo > units[i].longest_s) {
         i++;
@@ -61,48 +44,41 @@ static const struct time_unit *time_unit_for(const struct fulcrum_actors_data *d
     return &units[i];
 }
 
-/* Copies runtimes into a unit that suits the shortest of them. */
-static enum fulcrum_status scale_runtime(
-    struct picture *picture, struct fulcrum_error *err)
+/*
+ * People ask for the runtime, in a unit that suits the shortest; throughput stands in
+ * where the work is not known.
+ */
+static struct fulcrum_metric first_metric(
+    struct fulcrum_canvas *canvas, const struct fulcrum_actors_data *data)
 {
-    const struct fulcrum_actors_data *data = picture->data;
-    if (data->count == 0 || !fulcrum_estimate_is_known(&data->runtime_s, data->count)) {
-        return FULCRUM_OK;
+    size_t count = data->count;
+    double *runtime = NULL;
+    if (fulcrum_estimate_is_known(&data->runtime_s, count)) {
+        runtime = fulcrum_canvas_room(canvas, 3 * count, sizeof *runtime);
     }
-    picture->time_unit = time_unit_for(data);
-    picture->runtime = calloc(3 * data->count, sizeof *picture->runtime);
-    TRY_MEMORY(picture->runtime, err, "no memory for a chart");
-    const double *const sources[] = {
-        data->runtime_s.value, data->runtime_s.lo, data->runtime_s.hi};
-    for (size_t i = 0; i < 3 * data->count; i++) {
-        const double *source = sources[i / data->count];
-        picture->runtime[i] = source != NULL
-                                  ? source[i % data->count] / picture->time_unit->unit_s
-                                  : (double)NAN;
-    }
-    return FULCRUM_OK;
-}
-
-/* People ask for the runtime; throughput stands in where the work is not known. */
-static struct fulcrum_metric first_metric(const struct picture *picture)
-{
-    const struct fulcrum_actors_data *data = picture->data;
-    if (picture->runtime == NULL) {
+    if (runtime == NULL) {
         return (struct fulcrum_metric){
             .title = "Throughput, steps/s", .estimates = {data->steps_per_s}};
     }
-    const double *runtime = picture->runtime;
-    return (struct fulcrum_metric){.title = picture->time_unit->title,
-        .estimates = {{runtime, runtime + data->count, runtime + 2 * data->count}},
+    const struct time_unit *unit = time_unit_for(data);
+    const double *const sources[] = {
+        data->runtime_s.value, data->runtime_s.lo, data->runtime_s.hi};
+    for (size_t i = 0; i < 3 * count; i++) {
+        const double *source = sources[i / count];
+        runtime[i] = source != NULL ? source[i % count] / unit->unit_s : (double)NAN;
+    }
+    return (struct fulcrum_metric){.title = unit->title,
+        .estimates = {{runtime, runtime + count, runtime + 2 * count}},
         .goal = FULCRUM_GOAL_LEAST};
 }
 
-/* Panels without a single known value are left out, not drawn empty. */
-static void fill_panels(struct picture *picture)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
-    const struct fulcrum_actors_data *data = picture->data;
+    struct picture *picture = room;
+    const struct fulcrum_actors_data *data = given;
     const struct fulcrum_metric metrics[] = {
-        first_metric(picture),
+        first_metric(canvas, data),
         {.title = "Power, W",
             .estimates = {data->system_w, data->gpu_w},
             .unjudged = 1},
@@ -110,76 +86,39 @@ static void fill_panels(struct picture *picture)
             .estimates = {data->steps_per_j_system, data->steps_per_j_gpu},
             .subjects = {"system", "GPU"}},
     };
-    const struct fulcrum_metric_axis axis = {
-        data->actor_count, data->count, axis_kind(data), "actors"};
+    /* Counts of 1..16 read well on a ruler, 1..512 do not. */
+    bool doublings =
+        fulcrum_values_span(data->actor_count, data->count, log_from_factor);
+    const struct fulcrum_metric_axis axis = {data->actor_count, data->count,
+        doublings ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR, "actors"};
     picture->stack.panels = picture->panels;
     fulcrum_metrics_fill(&picture->stack, picture->rooms, metrics, PANELS_MAX, &axis);
-}
-
-/* A legend must not explain bands that are not there. */
-static int any_interval(const struct fulcrum_actors_data *data)
-{
+    /* Only what the panels show is explained. */
+    bool gpu = fulcrum_estimate_is_known(&data->gpu_w, data->count) ||
+               fulcrum_estimate_is_known(&data->steps_per_j_gpu, data->count);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_LINE_AND_MARKER, 0, gpu ? "whole system" : "predicted");
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_LINE_AND_MARKER, 1, gpu ? "GPU alone" : NULL);
     const struct fulcrum_estimate *const estimates[] = {&data->runtime_s,
         &data->steps_per_s, &data->system_w, &data->gpu_w, &data->steps_per_j_system,
-        &data->steps_per_j_gpu};
-    for (size_t i = 0; i < sizeof estimates / sizeof estimates[0]; i++) {
-        if (fulcrum_estimate_has_interval(estimates[i], data->count)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Only what the panels show is explained. */
-static void fill_legend(struct picture *picture)
-{
-    const struct fulcrum_actors_data *data = picture->data;
-    int gpu = fulcrum_estimate_is_known(&data->gpu_w, data->count) ||
-              fulcrum_estimate_is_known(&data->steps_per_j_gpu, data->count);
-    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 0,
-        gpu ? "whole system" : "predicted");
-    if (gpu) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 1, "GPU alone");
-    }
-    if (any_interval(data)) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "90 % interval");
-    }
+        &data->steps_per_j_gpu, NULL};
+    fulcrum_intervals_explain(page, estimates, data->count,
+        data->interval_name != NULL ? data->interval_name : "90 % interval");
     fulcrum_metrics_explain(
-        &picture->page, &picture->stack, "best, or fewest actors within 1 % of it");
-}
-
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
-{
-    struct picture *picture = room;
-    picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    TRY(scale_runtime(picture, err));
-    fill_panels(picture);
-    fill_legend(picture);
-    const char *x_label = picture->data->x_label;
-    fulcrum_stack_draw_on(
-        canvas, &picture->stack, x_label != NULL ? x_label : "actors", &picture->page);
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    free(picture->runtime);
+        page, &picture->stack, "best, or fewest actors within 1 % of it");
+    fulcrum_stack_draw_on(canvas, &picture->stack,
+        data->x_label != NULL ? data->x_label : "actors", page);
 }
 
 const struct fulcrum_chart fulcrum_chart_actors = {.name = "actors",
     .summary = "runtime, watts and performance per watt against the actors",
     .room_byte = sizeof(struct picture),
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};
 
 /* Throughput and performance per watt against the CPU/GPU ratio. */
 
-enum { CHART_RATIO_PANELS_MAX = 3, NOTE_SIZE = 2000, FLAG_TEXT_SIZE = 96 };
+enum { NOTE_SIZE = 2000, FLAG_TEXT_SIZE = 96 };
 
 /* Names of machines get at most this share of the page's height. */
 static const double flags_frac = 0.12;
@@ -189,9 +128,8 @@ static const double flags_gap_pt = 3.0;
 /* Everything the picture is made of, between measuring and drawing. */
 struct chart_ratio_picture {
     const struct fulcrum_ratio_data *data;
-    struct fulcrum_page page;
-    struct fulcrum_panel panels[CHART_RATIO_PANELS_MAX];
-    struct fulcrum_metric_panel rooms[CHART_RATIO_PANELS_MAX];
+    struct fulcrum_panel panels[PANELS_MAX];
+    struct fulcrum_metric_panel rooms[PANELS_MAX];
     struct fulcrum_stack stack;
     struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX]; /* by ratio */
     struct fulcrum_flag_post posts[FULCRUM_RATIO_MACHINES_MAX];
@@ -216,27 +154,6 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-/* Panels without a single known value are left out, not drawn empty. */
-static void chart_ratio_fill_panels(struct chart_ratio_picture *picture)
-{
-    const struct fulcrum_ratio_data *data = picture->data;
-    const struct fulcrum_metric metrics[] = {
-        {.title = "Throughput, steps/s", .estimates = {data->steps_per_s}},
-        {.title = "Per GPU watt, steps/J", .estimates = {data->steps_per_j_gpu}},
-        {.title = "Per system watt, steps/J", .estimates = {data->steps_per_j_system}},
-    };
-    const struct fulcrum_metric_axis axis = {
-        data->cpu_gpu_ratio, data->count, FULCRUM_AXIS_LOG, ""};
-    picture->stack.panels = picture->panels;
-    fulcrum_metrics_fill(
-        &picture->stack, picture->rooms, metrics, CHART_RATIO_PANELS_MAX, &axis);
-    if (picture->stack.count > 0) {
-        picture->panels[picture->stack.count - 1].x_label =
-            data->x_label != NULL ? data->x_label
-                                  : "CPU/GPU ratio (hardware threads / SMs)";
-    }
-}
-
 /* For qsort; ratios were checked to be finite. */
 static int compare_ratio(const void *a, const void *b)
 {
@@ -255,25 +172,24 @@ static void flag_text(
     (void)snprintf(out, size, "%s %s", machine->name, ratio);
 }
 
-/* Adds ", text", or a paragraph "intro text" where this is the first one. */
-static void append(char *note, int first, const char *intro, const char *text)
+/* Adds ", machine", or a paragraph "intro machine" where this is the first one. */
+static void append(char *note, int *first, const char *intro,
+    const struct fulcrum_ratio_machine *machine)
 {
+    char text[FLAG_TEXT_SIZE];
     size_t used = strlen(note);
     const char *paragraph = used > 0 ? "\n" : "";
-    (void)snprintf(note + used, NOTE_SIZE - used, "%s%s%s", first ? paragraph : ", ",
-        first ? intro : "", text);
-}
-
-/* Beyond its ends an axis clamps, and a line there would stand at a wrong ratio. */
-static int within(const struct fulcrum_axis *axis, double value)
-{
-    return value >= axis->lo && value <= axis->hi;
+    flag_text(text, sizeof text, machine);
+    (void)snprintf(note + used, NOTE_SIZE - used, "%s%s%s", *first ? paragraph : ", ",
+        *first ? intro : "", text);
+    *first = 0;
 }
 
 /* Keeps the machines within the axis, sorted; the others are named in the note. */
 static void sort_machines(struct chart_ratio_picture *picture)
 {
     const struct fulcrum_ratio_data *data = picture->data;
+    const struct fulcrum_axis *axis = &picture->panels[0].x;
     struct fulcrum_ratio_machine sorted[FULCRUM_RATIO_MACHINES_MAX];
     if (data->machine_count == 0) {
         return;
@@ -282,15 +198,14 @@ static void sort_machines(struct chart_ratio_picture *picture)
     qsort(sorted, data->machine_count, sizeof sorted[0], compare_ratio);
     int first = 1;
     for (size_t i = 0; i < data->machine_count; i++) {
-        if (within(&picture->panels[0].x, sorted[i].cpu_gpu_ratio)) {
-            picture->guides[picture->machine_count] = sorted[i].cpu_gpu_ratio;
+        /* Beyond its ends an axis clamps: a line there would be at a wrong ratio. */
+        double ratio = sorted[i].cpu_gpu_ratio;
+        if (ratio >= axis->lo && ratio <= axis->hi) {
+            picture->guides[picture->machine_count] = ratio;
             picture->machines[picture->machine_count++] = sorted[i];
             continue;
         }
-        char text[FLAG_TEXT_SIZE];
-        flag_text(text, sizeof text, &sorted[i]);
-        append(picture->note, first, "Beyond this chart: ", text);
-        first = 0;
+        append(picture->note, &first, "Beyond this chart: ", &sorted[i]);
     }
 }
 
@@ -322,10 +237,8 @@ static size_t place_flags(
     int first = 1;
     for (size_t i = 0; i < picture->machine_count; i++) {
         if (!picture->posts[i].shown) {
-            char text[FLAG_TEXT_SIZE];
-            flag_text(text, sizeof text, &picture->machines[i]);
-            append(picture->note, first, "Lines without a name: ", text);
-            first = 0;
+            append(
+                picture->note, &first, "Lines without a name: ", &picture->machines[i]);
         }
     }
     return rows;
@@ -335,14 +248,14 @@ static size_t place_flags(
  * Ticks and the width of the axes are settled first: names of machines need them, the
  * footnote needs to know which names found a place, and the panels get what is left.
  */
-static void measure(
-    const struct fulcrum_canvas *canvas, struct chart_ratio_picture *picture)
+static void measure(const struct fulcrum_canvas *canvas,
+    struct chart_ratio_picture *picture, struct fulcrum_page *page)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     fulcrum_stack_fit(canvas, &picture->stack, body);
     fulcrum_stack_place(canvas, &picture->stack, body);
-    if (picture->data->text.footnote != NULL) {
-        (void)snprintf(picture->note, NOTE_SIZE, "%s", picture->data->text.footnote);
+    if (page->footnote != NULL) {
+        (void)snprintf(picture->note, NOTE_SIZE, "%s", page->footnote);
     }
     sort_machines(picture);
     size_t rows = place_flags(canvas, picture);
@@ -352,68 +265,66 @@ static void measure(
     }
     picture->panels[0].strip_pt =
         rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
-    picture->page.footnote = picture->note;
-    /* Only what the panels show is explained. */
+    page->footnote = picture->note;
     const struct fulcrum_ratio_data *data = picture->data;
-    int interval =
-        fulcrum_estimate_has_interval(&data->steps_per_s, data->count) ||
-        fulcrum_estimate_has_interval(&data->steps_per_j_gpu, data->count) ||
-        fulcrum_estimate_has_interval(&data->steps_per_j_system, data->count);
-    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
-    if (interval) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "90 % interval");
-    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, 0, "predicted");
+    const struct fulcrum_estimate *const estimates[] = {
+        &data->steps_per_s, &data->steps_per_j_gpu, &data->steps_per_j_system, NULL};
+    fulcrum_intervals_explain(page, estimates, data->count,
+        data->interval_name != NULL ? data->interval_name : "90 % interval");
     fulcrum_metrics_explain(
-        &picture->page, &picture->stack, "best, or smallest ratio within 1 % of it");
-    if (picture->machine_count > 0) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_GUIDE, 0, "existing machine at its ratio");
-    }
-    body = fulcrum_page_body(canvas, &picture->page);
-    fulcrum_stack_place(canvas, &picture->stack, body);
+        page, &picture->stack, "best, or smallest ratio within 1 % of it");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
+        picture->machine_count > 0 ? "existing machine at its ratio" : NULL);
+    fulcrum_stack_place(canvas, &picture->stack, fulcrum_page_body(canvas, page));
 }
 
-static enum fulcrum_status chart_ratio_draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void chart_ratio_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *given)
 {
     struct chart_ratio_picture *picture = room;
+    const struct fulcrum_ratio_data *data = given;
+    const struct fulcrum_metric metrics[] = {
+        {.title = "Throughput, steps/s", .estimates = {data->steps_per_s}},
+        {.title = "Per GPU watt, steps/J", .estimates = {data->steps_per_j_gpu}},
+        {.title = "Per system watt, steps/J", .estimates = {data->steps_per_j_system}},
+    };
+    const struct fulcrum_metric_axis axis = {
+        data->cpu_gpu_ratio, data->count, FULCRUM_AXIS_LOG, ""};
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    chart_ratio_fill_panels(picture);
+    picture->stack.panels = picture->panels;
+    fulcrum_metrics_fill(&picture->stack, picture->rooms, metrics, PANELS_MAX, &axis);
     if (picture->stack.count == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        measure(canvas, picture);
-        fulcrum_page_draw(canvas, &picture->page);
-        /* Poles stand on the first panel; thin lines carry them on through all panels.
-         */
-        const struct fulcrum_pen pen = {
-            .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
-        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-        double bottom = picture->panels[0].frame.y0;
-        double row_pt = flag_row_pt(canvas);
-        for (size_t i = 0; i < picture->machine_count; i++) {
-            const struct fulcrum_flag_post *post = &picture->posts[i];
-            if (!post->shown) {
-                continue;
-            }
-            double top = bottom - flags_gap_pt - row_pt * (double)(post->row + 1);
-            const struct fulcrum_spot pole[] = {
-                {post->x, bottom}, {post->x, top + 1.5}};
-            fulcrum_canvas_stroke(canvas, &pen, pole, 2);
-            char text[FLAG_TEXT_SIZE];
-            flag_text(text, sizeof text, &picture->machines[i]);
-            double gap_pt = fulcrum_flag_gap_pt();
-            style.anchor_x = post->to_left ? 1.0 : 0.0;
-            fulcrum_canvas_text(canvas, &style,
-                (struct fulcrum_spot){
-                    post->x + (post->to_left ? -gap_pt : gap_pt), top},
-                text);
-        }
-        fulcrum_stack_draw(canvas, &picture->stack);
+        fulcrum_page_draw_empty(canvas, page);
+        return;
     }
-    return fulcrum_canvas_status(canvas, err);
+    picture->panels[picture->stack.count - 1].x_label =
+        data->x_label != NULL ? data->x_label
+                              : "CPU/GPU ratio (hardware threads / SMs)";
+    measure(canvas, picture, page);
+    fulcrum_page_draw(canvas, page);
+    /* Poles stand on the first panel; thin lines carry them on through all panels. */
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
+    double bottom = picture->panels[0].frame.y0;
+    for (size_t i = 0; i < picture->machine_count; i++) {
+        const struct fulcrum_flag_post *post = &picture->posts[i];
+        if (!post->shown) {
+            continue;
+        }
+        double top =
+            bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
+            (struct fulcrum_spot){post->x, top + 1.5});
+        char text[FLAG_TEXT_SIZE];
+        flag_text(text, sizeof text, &picture->machines[i]);
+        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt() : fulcrum_flag_gap_pt();
+        const struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
+        fulcrum_canvas_text(
+            canvas, &style, (struct fulcrum_spot){post->x + gap_pt, top}, text);
+    }
+    fulcrum_stack_draw(canvas, &picture->stack);
 }
 
 const struct fulcrum_chart fulcrum_chart_ratio = {.name = "ratio",

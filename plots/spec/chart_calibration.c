@@ -28,14 +28,11 @@ struct cell {
     struct fulcrum_panel panels[PANELS_PER_CELL];
     struct fulcrum_panel_series series[PANELS_PER_CELL][SERIES_MAX];
     struct fulcrum_stack stack;
-    double *deviation;       /* of samples, in percent; owned */
-    double *table_deviation; /* owned */
     double zero_x[2];
 };
 
 struct picture {
     const struct fulcrum_calibration_data *data;
-    struct fulcrum_page page;
     struct cell cells[CELL_COUNT];
     double line_x[LINE_POINTS];
     double line_y[LINE_POINTS];
@@ -45,16 +42,6 @@ struct picture {
 };
 
 static const double zeros[2] = {0.0, 0.0};
-
-/* NaN among the values is left out. */
-static struct fulcrum_limits span_of(const double *values, size_t count)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_limits_add(&span, values[i]);
-    }
-    return span;
-}
 
 /* Sizes that double need a logarithm only from a few doublings on. */
 static enum fulcrum_axis_kind wide_kind(
@@ -66,24 +53,21 @@ static enum fulcrum_axis_kind wide_kind(
 
 /* A series without points is not added, so that a panel knows that it is empty. */
 static void add_series(
-    struct cell *cell, size_t panel, const struct fulcrum_panel_series *series)
+    struct cell *cell, size_t panel, const struct fulcrum_panel_series series)
 {
-    struct fulcrum_panel *target = &cell->panels[panel];
-    if (series->count > 0) {
-        cell->series[panel][target->series_count++] = *series;
+    if (series.count > 0) {
+        cell->series[panel][cell->panels[panel].series_count++] = series;
     }
 }
 
 /* Samples come after curves, so that they lie on top. */
-static void add_samples(struct cell *cell, const struct fulcrum_chart_samples *samples)
+static void add_samples(struct cell *cell, size_t panel,
+    const struct fulcrum_chart_samples *samples, const double *y)
 {
-    add_series(cell, 0,
-        &(struct fulcrum_panel_series){.x = samples->x,
-            .y = samples->y,
-            .disturbed = samples->disturbed,
-            .count = samples->count,
-            .style = STYLE_SAMPLE,
-            .look = FULCRUM_LOOK_MARKERS});
+    struct fulcrum_panel_series series = fulcrum_series_of(
+        samples->x, y, samples->count, STYLE_SAMPLE, FULCRUM_LOOK_MARKERS);
+    series.disturbed = samples->disturbed;
+    add_series(cell, panel, series);
 }
 
 /* The curve of a fit, or a table that is used in its place. */
@@ -91,11 +75,7 @@ static void add_curve(struct cell *cell, const struct fulcrum_curve *curve,
     enum style style, enum fulcrum_series_look look)
 {
     add_series(cell, 0,
-        &(struct fulcrum_panel_series){.x = curve->x,
-            .y = curve->y,
-            .count = curve->count,
-            .style = (size_t)style,
-            .look = look});
+        fulcrum_series_of(curve->x, curve->y, curve->count, (size_t)style, look));
 }
 
 /* Linear between the points, NaN beyond them. */
@@ -118,10 +98,10 @@ static double curve_at(const struct fulcrum_curve *curve, double x)
 }
 
 /* Percent by which values lie above a curve; NULL where memory is short. */
-static double *deviations(
-    const double *x, const double *y, size_t count, const struct fulcrum_curve *curve)
+static double *deviations(struct fulcrum_canvas *canvas, const double *x,
+    const double *y, size_t count, const struct fulcrum_curve *curve)
 {
-    double *deviation = calloc(count, sizeof *deviation);
+    double *deviation = fulcrum_canvas_room(canvas, count, sizeof *deviation);
     for (size_t i = 0; deviation != NULL && i < count; i++) {
         double expected = curve_at(curve, x[i]);
         deviation[i] = expected > 0.0 ? (y[i] / expected - 1.0) * 100.0 : (double)NAN;
@@ -136,36 +116,27 @@ static void add_strip(struct fulcrum_canvas *canvas, struct cell *cell,
     if (samples->count == 0 || fit->count == 0) {
         return;
     }
-    cell->deviation = deviations(samples->x, samples->y, samples->count, fit);
-    if (cell->deviation == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
+    const double *deviation =
+        deviations(canvas, samples->x, samples->y, samples->count, fit);
+    if (deviation == NULL) {
         return;
     }
-    struct fulcrum_panel *strip = &cell->panels[1];
-    *strip = (struct fulcrum_panel){.finding = "deviation from the fit, %",
+    struct fulcrum_panel *panels = cell->panels;
+    panels[1] = (struct fulcrum_panel){.finding = "deviation from the fit, %",
+        .x_label = panels[0].x_label,
         .empty_text = "the fit covers no sample",
         .series = cell->series[1],
-        .x_options = cell->panels[0].x_options,
+        .x_options = panels[0].x_options,
         .y_options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.15},
         .weight = 0.38};
-    struct fulcrum_limits span = span_of(samples->x, samples->count);
+    panels[0].x_label = NULL;
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(&span, samples->x, samples->count);
     cell->zero_x[0] = span.lo;
     cell->zero_x[1] = span.hi;
     add_series(cell, 1,
-        &(struct fulcrum_panel_series){.x = cell->zero_x,
-            .y = zeros,
-            .count = 2,
-            .style = STYLE_FIT,
-            .look = FULCRUM_LOOK_CURVE});
-    add_series(cell, 1,
-        &(struct fulcrum_panel_series){.x = samples->x,
-            .y = cell->deviation,
-            .disturbed = samples->disturbed,
-            .count = samples->count,
-            .style = STYLE_SAMPLE,
-            .look = FULCRUM_LOOK_MARKERS});
-    strip->x_label = cell->panels[0].x_label;
-    cell->panels[0].x_label = NULL;
+        fulcrum_series_of(cell->zero_x, zeros, 2, STYLE_FIT, FULCRUM_LOOK_CURVE));
+    add_samples(cell, 1, samples, deviation);
     cell->stack.count = 2;
 }
 
@@ -190,25 +161,18 @@ static void fill_throughput(struct fulcrum_canvas *canvas, struct picture *pictu
     struct cell *cell = &picture->cells[0];
     start_cell(cell, "Actors: throughput, steps/s", "threads");
     add_curve(cell, &data->throughput_fit, STYLE_FIT, FULCRUM_LOOK_CURVE);
-    add_samples(cell, &data->throughput);
+    add_samples(cell, 0, &data->throughput, data->throughput.y);
     add_strip(canvas, cell, &data->throughput, &data->throughput_fit);
-}
-
-/* The line is drawn over samples and table, no further. */
-static struct fulcrum_limits batch_span(const struct fulcrum_calibration_data *data)
-{
-    struct fulcrum_limits span = span_of(data->batch.x, data->batch.count);
-    for (size_t i = 0; i < data->batch_table.count; i++) {
-        fulcrum_limits_add(&span, data->batch_table.x[i]);
-    }
-    return span;
 }
 
 /* The line t(b) at sizes that follow each other by a constant factor. */
 static struct fulcrum_curve batch_line(struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
-    struct fulcrum_limits span = batch_span(data);
+    /* Over samples and table, no further. */
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(&span, data->batch.x, data->batch.count);
+    fulcrum_limits_add_all(&span, data->batch_table.x, data->batch_table.count);
     if (!(data->per_batch_s + data->per_item_s > 0.0) || !(span.lo > 0.0) ||
         !(span.lo <= span.hi)) {
         return (struct fulcrum_curve){.count = 0};
@@ -236,23 +200,18 @@ static void fill_batch(struct fulcrum_canvas *canvas, struct picture *picture)
     struct fulcrum_curve line = batch_line(picture);
     add_curve(cell, &line, STYLE_FIT, FULCRUM_LOOK_CURVE);
     add_curve(cell, &data->batch_table, STYLE_TABLE, FULCRUM_LOOK_LINE);
-    add_samples(cell, &data->batch);
+    add_samples(cell, 0, &data->batch, data->batch.y);
     add_strip(canvas, cell, &data->batch, &line);
     if (cell->stack.count < 2 || data->batch_table.count == 0) {
         return;
     }
-    cell->table_deviation = deviations(
-        data->batch_table.x, data->batch_table.y, data->batch_table.count, &line);
-    if (cell->table_deviation == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-        return;
+    const double *deviation = deviations(canvas, data->batch_table.x,
+        data->batch_table.y, data->batch_table.count, &line);
+    if (deviation != NULL) {
+        add_series(cell, 1,
+            fulcrum_series_of(data->batch_table.x, deviation, data->batch_table.count,
+                STYLE_TABLE, FULCRUM_LOOK_CURVE));
     }
-    add_series(cell, 1,
-        &(struct fulcrum_panel_series){.x = data->batch_table.x,
-            .y = cell->table_deviation,
-            .count = data->batch_table.count,
-            .style = STYLE_TABLE,
-            .look = FULCRUM_LOOK_CURVE});
 }
 
 /* For qsort; NaN has been taken out before. */
@@ -270,23 +229,20 @@ static int compare_double(const void *a, const void *b)
 static size_t quantiles(
     struct fulcrum_canvas *canvas, double *out, const double *samples, size_t count)
 {
-    double *sorted = calloc(count > 0 ? count : 1, sizeof *sorted);
-    if (sorted == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-        return 0;
-    }
+    double *sorted = fulcrum_canvas_room(canvas, count, sizeof *sorted);
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; sorted != NULL && i < count; i++) {
         if (isfinite(samples[i])) {
             sorted[kept++] = samples[i];
         }
     }
-    qsort(sorted, kept, sizeof *sorted, compare_double);
+    if (kept > 0) {
+        qsort(sorted, kept, sizeof *sorted, compare_double);
+    }
     for (size_t i = 0; kept > 0 && i < ECDF_POINTS; i++) {
         double share = (double)i / (ECDF_POINTS - 1);
         out[i] = sorted[(size_t)lround(share * (double)(kept - 1))];
     }
-    free(sorted);
     return kept > 0 ? ECDF_POINTS : 0;
 }
 
@@ -302,10 +258,9 @@ static void fill_steps(struct fulcrum_canvas *canvas, struct picture *picture)
     for (size_t i = 0; i < ECDF_POINTS; i++) {
         picture->share[i] = (double)i / (ECDF_POINTS - 1);
     }
-    struct fulcrum_limits span = span_of(picture->step_x, steps);
-    for (size_t i = 0; i < resets; i++) {
-        fulcrum_limits_add(&span, picture->reset_x[i]);
-    }
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(&span, picture->step_x, steps);
+    fulcrum_limits_add_all(&span, picture->reset_x, resets);
     cell->panels[0].x_options.kind = wide_kind(span, FULCRUM_AXIS_LOG);
     cell->panels[0].x_options.unit = "s";
     cell->panels[0].y_options.kind = FULCRUM_AXIS_LINEAR;
@@ -323,118 +278,71 @@ static void fill_training(struct picture *picture)
     struct cell *cell = &picture->cells[3];
     start_cell(cell, "Training: time of a step",
         data->training_x_label != NULL ? data->training_x_label : "training batch");
-    struct fulcrum_limits span = span_of(data->training.x, data->training.count);
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(&span, data->training.x, data->training.count);
     cell->panels[0].x_options.kind = wide_kind(span, FULCRUM_AXIS_LOG2);
     cell->panels[0].y_options.unit = "s";
     add_curve(cell, &data->training_fit, STYLE_FIT, FULCRUM_LOOK_CURVE);
-    add_samples(cell, &data->training);
-}
-
-/* Hollow markers are explained only where there are some. */
-static int any_disturbed(const struct fulcrum_chart_samples *samples)
-{
-    for (size_t i = 0; samples->disturbed != NULL && i < samples->count; i++) {
-        if (samples->disturbed[i]) {
-            return 1;
-        }
-    }
-    return 0;
+    add_samples(cell, 0, &data->training, data->training.y);
 }
 
 /* One legend for all cells, as they share their styles. */
-static void fill_legend(struct picture *picture)
+static void fill_legend(
+    struct fulcrum_page *page, const struct fulcrum_calibration_data *data)
 {
-    const struct fulcrum_calibration_data *data = picture->data;
-    struct fulcrum_page *page = &picture->page;
-    if (data->throughput.count + data->batch.count + data->training.count > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, STYLE_SAMPLE, "sample");
+    const struct fulcrum_chart_samples *const samples[] = {
+        &data->throughput, &data->batch, &data->training};
+    bool has_sample = 0;
+    bool has_disturbed = 0;
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        has_sample |= samples[i]->count > 0;
+        has_disturbed |= fulcrum_any_flag(samples[i]->disturbed, samples[i]->count);
     }
-    if (any_disturbed(&data->throughput) || any_disturbed(&data->batch) ||
-        any_disturbed(&data->training)) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_SAMPLE,
-            "disturbed sample, not fitted");
-    }
-    if (data->throughput_fit.count + data->training_fit.count > 0 ||
-        data->per_batch_s + data->per_item_s > 0.0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_FIT, "fit");
-    }
-    if (data->batch_table.count > 0) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_LINE_AND_MARKER, STYLE_TABLE, "table used instead");
-    }
-    if (data->step_count > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_STEP, "steps");
-    }
-    if (data->reset_count > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_RESET, "resets");
-    }
+    bool has_fit = data->throughput_fit.count + data->training_fit.count > 0 ||
+                   data->per_batch_s + data->per_item_s > 0.0;
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_MARKER, STYLE_SAMPLE, has_sample ? "sample" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_SAMPLE,
+        has_disturbed ? "disturbed sample, not fitted" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_FIT, has_fit ? "fit" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, STYLE_TABLE,
+        data->batch_table.count > 0 ? "table used instead" : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_LINE, STYLE_STEP, data->step_count > 0 ? "steps" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_RESET,
+        data->reset_count > 0 ? "resets" : NULL);
 }
 
-/* Strips follow their main panels, so looking at those is enough. */
-static bool is_empty(const struct picture *picture)
-{
-    for (size_t i = 0; i < CELL_COUNT; i++) {
-        if (!fulcrum_panel_is_empty(&picture->cells[i].panels[0])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *data)
 {
     struct picture *picture = room;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
     fill_throughput(canvas, picture);
     fill_batch(canvas, picture);
     fill_steps(canvas, picture);
     fill_training(picture);
-    if (is_empty(picture)) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        fill_legend(picture);
-        fulcrum_page_draw(canvas, &picture->page);
-        /* Each cell has axes of its own. */
-        struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-        for (size_t i = 0; i < CELL_COUNT; i++) {
-            struct fulcrum_stack *stack = &picture->cells[i].stack;
-            /* The i-th cell: two columns unless the page is a narrow column itself. */
-            double width_pt = body.x1 - body.x0;
-            double height_pt = body.y1 - body.y0;
-            size_t columns = height_pt > 1.6 * width_pt ? 1 : 2;
-            size_t rows = CELL_COUNT / columns;
-            double cell_width =
-                (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
-            double cell_height =
-                (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
-            size_t column = i % columns;
-            size_t row = i / columns;
-            double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
-            double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
-            struct fulcrum_rect rect =
-                (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
-            fulcrum_stack_fit(canvas, stack, rect);
-            fulcrum_stack_place(canvas, stack, rect);
-            fulcrum_stack_draw(canvas, stack);
-        }
-    }
-    return fulcrum_canvas_status(canvas, err);
-}
-
-/* What the strips own goes with the picture. */
-static void clear(void *room)
-{
-    struct picture *picture = room;
+    bool is_empty = 1;
     for (size_t i = 0; i < CELL_COUNT; i++) {
-        free(picture->cells[i].deviation);
-        free(picture->cells[i].table_deviation);
+        is_empty = is_empty && fulcrum_panel_is_empty(&picture->cells[i].panels[0]);
+    }
+    if (is_empty) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
+    }
+    fill_legend(page, data);
+    fulcrum_page_draw(canvas, page);
+    /* Two columns unless the page is a narrow column itself. */
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    size_t columns = body.y1 - body.y0 > 1.6 * (body.x1 - body.x0) ? 1 : 2;
+    const struct fulcrum_grid grid = {columns, CELL_COUNT / columns, cell_gap_pt};
+    for (size_t i = 0; i < CELL_COUNT; i++) {
+        fulcrum_stack_draw_in(
+            canvas, &picture->cells[i].stack, fulcrum_grid_cell(&grid, body, i));
     }
 }
 
 const struct fulcrum_chart fulcrum_chart_calibration = {.name = "calibration",
     .summary = "samples, fitted curves and deviations of one calibration",
     .room_byte = sizeof(struct picture),
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

@@ -48,21 +48,11 @@ struct room {
 struct picture {
     const struct form *form;
     const struct fulcrum_curves_data *data;
-    struct fulcrum_page page;
     struct fulcrum_panel panels[FULCRUM_CURVES_PANELS];
     struct room rooms[FULCRUM_CURVES_PANELS];
     struct fulcrum_stack stack;
     struct fulcrum_panel_top top;
 };
-
-static int spans(const double *values, size_t count, double factor)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_limits_add(&span, values[i]);
-    }
-    return span.lo > 0.0 && span.hi / span.lo >= factor;
-}
 
 /* The first entry of the same name. */
 static size_t first_of_name(const struct fulcrum_curves_data *data, size_t i)
@@ -108,27 +98,6 @@ static void add_notes(struct fulcrum_panel *panel, struct fulcrum_panel_note *no
     }
 }
 
-/* Bars show how far rounding lets a published value be off. */
-static void add_published(
-    struct picture *picture, struct fulcrum_panel *panel, size_t which, size_t i)
-{
-    const struct panel_form *form = &picture->form->panels[which];
-    const struct fulcrum_published *published = &picture->data->published[i];
-    struct room *room = &picture->rooms[which];
-    room->series[panel->series_count++] =
-        (struct fulcrum_panel_series){.x = published->x,
-            .y = published->value,
-            .lo = published->lo,
-            .hi = published->hi,
-            .hollow = published->is_fitted,
-            .count = published->count,
-            .style = published_style(picture->data, i),
-            .look = FULCRUM_LOOK_POINTS};
-    if (form->note_unit != NULL) {
-        add_notes(panel, room->notes, published, form->note_unit);
-    }
-}
-
 /* "Runtime relative to 80 SMs". */
 static void write_title(const struct picture *picture, const struct panel_form *form,
     char title[TITLE_SIZE])
@@ -154,8 +123,9 @@ static void fill_panel(struct picture *picture, size_t which)
         return;
     }
     struct room *room = &picture->rooms[which];
-    int log_x = spans(data->x, data->count, log_x_from_factor);
-    int log_y = form->is_log && spans(estimate->value, data->count, log_y_from_factor);
+    bool log_x = fulcrum_values_span(data->x, data->count, log_x_from_factor);
+    bool log_y = form->is_log &&
+                 fulcrum_values_span(estimate->value, data->count, log_y_from_factor);
     write_title(picture, form, room->title);
     struct fulcrum_panel panel = {.title = room->title,
         .series = room->series,
@@ -167,15 +137,21 @@ static void fill_panel(struct picture *picture, size_t which)
             .pad_frac = 0.08,
             .from_zero = 1},
         .weight = 1.0};
-    room->series[0] = (struct fulcrum_panel_series){.x = data->x,
-        .y = estimate->value,
-        .lo = estimate->lo,
-        .hi = estimate->hi,
-        .count = data->count,
-        .look = FULCRUM_LOOK_LINE};
+    room->series[0] =
+        fulcrum_series_estimated(data->x, estimate, data->count, 0, FULCRUM_LOOK_LINE);
     for (size_t i = 0; i < data->published_count; i++) {
-        if (data->published[i].panel == which) {
-            add_published(picture, &panel, which, i);
+        const struct fulcrum_published *from = &data->published[i];
+        if (from->panel != which) {
+            continue;
+        }
+        /* Bars show how far rounding lets a published value be off. */
+        const struct fulcrum_estimate values = {from->value, from->lo, from->hi};
+        struct fulcrum_panel_series *series = &room->series[panel.series_count++];
+        *series = fulcrum_series_estimated(from->x, &values, from->count,
+            published_style(data, i), FULCRUM_LOOK_POINTS);
+        series->hollow = from->is_fitted;
+        if (form->note_unit != NULL) {
+            add_notes(&panel, room->notes, from, form->note_unit);
         }
     }
     fulcrum_stack_add(&picture->stack, &panel);
@@ -224,9 +200,7 @@ static void fill_top(const struct fulcrum_canvas *canvas, struct picture *pictur
     }
     struct fulcrum_axis axis;
     struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < data->count; i++) {
-        fulcrum_limits_add(&span, data->cpu_gpu_ratio[i]);
-    }
+    fulcrum_limits_add_all(&span, data->cpu_gpu_ratio, data->count);
     const struct fulcrum_axis_options options = {
         .kind = picture->panels[0].x_options.kind, .ticks_wanted = 8.0};
     fulcrum_axis_fit(&axis, &span, &options);
@@ -243,57 +217,26 @@ static void fill_top(const struct fulcrum_canvas *canvas, struct picture *pictur
     picture->panels[0].strip_pt = fulcrum_panel_top_pt(canvas);
 }
 
-static int any_interval(const struct picture *picture)
-{
-    for (size_t i = 0; i < FULCRUM_CURVES_PANELS; i++) {
-        if (fulcrum_estimate_has_interval(
-                &picture->data->estimates[i], picture->data->count)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static bool has_fitted(const struct fulcrum_published *published)
-{
-    for (size_t k = 0; published->is_fitted != NULL && k < published->count; k++) {
-        if (published->is_fitted[k]) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int any_fitted(const struct fulcrum_curves_data *data)
-{
-    for (size_t i = 0; i < data->published_count; i++) {
-        if (has_fitted(&data->published[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* One entry for each reference, however many panels it is in. */
-static void fill_legend(struct picture *picture)
+static void fill_legend(
+    struct fulcrum_page *page, const struct fulcrum_curves_data *data)
 {
-    const struct fulcrum_curves_data *data = picture->data;
-    fulcrum_page_explain(
-        &picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 0, "predicted");
-    if (any_interval(picture)) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "interval");
+    const struct fulcrum_estimate *estimates[FULCRUM_CURVES_PANELS + 1] = {NULL};
+    for (size_t i = 0; i < FULCRUM_CURVES_PANELS; i++) {
+        estimates[i] = &data->estimates[i];
     }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, 0, "predicted");
+    fulcrum_intervals_explain(page, estimates, data->count,
+        data->interval_name != NULL ? data->interval_name : "interval");
+    bool has_fitted = 0;
     for (size_t i = 0; i < data->published_count; i++) {
-        if (first_of_name(data, i) == i) {
-            fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_MARKER,
-                published_style(data, i), data->published[i].name);
-        }
+        const struct fulcrum_published *from = &data->published[i];
+        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(data, i),
+            first_of_name(data, i) == i ? from->name : NULL);
+        has_fitted |= fulcrum_any_flag(from->is_fitted, from->count);
     }
-    if (any_fitted(data)) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_HOLLOW, SEEN_STYLE,
-            "hollow: the fit has seen it");
-    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, SEEN_STYLE,
+        has_fitted ? "hollow: the fit has seen it" : NULL);
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -305,47 +248,41 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw_picture(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_error *err)
+static void draw_form(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    struct picture *picture, const struct fulcrum_curves_data *data,
+    const struct form *form)
 {
-    fulcrum_page_write(&picture->page, &picture->data->text);
+    picture->form = form;
+    picture->data = data;
     picture->stack.panels = picture->panels;
     for (size_t i = 0; i < FULCRUM_CURVES_PANELS; i++) {
         fill_panel(picture, i);
     }
     fill_top(canvas, picture);
-    fill_legend(picture);
-    fulcrum_stack_draw_on(
-        canvas, &picture->stack, picture->form->x_label, &picture->page);
-    return fulcrum_canvas_status(canvas, err);
+    fill_legend(page, data);
+    fulcrum_stack_draw_on(canvas, &picture->stack, form->x_label, page);
 }
 
-static enum fulcrum_status draw_runtime(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw_runtime(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *data)
 {
     static const struct form form = {"actors", "actors", NULL,
         {{.title = "Runtime relative to", .is_relative = 1, .is_log = 1},
             {.title = "Speed-up over", .is_relative = 1, .note_unit = "x"}}};
-    struct picture *picture = room;
-    picture->form = &form;
-    picture->data = data;
-    return draw_picture(canvas, picture, err);
+    draw_form(canvas, page, room, data, &form);
 }
 
-static enum fulcrum_status draw_power(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw_power(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *data)
 {
     static const struct form form = {"actors", "actors", NULL,
         {{.title = "GPU power, W", .note_unit = " W"},
             {.title = "Performance per GPU watt, steps/J", .note_unit = ""}}};
-    struct picture *picture = room;
-    picture->form = &form;
-    picture->data = data;
-    return draw_picture(canvas, picture, err);
+    draw_form(canvas, page, room, data, &form);
 }
 
-static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw_sm(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *data)
 {
     static const struct form form = {"SMs of the GPU in use", "SMs",
         "CPU/GPU ratio: hardware threads / SMs in use",
@@ -353,10 +290,7 @@ static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas, void *room,
             .is_relative = 1,
             .is_log = 1,
             .note_unit = ""}}};
-    struct picture *picture = room;
-    picture->form = &form;
-    picture->data = data;
-    return draw_picture(canvas, picture, err);
+    draw_form(canvas, page, room, data, &form);
 }
 
 const struct fulcrum_chart fulcrum_chart_runtime = {.name = "runtime",

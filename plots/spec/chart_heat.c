@@ -42,7 +42,6 @@ struct best {
 
 struct picture {
     const struct fulcrum_heat_data *data;
-    struct fulcrum_page page;
     struct fulcrum_heat_frame frame;
     struct fulcrum_heat_lines lines;
     struct fulcrum_heat_blocks blocks;
@@ -179,37 +178,29 @@ static struct fulcrum_spot best_spot(const struct picture *picture)
         fulcrum_axis_at(&picture->frame.y, data->y.values[row_of(data, cell)])};
 }
 
-static void fill_legend(struct picture *picture)
+static void fill_legend(struct fulcrum_page *page, const struct picture *picture)
 {
-    struct fulcrum_page *page = &picture->page;
     const struct fulcrum_heat_lines *lines = &picture->lines;
+    const char *contour =
+        lines->are_shares ? "percent of the best value" : "line of equal value";
+    const char *ratio = "constant CPU/GPU ratio (hardware threads / SMs)";
+    const char *machine = "existing machine at its own values";
     bool has_contour = 0;
     bool has_ratio = 0;
     for (size_t i = 0; i < lines->count; i++) {
         has_contour = has_contour || !lines->levels[i].is_ratio;
         has_ratio = has_ratio || lines->levels[i].is_ratio;
     }
-    if (has_contour) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_RULE, 0,
-            lines->are_shares ? "percent of the best value" : "line of equal value");
-    }
-    if (has_ratio) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
-            "constant CPU/GPU ratio (hardware threads / SMs)");
-    }
-    if (has_star(picture)) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, "best");
-    }
-    if (fulcrum_heat_tags_inside(&picture->tags) > 0) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_PLACE, 0, "existing machine at its own values");
-    }
-    if (picture->cannot_run > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_HATCH, 0, "cannot run");
-    }
-    if (picture->not_known > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_BLANK, 0, "not known");
-    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_RULE, 0, has_contour ? contour : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0, has_ratio ? ratio : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_STAR, 0, has_star(picture) ? "best" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_PLACE, 0,
+        fulcrum_heat_tags_inside(&picture->tags) > 0 ? machine : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_HATCH, 0, picture->cannot_run > 0 ? "cannot run" : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_BLANK, 0, picture->not_known > 0 ? "not known" : NULL);
 }
 
 static struct fulcrum_heat_ground ground_of(const struct picture *picture)
@@ -276,9 +267,9 @@ static void write_intervals(struct picture *picture)
 }
 
 /* Below what the caller has to say. */
-static void write_note(struct picture *picture)
+static void write_note(struct fulcrum_page *page, struct picture *picture)
 {
-    const char *footnote = picture->data->text.footnote;
+    const char *footnote = page->footnote;
     picture->note[0] = '\0';
     write_intervals(picture);
     size_t used = strlen(picture->note);
@@ -287,13 +278,14 @@ static void write_note(struct picture *picture)
             used > 0 ? "\n" : "", footnote);
     }
     fulcrum_heat_tags_note(&picture->tags, picture->note, sizeof picture->note);
-    picture->page.footnote = picture->note;
+    page->footnote = picture->note;
 }
 
 /* Places for the page as it is laid out now. */
-static void place(const struct fulcrum_canvas *canvas, struct picture *picture)
+static void place(const struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
+    struct picture *picture)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     fulcrum_heat_frame_lay_out(canvas, &picture->frame, body);
     struct fulcrum_heat_ground ground = ground_of(picture);
     fulcrum_heat_tags_place(canvas, &picture->tags, &ground);
@@ -303,18 +295,19 @@ static void place(const struct fulcrum_canvas *canvas, struct picture *picture)
  * The legend says which lines and marks there are, and the footnote which machines
  * found no place; both take room from the panel, so it is laid out again after each.
  */
-static enum fulcrum_status measure(const struct fulcrum_canvas *canvas,
-    struct picture *picture, struct fulcrum_error *err)
+static enum fulcrum_status measure(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
 {
     fulcrum_heat_tags_gather(
         &picture->tags, picture->data->machines, picture->data->machine_count);
-    place(canvas, picture);
+    place(canvas, page, picture);
     fulcrum_heat_lines_choose(&picture->lines, &picture->frame);
-    fill_legend(picture);
-    place(canvas, picture);
-    write_note(picture);
-    place(canvas, picture);
-    return fulcrum_heat_lines_trace(&picture->lines, &picture->frame, err);
+    fill_legend(page, picture);
+    place(canvas, page, picture);
+    write_note(page, picture);
+    place(canvas, page, picture);
+    return fulcrum_heat_lines_trace(
+        &picture->lines, &picture->frame, fulcrum_canvas_failure(canvas));
 }
 
 static double snapped(double x)
@@ -350,67 +343,51 @@ static int colour_of(const struct picture *picture, size_t cell)
 }
 
 static enum fulcrum_status gather_blocks(
-    struct picture *picture, struct fulcrum_error *err)
+    struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_heat_data *data = picture->data;
-    int *colours = calloc(cell_count(data), sizeof *colours);
-    TRY_MEMORY(colours, err, "no memory for a heat map");
+    int *colours = fulcrum_canvas_room(canvas, cell_count(data), sizeof *colours);
+    if (colours == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
     for (size_t i = 0; i < cell_count(data); i++) {
         colours[i] = colour_of(picture, i);
     }
-    enum fulcrum_status status = fulcrum_heat_blocks_gather(
-        colours, data->x.count, data->y.count, &picture->blocks, err);
-    free(colours);
-    return status;
+    return fulcrum_heat_blocks_gather(colours, data->x.count, data->y.count,
+        &picture->blocks, fulcrum_canvas_failure(canvas));
 }
 
-/* All blocks of one colour, or of none, from the first of them; returns their end. */
-static size_t draw_alike(struct fulcrum_canvas *canvas, const struct picture *picture,
-    size_t first, struct fulcrum_rect *rects)
+/*
+ * All blocks of one colour, or of none, at once, in the order of colours: what has none
+ * covers the little that they reach too far.
+ */
+static void draw_cells(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
+    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 0.0);
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
     const struct fulcrum_heat_block *items = picture->blocks.items;
-    size_t end = first;
-    while (end < picture->blocks.count && items[end].colour == items[first].colour) {
-        if (items[end].colour == CANNOT_RUN) {
-            const struct fulcrum_heat_block *block = &items[end];
-            const struct fulcrum_pen paper = {
-                .rgb = FULCRUM_GROUND_PAPER, .kind = FULCRUM_BOX_NONE};
-            const struct fulcrum_pen line = {
-                .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
-            struct fulcrum_rect rect = block_rect(picture, block);
+    size_t count = picture->blocks.count;
+    struct fulcrum_rect *rects = fulcrum_canvas_room(canvas, count, sizeof *rects);
+    size_t run = 0;
+    for (size_t i = 0; rects != NULL && i < count; i++) {
+        struct fulcrum_rect rect = block_rect(picture, &items[i]);
+        if (items[i].colour == CANNOT_RUN) {
             fulcrum_canvas_fill_rect(canvas, &paper, rect);
             fulcrum_canvas_hatch(canvas, &line, rect);
         }
-        end++;
-    }
-    if (items[first].colour < FULCRUM_HEAT_COLOURS) {
-        /* All blocks of one colour at once. */
-        const struct fulcrum_heat_block *blocks = &items[first];
-        size_t count = end - first;
-        const struct fulcrum_pen pen = {
-            .rgb = fulcrum_heat_colour(blocks[0].colour), .kind = FULCRUM_BOX_NONE};
-        for (size_t i = 0; i < count; i++) {
-            rects[i] = block_rect(picture, &blocks[i]);
-            rects[i].x1 = fmin(rects[i].x1 + overlap_pt, picture->frame.panel.x1);
-            rects[i].y1 = fmin(rects[i].y1 + overlap_pt, picture->frame.panel.y1);
+        rect.x1 = fmin(rect.x1 + overlap_pt, picture->frame.panel.x1);
+        rect.y1 = fmin(rect.y1 + overlap_pt, picture->frame.panel.y1);
+        rects[run++] = rect;
+        if (i + 1 < count && items[i + 1].colour == items[i].colour) {
+            continue;
         }
-        fulcrum_canvas_fill_rects(canvas, &pen, rects, count);
+        if (items[i].colour < FULCRUM_HEAT_COLOURS) {
+            const struct fulcrum_pen pen =
+                fulcrum_palette_rule(fulcrum_heat_colour(items[i].colour), 0.0);
+            fulcrum_canvas_fill_rects(canvas, &pen, rects, run);
+        }
+        run = 0;
     }
-    return end;
-}
-
-/* In the order of colours: what has none covers the little that they reach too far. */
-static void draw_cells(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    struct fulcrum_rect *rects = calloc(picture->blocks.count + 1, sizeof *rects);
-    if (rects == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-        return;
-    }
-    for (size_t i = 0; i < picture->blocks.count;) {
-        i = draw_alike(canvas, picture, i, rects);
-    }
-    free(rects);
 }
 
 static void draw_star(struct fulcrum_canvas *canvas, const struct picture *picture)
@@ -419,29 +396,13 @@ static void draw_star(struct fulcrum_canvas *canvas, const struct picture *pictu
         FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 13.5};
     static const struct fulcrum_marker star = {
         FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-    const struct fulcrum_pen paper = {
-        .rgb = FULCRUM_GROUND_PAPER, .width_pt = 1.0, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 1.0);
     const struct fulcrum_pen ink = {
         .rgb = FULCRUM_TONE_INK, .width_pt = 0.5, .kind = FULCRUM_BOX_DATA};
     if (has_star(picture)) {
         fulcrum_canvas_marker(canvas, &paper, &halo, best_spot(picture));
         fulcrum_canvas_marker(canvas, &ink, &star, best_spot(picture));
     }
-}
-
-static void draw_picture(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    const struct fulcrum_heat_frame *frame = &picture->frame;
-    const struct fulcrum_label_room room = {
-        frame->panel, picture->tags.taken, picture->tags.taken_count};
-    struct fulcrum_heat_ground ground = ground_of(picture);
-    fulcrum_page_draw(canvas, &picture->page);
-    draw_cells(canvas, picture);
-    fulcrum_heat_lines_draw(canvas, &picture->lines, frame);
-    fulcrum_heat_frame_draw(canvas, frame, &picture->lines);
-    draw_star(canvas, picture);
-    fulcrum_heat_tags_draw(canvas, &picture->tags, &ground);
-    fulcrum_heat_lines_label(canvas, &picture->lines, frame, &room);
 }
 
 static void count_cells(struct picture *picture)
@@ -459,31 +420,35 @@ static void count_cells(struct picture *picture)
     }
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *data)
 {
     struct picture *picture = room;
+    struct fulcrum_heat_frame *frame = &picture->frame;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    picture->frame.data = data;
+    frame->data = data;
     count_cells(picture);
-    if (picture->frame.span.lo <= picture->frame.span.hi) {
-        find_best(picture);
-        write_finding(picture);
-        picture->frame.header = (struct fulcrum_header){picture->data->value_name,
-            picture->finding[0] != '\0' ? picture->finding : NULL};
-        TRY(measure(canvas, picture, err));
-        TRY(gather_blocks(picture, err));
-        draw_picture(canvas, picture);
-        return fulcrum_canvas_status(canvas, err);
+    if (!(frame->span.lo <= frame->span.hi)) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
     }
-    fulcrum_page_draw_empty(canvas, &picture->page);
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
+    find_best(picture);
+    write_finding(picture);
+    frame->header = (struct fulcrum_header){
+        frame->data->value_name, picture->finding[0] != '\0' ? picture->finding : NULL};
+    if (measure(canvas, page, picture) == FULCRUM_OK &&
+        gather_blocks(canvas, picture) == FULCRUM_OK) {
+        const struct fulcrum_label_room free_room = {
+            frame->panel, picture->tags.taken, picture->tags.taken_count};
+        struct fulcrum_heat_ground ground = ground_of(picture);
+        fulcrum_page_draw(canvas, page);
+        draw_cells(canvas, picture);
+        fulcrum_heat_lines_draw(canvas, &picture->lines, frame);
+        fulcrum_heat_frame_draw(canvas, frame, &picture->lines);
+        draw_star(canvas, picture);
+        fulcrum_heat_tags_draw(canvas, &picture->tags, &ground);
+        fulcrum_heat_lines_label(canvas, &picture->lines, frame, &free_room);
+    }
     fulcrum_heat_lines_clear(&picture->lines);
     free(picture->blocks.items);
 }
@@ -492,5 +457,4 @@ const struct fulcrum_chart fulcrum_chart_heat = {.name = "heat",
     .summary = "one metric over two fields, with contours and machines at their values",
     .room_byte = sizeof(struct picture),
     .check = check,
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

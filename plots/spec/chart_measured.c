@@ -36,22 +36,14 @@ struct cell {
     struct fulcrum_panel panels[PANELS_PER_CELL];
     struct fulcrum_panel_series series[PANELS_PER_CELL][SERIES_MAX];
     struct fulcrum_stack stack;
-    double *error;  /* owned: errors, ends of their intervals */
-    double *failed; /* owned: actors */
+    double *error;  /* errors, ends of their intervals */
+    double *failed; /* actors */
     char title[TEXT_SIZE];
     char finding[TEXT_SIZE];
 };
 
-struct grid {
-    size_t columns;
-    size_t rows;
-    double width_pt; /* of a cell */
-    double height_pt;
-};
-
 struct picture {
     const struct fulcrum_measured_data *data;
-    struct fulcrum_page page;
     struct fulcrum_limits actors;
     struct fulcrum_limits rates;
     struct fulcrum_limits errors;
@@ -112,17 +104,19 @@ static double end_error(
                : (double)NAN;
 }
 
-/* Disturbed points would widen the scale of the errors: they are shown among themselves
- * only. */
-static enum fulcrum_status make_arrays(
-    struct cell *cell, bool is_calm, struct fulcrum_error *err)
+/*
+ * Disturbed points would widen the scale of the errors: they are shown among themselves
+ * only. Returns 0 where memory is short.
+ */
+static bool make_arrays(struct fulcrum_canvas *canvas, struct cell *cell, bool is_calm)
 {
     const struct fulcrum_measured_panel *data = cell->data;
     size_t n = data->count;
-    cell->error = calloc(3 * n + 1, sizeof *cell->error);
-    cell->failed = calloc(n + 1, sizeof *cell->failed);
-    FAIL_IF(cell->error == NULL || cell->failed == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for a chart");
+    cell->error = fulcrum_canvas_room(canvas, 3 * n, sizeof *cell->error);
+    cell->failed = fulcrum_canvas_room(canvas, n, sizeof *cell->failed);
+    if (cell->error == NULL || cell->failed == NULL) {
+        return 0;
+    }
     for (size_t i = 0; i < n; i++) {
         bool is_left_out = is_calm && data->disturbed[i];
         cell->error[i] =
@@ -133,7 +127,7 @@ static enum fulcrum_status make_arrays(
             cell->failed[cell->panels[0].guide_count++] = data->actor_count[i];
         }
     }
-    return FULCRUM_OK;
+    return 1;
 }
 
 /* "mean |error| 3.1 %, largest -7.2 %" */
@@ -160,75 +154,63 @@ static void write_finding(struct cell *cell)
     (void)snprintf(cell->finding, sizeof cell->finding, "%s", known > 0 ? why : "");
 }
 
-static void fill_throughput(struct picture *picture, struct cell *cell)
+static struct fulcrum_panel_series measured_series(
+    const struct cell *cell, const struct fulcrum_estimate *values, size_t style)
+{
+    struct fulcrum_panel_series series = fulcrum_series_estimated(
+        cell->data->actor_count, values, cell->data->count, style, FULCRUM_LOOK_POINTS);
+    series.disturbed = cell->data->disturbed;
+    series.hollow = cell->data->seen;
+    return series;
+}
+
+static void fill_throughput(struct picture *picture, struct cell *cell, bool is_shared)
 {
     const struct fulcrum_measured_panel *data = cell->data;
     struct fulcrum_panel *panel = &cell->panels[0];
+    const struct fulcrum_estimate measured = {data->steps_per_s, data->lo, data->hi};
     (void)snprintf(cell->title, sizeof cell->title, "%s, steps/s", data->name);
-    panel->title = cell->title;
-    panel->finding = cell->finding;
-    panel->empty_text = "nothing measured";
-    panel->series = cell->series[0];
-    panel->x_options =
-        (struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.05};
-    panel->y_options = (struct fulcrum_axis_options){
-        .kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08, .from_zero = 1};
-    panel->guides = cell->failed;
-    panel->x_reach = &picture->actors;
-    panel->weight = 1.0;
+    *panel = (struct fulcrum_panel){.title = cell->title,
+        .finding = cell->finding,
+        .empty_text = "nothing measured",
+        .series = cell->series[0],
+        .x_options = {.kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.05},
+        .y_options = {.kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08, .from_zero = 1},
+        .guides = cell->failed,
+        .guide_count = panel->guide_count,
+        .x_reach = &picture->actors,
+        .y_reach = is_shared ? &picture->rates : NULL,
+        .weight = 1.0};
     if (data->predicted.value != NULL) {
         cell->series[0][panel->series_count++] =
-            (struct fulcrum_panel_series){.x = data->actor_count,
-                .y = data->predicted.value,
-                .lo = data->predicted.lo,
-                .hi = data->predicted.hi,
-                .count = data->count,
-                .style = STYLE_PREDICTED,
-                .look = FULCRUM_LOOK_CURVE};
+            fulcrum_series_estimated(data->actor_count, &data->predicted, data->count,
+                STYLE_PREDICTED, FULCRUM_LOOK_CURVE);
     }
     cell->series[0][panel->series_count++] =
-        (struct fulcrum_panel_series){.x = data->actor_count,
-            .y = data->steps_per_s,
-            .lo = data->lo,
-            .hi = data->hi,
-            .disturbed = data->disturbed,
-            .hollow = data->seen,
-            .count = data->count,
-            .style = STYLE_MEASURED,
-            .look = FULCRUM_LOOK_POINTS};
+        measured_series(cell, &measured, STYLE_MEASURED);
 }
 
 /* Points of the prediction around zero, which is what was measured. */
 static void fill_errors(struct picture *picture, struct cell *cell)
 {
-    const struct fulcrum_measured_panel *data = cell->data;
+    size_t n = cell->data->count;
+    const struct fulcrum_estimate errors = {
+        cell->error, cell->error + n, cell->error + 2 * n};
     struct fulcrum_panel *strip = &cell->panels[1];
     *strip = (struct fulcrum_panel){.finding = "error of the prediction, %",
         .empty_text = "nothing to compare",
-        .series = cell->series[1],
+        .series = &cell->series[1][1],
+        .series_count = 1,
         .x_options = cell->panels[0].x_options,
         .y_options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.12},
         .x_reach = &picture->actors,
         .y_reach = &picture->errors,
         .weight = 0.45};
-    const struct fulcrum_panel_series errors = {.x = data->actor_count,
-        .y = cell->error,
-        .lo = cell->error + data->count,
-        .hi = cell->error + 2 * data->count,
-        .disturbed = data->disturbed,
-        .hollow = data->seen,
-        .count = data->count,
-        .style = STYLE_PREDICTED,
-        .look = FULCRUM_LOOK_POINTS};
-    cell->series[1][0] = errors;
-    strip->series_count = 1;
+    cell->series[1][0] =
+        fulcrum_series_of(picture->zero_x, zeros, 2, STYLE_ZERO, FULCRUM_LOOK_CURVE);
+    cell->series[1][1] = measured_series(cell, &errors, STYLE_PREDICTED);
     if (!fulcrum_panel_is_empty(strip)) {
-        cell->series[1][0] = (struct fulcrum_panel_series){.x = picture->zero_x,
-            .y = zeros,
-            .count = 2,
-            .style = STYLE_ZERO,
-            .look = FULCRUM_LOOK_CURVE};
-        cell->series[1][1] = errors;
+        strip->series = cell->series[1];
         strip->series_count = 2;
     }
 }
@@ -275,26 +257,22 @@ static void add_marks(struct picture *picture, const struct cell *cell)
     picture->has_interval |= fulcrum_estimate_has_interval(predicted, data->count);
 }
 
-static double largest_rate(const struct fulcrum_measured_panel *data)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    add_values(&span, data->steps_per_s, NULL, data->count);
-    add_values(&span, data->predicted.value, NULL, data->count);
-    return span.lo <= span.hi ? span.hi : (double)NAN;
-}
-
 /* Rates compare at a glance on one scale, unless the smaller ones would drown in it. */
-static int shares_scale(const struct fulcrum_measured_data *data)
+static bool shares_scale(const struct fulcrum_measured_data *data)
 {
-    struct fulcrum_limits span = fulcrum_limits_none();
+    struct fulcrum_limits largest = fulcrum_limits_none();
     for (size_t i = 0; i < data->panel_count; i++) {
-        fulcrum_limits_add(&span, largest_rate(&data->panels[i]));
+        const struct fulcrum_measured_panel *panel = &data->panels[i];
+        struct fulcrum_limits span = fulcrum_limits_none();
+        add_values(&span, panel->steps_per_s, NULL, panel->count);
+        add_values(&span, panel->predicted.value, NULL, panel->count);
+        fulcrum_limits_add(&largest, span.lo <= span.hi ? span.hi : (double)NAN);
     }
-    return span.lo > 0.0 && span.hi <= shared_scale_factor * span.lo;
+    return largest.lo > 0.0 && largest.hi <= shared_scale_factor * largest.lo;
 }
 
-static enum fulcrum_status fill_cells(
-    struct picture *picture, struct fulcrum_error *err)
+/* Returns 0 where memory is short. */
+static bool fill_cells(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_measured_data *data = picture->data;
     picture->actors = fulcrum_limits_none();
@@ -304,7 +282,9 @@ static enum fulcrum_status fill_cells(
     for (size_t i = 0; i < data->panel_count; i++) {
         struct cell *cell = &picture->cells[i];
         cell->data = &data->panels[i];
-        TRY(make_arrays(cell, is_calm, err));
+        if (!make_arrays(canvas, cell, is_calm)) {
+            return 0;
+        }
         add_reach(picture, cell);
         add_marks(picture, cell);
     }
@@ -314,99 +294,74 @@ static enum fulcrum_status fill_cells(
     for (size_t i = 0; i < data->panel_count; i++) {
         struct cell *cell = &picture->cells[i];
         write_finding(cell);
-        fill_throughput(picture, cell);
-        cell->panels[0].y_reach = is_shared ? &picture->rates : NULL;
+        fill_throughput(picture, cell, is_shared);
         fill_errors(picture, cell);
         cell->stack.panels = cell->panels;
         cell->stack.count = picture->has_errors ? PANELS_PER_CELL : 1;
     }
-    return FULCRUM_OK;
+    return 1;
 }
 
-static bool has_room(const struct grid *grid)
+static bool has_room(struct fulcrum_extent cell)
 {
-    return grid->width_pt >= least_cell_width_pt &&
-           grid->height_pt >= least_cell_height_pt;
+    return cell.width_pt >= least_cell_width_pt &&
+           cell.height_pt >= least_cell_height_pt;
 }
 
 /* The number of columns that leaves cells largest, of those with room for them. */
-static struct grid choose_grid(struct fulcrum_rect body, size_t count)
+static struct fulcrum_grid choose_grid(
+    struct fulcrum_rect body, size_t count, struct fulcrum_extent *out)
 {
-    struct grid best = {.columns = 0};
+    struct fulcrum_grid best = {.columns = 0};
     double best_pt = -INFINITY;
+    *out = (struct fulcrum_extent){0.0, 0.0};
     for (size_t columns = 1; columns <= count; columns++) {
-        struct grid grid = {columns, (count + columns - 1) / columns, 0.0, 0.0};
-        grid.width_pt =
-            (body.x1 - body.x0 - cell_gap_pt * (double)(columns - 1)) / (double)columns;
-        grid.height_pt =
-            (body.y1 - body.y0 - 0.5 * cell_gap_pt * (double)(grid.rows - 1)) /
-            (double)grid.rows;
-        double size_pt = fmin(grid.width_pt / cell_aspect, grid.height_pt);
-        bool is_better =
-            has_room(&grid) == has_room(&best) ? size_pt > best_pt : has_room(&grid);
-        if (is_better) {
+        struct fulcrum_grid grid = {
+            columns, (count + columns - 1) / columns, cell_gap_pt};
+        struct fulcrum_rect first = fulcrum_grid_cell(&grid, body, 0);
+        struct fulcrum_extent cell = {first.x1 - first.x0, first.y1 - first.y0};
+        double size_pt = fmin(cell.width_pt / cell_aspect, cell.height_pt);
+        if (has_room(cell) == has_room(*out) ? size_pt > best_pt : has_room(cell)) {
             best = grid;
             best_pt = size_pt;
+            *out = cell;
         }
     }
     return best;
 }
 
-static struct fulcrum_rect cell_rect(
-    struct fulcrum_rect body, const struct grid *grid, size_t i)
+static void fill_legend(struct fulcrum_page *page, const struct picture *picture)
 {
-    size_t column = i % grid->columns;
-    size_t row = i / grid->columns;
-    double x0 = body.x0 + (double)column * (grid->width_pt + cell_gap_pt);
-    double y0 = body.y0 + (double)row * (grid->height_pt + 0.5 * cell_gap_pt);
-    return (struct fulcrum_rect){x0, y0, x0 + grid->width_pt, y0 + grid->height_pt};
-}
-
-static void explain_measured(struct picture *picture)
-{
-    struct fulcrum_page *page = &picture->page;
     const struct fulcrum_measured_data *data = picture->data;
-    if (picture->has_measured) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, STYLE_MEASURED,
-            data->measured_name != NULL ? data->measured_name
-                                        : "measured: median of the windows");
-    }
-    if (picture->has_disturbed) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_MEASURED,
-            picture->has_measured ? "disturbed, not among the errors" : "disturbed");
-    }
-    if (picture->has_seen) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_HOLLOW, STYLE_MEASURED, "hollow: the fit has seen it");
-    }
-    if (picture->has_range) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL,
-            picture->has_measured ? STYLE_MEASURED : STYLE_ZERO,
-            data->range_name != NULL ? data->range_name : "least to largest window");
-    }
-}
-
-static void fill_legend(struct picture *picture)
-{
-    struct fulcrum_page *page = &picture->page;
-    const char *interval = picture->data->interval_name;
-    explain_measured(picture);
-    if (picture->has_prediction) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_LINE_AND_MARKER, STYLE_PREDICTED, "predicted");
-    }
-    if (picture->has_interval) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, STYLE_PREDICTED,
-            interval != NULL ? interval : "interval");
-    }
-    if (picture->has_failed) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, STYLE_ZERO, "failed");
-    }
+    const char *measured = data->measured_name != NULL
+                               ? data->measured_name
+                               : "measured: median of the windows";
+    const char *disturbed =
+        picture->has_measured ? "disturbed, not among the errors" : "disturbed";
+    const char *range =
+        data->range_name != NULL ? data->range_name : "least to largest window";
+    const char *interval =
+        data->interval_name != NULL ? data->interval_name : "interval";
+    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, STYLE_MEASURED,
+        picture->has_measured ? measured : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_MEASURED,
+        picture->has_disturbed ? disturbed : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, STYLE_MEASURED,
+        picture->has_seen ? "hollow: the fit has seen it" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL,
+        picture->has_measured ? STYLE_MEASURED : STYLE_ZERO,
+        picture->has_range ? range : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, STYLE_PREDICTED,
+        picture->has_prediction ? "predicted" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, STYLE_PREDICTED,
+        picture->has_interval ? interval : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_GUIDE, STYLE_ZERO, picture->has_failed ? "failed" : NULL);
 }
 
 /* Frames of all cells begin at one distance, so that columns are in line. */
 static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body, const struct grid *grid)
+    struct fulcrum_rect body, const struct fulcrum_grid *grid)
 {
     size_t count = picture->data->panel_count;
     const char *x_label =
@@ -418,37 +373,14 @@ static void place_cells(const struct fulcrum_canvas *canvas, struct picture *pic
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         struct fulcrum_panel *lowest = &stack->panels[stack->count - 1];
         lowest->x_label = i / grid->columns >= first_named ? x_label : "";
-        fulcrum_stack_fit(canvas, stack, cell_rect(body, grid, i));
+        fulcrum_stack_fit(canvas, stack, fulcrum_grid_cell(grid, body, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         stack->left_pt = left_pt;
-        fulcrum_stack_place(canvas, stack, cell_rect(body, grid, i));
+        fulcrum_stack_place(canvas, stack, fulcrum_grid_cell(grid, body, i));
     }
-}
-
-static enum fulcrum_status draw_cells(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_error *err)
-{
-    size_t count = picture->data->panel_count;
-    fill_legend(picture);
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    struct grid grid = choose_grid(body, count);
-    if (!has_room(&grid)) {
-        struct fulcrum_extent page = fulcrum_canvas_extent(canvas);
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu panels on a page of %.4g x %.4g points: each would have %.0f x %.0f, "
-            "expected at least %g x %g: a larger page has room",
-            count, page.width_pt, page.height_pt, grid.width_pt, grid.height_pt,
-            least_cell_width_pt, least_cell_height_pt);
-    }
-    place_cells(canvas, picture, body, &grid);
-    fulcrum_page_draw(canvas, &picture->page);
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_stack_draw(canvas, &picture->cells[i].stack);
-    }
-    return FULCRUM_OK;
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -461,32 +393,36 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *data)
 {
     struct picture *picture = room;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    enum fulcrum_status status = fill_cells(picture, err);
-    if (status != FULCRUM_OK) {
-        return status;
+    if (!fill_cells(canvas, picture)) {
+        return;
     }
-    bool is_shown =
-        picture->has_measured || picture->has_disturbed || picture->has_failed;
-    if (!is_shown) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        status = draw_cells(canvas, picture, err);
+    if (!picture->has_measured && !picture->has_disturbed && !picture->has_failed) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
     }
-    return status == FULCRUM_OK ? fulcrum_canvas_status(canvas, err) : status;
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    for (size_t i = 0; i < FULCRUM_MEASURED_PANELS_MAX; i++) {
-        free(picture->cells[i].error);
-        free(picture->cells[i].failed);
+    size_t count = picture->data->panel_count;
+    fill_legend(page, picture);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    struct fulcrum_extent cell;
+    struct fulcrum_grid grid = choose_grid(body, count, &cell);
+    if (!has_room(cell)) {
+        struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+        (void)fulcrum_fail(fulcrum_canvas_failure(canvas), FULCRUM_ERR_RANGE,
+            "%zu panels on a page of %.4g x %.4g points: each would have %.0f x %.0f, "
+            "expected at least %g x %g: a larger page has room",
+            count, extent.width_pt, extent.height_pt, cell.width_pt, cell.height_pt,
+            least_cell_width_pt, least_cell_height_pt);
+        return;
+    }
+    place_cells(canvas, picture, body, &grid);
+    fulcrum_page_draw(canvas, page);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_stack_draw(canvas, &picture->cells[i].stack);
     }
 }
 
@@ -494,5 +430,4 @@ const struct fulcrum_chart fulcrum_chart_measured = {.name = "measured",
     .summary = "the real pipeline's throughput over the actors, beside its prediction",
     .room_byte = sizeof(struct picture),
     .check = check,
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

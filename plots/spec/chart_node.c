@@ -31,8 +31,6 @@ struct marks {
 };
 
 struct picture {
-    const struct fulcrum_node_data *data;
-    struct fulcrum_page page;
     struct marks marks[FULCRUM_NODE_LINES_MAX];
     struct fulcrum_panel panels[FULCRUM_NODE_PANELS];
     struct fulcrum_panel_series series[FULCRUM_NODE_PANELS][2 * FULCRUM_NODE_LINES_MAX];
@@ -82,64 +80,36 @@ static enum fulcrum_axis_kind y_kind_of(
     return most > LOG_SPAN * least ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
 }
 
-/* The lines first, so that no line covers a marker. */
-static void add_series(struct picture *picture, size_t panel)
-{
-    const struct fulcrum_node_data *data = picture->data;
-    size_t count = data->line_count;
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_node_line *line = &data->lines[i];
-        const struct fulcrum_estimate *from = &line->panels[panel];
-        bool has_band = data->interval_name != NULL;
-        picture->series[panel][i] = (struct fulcrum_panel_series){.x = line->x,
-            .y = from->value,
-            .lo = has_band ? from->lo : NULL,
-            .hi = has_band ? from->hi : NULL,
-            .count = from->value != NULL ? line->count : 0,
-            .style = i,
-            .look = FULCRUM_LOOK_CURVE};
-        const struct marks *marks = &picture->marks[i];
-        picture->series[panel][count + i] = (struct fulcrum_panel_series){.x = marks->x,
-            .y = marks->y[panel],
-            .hollow = marks->hollow,
-            .count = marks->count,
-            .style = i,
-            .look = FULCRUM_LOOK_MARKERS};
-    }
-}
-
-static void add_panel(struct picture *picture, size_t panel)
+static void add_panel(
+    struct picture *picture, const struct fulcrum_node_data *data, size_t panel)
 {
     static const char *const titles[FULCRUM_NODE_PANELS] = {
         "Steps per second", "Steps per GPU joule", "Steps per system joule"};
-    const struct fulcrum_node_data *data = picture->data;
-    enum fulcrum_axis_kind kind = y_kind_of(data, panel);
-    add_series(picture, panel);
+    struct fulcrum_panel_series *series = picture->series[panel];
+    size_t count = data->line_count;
+    /* The lines first, so that no line covers a marker. */
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_node_line *line = &data->lines[i];
+        const struct marks *marks = &picture->marks[i];
+        struct fulcrum_estimate values = line->panels[panel];
+        if (data->interval_name == NULL) {
+            values.lo = NULL;
+            values.hi = NULL;
+        }
+        series[i] = fulcrum_series_estimated(
+            line->x, &values, line->count, i, FULCRUM_LOOK_CURVE);
+        series[count + i] = fulcrum_series_of(
+            marks->x, marks->y[panel], marks->count, i, FULCRUM_LOOK_MARKERS);
+        series[count + i].hollow = marks->hollow;
+    }
     fulcrum_stack_add(&picture->stack,
         &(struct fulcrum_panel){.title = titles[panel],
             .finding = data->findings[panel],
-            .series = picture->series[panel],
-            .series_count = 2 * data->line_count,
+            .series = series,
+            .series_count = 2 * count,
             .x_options = {.kind = data->x_kind, .pad_frac = 0.03},
-            .y_options = {.kind = kind, .pad_frac = 0.05, .from_zero = 1},
+            .y_options = {y_kind_of(data, panel), .pad_frac = 0.05, .from_zero = 1},
             .weight = panel == 0 ? 1.3 : 1.0});
-}
-
-static void fill_legend(struct picture *picture)
-{
-    const struct fulcrum_node_data *data = picture->data;
-    for (size_t i = 0; i < data->line_count; i++) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, i, data->lines[i].name);
-    }
-    if (data->hollow_name != NULL) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_HOLLOW, 0, data->hollow_name);
-    }
-    if (data->interval_name != NULL) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_BAND, 0, data->interval_name);
-    }
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -151,23 +121,23 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
     struct picture *picture = room;
-    picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
+    const struct fulcrum_node_data *data = given;
     picture->stack.panels = picture->panels;
-    for (size_t i = 0; i < picture->data->line_count; i++) {
-        mark_points(&picture->data->lines[i], &picture->marks[i]);
+    for (size_t i = 0; i < data->line_count; i++) {
+        mark_points(&data->lines[i], &picture->marks[i]);
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_LINE_AND_MARKER, i, data->lines[i].name);
     }
     for (size_t panel = 0; panel < FULCRUM_NODE_PANELS; panel++) {
-        add_panel(picture, panel);
+        add_panel(picture, data, panel);
     }
-    fill_legend(picture);
-    fulcrum_stack_draw_on(
-        canvas, &picture->stack, picture->data->x_label, &picture->page);
-    return fulcrum_canvas_status(canvas, err);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, 0, data->hollow_name);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, 0, data->interval_name);
+    fulcrum_stack_draw_on(canvas, &picture->stack, data->x_label, page);
 }
 
 const struct fulcrum_chart fulcrum_chart_node = {.name = "node",

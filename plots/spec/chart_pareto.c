@@ -37,7 +37,6 @@ struct group {
 
 struct picture {
     const struct fulcrum_pareto_data *data;
-    struct fulcrum_page page;
     struct fulcrum_panel panel;
     struct fulcrum_stack stack;
     struct fulcrum_panel_series series[GROUPS_MAX + 2];
@@ -61,14 +60,14 @@ static double *column_of(const struct group *group, enum column column)
     return group->columns + (size_t)column * group->capacity;
 }
 
-static enum fulcrum_status make_group(
-    struct group *group, size_t capacity, struct fulcrum_error *err)
+/* Returns 0 where memory is short. */
+static bool make_group(
+    struct fulcrum_canvas *canvas, struct group *group, size_t capacity)
 {
     group->capacity = capacity + 1;
-    group->columns = calloc(COLUMNS * group->capacity, sizeof *group->columns);
-    return group->columns != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+    group->columns =
+        fulcrum_canvas_room(canvas, COLUMNS * group->capacity, sizeof *group->columns);
+    return group->columns != NULL;
 }
 
 static double end_of(const double *ends, size_t i)
@@ -114,13 +113,14 @@ static int compare_placed(const void *a, const void *b)
     return (p->i > q->i) - (p->i < q->i);
 }
 
-/* The front, by x; ties by y. */
-static enum fulcrum_status sort_front(
-    struct picture *picture, struct fulcrum_error *err)
+/* The front, by x; ties by y. Returns 0 where memory is short. */
+static bool sort_front(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_pareto_data *data = picture->data;
-    struct placed *placed = calloc(data->count + 1, sizeof *placed);
-    TRY_MEMORY(placed, err, "no memory for a chart");
+    struct placed *placed = fulcrum_canvas_room(canvas, data->count, sizeof *placed);
+    if (placed == NULL) {
+        return 0;
+    }
     for (size_t i = 0; i < data->count; i++) {
         if (data->on_front[i] && is_known(data, i)) {
             placed[picture->front_count++] = (struct placed){
@@ -131,8 +131,7 @@ static enum fulcrum_status sort_front(
     for (size_t i = 0; i < picture->front_count; i++) {
         picture->order[i] = placed[i].i;
     }
-    free(placed);
-    return FULCRUM_OK;
+    return 1;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -142,19 +141,22 @@ static int compare_numbers(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Up to GROUPS_MAX groups of about as many points, by the third metric. */
-static enum fulcrum_status bound_groups(
-    struct picture *picture, struct fulcrum_error *err)
+/*
+ * Up to GROUPS_MAX groups of about as many points, by the third metric. Returns 0 where
+ * memory is short.
+ */
+static bool bound_groups(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_pareto_data *data = picture->data;
     size_t count = picture->front_count;
-    double *sorted = calloc(count + 1, sizeof *sorted);
-    TRY_MEMORY(sorted, err, "no memory for a chart");
+    double *sorted = fulcrum_canvas_room(canvas, count, sizeof *sorted);
+    if (sorted == NULL) {
+        return 0;
+    }
     for (size_t i = 0; i < count; i++) {
         sorted[i] = data->third != NULL ? data->third[picture->order[i]] : 0.0;
     }
     qsort(sorted, count, sizeof *sorted, compare_numbers);
-    picture->group_count = 0;
     for (size_t i = 0; i < GROUPS_MAX && count > 0; i++) {
         double from = sorted[i * count / GROUPS_MAX];
         if (i == 0 || from > picture->bounds[picture->group_count - 1]) {
@@ -162,8 +164,7 @@ static enum fulcrum_status bound_groups(
         }
     }
     picture->bounds[picture->group_count] = INFINITY;
-    free(sorted);
-    return FULCRUM_OK;
+    return 1;
 }
 
 static size_t group_of(const struct picture *picture, size_t i)
@@ -197,13 +198,8 @@ static void name_group(struct picture *picture, size_t group)
     }
     fulcrum_si_text(low, sizeof low, lo, 3, NULL);
     fulcrum_si_text(high, sizeof high, hi, 3, NULL);
-    if (hi > lo) {
-        (void)snprintf(out->label, sizeof out->label, "%s: %s to %s",
-            picture->data->third_label, low, high);
-    } else {
-        (void)snprintf(
-            out->label, sizeof out->label, "%s: %s", picture->data->third_label, low);
-    }
+    (void)snprintf(out->label, sizeof out->label, "%s: %s%s%s",
+        picture->data->third_label, low, hi > lo ? " to " : "", hi > lo ? high : "");
 }
 
 /* Corners between neighbours of the front: nothing is as good there as both say. */
@@ -229,20 +225,18 @@ static void fill_steps(struct picture *picture)
     }
 }
 
-static enum fulcrum_status make_groups(
-    struct picture *picture, struct fulcrum_error *err)
+static bool make_groups(struct fulcrum_canvas *canvas, struct picture *picture)
 {
-    const struct fulcrum_pareto_data *data = picture->data;
-    picture->order = calloc(data->count + 1, sizeof *picture->order);
-    picture->grey = calloc(data->count + 1, sizeof *picture->grey);
-    TRY(picture->order != NULL && picture->grey != NULL
-            ? make_group(&picture->beaten, data->count, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart"));
-    TRY(make_group(&picture->steps, 2 * data->count, err));
-    for (size_t i = 0; i < GROUPS_MAX; i++) {
-        TRY(make_group(&picture->groups[i], data->count, err));
+    size_t count = picture->data->count;
+    picture->order = fulcrum_canvas_room(canvas, count, sizeof *picture->order);
+    picture->grey = fulcrum_canvas_room(canvas, count, sizeof *picture->grey);
+    bool has_room = picture->order != NULL && picture->grey != NULL &&
+                    make_group(canvas, &picture->beaten, count) &&
+                    make_group(canvas, &picture->steps, 2 * count);
+    for (size_t i = 0; i < GROUPS_MAX && has_room; i++) {
+        has_room = make_group(canvas, &picture->groups[i], count);
     }
-    return FULCRUM_OK;
+    return has_room && sort_front(canvas, picture) && bound_groups(canvas, picture);
 }
 
 /* How many points of the front are named, evenly along it, and which those are. */
@@ -271,27 +265,15 @@ static bool is_marked(const struct picture *picture, size_t place)
     return 0;
 }
 
-/* Of the point that was added last. */
-static void take_bars_off(struct group *group)
-{
-    for (enum column i = X_LO; i < COLUMNS; i++) {
-        column_of(group, i)[group->count - 1] = (double)NAN;
-    }
-}
-
-static enum fulcrum_status fill_groups(
-    struct picture *picture, struct fulcrum_error *err)
+static void fill_groups(struct picture *picture)
 {
     const struct fulcrum_pareto_data *data = picture->data;
-    TRY(make_groups(picture, err));
-    TRY(sort_front(picture, err));
-    TRY(bound_groups(picture, err));
     for (size_t i = 0; i < picture->front_count; i++) {
         size_t point = picture->order[i];
         struct group *group = &picture->groups[group_of(picture, point)];
         add_point(group, data, point);
-        if (!is_marked(picture, i)) {
-            take_bars_off(group);
+        for (enum column k = X_LO; k < COLUMNS && !is_marked(picture, i); k++) {
+            column_of(group, k)[group->count - 1] = (double)NAN;
         }
     }
     /* Of very many, some stand for all, evenly over the sweep. */
@@ -306,24 +288,18 @@ static enum fulcrum_status fill_groups(
     for (size_t i = 0; i < picture->group_count; i++) {
         name_group(picture, i);
     }
-    return FULCRUM_OK;
 }
 
-static bool has_bars(const struct picture *picture)
+static bool has_bars(const struct fulcrum_pareto_data *data)
 {
-    bool is_known_x = picture->data->x.estimate.lo != NULL;
-    bool is_known_y = picture->data->y.estimate.lo != NULL;
-    return is_known_x || is_known_y;
+    return data->x.estimate.lo != NULL || data->y.estimate.lo != NULL;
 }
 
 static struct fulcrum_panel_series series_of(
     const struct group *group, size_t style, enum fulcrum_series_look look)
 {
-    return (struct fulcrum_panel_series){.x = column_of(group, X),
-        .y = column_of(group, Y),
-        .count = group->count,
-        .style = style,
-        .look = look};
+    return fulcrum_series_of(
+        column_of(group, X), column_of(group, Y), group->count, style, look);
 }
 
 /* What is beaten lies below, then the steps, then the front. */
@@ -342,8 +318,8 @@ static size_t fill_series(struct picture *picture)
     for (size_t i = 0; i < picture->group_count; i++) {
         const struct group *group = &picture->groups[i];
         struct fulcrum_panel_series series = series_of(group, STYLE_FIRST + i,
-            has_bars(picture) ? FULCRUM_LOOK_POINTS : FULCRUM_LOOK_MARKERS);
-        if (has_bars(picture)) {
+            has_bars(picture->data) ? FULCRUM_LOOK_POINTS : FULCRUM_LOOK_MARKERS);
+        if (has_bars(picture->data)) {
             series.x_lo = column_of(group, X_LO);
             series.x_hi = column_of(group, X_HI);
             series.lo = column_of(group, Y_LO);
@@ -367,73 +343,51 @@ static void fill_notes(struct picture *picture)
     }
 }
 
-static void fill_legend(struct picture *picture)
+static void fill_legend(struct fulcrum_page *page, const struct picture *picture)
 {
-    struct fulcrum_page *page = &picture->page;
+    const char *interval =
+        picture->front_count > BARS_MAX ? "90 % interval of some" : "90 % interval";
     for (size_t i = 0; i < picture->group_count; i++) {
         fulcrum_page_explain(
             page, FULCRUM_SWATCH_MARKER, STYLE_FIRST + i, picture->groups[i].label);
     }
-    if (picture->beaten.count > 0) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_DISTURBED, STYLE_FIRST, "beaten by one of them");
-    }
-    if (has_bars(picture)) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, STYLE_FIRST,
-            picture->front_count > BARS_MAX ? "90 % interval of some"
-                                            : "90 % interval");
-    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_FIRST,
+        picture->beaten.count > 0 ? "beaten by one of them" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, STYLE_FIRST,
+        has_bars(picture->data) ? interval : NULL);
 }
 
-static void fill_panel(struct picture *picture)
-{
-    const struct fulcrum_pareto_data *data = picture->data;
-    (void)snprintf(picture->finding, sizeof picture->finding,
-        "%zu of %zu points are on the front", picture->front_count, data->count);
-    fill_notes(picture);
-    picture->stack.panels = &picture->panel;
-    fulcrum_stack_add(&picture->stack,
-        &(struct fulcrum_panel){.title = data->y.label,
-            .finding = picture->beaten.count > 0 ? picture->finding : NULL,
-            .series = picture->series,
-            .series_count = fill_series(picture),
-            .x_options = {.kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.06},
-            .y_options = {.kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08},
-            .notes = picture->notes,
-            .note_count = picture->note_count,
-            .weight = 1.0});
-}
-
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
     struct picture *picture = room;
+    const struct fulcrum_pareto_data *data = given;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    TRY(fill_groups(picture, err));
+    if (!make_groups(canvas, picture)) {
+        return;
+    }
+    fill_groups(picture);
+    picture->stack.panels = &picture->panel;
     if (picture->front_count > 0) {
-        fill_panel(picture);
-        fill_legend(picture);
+        (void)snprintf(picture->finding, sizeof picture->finding,
+            "%zu of %zu points are on the front", picture->front_count, data->count);
+        fill_notes(picture);
+        fulcrum_stack_add(&picture->stack,
+            &(struct fulcrum_panel){.title = data->y.label,
+                .finding = picture->beaten.count > 0 ? picture->finding : NULL,
+                .series = picture->series,
+                .series_count = fill_series(picture),
+                .x_options = {.kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.06},
+                .y_options = {.kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08},
+                .notes = picture->notes,
+                .note_count = picture->note_count,
+                .weight = 1.0});
+        fill_legend(page, picture);
     }
-    fulcrum_stack_draw_on(
-        canvas, &picture->stack, picture->data->x.label, &picture->page);
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    for (size_t i = 0; i < GROUPS_MAX; i++) {
-        free(picture->groups[i].columns);
-    }
-    free(picture->beaten.columns);
-    free(picture->steps.columns);
-    free(picture->grey);
-    free(picture->order);
+    fulcrum_stack_draw_on(canvas, &picture->stack, data->x.label, page);
 }
 
 const struct fulcrum_chart fulcrum_chart_pareto = {.name = "pareto",
     .summary = "designs that no other beats in two or three metrics",
     .room_byte = sizeof(struct picture),
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

@@ -54,8 +54,7 @@ struct cell {
 
 struct picture {
     const struct fulcrum_parity_data *data;
-    struct fulcrum_page page;
-    double *columns[COLUMNS]; /* owned, as is */
+    double *columns[COLUMNS];
     unsigned char *hollow;
     struct cell cells[FULCRUM_PARITY_KINDS];
 };
@@ -169,37 +168,28 @@ static void start_cell(struct cell *cell, enum fulcrum_parity_kind kind)
     cell->stack.panels = cell->panels;
 }
 
-/* Puts the points of one family into the columns from `first` on; returns how many. */
-static size_t put_family(struct picture *picture, enum fulcrum_parity_kind kind,
-    size_t family, size_t first, struct fulcrum_limits *span)
-{
-    const struct fulcrum_parity_data *data = picture->data;
-    size_t used = 0;
-    for (size_t i = 0; i < data->count; i++) {
-        const struct fulcrum_parity_point *point = &data->points[i];
-        if (point->kind == kind && point->family == family && is_usable(point)) {
-            put_point(picture, first + used++, point);
-            fulcrum_limits_add(span, point->measured);
-            fulcrum_limits_add(span, point->predicted);
-        }
-    }
-    return used;
-}
-
 /* The points of a kind, family by family; returns how many there were. */
 static size_t fill_cell(
     struct picture *picture, enum fulcrum_parity_kind kind, size_t first)
 {
+    const struct fulcrum_parity_data *data = picture->data;
     struct cell *cell = &picture->cells[kind];
     struct fulcrum_limits span = fulcrum_limits_none();
     size_t used = 0;
     start_cell(cell, kind);
-    for (size_t family = 0; family < picture->data->family_count; family++) {
-        size_t count = put_family(picture, kind, family, first + used, &span);
-        if (count > 0) {
-            add_series(picture, cell, family, first + used, count);
+    for (size_t family = 0; family < data->family_count; family++) {
+        size_t begin = first + used;
+        for (size_t i = 0; i < data->count; i++) {
+            const struct fulcrum_parity_point *point = &data->points[i];
+            if (point->kind == kind && point->family == family && is_usable(point)) {
+                put_point(picture, first + used++, point);
+                fulcrum_limits_add(&span, point->measured);
+                fulcrum_limits_add(&span, point->predicted);
+            }
         }
-        used += count;
+        if (first + used > begin) {
+            add_series(picture, cell, family, begin, first + used - begin);
+        }
     }
     /* The line of equal values, as long as the cloud, with 10 % to both sides. */
     const double ends[2] = {span.lo, span.hi};
@@ -224,116 +214,62 @@ static size_t fill_cell(
     return used;
 }
 
-static enum fulcrum_status allocate(struct picture *picture, struct fulcrum_error *err)
-{
-    size_t count = picture->data->count + 1;
-    int failed = 0;
-    for (size_t k = 0; k < COLUMNS; k++) {
-        picture->columns[k] = calloc(count, sizeof *picture->columns[k]);
-        failed = failed || picture->columns[k] == NULL;
-    }
-    picture->hollow = calloc(count, sizeof *picture->hollow);
-    return failed || picture->hollow == NULL
-               ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart")
-               : FULCRUM_OK;
-}
-
 /* What the points on the page have of each: only that is explained. */
-struct shown {
-    int families[FULCRUM_PARITY_FAMILIES_MAX];
-    int fitted;
-    int predicted;
-    int interval;
-};
-
-static struct shown find_shown(const struct fulcrum_parity_data *data)
+static void fill_legend(
+    struct fulcrum_page *page, const struct fulcrum_parity_data *data)
 {
-    struct shown shown = {.fitted = 0};
+    bool has_family[FULCRUM_PARITY_FAMILIES_MAX] = {0};
+    bool has_fitted = 0;
+    bool has_predicted = 0;
+    bool has_interval = 0;
     for (size_t i = 0; i < data->count; i++) {
         const struct fulcrum_parity_point *point = &data->points[i];
         if (is_usable(point)) {
-            shown.families[point->family] = 1;
-            shown.fitted = shown.fitted || point->is_fitted;
-            shown.predicted = shown.predicted || !point->is_fitted;
-            shown.interval =
-                shown.interval || (!point->is_fitted && isfinite(point->lo));
+            has_family[point->family] = 1;
+            has_fitted |= point->is_fitted;
+            has_predicted |= !point->is_fitted;
+            has_interval |= !point->is_fitted && isfinite(point->lo);
         }
     }
-    return shown;
-}
-
-static void fill_legend(struct picture *picture)
-{
-    const struct fulcrum_parity_data *data = picture->data;
-    struct shown shown = find_shown(data);
-    struct fulcrum_page *page = &picture->page;
     for (size_t i = 0; i < data->family_count; i++) {
-        if (shown.families[i]) {
-            fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, i, data->families[i]);
-        }
-    }
-    if (shown.predicted) {
         fulcrum_page_explain(
-            page, FULCRUM_SWATCH_MARKER, EQUAL_STYLE, "filled: predicted");
+            page, FULCRUM_SWATCH_MARKER, i, has_family[i] ? data->families[i] : NULL);
     }
-    if (shown.fitted) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_HOLLOW, EQUAL_STYLE, "hollow: the fit has seen it");
-    }
-    if (shown.interval && data->interval_name != NULL) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_INTERVAL, EQUAL_STYLE, data->interval_name);
-    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, EQUAL_STYLE,
+        has_predicted ? "filled: predicted" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, EQUAL_STYLE,
+        has_fitted ? "hollow: the fit has seen it" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, EQUAL_STYLE,
+        has_interval ? data->interval_name : NULL);
     fulcrum_page_explain(
         page, FULCRUM_SWATCH_BAND, EQUAL_STYLE, "equal, to within 10 %");
 }
 
 /* As many columns as are wide enough, and rows for the rest. */
-static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
+static void draw_cells(
+    struct fulcrum_canvas *canvas, struct fulcrum_rect body, struct picture *picture)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    double count = 0.0;
+    size_t count = 0;
     for (size_t k = 0; k < FULCRUM_PARITY_KINDS; k++) {
-        count += picture->cells[k].stack.count > 0 ? 1.0 : 0.0;
+        count += picture->cells[k].stack.count > 0 ? 1U : 0U;
     }
     double fitting = floor((body.x1 - body.x0 + cell_gap_pt) / least_cell_pt);
-    double columns = fmax(1.0, fmin(count, fitting));
-    double rows = ceil(count / columns);
-    double width_pt = (body.x1 - body.x0 - (columns - 1.0) * cell_gap_pt) / columns;
-    double height_pt = (body.y1 - body.y0 - (rows - 1.0) * cell_gap_pt / 2.0) / rows;
-    double i = 0.0;
+    size_t columns = (size_t)fmax(1.0, fmin((double)count, fitting));
+    const struct fulcrum_grid grid = {
+        columns, (count + columns - 1) / columns, cell_gap_pt};
+    size_t i = 0;
     for (size_t k = 0; k < FULCRUM_PARITY_KINDS; k++) {
         struct cell *cell = &picture->cells[k];
         if (cell->stack.count == 0) {
             continue;
         }
-        double x0 = body.x0 + fmod(i, columns) * (width_pt + cell_gap_pt);
-        double y0 = body.y0 + floor(i / columns) * (height_pt + cell_gap_pt / 2.0);
-        struct fulcrum_rect rect = {x0, y0, x0 + width_pt, y0 + height_pt};
-        cell->stack.count = height_pt < strip_from_pt ? 1 : 2;
+        struct fulcrum_rect rect = fulcrum_grid_cell(&grid, body, i++);
+        cell->stack.count = rect.y1 - rect.y0 < strip_from_pt ? 1 : 2;
         if (cell->stack.count == 2) {
             cell->panels[0].x_label = NULL;
         }
-        fulcrum_stack_fit(canvas, &cell->stack, rect);
-        fulcrum_stack_place(canvas, &cell->stack, rect);
-        fulcrum_stack_draw(canvas, &cell->stack);
-        i += 1.0;
+        fulcrum_stack_draw_in(canvas, &cell->stack, rect);
     }
-}
-
-static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    size_t used = 0;
-    for (int kind = 0; kind < FULCRUM_PARITY_KINDS; kind++) {
-        used += fill_cell(picture, (enum fulcrum_parity_kind)kind, used);
-    }
-    if (used == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-        return;
-    }
-    fill_legend(picture);
-    fulcrum_page_draw(canvas, &picture->page);
-    draw_cells(canvas, picture);
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -345,29 +281,35 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *data)
 {
     struct picture *picture = room;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    TRY(allocate(picture, err));
-    draw_picture(canvas, picture);
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
+    size_t count = picture->data->count;
     for (size_t k = 0; k < COLUMNS; k++) {
-        free(picture->columns[k]);
+        picture->columns[k] =
+            fulcrum_canvas_room(canvas, count, sizeof *picture->columns[k]);
     }
-    free(picture->hollow);
+    picture->hollow = fulcrum_canvas_room(canvas, count, sizeof *picture->hollow);
+    if (fulcrum_canvas_failure(canvas)->status != FULCRUM_OK) {
+        return;
+    }
+    size_t used = 0;
+    for (int kind = 0; kind < FULCRUM_PARITY_KINDS; kind++) {
+        used += fill_cell(picture, (enum fulcrum_parity_kind)kind, used);
+    }
+    if (used == 0) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
+    }
+    fill_legend(page, data);
+    fulcrum_page_draw(canvas, page);
+    draw_cells(canvas, fulcrum_page_body(canvas, page), picture);
 }
 
 const struct fulcrum_chart fulcrum_chart_parity = {.name = "parity",
     .summary = "predicted against measured over all references, with errors",
     .room_byte = sizeof(struct picture),
     .check = check,
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

@@ -25,16 +25,7 @@ static const double panel_gap_pt = 14.0;
 /* Of a kind of stages: whole loops first. */
 static const size_t kind_styles[FULCRUM_PARTITION_KINDS_MAX] = {0, 1, 2, 3, 4, 6, 7, 5};
 
-struct picture {
-    const struct fulcrum_partition_data *data;
-    struct fulcrum_page page;
-    struct fulcrum_row *shares; /* owned, as are the others */
-    struct fulcrum_row *gains;
-    char (*rates)[TEXT_SIZE];
-    char (*gain_texts)[TEXT_SIZE];
-};
-
-static int runs(const struct fulcrum_partition_bar *bar)
+static bool runs(const struct fulcrum_partition_bar *bar)
 {
     return isfinite(bar->steps_per_s);
 }
@@ -49,17 +40,16 @@ static void write_rate(double steps_per_s, char text[TEXT_SIZE])
     (void)snprintf(text, TEXT_SIZE, "%.4g%s steps/s", value, word);
 }
 
-static void fill_shares(struct picture *picture, size_t i)
+static void fill_shares(struct fulcrum_row *row, char text[TEXT_SIZE],
+    const struct fulcrum_partition_bar *from)
 {
-    const struct fulcrum_partition_bar *from = &picture->data->bars[i];
-    struct fulcrum_row *row = &picture->shares[i];
     double at = 0.0;
-    *row = (struct fulcrum_row){.name = from->name, .text = picture->rates[i]};
+    *row = (struct fulcrum_row){.name = from->name, .text = text};
     if (!runs(from)) {
-        (void)snprintf(picture->rates[i], TEXT_SIZE, "cannot run");
+        (void)snprintf(text, TEXT_SIZE, "cannot run");
         return;
     }
-    write_rate(from->steps_per_s, picture->rates[i]);
+    write_rate(from->steps_per_s, text);
     for (size_t k = 0; k < from->part_count; k++) {
         const struct fulcrum_partition_part *part = &from->parts[k];
         double width = from->takes_turns ? 1.0 / part->instances : part->sm_frac;
@@ -84,21 +74,18 @@ static void fill_shares(struct picture *picture, size_t i)
     }
 }
 
-static void fill_gain(struct picture *picture, size_t i)
+static void fill_gain(struct fulcrum_row *row, char text[TEXT_SIZE],
+    const struct fulcrum_partition_bar *from)
 {
-    const struct fulcrum_partition_bar *from = &picture->data->bars[i];
-    struct fulcrum_row *row = &picture->gains[i];
-    char *text = picture->gain_texts[i];
     *row = (struct fulcrum_row){.name = from->name, .text = text};
     if (!runs(from)) {
         (void)snprintf(text, TEXT_SIZE, "cannot run");
         return;
     }
+    int length = snprintf(text, TEXT_SIZE, "%.2f", from->speedup);
     if (isfinite(from->speedup_lo) && isfinite(from->speedup_hi)) {
-        (void)snprintf(text, TEXT_SIZE, "%.2f (%.2f to %.2f)", from->speedup,
+        (void)snprintf(text + length, TEXT_SIZE - (size_t)length, " (%.2f to %.2f)",
             from->speedup_lo, from->speedup_hi);
-    } else {
-        (void)snprintf(text, TEXT_SIZE, "%.2f", from->speedup);
     }
     row->bars[row->bar_count++] = (struct fulcrum_row_bar){.lo = 0.0,
         .hi = from->speedup,
@@ -112,35 +99,32 @@ static void fill_gain(struct picture *picture, size_t i)
         .rgb = fulcrum_palette_pen(INTERVAL_STYLE).rgb};
 }
 
-static void fill_legend(struct picture *picture)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
-    const struct fulcrum_partition_data *data = picture->data;
-    int any_interval = 0;
-    for (size_t k = 0; k < FULCRUM_PARTITION_KINDS_MAX; k++) {
-        if (data->kinds[k] != NULL) {
-            fulcrum_page_explain(
-                &picture->page, FULCRUM_SWATCH_STACK, kind_styles[k], data->kinds[k]);
-        }
+    (void)room;
+    const struct fulcrum_partition_data *data = given;
+    struct fulcrum_row *rows = fulcrum_rows_begin(canvas, page, 2 * data->count);
+    char(*texts)[TEXT_SIZE] =
+        fulcrum_canvas_room(canvas, 2 * data->count, sizeof *texts);
+    if (rows == NULL || texts == NULL) {
+        return;
     }
+    struct fulcrum_row *gain_rows = rows + data->count;
+    bool has_interval = 0;
     for (size_t i = 0; i < data->count; i++) {
-        any_interval = any_interval || isfinite(data->bars[i].speedup_lo);
+        fill_shares(&rows[i], texts[i], &data->bars[i]);
+        fill_gain(&gain_rows[i], texts[data->count + i], &data->bars[i]);
+        has_interval |= isfinite(data->bars[i].speedup_lo);
     }
-    if (any_interval) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, INTERVAL_STYLE,
-            "90 % interval of the gain");
+    for (size_t k = 0; k < FULCRUM_PARTITION_KINDS_MAX; k++) {
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_STACK, kind_styles[k], data->kinds[k]);
     }
-}
-
-static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    size_t count = picture->data->count;
-    for (size_t i = 0; i < count; i++) {
-        fill_shares(picture, i);
-        fill_gain(picture, i);
-    }
-    fill_legend(picture);
-    fulcrum_page_draw(canvas, &picture->page);
-    struct fulcrum_rect upper = fulcrum_page_body(canvas, &picture->page);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, INTERVAL_STYLE,
+        has_interval ? "90 % interval of the gain" : NULL);
+    fulcrum_page_draw(canvas, page);
+    struct fulcrum_rect upper = fulcrum_page_body(canvas, page);
     struct fulcrum_rect lower = upper;
     upper.y1 = 0.5 * (upper.y0 + upper.y1 - panel_gap_pt);
     lower.y0 = upper.y1 + panel_gap_pt;
@@ -149,14 +133,14 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
     const struct fulcrum_rows shares = {.title = "What runs on which share of the SMs",
         .x_label = "share of the GPU's SMs, or of its time where processes take turns; "
                    "pale: waiting for others",
-        .rows = picture->shares,
-        .count = count,
+        .rows = rows,
+        .count = data->count,
         .options = axis,
         .centre = (double)NAN};
     const struct fulcrum_rows gains = {.title = "Steps per second over one process",
         .x_label = "gain",
-        .rows = picture->gains,
-        .count = count,
+        .rows = gain_rows,
+        .count = data->count,
         .options = axis,
         .centre = 1.0};
     fulcrum_rows_draw(canvas, &shares, upper);
@@ -189,17 +173,6 @@ static enum fulcrum_status check_bar(
     return FULCRUM_OK;
 }
 
-static int make_room(struct picture *picture)
-{
-    size_t count = picture->data->count + 1;
-    picture->shares = calloc(count, sizeof *picture->shares);
-    picture->gains = calloc(count, sizeof *picture->gains);
-    picture->rates = calloc(count, sizeof *picture->rates);
-    picture->gain_texts = calloc(count, sizeof *picture->gain_texts);
-    return picture->shares != NULL && picture->gains != NULL &&
-           picture->rates != NULL && picture->gain_texts != NULL;
-}
-
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_partition_data *data = given;
@@ -209,35 +182,8 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
-{
-    struct picture *picture = room;
-    picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    if (!make_room(picture)) {
-        fulcrum_canvas_out_of_memory(canvas);
-    } else if (picture->data->count == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        draw_picture(canvas, picture);
-    }
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    free(picture->shares);
-    free(picture->gains);
-    free(picture->rates);
-    free(picture->gain_texts);
-}
-
 const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
     .summary =
         "stages of training on shares of one GPU, and the gain of each placement",
-    .room_byte = sizeof(struct picture),
     .check = check,
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

@@ -24,13 +24,7 @@ enum style {
     STYLE_PRIOR = 7
 };
 
-struct picture {
-    const struct fulcrum_posterior_data *data;
-    struct fulcrum_page page;
-    struct fulcrum_row *parameters; /* owned */
-    struct fulcrum_row *figures;    /* owned */
-    char finding[80];
-};
+enum { FINDING_SIZE = 80 };
 
 static unsigned rgb_of(enum style style)
 {
@@ -60,136 +54,99 @@ static struct fulcrum_row figure_row(const struct fulcrum_posterior_figure *from
         .marks = {fitted_mark(from->fitted)}};
 }
 
-static enum fulcrum_status fill(struct picture *picture, struct fulcrum_error *err)
+/* The prior is the same band in every row: that is what standard deviations are for. */
+static struct fulcrum_row parameter_row(const struct fulcrum_posterior_row *from)
 {
-    const struct fulcrum_posterior_data *data = picture->data;
-    picture->parameters = calloc(data->row_count + 1, sizeof *picture->parameters);
-    picture->figures = calloc(data->figure_count + 1, sizeof *picture->figures);
-    FAIL_IF(picture->parameters == NULL || picture->figures == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    size_t identified = 0;
-    for (size_t i = 0; i < data->row_count; i++) {
-        /* The prior is the same band in every row: that is what standard deviations are
-         * for. */
-        const struct fulcrum_posterior_row *from = &data->rows[i];
-        enum style style = from->is_identified ? STYLE_IDENTIFIED : STYLE_OPEN;
-        picture->parameters[i] = (struct fulcrum_row){.name = from->name,
-            .text = from->text,
-            .bar_count = 2,
-            .bars = {{-normal_90, normal_90, 0.1, 0.9, rgb_of(STYLE_PRIOR), 0.22, ""},
-                {from->lo, from->hi, 0.3, 0.7, rgb_of(style), 0.85, ""}},
-            .mark_count = 1,
-            .marks = {fitted_mark(from->fitted)}};
-        identified += data->rows[i].is_identified ? 1U : 0U;
-    }
-    for (size_t i = 0; i < data->figure_count; i++) {
-        picture->figures[i] = figure_row(&data->figures[i]);
-    }
-    (void)snprintf(picture->finding, sizeof picture->finding,
-        "%zu of %zu told apart from their priors", identified, data->row_count);
-    return FULCRUM_OK;
-}
-
-/* Only what some row shows is explained. */
-static void fill_legend(struct picture *picture)
-{
-    const struct fulcrum_posterior_data *data = picture->data;
-    struct fulcrum_page *page = &picture->page;
-    int open = 0;
-    int identified = 0;
-    int others = 0;
-    for (size_t i = 0; i < data->row_count; i++) {
-        open = open || (!data->rows[i].is_identified && isfinite(data->rows[i].lo));
-        identified =
-            identified || (data->rows[i].is_identified && isfinite(data->rows[i].lo));
-    }
-    for (size_t i = 0; i < data->figure_count; i++) {
-        others = others || isfinite(data->figures[i].others_lo);
-        identified = identified || isfinite(data->figures[i].posterior_lo);
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, STYLE_PRIOR, "prior, 90 %");
-    if (identified) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_BAR, STYLE_IDENTIFIED, "posterior, 90 %");
-    }
-    if (open) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_OPEN,
-            "posterior of a parameter not told apart from its prior");
-    }
-    if (others) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_OTHERS,
-            "from the other figures alone, 90 %");
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_DIAMOND, STYLE_PUBLISHED, "best fit");
-    if (data->figure_count > 0) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_PUBLISHED,
-            "published, one standard deviation");
-    }
+    enum style style = from->is_identified ? STYLE_IDENTIFIED : STYLE_OPEN;
+    return (struct fulcrum_row){.name = from->name,
+        .text = from->text,
+        .bar_count = 2,
+        .bars = {{-normal_90, normal_90, 0.1, 0.9, rgb_of(STYLE_PRIOR), 0.22, ""},
+            {from->lo, from->hi, 0.3, 0.7, rgb_of(style), 0.85, ""}},
+        .mark_count = 1,
+        .marks = {fitted_mark(from->fitted)}};
 }
 
 /* Rows of figures are taller: they hold more. */
-static void draw_blocks(struct fulcrum_canvas *canvas, struct picture *picture)
+static void draw_blocks(struct fulcrum_canvas *canvas, struct fulcrum_rect body,
+    const struct fulcrum_rows *parameters, const struct fulcrum_rows *figures)
 {
-    const struct fulcrum_posterior_data *data = picture->data;
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    double first_pt = fulcrum_rows_height_pt(canvas, data->row_count);
-    double second_pt = fulcrum_rows_height_pt(canvas, 2 * data->figure_count);
+    struct fulcrum_rect upper = body;
+    struct fulcrum_rect lower = body;
+    if (figures->count > 0 && parameters->count > 0) {
+        double first_pt = fulcrum_rows_height_pt(canvas, parameters->count);
+        double second_pt = fulcrum_rows_height_pt(canvas, 2 * figures->count);
+        double share = first_pt / (first_pt + second_pt);
+        upper.y1 = body.y0 + (body.y1 - body.y0 - block_gap_pt) * share;
+        lower.y0 = upper.y1 + block_gap_pt;
+    }
+    if (parameters->count > 0) {
+        fulcrum_rows_draw(canvas, parameters, upper);
+    }
+    if (figures->count > 0) {
+        fulcrum_rows_draw(canvas, figures, lower);
+    }
+}
+
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
+{
+    char *finding = room;
+    const struct fulcrum_posterior_data *data = given;
+    struct fulcrum_row *rows =
+        fulcrum_rows_begin(canvas, page, data->row_count + data->figure_count);
+    size_t identified = 0;
+    bool has_open = 0;
+    bool has_identified = 0;
+    bool has_others = 0;
+    if (rows == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < data->row_count; i++) {
+        const struct fulcrum_posterior_row *from = &data->rows[i];
+        rows[i] = parameter_row(from);
+        identified += from->is_identified ? 1U : 0U;
+        has_open |= !from->is_identified && isfinite(from->lo);
+        has_identified |= from->is_identified && isfinite(from->lo);
+    }
+    for (size_t i = 0; i < data->figure_count; i++) {
+        rows[data->row_count + i] = figure_row(&data->figures[i]);
+        has_others |= isfinite(data->figures[i].others_lo);
+        has_identified |= isfinite(data->figures[i].posterior_lo);
+    }
+    (void)snprintf(finding, FINDING_SIZE, "%zu of %zu told apart from their priors",
+        identified, data->row_count);
+    /* Only what some row shows is explained. */
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, STYLE_PRIOR, "prior, 90 %");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_IDENTIFIED,
+        has_identified ? "posterior, 90 %" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_OPEN,
+        has_open ? "posterior of a parameter not told apart from its prior" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_OTHERS,
+        has_others ? "from the other figures alone, 90 %" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DIAMOND, STYLE_PUBLISHED, "best fit");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_PUBLISHED,
+        data->figure_count > 0 ? "published, one standard deviation" : NULL);
     const struct fulcrum_rows parameters = {
         .title = "Parameters: what the figures say of them",
-        .finding = picture->finding,
+        .finding = finding,
         .x_label = "prior standard deviations from the centre of the prior",
-        .rows = picture->parameters,
+        .rows = rows,
         .count = data->row_count,
         .options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.04},
         .centre = 0.0};
     const struct fulcrum_rows figures = {
         .title = "Figures: before the fit, after it, and from each other",
         .x_label = "relative to what was published",
-        .rows = picture->figures,
+        .rows = rows + data->row_count,
         .count = data->figure_count,
         .options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.04},
         .centre = 1.0};
-    struct fulcrum_rect upper = body;
-    struct fulcrum_rect lower = body;
-    if (data->figure_count > 0 && data->row_count > 0) {
-        double share = first_pt / (first_pt + second_pt);
-        upper.y1 = body.y0 + (body.y1 - body.y0 - block_gap_pt) * share;
-        lower.y0 = upper.y1 + block_gap_pt;
-    }
-    if (data->row_count > 0) {
-        fulcrum_rows_draw(canvas, &parameters, upper);
-    }
-    if (data->figure_count > 0) {
-        fulcrum_rows_draw(canvas, &figures, lower);
-    }
-}
-
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
-{
-    struct picture *picture = room;
-    picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    TRY(fill(picture, err));
-    if (picture->data->row_count + picture->data->figure_count == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        fill_legend(picture);
-        fulcrum_page_draw(canvas, &picture->page);
-        draw_blocks(canvas, picture);
-    }
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    free(picture->parameters);
-    free(picture->figures);
+    fulcrum_page_draw(canvas, page);
+    draw_blocks(canvas, fulcrum_page_body(canvas, page), &parameters, &figures);
 }
 
 const struct fulcrum_chart fulcrum_chart_posterior = {.name = "posterior",
     .summary = "prior and posterior of each parameter of a fit, and its figures",
-    .room_byte = sizeof(struct picture),
-    .draw = draw,
-    .clear = clear};
+    .room_byte = FINDING_SIZE,
+    .draw = draw};

@@ -15,84 +15,45 @@
 enum { PANELS = 2, SERIES_MAX = 2 * FULCRUM_SM_WORKS_MAX };
 
 struct picture {
-    const struct fulcrum_sm_time_data *data;
-    struct fulcrum_page page;
     struct fulcrum_panel panels[PANELS];
     struct fulcrum_panel_series series[PANELS][SERIES_MAX];
     struct fulcrum_stack stack;
+    size_t style_count;
+    bool has_disturbed;
 };
 
 /* A panel without a sample is left out. */
-static void add_panel(struct picture *picture, const char *title,
-    const struct fulcrum_sm_work *works, size_t work_count, size_t first_style)
+static void add_panel(struct picture *picture, struct fulcrum_page *page,
+    const char *title, const struct fulcrum_sm_work *works, size_t work_count)
 {
-    size_t which = picture->stack.count;
-    size_t series_count = 0;
+    struct fulcrum_panel_series *series = picture->series[picture->stack.count];
+    size_t count = 0;
     for (size_t i = 0; i < work_count; i++) {
         /* Fitted curves first, so that samples lie on top of them. */
-        struct fulcrum_panel_series *series = picture->series[which];
-        const struct fulcrum_sm_work *work = &works[i];
-        size_t style = first_style + i;
-        if (work->fit.count > 0) {
-            series[(series_count)++] = (struct fulcrum_panel_series){.x = work->fit.x,
-                .y = work->fit.y,
-                .count = work->fit.count,
-                .style = style,
-                .look = FULCRUM_LOOK_CURVE};
+        const struct fulcrum_curve *fit = &works[i].fit;
+        const struct fulcrum_chart_samples *samples = &works[i].samples;
+        size_t style = picture->style_count++;
+        if (fit->count > 0) {
+            series[count++] = fulcrum_series_of(
+                fit->x, fit->y, fit->count, style, FULCRUM_LOOK_CURVE);
         }
-        if (work->samples.count > 0) {
-            series[(series_count)++] =
-                (struct fulcrum_panel_series){.x = work->samples.x,
-                    .y = work->samples.y,
-                    .disturbed = work->samples.disturbed,
-                    .count = work->samples.count,
-                    .style = style,
-                    .look = FULCRUM_LOOK_MARKERS};
+        if (samples->count > 0) {
+            series[count] = fulcrum_series_of(
+                samples->x, samples->y, samples->count, style, FULCRUM_LOOK_MARKERS);
+            series[count++].disturbed = samples->disturbed;
+            fulcrum_page_explain(page,
+                fit->count > 0 ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_MARKER,
+                style, works[i].name);
         }
+        picture->has_disturbed |= fulcrum_any_flag(samples->disturbed, samples->count);
     }
-    const struct fulcrum_panel panel = {.title = title,
-        .series = picture->series[which],
-        .series_count = series_count,
-        .x_options = {.kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.04},
-        .y_options = {.kind = FULCRUM_AXIS_LOG, .pad_frac = 0.08, .unit = "s"},
-        .weight = 1.0};
-    fulcrum_stack_add(&picture->stack, &panel);
-}
-
-static bool has_disturbed(const struct fulcrum_chart_samples *samples)
-{
-    for (size_t i = 0; samples->disturbed != NULL && i < samples->count; i++) {
-        if (samples->disturbed[i]) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void explain_work(
-    struct fulcrum_page *page, const struct fulcrum_sm_work *work, size_t style)
-{
-    if (work->samples.count > 0) {
-        enum fulcrum_swatch swatch = work->fit.count > 0
-                                         ? FULCRUM_SWATCH_LINE_AND_MARKER
-                                         : FULCRUM_SWATCH_MARKER;
-        fulcrum_page_explain(page, swatch, style, work->name);
-    }
-}
-
-static void fill_legend(struct picture *picture)
-{
-    const struct fulcrum_sm_time_data *data = picture->data;
-    int disturbed = has_disturbed(&data->training.samples);
-    for (size_t i = 0; i < data->inference_count; i++) {
-        explain_work(&picture->page, &data->inference[i], i);
-        disturbed |= has_disturbed(&data->inference[i].samples);
-    }
-    explain_work(&picture->page, &data->training, data->inference_count);
-    if (disturbed) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_DISTURBED, 0, "disturbed sample");
-    }
+    fulcrum_stack_add(&picture->stack,
+        &(struct fulcrum_panel){.title = title,
+            .series = series,
+            .series_count = count,
+            .x_options = {.kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.04},
+            .y_options = {.kind = FULCRUM_AXIS_LOG, .pad_frac = 0.08, .unit = "s"},
+            .weight = 1.0});
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -104,21 +65,18 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
     struct picture *picture = room;
-    const struct fulcrum_sm_time_data *given = data;
-    picture->data = given;
-    fulcrum_page_write(&picture->page, &given->text);
+    const struct fulcrum_sm_time_data *data = given;
     picture->stack.panels = picture->panels;
-    add_panel(picture, "Inference: time of a batch", given->inference,
-        given->inference_count, 0);
-    add_panel(picture, "Training: time of a step", &given->training, 1,
-        given->inference_count);
-    fill_legend(picture);
-    fulcrum_stack_draw_on(canvas, &picture->stack, "SMs", &picture->page);
-    return fulcrum_canvas_status(canvas, err);
+    add_panel(picture, page, "Inference: time of a batch", data->inference,
+        data->inference_count);
+    add_panel(picture, page, "Training: time of a step", &data->training, 1);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, 0,
+        picture->has_disturbed ? "disturbed sample" : NULL);
+    fulcrum_stack_draw_on(canvas, &picture->stack, "SMs", page);
 }
 
 const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",

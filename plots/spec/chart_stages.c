@@ -30,12 +30,6 @@ enum { IDLE_STYLE = 7 };
 static const double bar_top_frac = 0.2;
 static const double bar_bottom_frac = 0.86;
 
-struct picture {
-    const struct fulcrum_stages_data *data;
-    struct fulcrum_page page;
-    struct fulcrum_row *rows; /* owned */
-};
-
 /* Where the next piece of a bar begins. */
 struct pen {
     struct fulcrum_row *row;
@@ -63,120 +57,90 @@ static void add_piece(struct pen *pen, double share_frac, unsigned rgb,
     pen->at += share_frac;
 }
 
-static bool has_stage(const struct fulcrum_stages_data *data, size_t k)
+static void fill_row(struct fulcrum_row *row, const struct fulcrum_stages_row *from)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < data->count; i++) {
-        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            sum += data->rows[i].share_frac[k][w];
-        }
-    }
-    return sum > 0.0;
-}
-
-/* Returns whether some row tells CPU and GPU apart. */
-static int fill_legend(struct picture *picture)
-{
-    const struct fulcrum_stages_data *data = picture->data;
-    int any_idle = 0;
-    int any_split = 0;
+    /* The part on both lies between its neighbours, so that halves stay together. */
+    static const enum fulcrum_stage_where order[FULCRUM_STAGE_WHERE_COUNT] = {
+        FULCRUM_STAGE_CPU_ONLY, FULCRUM_STAGE_CPU_AND_GPU, FULCRUM_STAGE_GPU_ONLY};
+    struct pen pen = {.row = row};
+    row->name = from->name;
+    row->text = from->text;
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        if (has_stage(data, k)) {
-            fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_STACK, stage_styles[k],
-                fulcrum_stage_kind_name((enum fulcrum_stage_kind)k));
+        unsigned rgb = fulcrum_palette_pen(stage_styles[k]).rgb;
+        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
+            add_piece(
+                &pen, from->share_frac[k][order[w]], rgb, order[w], from->is_split);
         }
     }
-    for (size_t i = 0; i < data->count; i++) {
-        any_idle = any_idle || data->rows[i].idle_frac > 0.0;
-        any_split = any_split || data->rows[i].is_split;
-    }
-    if (any_idle) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_STACK, IDLE_STYLE, "no stage: all wait");
-    }
-    return any_split;
+    add_piece(&pen, from->idle_frac, fulcrum_palette_pen(IDLE_STYLE).rgb,
+        FULCRUM_STAGE_CPU_AND_GPU, 1);
 }
 
-static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *given)
 {
-    const struct fulcrum_stages_data *data = picture->data;
+    (void)room;
+    const struct fulcrum_stages_data *data = given;
+    struct fulcrum_row *rows = fulcrum_rows_begin(canvas, page, data->count);
+    double sums[FULCRUM_STAGE_WORK_COUNT] = {0.0};
+    bool has_idle = 0;
+    bool is_split = 0;
+    if (rows == NULL) {
+        return;
+    }
     for (size_t i = 0; i < data->count; i++) {
-        /* The part on both lies between its neighbours, so that halves stay together.
-         */
-        static const enum fulcrum_stage_where order[FULCRUM_STAGE_WHERE_COUNT] = {
-            FULCRUM_STAGE_CPU_ONLY, FULCRUM_STAGE_CPU_AND_GPU, FULCRUM_STAGE_GPU_ONLY};
-        const struct fulcrum_stages_row *from = &picture->data->rows[i];
-        struct fulcrum_row *row = &picture->rows[i];
-        struct pen pen = {.row = row};
-        *row = (struct fulcrum_row){.name = from->name, .text = from->text};
+        const struct fulcrum_stages_row *row = &data->rows[i];
+        fill_row(&rows[i], row);
+        has_idle |= row->idle_frac > 0.0;
+        is_split |= row->is_split;
         for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-            unsigned rgb = fulcrum_palette_pen(stage_styles[k]).rgb;
             for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-                add_piece(
-                    &pen, from->share_frac[k][order[w]], rgb, order[w], from->is_split);
+                sums[k] += row->share_frac[k][w];
             }
         }
-        add_piece(&pen, from->idle_frac, fulcrum_palette_pen(IDLE_STYLE).rgb,
-            FULCRUM_STAGE_CPU_AND_GPU, 1);
     }
-    int any_split = fill_legend(picture);
-    const struct fulcrum_rows rows = {.title = "Shares of wall time by stage",
-        .finding = any_split
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        const char *name = fulcrum_stage_kind_name((enum fulcrum_stage_kind)k);
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_STACK, stage_styles[k], sums[k] > 0.0 ? name : NULL);
+    }
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_STACK, IDLE_STYLE, has_idle ? "no stage: all wait" : NULL);
+    const struct fulcrum_rows picture = {.title = "Shares of wall time by stage",
+        .finding = is_split
                        ? "upper half: CPU only, lower half: GPU only, full height: both"
                        : NULL,
         .x_label = "share of wall time",
-        .rows = picture->rows,
+        .rows = rows,
         .count = data->count,
         .options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.01, .from_zero = 1},
         .centre = (double)NAN};
-    fulcrum_page_draw(canvas, &picture->page);
-    fulcrum_rows_draw(canvas, &rows, fulcrum_page_body(canvas, &picture->page));
-}
-
-static enum fulcrum_status check_row(
-    const struct fulcrum_stages_row *row, struct fulcrum_error *err)
-{
-    double sum = row->idle_frac;
-    double least = row->idle_frac;
-    const size_t count = (size_t)FULCRUM_STAGE_WORK_COUNT * FULCRUM_STAGE_WHERE_COUNT;
-    for (size_t i = 0; i < count; i++) {
-        double share = row->share_frac[i / FULCRUM_STAGE_WHERE_COUNT]
-                                      [i % FULCRUM_STAGE_WHERE_COUNT];
-        sum += share;
-        least = fmin(least, share);
-    }
-    FAIL_IF(!(sum <= SHARES_MOST) || least < 0.0, err, FULCRUM_ERR_RANGE,
-        "shares of %s add up to %g, the least of them is %g: expected at most %g, "
-        "and 0 or more",
-        row->name, sum, least, SHARES_MOST);
-    return FULCRUM_OK;
+    fulcrum_page_draw(canvas, page);
+    fulcrum_rows_draw(canvas, &picture, fulcrum_page_body(canvas, page));
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_stages_data *data = given;
     for (size_t i = 0; i < data->count; i++) {
-        TRY(check_row(&data->rows[i], err));
+        const struct fulcrum_stages_row *row = &data->rows[i];
+        double sum = row->idle_frac;
+        double least = row->idle_frac;
+        for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+            for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
+                sum += row->share_frac[k][w];
+                least = fmin(least, row->share_frac[k][w]);
+            }
+        }
+        FAIL_IF(!(sum <= SHARES_MOST) || least < 0.0, err, FULCRUM_ERR_RANGE,
+            "shares of %s add up to %g, the least of them is %g: expected at most %g, "
+            "and 0 or more",
+            row->name, sum, least, SHARES_MOST);
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
-{
-    struct picture *picture = room;
-    picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    picture->rows = fulcrum_rows_begin(canvas, &picture->page, picture->data->count);
-    if (picture->rows != NULL) {
-        draw_picture(canvas, picture);
-    }
-    free(picture->rows);
-    return fulcrum_canvas_status(canvas, err);
-}
-
 const struct fulcrum_chart fulcrum_chart_stages = {.name = "stages",
     .summary = "which stages the wall time of runs goes to, on CPU and GPU",
-    .room_byte = sizeof(struct picture),
     .check = check,
     .draw = draw};

@@ -51,8 +51,8 @@ struct ranked {
 /* One panel as it is laid out. */
 struct layout {
     const struct fulcrum_tornado_panel *panel;
-    struct ranked *rows; /* owned */
-    size_t count;        /* of those worth a line of their own */
+    struct ranked *rows;
+    size_t count; /* of those worth a line of their own */
     struct fulcrum_rect rect;
     struct fulcrum_rect bars;
     struct fulcrum_rect shares; /* empty on narrow pages */
@@ -65,7 +65,6 @@ struct layout {
 
 struct picture {
     const struct fulcrum_tornado_data *data;
-    struct fulcrum_page page;
     struct layout layouts[FULCRUM_TORNADO_PANELS_MAX];
 };
 
@@ -102,26 +101,26 @@ static bool is_small(const struct ranked *ranked, double longest)
     return ranked->effect < 2e-3 * longest && ranked->row->total < 1.5e-3;
 }
 
-static int rank_rows(struct layout *layout)
+/* Returns 0 where memory is short. */
+static bool rank_rows(struct fulcrum_canvas *canvas, struct layout *layout)
 {
     const struct fulcrum_tornado_panel *panel = layout->panel;
-    layout->rows = calloc(panel->count + 1, sizeof *layout->rows);
-    for (size_t i = 0; layout->rows != NULL && i < panel->count; i++) {
-        layout->rows[i] = (struct ranked){
-            &panel->rows[i], effect_of(&panel->rows[i], panel->value), i};
+    struct ranked *rows = fulcrum_canvas_room(canvas, panel->count, sizeof *rows);
+    layout->rows = rows;
+    for (size_t i = 0; rows != NULL && i < panel->count; i++) {
+        const struct fulcrum_tornado_row *row = &panel->rows[i];
+        rows[i] = (struct ranked){row, effect_of(row, panel->value), i};
     }
-    if (layout->rows != NULL && panel->count > 0) {
-        qsort(layout->rows, panel->count, sizeof *layout->rows, compare);
+    if (rows != NULL && panel->count > 0) {
+        qsort(rows, panel->count, sizeof *rows, compare);
     }
-    double longest = layout->rows != NULL ? layout->rows[0].effect : 0.0;
-    size_t count = 0;
-    for (size_t i = 0; layout->rows != NULL && i < panel->count; i++) {
-        if (!is_small(&layout->rows[i], longest)) {
-            layout->rows[count++] = layout->rows[i];
+    double longest = rows != NULL ? rows[0].effect : 0.0;
+    for (size_t i = 0; rows != NULL && i < panel->count; i++) {
+        if (!is_small(&rows[i], longest)) {
+            rows[layout->count++] = rows[i];
         }
     }
-    layout->count = count;
-    return layout->rows != NULL;
+    return rows != NULL;
 }
 
 static double header_height(
@@ -260,8 +259,8 @@ static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *
     struct fulcrum_rect frame, const char *label)
 {
     fulcrum_rows_axis_draw(canvas, axis, frame, 0.0);
-    struct fulcrum_text axis_style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    axis_style.anchor_x = 0.5;
+    struct fulcrum_text axis_style =
+        fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.0);
     fulcrum_canvas_text(canvas, &axis_style,
         (struct fulcrum_spot){(frame.x0 + frame.x1) / 2.0,
             frame.y1 + tick_gap_pt +
@@ -285,12 +284,21 @@ static void draw_header(struct fulcrum_canvas *canvas, const struct layout *layo
     }
 }
 
+/* Small text with that part of it on the spot, halfway down. */
+static void draw_number(struct fulcrum_canvas *canvas, double anchor_x, double x,
+    double middle, const char *text)
+{
+    const struct fulcrum_text style =
+        fulcrum_palette_anchored(FULCRUM_TEXT_TICK, anchor_x, 0.5);
+    fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){x, middle}, text);
+}
+
 /* A bar from the metric's value to one end. */
 static void draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
     double end, size_t style, struct fulcrum_rect rect)
 {
-    const struct fulcrum_pen pen = {
-        .rgb = fulcrum_palette_pen(style).rgb, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen pen =
+        fulcrum_palette_rule(fulcrum_palette_pen(style).rgb, 0.0);
     double base = fulcrum_axis_at(&layout->axis, layout->panel->value);
     double at = fulcrum_axis_at(&layout->axis, end);
     rect.x0 = fmin(base, at);
@@ -300,18 +308,14 @@ static void draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
     }
 }
 
-/* The metric's value beyond an end of the bars; `left`: 1 or 0. */
+/* The metric's value beyond an end of the bars; `side`: -1 left, 1 right. */
 static void draw_end(struct fulcrum_canvas *canvas, const struct layout *layout,
-    double end, int left, double middle)
+    double end, double side, double middle)
 {
     char text[32];
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    double x = fulcrum_axis_at(&layout->axis, end);
-    style.anchor_x = left ? 1.0 : 0.0;
-    style.anchor_y = 0.5;
     fulcrum_si_text(text, sizeof text, end, layout->digits, layout->panel->unit);
-    fulcrum_canvas_text(
-        canvas, &style, (struct fulcrum_spot){x + (left ? -3.0 : 3.0), middle}, text);
+    draw_number(canvas, side < 0.0 ? 1.0 : 0.0,
+        fulcrum_axis_at(&layout->axis, end) + 3.0 * side, middle, text);
 }
 
 static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout,
@@ -334,10 +338,10 @@ static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout
     double most = fmax(fmax(lo, hi), value);
     double tiny = 1e-3 * (layout->axis.hi - layout->axis.lo);
     if (value - least > tiny) {
-        draw_end(canvas, layout, least, 1, middle);
+        draw_end(canvas, layout, least, -1.0, middle);
     }
     if (most - value > tiny) {
-        draw_end(canvas, layout, most, 0, middle);
+        draw_end(canvas, layout, most, 1.0, middle);
     }
 }
 
@@ -345,8 +349,8 @@ static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout
 static void draw_share(struct fulcrum_canvas *canvas, const struct layout *layout,
     double share, size_t style, struct fulcrum_rect rect)
 {
-    const struct fulcrum_pen pen = {
-        .rgb = fulcrum_palette_pen(style).rgb, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen pen =
+        fulcrum_palette_rule(fulcrum_palette_pen(style).rgb, 0.0);
     if (share > 0.0) {
         rect.x0 = layout->share_axis.from;
         rect.x1 = fulcrum_axis_at(&layout->share_axis, share);
@@ -359,7 +363,6 @@ static void draw_shares(struct fulcrum_canvas *canvas, const struct layout *layo
 {
     char text[48] = "not told";
     double half_pt = 0.5 * bar_height_frac * layout->row_pt;
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
     if (isfinite(row->first) && isfinite(row->total)) {
         const struct fulcrum_rect wide = {0.0, middle - half_pt, 0.0, middle + half_pt};
         const struct fulcrum_rect narrow = {
@@ -367,54 +370,19 @@ static void draw_shares(struct fulcrum_canvas *canvas, const struct layout *layo
         draw_share(canvas, layout, row->total, TOTAL_STYLE, wide);
         draw_share(canvas, layout, row->first, SHARE_STYLE, narrow);
         /* The standard error, around the end of the total share's bar. */
-        double share = row->total;
-        double error = row->total_error;
-        const struct fulcrum_pen pen = {
-            .rgb = FULCRUM_TONE_INK, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
-        if (error > 0.0) {
+        const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.9);
+        double lo = fmax(0.0, row->total - row->total_error);
+        double hi = fmin(1.0, row->total + row->total_error);
+        if (row->total_error > 0.0) {
             fulcrum_canvas_line(canvas, &pen,
+                (struct fulcrum_spot){fulcrum_axis_at(&layout->share_axis, lo), middle},
                 (struct fulcrum_spot){
-                    fulcrum_axis_at(&layout->share_axis, fmax(0.0, share - error)),
-                    middle},
-                (struct fulcrum_spot){
-                    fulcrum_axis_at(&layout->share_axis, fmin(1.0, share + error)),
-                    middle});
+                    fulcrum_axis_at(&layout->share_axis, hi), middle});
         }
         (void)snprintf(text, sizeof text, "%.2f   %.2f", fmax(0.0, row->first),
             fmax(0.0, row->total));
     }
-    style.anchor_y = 0.5;
-    style.anchor_x = 1.0;
-    fulcrum_canvas_text(
-        canvas, &style, (struct fulcrum_spot){layout->rect.x1, middle}, text);
-}
-
-/* What the two numbers at the right are. */
-static void draw_share_heads(struct fulcrum_canvas *canvas, const struct layout *layout)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    style.anchor_x = 1.0;
-    style.anchor_y = 1.0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){layout->rect.x1, layout->bars.y0}, share_heads);
-}
-
-static void draw_rest(
-    struct fulcrum_canvas *canvas, const struct layout *layout, double middle)
-{
-    char text[32];
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    (void)snprintf(
-        text, sizeof text, "and %zu more", layout->panel->count - layout->shown);
-    style.anchor_x = 1.0;
-    style.anchor_y = 0.5;
-    fulcrum_canvas_text(
-        canvas, &style, (struct fulcrum_spot){layout->bars.x0 - gap_pt, middle}, text);
-}
-
-static double middle_of(const struct layout *layout, size_t line)
-{
-    return layout->bars.y0 + ((double)line + 0.5) * layout->row_pt;
+    draw_number(canvas, 1.0, layout->rect.x1, middle, text);
 }
 
 static void draw_panel(struct fulcrum_canvas *canvas, const struct layout *layout)
@@ -426,11 +394,15 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct layout *layou
     if (has_shares(layout)) {
         fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, layout->shares);
         draw_axis(canvas, &layout->share_axis, layout->shares, "share of variance");
-        draw_share_heads(canvas, layout);
+        /* What the two numbers at the right are. */
+        struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 1.0);
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){layout->rect.x1, layout->bars.y0}, share_heads);
     }
     for (size_t i = 0; i < layout->shown; i++) {
         const struct fulcrum_tornado_row *row = layout->rows[i].row;
-        double middle = middle_of(layout, i);
+        double middle = layout->bars.y0 + ((double)i + 0.5) * layout->row_pt;
         /* The name and, in tall rows, what the field varies over below it. */
         struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
         struct fulcrum_spot spot = {layout->bars.x0 - gap_pt, middle};
@@ -450,51 +422,18 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct layout *layou
         }
     }
     /* The line that all bars start from. */
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 1.0, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.0);
     double x = fulcrum_axis_at(&layout->axis, layout->panel->value);
     fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->bars.y0},
         (struct fulcrum_spot){x, layout->bars.y1});
     if (layout->shown < layout->panel->count) {
-        draw_rest(canvas, layout, middle_of(layout, layout->shown));
+        char text[32];
+        double middle =
+            layout->bars.y0 + ((double)layout->shown + 0.5) * layout->row_pt;
+        (void)snprintf(
+            text, sizeof text, "and %zu more", layout->panel->count - layout->shown);
+        draw_number(canvas, 1.0, layout->bars.x0 - gap_pt, middle, text);
     }
-}
-
-static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    /* The body is as wide with any legend. */
-    struct fulcrum_rect bare = fulcrum_page_body(canvas, &picture->page);
-    int with_shares = bare.x1 - bare.x0 >= narrow_pt;
-    struct fulcrum_page *page = &picture->page;
-    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, LOW_STYLE, "field at its 5 % point");
-    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, HIGH_STYLE, "at its 95 % point");
-    if (with_shares) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_BAR, SHARE_STYLE, "first order: the field alone");
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_BAR, TOTAL_STYLE, "total: with its interactions");
-    }
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    share_body(canvas, picture, body);
-    place_frames(canvas, picture, body);
-    for (size_t i = 0; i < picture->data->count; i++) {
-        struct layout *layout = &picture->layouts[i];
-        fit_bars(canvas, layout);
-        if (has_shares(layout)) {
-            /* From 0 to 1, and on the right of that the texts. */
-            struct fulcrum_limits limits = fulcrum_limits_none();
-            fulcrum_limits_add(&limits, 0.0);
-            fulcrum_limits_add(&limits, 1.0);
-            const struct fulcrum_axis_options options = {
-                .kind = FULCRUM_AXIS_LINEAR, .ticks_wanted = 3.0, .from_zero = 1};
-            fulcrum_axis_fit(&layout->share_axis, &limits, &options);
-            layout->shares.x1 -= text_width(canvas, "0.00   0.00") + gap_pt;
-            layout->share_axis.from = layout->shares.x0;
-            layout->share_axis.to = layout->shares.x1;
-        }
-        draw_panel(canvas, layout);
-    }
-    fulcrum_page_draw(canvas, &picture->page);
 }
 
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
@@ -511,38 +450,56 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
-    const void *data, struct fulcrum_error *err)
+static void draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
+    const void *data)
 {
     struct picture *picture = room;
     picture->data = data;
-    fulcrum_page_write(&picture->page, &picture->data->text);
-    bool has_room = 1;
-    for (size_t i = 0; i < picture->data->count; i++) {
+    size_t count = picture->data->count;
+    for (size_t i = 0; i < count; i++) {
         picture->layouts[i].panel = &picture->data->panels[i];
-        has_room = rank_rows(&picture->layouts[i]) && has_room;
+        if (!rank_rows(canvas, &picture->layouts[i])) {
+            return;
+        }
     }
-    if (!has_room) {
-        fulcrum_canvas_out_of_memory(canvas);
-    } else if (picture->data->count == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        draw_picture(canvas, picture);
+    if (count == 0) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
     }
-    return fulcrum_canvas_status(canvas, err);
-}
-
-static void clear(void *room)
-{
-    struct picture *picture = room;
-    for (size_t i = 0; i < FULCRUM_TORNADO_PANELS_MAX; i++) {
-        free(picture->layouts[i].rows);
+    /* The body is as wide with any legend. */
+    struct fulcrum_rect bare = fulcrum_page_body(canvas, page);
+    bool with_shares = bare.x1 - bare.x0 >= narrow_pt;
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, LOW_STYLE, "field at its 5 % point");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, HIGH_STYLE, "at its 95 % point");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, SHARE_STYLE,
+        with_shares ? "first order: the field alone" : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, TOTAL_STYLE,
+        with_shares ? "total: with its interactions" : NULL);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    share_body(canvas, picture, body);
+    place_frames(canvas, picture, body);
+    for (size_t i = 0; i < count; i++) {
+        struct layout *layout = &picture->layouts[i];
+        fit_bars(canvas, layout);
+        if (has_shares(layout)) {
+            /* From 0 to 1, and on the right of that the texts. */
+            struct fulcrum_limits limits = fulcrum_limits_none();
+            fulcrum_limits_add(&limits, 0.0);
+            fulcrum_limits_add(&limits, 1.0);
+            const struct fulcrum_axis_options options = {
+                .kind = FULCRUM_AXIS_LINEAR, .ticks_wanted = 3.0, .from_zero = 1};
+            fulcrum_axis_fit(&layout->share_axis, &limits, &options);
+            layout->shares.x1 -= text_width(canvas, "0.00   0.00") + gap_pt;
+            layout->share_axis.from = layout->shares.x0;
+            layout->share_axis.to = layout->shares.x1;
+        }
+        draw_panel(canvas, layout);
     }
+    fulcrum_page_draw(canvas, page);
 }
 
 const struct fulcrum_chart fulcrum_chart_tornado = {.name = "tornado",
     .summary = "what each number does to a prediction, alone and with the others",
     .room_byte = sizeof(struct picture),
     .check = check,
-    .draw = draw,
-    .clear = clear};
+    .draw = draw};

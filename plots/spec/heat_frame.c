@@ -306,9 +306,8 @@ static void draw_level(struct fulcrum_canvas *canvas,
         return;
     }
     double share = fulcrum_axis_at(&frame->colours, level->value);
-    const struct fulcrum_pen pen = {.rgb = fulcrum_palette_heat_ink(share),
-        .width_pt = 1.0,
-        .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen pen =
+        fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
     stroke_contour(canvas, &pen, &lines->contours[i]);
 }
 
@@ -387,18 +386,6 @@ unsigned fulcrum_heat_colour(int index)
     return fulcrum_palette_heat(((double)index + 0.5) / FULCRUM_HEAT_COLOURS);
 }
 
-static double ticks_width(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    double width_pt = 0.0;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        width_pt = fmax(width_pt,
-            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt);
-    }
-    return width_pt;
-}
-
 /* What falls like 1/x would have one colour but for its largest values. */
 static enum fulcrum_axis_kind colour_kind(const struct fulcrum_heat_frame *frame)
 {
@@ -423,9 +410,9 @@ void fulcrum_heat_frame_lay_out(const struct fulcrum_canvas *canvas,
         .ticks_wanted = upright_ticks,
         .unit = frame->data->unit};
     fulcrum_axis_fit(&frame->colours, &frame->span, &options);
-    panel.x0 += label_pt + ticks_width(canvas, &frame->y) + tick_gap_pt;
+    panel.x0 += label_pt + fulcrum_tick_labels_pt(canvas, &frame->y) + tick_gap_pt;
     panel.x1 -= bar_gap_pt + bar_pt + tick_gap_pt +
-                ticks_width(canvas, &frame->colours) + label_pt;
+                fulcrum_tick_labels_pt(canvas, &frame->colours) + label_pt;
     fulcrum_heat_axis_fit(
         &frame->x, &frame->data->x, (panel.x1 - panel.x0) / pt_per_tick);
     frame->colours.from = 0.0;
@@ -440,8 +427,7 @@ void fulcrum_heat_frame_lay_out(const struct fulcrum_canvas *canvas,
 
 static void draw_border(struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     const struct fulcrum_spot spots[] = {{rect.x0, rect.y0}, {rect.x1, rect.y0},
         {rect.x1, rect.y1}, {rect.x0, rect.y1}, {rect.x0, rect.y0}};
     fulcrum_canvas_stroke(canvas, &line, spots, 5);
@@ -452,8 +438,7 @@ static void draw_upright_ticks(struct fulcrum_canvas *canvas,
     const struct fulcrum_heat_frame *frame, const struct fulcrum_axis *axis, double x,
     double to)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     for (size_t i = 0; i < axis->tick_count; i++) {
         double y = fulcrum_axis_at(axis, axis->ticks[i].value);
         double length_pt = axis->ticks[i].label[0] != '\0' ? 3.5 : 2.0;
@@ -475,9 +460,7 @@ static void draw_upright_ticks(struct fulcrum_canvas *canvas,
 static void draw_upright_label(struct fulcrum_canvas *canvas,
     const struct fulcrum_heat_frame *frame, double x, const char *text)
 {
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    style.anchor_x = 0.5;
-    style.anchor_y = 0.5;
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.5);
     style.rotation_deg = 90.0;
     style.width_max_pt = frame->panel.y1 - frame->panel.y0;
     fulcrum_canvas_text(canvas, &style,
@@ -487,8 +470,7 @@ static void draw_upright_label(struct fulcrum_canvas *canvas,
 static void draw_x_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_heat_frame *frame)
 {
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     double y = frame->panel.y1;
     for (size_t i = 0; i < frame->x.tick_count; i++) {
         double x = fulcrum_axis_at(&frame->x, frame->x.ticks[i].value);
@@ -503,8 +485,7 @@ static void draw_x_axis(
         .across = y + tick_gap_pt};
     row.style.anchor_x = 0.5;
     fulcrum_tick_row_draw(canvas, &row);
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
-    style.anchor_x = 0.5;
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.0);
     style.width_max_pt = frame->panel.x1 - frame->panel.x0;
     fulcrum_canvas_text(canvas, &style,
         (struct fulcrum_spot){(frame->panel.x0 + frame->panel.x1) / 2.0,
@@ -521,8 +502,8 @@ static void draw_bar(struct fulcrum_canvas *canvas,
         frame->panel.x1 + bar_gap_pt + bar_pt, frame->panel.y1};
     double step_pt = (bar.y1 - bar.y0) / FULCRUM_HEAT_COLOURS;
     for (int k = 0; k < FULCRUM_HEAT_COLOURS; k++) {
-        const struct fulcrum_pen pen = {
-            .rgb = fulcrum_heat_colour(k), .kind = FULCRUM_BOX_NONE};
+        const struct fulcrum_pen pen =
+            fulcrum_palette_rule(fulcrum_heat_colour(k), 0.0);
         double low = bar.y1 - step_pt * (double)k;
         double high = fmax(bar.y0, low - step_pt - overlap_pt);
         fulcrum_canvas_fill_rect(
@@ -535,9 +516,8 @@ static void draw_bar(struct fulcrum_canvas *canvas,
         const struct fulcrum_heat_level *level = &lines->levels[i];
         if (!level->is_ratio) {
             double share = fulcrum_axis_at(&frame->colours, level->value);
-            const struct fulcrum_pen pen = {.rgb = fulcrum_palette_heat_ink(share),
-                .width_pt = 1.0,
-                .kind = FULCRUM_BOX_NONE};
+            const struct fulcrum_pen pen =
+                fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
             double y = fulcrum_axis_at(&axis, level->value);
             fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){bar.x0, y},
                 (struct fulcrum_spot){bar.x1, y});

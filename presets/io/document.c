@@ -221,12 +221,12 @@ static enum fulcrum_status parse_text(
         status = scan_text(source);
     }
     json_tokener_free(tokener);
-    if (status != FULCRUM_OK) {
+    if (status == FULCRUM_OK) {
+        *out = document;
+    } else {
         json_object_put(document);
-        return status;
     }
-    *out = document;
-    return FULCRUM_OK;
+    return status;
 }
 
 static enum fulcrum_status parse_source(
@@ -307,15 +307,13 @@ static enum fulcrum_status take_tail(
     struct reading *reading, struct json_object *tail, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    struct json_object_iterator at = json_object_iter_begin(tail);
-    struct json_object_iterator end = json_object_iter_end(tail);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        const char *key = json_object_iter_peek_name(&at);
-        struct json_object *value = json_object_get(json_object_iter_peek_value(&at));
-        if (json_object_object_get_ex(reading->head, key, NULL)) {
-            json_object_put(value);
-        } else if (json_object_object_add(reading->head, key, value) != 0) {
-            json_object_put(value);
+    struct json_object_iter at;
+    json_object_object_foreachC(tail, at)
+    {
+        if (!json_object_object_get_ex(reading->head, at.key, NULL) &&
+            json_object_object_add(reading->head, at.key, json_object_get(at.val)) !=
+                0) {
+            json_object_put(at.val);
             status = no_memory(reading, err);
         }
     }
@@ -380,10 +378,10 @@ enum fulcrum_status fulcrum_json_lines_read(const char *path,
     TRY(fulcrum_text_file_read(path, &text, &length, err));
     enum fulcrum_status status = read_lines(&reading, text, err);
     free(text);
-    if (status != FULCRUM_OK) {
+    if (status == FULCRUM_OK) {
+        *out = reading.head;
+    } else {
         json_object_put(reading.head);
-        return status;
     }
-    *out = reading.head;
-    return FULCRUM_OK;
+    return status;
 }

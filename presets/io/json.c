@@ -153,17 +153,12 @@ static void add_number(struct fulcrum_json *parent, const char *key, double valu
 static void add_text(struct fulcrum_json *parent, const char *key, const char *value)
 {
     struct fulcrum_json *child = add_child(parent, key, KIND_SCALAR);
-    if (child == NULL) {
-        return;
-    }
     size_t length = 0;
-    FILE *stream = open_memstream(&child->text, &length);
-    if (stream == NULL) {
-        mark(child);
-        return;
+    FILE *stream = child != NULL ? open_memstream(&child->text, &length) : NULL;
+    if (stream != NULL) {
+        write_quoted(stream, value);
     }
-    write_quoted(stream, value);
-    if (fclose(stream) != 0) {
+    if (child != NULL && (stream == NULL || fclose(stream) != 0)) {
         mark(child);
     }
 }

@@ -47,10 +47,10 @@ void fulcrum_reader_adopt(
 enum fulcrum_status fulcrum_reader_finish(
     const struct fulcrum_reader *reader, struct fulcrum_error *err)
 {
-    if (reader->faults.status == FULCRUM_OK) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, reader->faults.status, "%s", reader->faults.detail);
+    enum fulcrum_status status = reader->faults.status;
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail(err, status, "%s", reader->faults.detail);
 }
 
 /* Cuts a long value, not inside a UTF-8 sequence. */
@@ -207,6 +207,13 @@ int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size)
     return 1;
 }
 
+int fulcrum_node_text_of(
+    const struct fulcrum_node *object, const char *key, char *out, size_t size)
+{
+    struct fulcrum_node node = fulcrum_node_member(object, key);
+    return fulcrum_node_text(&node, out, size);
+}
+
 int fulcrum_node_flag(const struct fulcrum_node *node, bool *out)
 {
     if (!json_object_is_type(node->json, json_type_boolean)) {
@@ -299,9 +306,9 @@ void fulcrum_node_check_keys(
     while (known[known_count] != NULL) {
         known_count++;
     }
-    struct json_object_iterator at = json_object_iter_begin(object->json);
-    struct json_object_iterator end = json_object_iter_end(object->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        check_key(object, json_object_iter_peek_name(&at), known, known_count);
+    struct json_object_iter member;
+    json_object_object_foreachC(object->json, member)
+    {
+        check_key(object, member.key, known, known_count);
     }
 }

@@ -17,9 +17,15 @@
 #include "model/try.h"
 #include "presets/io/text_file.h"
 
-/* Texts that lie in the file's buffer, in the order of their lines. */
+/* A text that lies in the file's buffer, and the line that its row begins in. */
+struct cell {
+    const char *text;
+    size_t line;
+};
+
+/* In the order of their lines. */
 struct cells {
-    const char **items;
+    struct cell *items;
     size_t count;
     size_t room;
 };
@@ -29,9 +35,7 @@ struct fulcrum_table {
     char *text; /* the file, cells ended and unquoted in place */
     size_t column_count;
     struct cells cells; /* the header, then every row */
-    size_t *lines;      /* line of each row */
     size_t row_count;
-    size_t row_room;
     struct cells comments;
 };
 
@@ -42,11 +46,6 @@ struct parser {
     struct fulcrum_error *err;
 };
 
-static enum fulcrum_status fail_memory(const struct parser *parser)
-{
-    return fulcrum_fail(parser->err, FULCRUM_ERR_NO_MEMORY, "%s", parser->table->path);
-}
-
 static enum fulcrum_status fail_line(
     const struct parser *parser, size_t line, const char *text)
 {
@@ -56,19 +55,16 @@ static enum fulcrum_status fail_line(
 
 /* Doubles its room, so that large files take linear time. */
 static enum fulcrum_status push(
-    const struct parser *parser, struct cells *cells, const char *text)
+    const struct parser *parser, struct cells *cells, const char *text, size_t line)
 {
     if (cells->count == cells->room) {
         size_t room = cells->room == 0 ? 64 : 2 * cells->room;
-        const char **grown = realloc(cells->items, room * sizeof *grown);
-        if (grown == NULL) {
-            return fail_memory(parser);
-        }
+        struct cell *grown = realloc(cells->items, room * sizeof *grown);
+        TRY_MEMORY(grown, parser->err, "%s", parser->table->path);
         cells->items = grown;
         cells->room = room;
     }
-    cells->items[cells->count] = text;
-    cells->count++;
+    cells->items[cells->count++] = (struct cell){text, line};
     return FULCRUM_OK;
 }
 
@@ -163,29 +159,12 @@ static enum fulcrum_status parse_cell(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_row(struct parser *parser, size_t line)
-{
-    struct fulcrum_table *table = parser->table;
-    if (table->row_count == table->row_room) {
-        size_t room = table->row_room == 0 ? 64 : 2 * table->row_room;
-        size_t *grown = realloc(table->lines, room * sizeof *grown);
-        if (grown == NULL) {
-            return fail_memory(parser);
-        }
-        table->lines = grown;
-        table->row_room = room;
-    }
-    table->lines[table->row_count] = line;
-    table->row_count++;
-    return FULCRUM_OK;
-}
-
 /* Columns are found by name: two of one name would hide data. */
 static enum fulcrum_status check_header(const struct parser *parser, size_t line)
 {
     const struct fulcrum_table *table = parser->table;
     for (size_t i = 0; i < table->column_count; i++) {
-        const char *name = table->cells.items[i];
+        const char *name = table->cells.items[i].text;
         if (name[0] == '\0') {
             return fail_line(parser, line, "a column has no name");
         }
@@ -204,13 +183,8 @@ static enum fulcrum_status parse_record(struct parser *parser)
     char separator = ',';
     while (separator == ',') {
         const char *cell = NULL;
-        enum fulcrum_status status = parse_cell(parser, &cell, &separator);
-        if (status == FULCRUM_OK) {
-            status = push(parser, &table->cells, cell);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(parse_cell(parser, &cell, &separator));
+        TRY(push(parser, &table->cells, cell, line));
         count++;
     }
     if (table->column_count == 0) {
@@ -220,7 +194,8 @@ static enum fulcrum_status parse_record(struct parser *parser)
     FAIL_IF(count != table->column_count, parser->err, FULCRUM_ERR_FORMAT,
         "%s: line %zu: has %zu cells: expected %zu as in the header", table->path, line,
         count, table->column_count);
-    return add_row(parser, line);
+    table->row_count++;
+    return FULCRUM_OK;
 }
 
 /* Comments below the header are skipped: they explain single rows. */
@@ -238,24 +213,19 @@ static enum fulcrum_status parse_comment(struct parser *parser)
     if (parser->table->column_count > 0) {
         return FULCRUM_OK;
     }
-    return push(parser, &parser->table->comments, *text == ' ' ? text + 1 : text);
+    return push(
+        parser, &parser->table->comments, *text == ' ' ? text + 1 : text, parser->line);
 }
 
 static enum fulcrum_status parse(struct parser *parser)
 {
     while (parser->next != NULL && *parser->next != '\0') {
-        enum fulcrum_status status = FULCRUM_OK;
         size_t blank = strspn(parser->next, "\r");
         if (parser->next[blank] == '\n') {
             parser->next += blank + 1;
             parser->line++;
-        } else if (*parser->next == '#') {
-            status = parse_comment(parser);
         } else {
-            status = parse_record(parser);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
+            TRY(*parser->next == '#' ? parse_comment(parser) : parse_record(parser));
         }
     }
     FAIL_IF(parser->table->row_count == 0, parser->err, FULCRUM_ERR_FORMAT,
@@ -270,24 +240,19 @@ enum fulcrum_status fulcrum_table_load(
     struct fulcrum_table *table = calloc(1, sizeof *table);
     TRY_MEMORY(table, err, "%s", path);
     size_t length = 0;
-    enum fulcrum_status status =
-        fulcrum_text_file_read(path, &table->text, &length, err);
-    if (status == FULCRUM_OK) {
-        table->path = strdup(path);
-        if (table->path == NULL) {
-            status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-        }
-    }
-    if (status == FULCRUM_OK) {
-        struct parser parser = {table, table->text, 1, err};
-        status = parse(&parser);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_table_free(table);
-        return status;
-    }
+    struct parser parser = {table, NULL, 1, err};
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_text_file_read(path, &table->text, &length, err));
+    table->path = strdup(path);
+    parser.next = table->text;
+    TRY_OR_END(table->path != NULL
+                   ? parse(&parser)
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path));
     *out = table;
     return FULCRUM_OK;
+end:
+    fulcrum_table_free(table);
+    return status;
 }
 
 void fulcrum_table_free(struct fulcrum_table *table)
@@ -297,7 +262,6 @@ void fulcrum_table_free(struct fulcrum_table *table)
         free(table->text);
         free(table->cells.items);
         free(table->comments.items);
-        free(table->lines);
         free(table);
     }
 }
@@ -314,13 +278,13 @@ size_t fulcrum_table_column_count(const struct fulcrum_table *table)
 
 const char *fulcrum_table_column_name(const struct fulcrum_table *table, size_t column)
 {
-    return table->cells.items[column];
+    return table->cells.items[column].text;
 }
 
 size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
 {
     size_t i = 0;
-    while (i < table->column_count && strcmp(table->cells.items[i], column) != 0) {
+    while (i < table->column_count && strcmp(table->cells.items[i].text, column) != 0) {
         i++;
     }
     return i;
@@ -329,12 +293,12 @@ size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
 const char *fulcrum_table_text(
     const struct fulcrum_table *table, size_t row, size_t column)
 {
-    return table->cells.items[(row + 1) * table->column_count + column];
+    return table->cells.items[(row + 1) * table->column_count + column].text;
 }
 
 size_t fulcrum_table_line(const struct fulcrum_table *table, size_t row)
 {
-    return table->lines[row];
+    return table->cells.items[(row + 1) * table->column_count].line;
 }
 
 /* strtod alone would take hexadecimal numbers, "inf" and "nan". */
@@ -361,12 +325,12 @@ enum fulcrum_status fulcrum_table_number(const struct fulcrum_table *table, size
     double value = (double)NAN;
     FAIL_IF(*start != '\0' && !parse_number(start, &value), err, FULCRUM_ERR_FORMAT,
         "%s: line %zu: %s = %.60s: expected a number or nothing", table->path,
-        table->lines[row], fulcrum_table_column_name(table, column), text);
+        fulcrum_table_line(table, row), fulcrum_table_column_name(table, column), text);
     *out = value;
     return FULCRUM_OK;
 }
 
 const char *fulcrum_table_comment(const struct fulcrum_table *table, size_t line)
 {
-    return line < table->comments.count ? table->comments.items[line] : "";
+    return line < table->comments.count ? table->comments.items[line].text : "";
 }

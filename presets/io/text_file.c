@@ -77,14 +77,6 @@ static enum fulcrum_status check_text(
     return FULCRUM_OK;
 }
 
-static void drop_byte_order_mark(char *text, size_t *length)
-{
-    if (*length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        *length -= 3;
-        memmove(text, text + 3, *length + 1);
-    }
-}
-
 static enum fulcrum_status open_file(
     const char *path, FILE **out, struct fulcrum_error *err)
 {
@@ -114,7 +106,11 @@ enum fulcrum_status fulcrum_text_file_read(
         (void)fclose(stream);
     }
     if (status == FULCRUM_OK) {
-        drop_byte_order_mark(buffer.text, &buffer.used);
+        /* Without a byte order mark. */
+        if (buffer.used >= 3 && memcmp(buffer.text, "\xef\xbb\xbf", 3) == 0) {
+            buffer.used -= 3;
+            memmove(buffer.text, buffer.text + 3, buffer.used + 1);
+        }
         status = check_text(path, buffer.text, buffer.used, err);
     }
     if (status != FULCRUM_OK) {

@@ -18,11 +18,15 @@
 #include "presets/kind/preset.h"
 #include "presets/kind/preset_folders.h"
 
-/* The samples and figures of a calibration file. */
+/*
+ * Adds one part of a file to the calibration, or faults to the node's reader. A
+ * calibration with faults is never handed out, so a part may stay incomplete.
+ */
+typedef void part_reader(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration);
 
 /* A fault for a call that failed on the node's content. */
-static void calibration_note_status(
-    const struct fulcrum_node *node, enum fulcrum_status status)
+static void note_status(const struct fulcrum_node *node, enum fulcrum_status status)
 {
     if (status != FULCRUM_OK) {
         fulcrum_node_fault(node, status, "%s", fulcrum_status_text(status));
@@ -30,8 +34,8 @@ static void calibration_note_status(
 }
 
 /* Calls `read` for each object of an array. */
-static void calibration_read_elements(const struct fulcrum_node *array,
-    struct fulcrum_calibration *calibration, fulcrum_calibration_part *read)
+static void read_elements(const struct fulcrum_node *array,
+    struct fulcrum_calibration *calibration, part_reader *read)
 {
     size_t count = 0;
     if (!fulcrum_node_is_array(array, &count)) {
@@ -43,19 +47,6 @@ static void calibration_read_elements(const struct fulcrum_node *array,
             read(&element, calibration);
         }
     }
-}
-
-static void read_series_text(
-    const struct fulcrum_node *node, struct fulcrum_series *series)
-{
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
-    struct fulcrum_node x_name = fulcrum_node_member(node, "x_name");
-    struct fulcrum_node condition = fulcrum_node_member(node, "condition");
-    (void)fulcrum_node_text(&name, series->name, sizeof series->name);
-    (void)fulcrum_node_text(&unit, series->unit, sizeof series->unit);
-    (void)fulcrum_node_text(&x_name, series->x_name, sizeof series->x_name);
-    (void)fulcrum_node_text(&condition, series->condition, sizeof series->condition);
 }
 
 /* NULL where the column is absent: the calibration has a fallback for it. */
@@ -72,7 +63,11 @@ static void read_series(
     fulcrum_node_check_keys(node, keys);
     struct fulcrum_series series;
     memset(&series, 0, sizeof series);
-    read_series_text(node, &series);
+    (void)fulcrum_node_text_of(node, "name", series.name, sizeof series.name);
+    (void)fulcrum_node_text_of(node, "unit", series.unit, sizeof series.unit);
+    (void)fulcrum_node_text_of(node, "x_name", series.x_name, sizeof series.x_name);
+    (void)fulcrum_node_text_of(
+        node, "condition", series.condition, sizeof series.condition);
     struct fulcrum_node x = fulcrum_node_member(node, "x");
     struct fulcrum_node value = fulcrum_node_member(node, "value");
     struct fulcrum_node canary = fulcrum_node_member(node, "canary_rel");
@@ -83,8 +78,7 @@ static void read_series(
         series.disturbed = read_optional_row(&disturbed, series.count);
     }
     if (series.x != NULL) {
-        calibration_note_status(
-            node, fulcrum_calibration_add_series(calibration, &series, NULL));
+        note_status(node, fulcrum_calibration_add_series(calibration, &series, NULL));
     }
     free(series.x);
     free(series.value);
@@ -100,18 +94,16 @@ static void read_quantity(
     fulcrum_node_check_keys(node, keys);
     struct fulcrum_quantity quantity;
     memset(&quantity, 0, sizeof quantity);
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
     struct fulcrum_node value = fulcrum_node_member(node, "value");
-    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
     struct fulcrum_node interval = fulcrum_node_member(node, "interval");
-    (void)fulcrum_node_text(&name, quantity.name, sizeof quantity.name);
+    (void)fulcrum_node_text_of(node, "name", quantity.name, sizeof quantity.name);
     (void)fulcrum_node_measured(&value, &quantity.value);
-    (void)fulcrum_node_text(&unit, quantity.unit, sizeof quantity.unit);
+    (void)fulcrum_node_text_of(node, "unit", quantity.unit, sizeof quantity.unit);
     double *bounds = fulcrum_node_row(&interval, 2);
     if (bounds != NULL) {
         quantity.lo = bounds[0];
         quantity.hi = bounds[1];
-        calibration_note_status(
+        note_status(
             node, fulcrum_calibration_add_quantity(calibration, &quantity, NULL));
     }
     free(bounds);
@@ -126,17 +118,9 @@ static void read_fit(
     fulcrum_node_check_keys(node, keys);
     struct fulcrum_fit_report fit;
     memset(&fit, 0, sizeof fit);
-    const struct {
-        const char *key;
-        char *out;
-        size_t size;
-    } texts[] = {{"name", fit.name, sizeof fit.name},
-        {"form", fit.form, sizeof fit.form},
-        {"warning", fit.warning, sizeof fit.warning}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct fulcrum_node text = fulcrum_node_member(node, texts[i].key);
-        (void)fulcrum_node_text(&text, texts[i].out, texts[i].size);
-    }
+    (void)fulcrum_node_text_of(node, "name", fit.name, sizeof fit.name);
+    (void)fulcrum_node_text_of(node, "form", fit.form, sizeof fit.form);
+    (void)fulcrum_node_text_of(node, "warning", fit.warning, sizeof fit.warning);
     double *const numbers[] = {
         &fit.mape_frac, &fit.smape_frac, &fit.max_frac, &fit.bias_frac};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -151,25 +135,25 @@ static void read_fit(
         return;
     }
     fit.point_count = (size_t)count;
-    calibration_note_status(node, fulcrum_calibration_add_fit(calibration, &fit, NULL));
+    note_status(node, fulcrum_calibration_add_fit(calibration, &fit, NULL));
 }
 
-void fulcrum_calibration_read_series(
+static void read_all_series(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    calibration_read_elements(node, calibration, read_series);
+    read_elements(node, calibration, read_series);
 }
 
-void fulcrum_calibration_read_quantities(
+static void read_quantities(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    calibration_read_elements(node, calibration, read_quantity);
+    read_elements(node, calibration, read_quantity);
 }
 
-void fulcrum_calibration_read_fits(
+static void read_fits(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    calibration_read_elements(node, calibration, read_fit);
+    read_elements(node, calibration, read_fit);
 }
 
 /* Keys are free: what describes a host differs from one kernel to the next. */
@@ -184,21 +168,21 @@ static void read_note(const struct fulcrum_node *notes, const char *key,
         return;
     }
     if (fulcrum_node_text(&node, note.text, sizeof note.text)) {
-        calibration_note_status(
+        note_status(
             &node, fulcrum_calibration_add_note(calibration, key, note.text, NULL));
     }
 }
 
-void fulcrum_calibration_read_notes(
+static void read_notes(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
     if (!fulcrum_node_is_object(node)) {
         return;
     }
-    struct json_object_iterator at = json_object_iter_begin(node->json);
-    struct json_object_iterator end = json_object_iter_end(node->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        read_note(node, json_object_iter_peek_name(&at), calibration);
+    struct json_object_iter member;
+    json_object_object_foreachC(node->json, member)
+    {
+        read_note(node, member.key, calibration);
     }
 }
 
@@ -224,72 +208,16 @@ static void read_complete(
     (void)fulcrum_node_flag(node, &calibration->complete);
 }
 
-/*
- * A named machine is read as it stands today; a saved calibration holds a copy, so
- * that a later change of the preset does not change what was measured.
- */
-static void load_machine_preset(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    char name[FULCRUM_PRESET_PATH_SIZE];
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    if (!fulcrum_node_text(node, name, sizeof name)) {
-        return;
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    struct fulcrum_design design;
-    fulcrum_design_init(&design);
-    enum fulcrum_status status = fulcrum_preset_find(
-        FULCRUM_PRESET_MACHINE, name, node->reader->file, path, &failure);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_machine_load(path, &design, NULL, &failure);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_node_fault(node, status, "%s", failure.detail);
-        return;
-    }
-    calibration->machine = design.machine;
-}
-
-/*
- * No sources here: a calibration's machine is the host that was detected, and its
- * notes say how.
- */
-static void read_machine_object(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_fields_io sheet;
-    enum fulcrum_status status =
-        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, NULL);
-    if (status != FULCRUM_OK) {
-        calibration_note_status(node, status);
-        return;
-    }
-    fulcrum_fields_io_apply_bare(&sheet, node);
-    calibration->machine = sheet.design.machine;
-    fulcrum_fields_io_clear(&sheet);
-    struct fulcrum_machine *machine = &calibration->machine;
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    struct fulcrum_node title = fulcrum_node_member(node, "title");
-    if (name.json != NULL) {
-        (void)fulcrum_node_text(&name, machine->name, sizeof machine->name);
-    }
-    if (title.json != NULL) {
-        (void)fulcrum_node_text(&title, machine->title, sizeof machine->title);
-    }
-}
-
+/* Sources are not asked for: a calibration's machine is the host that was detected. */
 static void read_machine(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    if (json_object_is_type(node->json, json_type_string)) {
-        load_machine_preset(node, calibration);
-    } else if (json_object_is_type(node->json, json_type_object)) {
-        read_machine_object(node, calibration);
-    } else {
-        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
-            "expected the name of a machine preset, or an object");
-    }
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    design.machine = calibration->machine;
+    fulcrum_preset_read_half(
+        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_CALIBRATION, &design);
+    calibration->machine = design.machine;
 }
 
 /* Index of the name that the node holds, or a fault and -1. */
@@ -332,13 +260,13 @@ static void read_parameter(
     struct fulcrum_node error = fulcrum_node_member(node, "standard_error");
     struct fulcrum_node scale = fulcrum_node_member(node, "scale");
     struct fulcrum_node origin = fulcrum_node_member(node, "origin");
-    struct fulcrum_node source = fulcrum_node_member(node, "source");
     bool is_path = fulcrum_node_text(&path, parameter.path, sizeof parameter.path);
     (void)fulcrum_node_number(&value, &parameter.value);
     (void)fulcrum_node_number(&error, &parameter.standard_error);
     int scale_index = read_name(&scale, scales);
     int origin_index = read_name(&origin, origins);
-    (void)fulcrum_node_text(&source, parameter.source, sizeof parameter.source);
+    (void)fulcrum_node_text_of(
+        node, "source", parameter.source, sizeof parameter.source);
     if (is_path && fulcrum_calibration_parameter(calibration, parameter.path) != NULL) {
         fulcrum_node_fault(&path, FULCRUM_ERR_FORMAT, "expected each path once");
     }
@@ -346,8 +274,7 @@ static void read_parameter(
         parameter.scale = (enum fulcrum_scale)scale_index;
         parameter.origin = (enum fulcrum_origin)origin_index;
     }
-    calibration_note_status(
-        node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
+    note_status(node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
 }
 
 /* Needs the parameters; the model checks symmetry and diagonal. */
@@ -403,10 +330,9 @@ static void read_draws(
         free(values);
     }
     if (is_good || draws == NULL) {
-        calibration_note_status(
-            node, draws != NULL
-                      ? fulcrum_calibration_set_draws(calibration, draws, count, NULL)
-                      : FULCRUM_ERR_NO_MEMORY);
+        note_status(node, draws != NULL ? fulcrum_calibration_set_draws(
+                                              calibration, draws, count, NULL)
+                                        : FULCRUM_ERR_NO_MEMORY);
     }
     free(draws);
 }
@@ -417,7 +343,7 @@ static void read_capacity(
     double *values = NULL;
     size_t count = 0;
     if (fulcrum_node_numbers(node, &values, &count)) {
-        calibration_note_status(
+        note_status(
             node, fulcrum_calibration_set_capacity(calibration, values, count, NULL));
     }
     free(values);
@@ -440,7 +366,7 @@ static void read_batch_time(
         times = fulcrum_node_row(&time, count);
     }
     if (times != NULL) {
-        calibration_note_status(node,
+        note_status(node,
             fulcrum_calibration_set_batch_time(calibration, sizes, times, count, NULL));
     }
     free(sizes);
@@ -450,13 +376,13 @@ static void read_batch_time(
 static void read_parameters(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    calibration_read_elements(node, calibration, read_parameter);
+    read_elements(node, calibration, read_parameter);
 }
 
 /* In this order: a covariance needs the parameters. */
 struct part {
     const char *key;
-    fulcrum_calibration_part *read;
+    part_reader *read;
     bool is_required;
 };
 
@@ -469,10 +395,10 @@ static const struct part parts[] = {
     {"draws", read_draws, 0},
     {"capacity", read_capacity, 0},
     {"batch_time", read_batch_time, 0},
-    {"series", fulcrum_calibration_read_series, 0},
-    {"quantities", fulcrum_calibration_read_quantities, 0},
-    {"fits", fulcrum_calibration_read_fits, 0},
-    {"notes", fulcrum_calibration_read_notes, 0},
+    {"series", read_all_series, 0},
+    {"quantities", read_quantities, 0},
+    {"fits", read_fits, 0},
+    {"notes", read_notes, 0},
 };
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
@@ -514,24 +440,17 @@ enum fulcrum_status fulcrum_calibration_load(
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct json_object *document = NULL;
     struct fulcrum_calibration *calibration = NULL;
-    enum fulcrum_status status =
-        fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, name, NULL, path, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_document_read(path, &document, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_calibration_new(&calibration, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_calibration(path, document, calibration, err);
-    }
-    fulcrum_document_free(document);
-    if (status != FULCRUM_OK) {
-        fulcrum_calibration_free(calibration);
-        return status;
-    }
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, name, NULL, path, err));
+    TRY_OR_END(fulcrum_document_read(path, &document, err));
+    TRY_OR_END(fulcrum_calibration_new(&calibration, err));
+    TRY_OR_END(read_calibration(path, document, calibration, err));
     *out = calibration;
-    return FULCRUM_OK;
+    calibration = NULL;
+end:
+    fulcrum_document_free(document);
+    fulcrum_calibration_free(calibration);
+    return status;
 }
 
 static void add_parameters(
@@ -564,34 +483,14 @@ static bool is_diagonal(const struct fulcrum_calibration *calibration)
     return 1;
 }
 
-static void add_covariance(
-    struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
+static void add_matrix(struct fulcrum_json *root, const char *key, const double *values,
+    size_t rows, size_t columns)
 {
-    size_t n = calibration->parameter_count;
-    if (is_diagonal(calibration)) {
-        return;
-    }
-    struct fulcrum_json *array = fulcrum_json_add_array(root, "covariance");
-    for (size_t i = 0; i < n; i++) {
+    struct fulcrum_json *array = fulcrum_json_add_array(root, key);
+    for (size_t i = 0; i < rows; i++) {
         struct fulcrum_json *row = fulcrum_json_append_array(array);
-        for (size_t j = 0; j < n; j++) {
-            fulcrum_json_append_number(row, calibration->covariance[i * n + j]);
-        }
-    }
-}
-
-static void add_draws(
-    struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
-{
-    size_t n = calibration->parameter_count;
-    if (calibration->draw_count == 0) {
-        return;
-    }
-    struct fulcrum_json *array = fulcrum_json_add_array(root, "draws");
-    for (size_t k = 0; k < calibration->draw_count; k++) {
-        struct fulcrum_json *row = fulcrum_json_append_array(array);
-        for (size_t i = 0; i < n; i++) {
-            fulcrum_json_append_number(row, calibration->draws[k * n + i]);
+        for (size_t j = 0; j < columns; j++) {
+            fulcrum_json_append_number(row, values[i * columns + j]);
         }
     }
 }
@@ -707,8 +606,13 @@ static struct fulcrum_json *build(const struct fulcrum_calibration *calibration)
     design.machine = calibration->machine;
     fulcrum_fields_io_write(&design, FULCRUM_PRESET_MACHINE, object);
     add_parameters(root, calibration);
-    add_covariance(root, calibration);
-    add_draws(root, calibration);
+    size_t n = calibration->parameter_count;
+    if (!is_diagonal(calibration)) {
+        add_matrix(root, "covariance", calibration->covariance, n, n);
+    }
+    if (calibration->draw_count > 0) {
+        add_matrix(root, "draws", calibration->draws, calibration->draw_count, n);
+    }
     add_tables(root, calibration);
     add_series(root, calibration);
     add_quantities(root, calibration);

@@ -28,21 +28,40 @@
 /* A spread beyond this says nothing any more. */
 #define MAX_SPREAD_FACTOR 1000.0
 
+/* The first field from `i` on that lies below a path, or the count of fields. */
+static size_t next_below(const char *path, size_t i)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    size_t length = strlen(path);
+    while (i < count && (strncmp(fields[i].path, path, length) != 0 ||
+                            fields[i].path[length] != '.')) {
+        i++;
+    }
+    return i;
+}
+
+/* "machine.gpu" is a group because fields lie below it; there is no list of groups. */
+static bool is_group(const char *path)
+{
+    size_t count = 0;
+    (void)fulcrum_fields(&count);
+    return next_below(path, 0) < count;
+}
+
 /* 1 if `key` is a field of the kind or a group of them; paths without the kind. */
 static int covers_any(enum fulcrum_preset_kind kind, const char *key)
 {
     char path[160];
     (void)snprintf(path, sizeof path, "%s.%s", fulcrum_preset_kind_name(kind), key);
-    size_t length = strlen(path);
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(fields[i].path, path, length) == 0 &&
-            (fields[i].path[length] == '.' || fields[i].path[length] == '\0')) {
+        if (strcmp(fields[i].path, path) == 0) {
             return 1;
         }
     }
-    return 0;
+    return is_group(path);
 }
 
 static void check_text(const struct fulcrum_node *node)
@@ -77,10 +96,10 @@ static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_ki
     if (map->json == NULL || !fulcrum_node_is_object(map)) {
         return;
     }
-    struct json_object_iterator at = json_object_iter_begin(map->json);
-    struct json_object_iterator end = json_object_iter_end(map->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        const char *key = json_object_iter_peek_name(&at);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        const char *key = member.key;
         struct fulcrum_node entry = fulcrum_node_member(map, key);
         if (!covers_any(kind, key)) {
             fulcrum_reader_fault(entry.reader, FULCRUM_ERR_FORMAT,
@@ -201,47 +220,6 @@ static void note_source(const struct walk *walk, const struct fulcrum_node *node
     (void)snprintf(source->file, sizeof source->file, "%s", walk->name);
 }
 
-/* The field's setter knows what was expected, the node what stood there. */
-static void fault_from_setter(
-    const struct fulcrum_node *node, const struct fulcrum_error *failure)
-{
-    const char *expected = strstr(failure->detail, "expected");
-    fulcrum_node_fault(
-        node, failure->status, "%s", expected != NULL ? expected : failure->detail);
-}
-
-static int set_text_field(const struct walk *walk, const struct fulcrum_node *node,
-    const struct fulcrum_field *field)
-{
-    /* No choice is called "": a value of another type lists the choices too. */
-    char text[256] = "";
-    bool is_text = json_object_is_type(node->json, json_type_string);
-    if ((is_text || field->kind == FULCRUM_FIELD_TEXT) &&
-        !fulcrum_node_text(node, text, sizeof text)) {
-        return 0;
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_field_set_text(field, &walk->sheet->design, text, &failure) !=
-        FULCRUM_OK) {
-        fault_from_setter(node, &failure);
-        return 0;
-    }
-    return 1;
-}
-
-/* What is no number becomes NAN, which no field takes. */
-static int set_number_field(const struct walk *walk, const struct fulcrum_node *node,
-    const struct fulcrum_field *field)
-{
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_field_set_number(field, &walk->sheet->design, fulcrum_node_value(node),
-            &failure) != FULCRUM_OK) {
-        fault_from_setter(node, &failure);
-        return 0;
-    }
-    return 1;
-}
-
 /* What a parent gave is forgotten with its source. */
 static void take_back(
     struct fulcrum_fields_io *sheet, const struct fulcrum_field *field)
@@ -258,28 +236,31 @@ static void apply_field(const struct walk *walk, const struct fulcrum_node *node
         take_back(walk->sheet, field);
         return;
     }
-    bool is_number =
-        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
-    bool is_set = is_number ? set_number_field(walk, node, field)
-                            : set_text_field(walk, node, field);
-    if (is_set && walk->root != NULL) {
+    struct fulcrum_design *design = &walk->sheet->design;
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status status;
+    if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
+        /* What is no number becomes NAN, which no field takes. */
+        status =
+            fulcrum_field_set_number(field, design, fulcrum_node_value(node), &failure);
+    } else {
+        /* No choice is called "": a value of another type lists the choices too. */
+        char text[256] = "";
+        bool is_text = json_object_is_type(node->json, json_type_string);
+        if ((is_text || field->kind == FULCRUM_FIELD_TEXT) &&
+            !fulcrum_node_text(node, text, sizeof text)) {
+            return;
+        }
+        status = fulcrum_field_set_text(field, design, text, &failure);
+    }
+    if (status != FULCRUM_OK) {
+        /* The field's setter knows what was expected, the node what stood there. */
+        const char *expected = strstr(failure.detail, "expected");
+        fulcrum_node_fault(
+            node, status, "%s", expected != NULL ? expected : failure.detail);
+    } else if (walk->root != NULL) {
         note_source(walk, node, field);
     }
-}
-
-/* "machine.gpu" is a group because fields lie below it; there is no list of groups. */
-static bool is_group(const char *path)
-{
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    size_t length = strlen(path);
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(fields[i].path, path, length) == 0 &&
-            fields[i].path[length] == '.') {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 static void enter_group(
@@ -290,12 +271,8 @@ static void enter_group(
         struct fulcrum_fields_io *sheet = walk->sheet;
         size_t count = 0;
         const struct fulcrum_field *fields = fulcrum_fields(&count);
-        size_t length = strlen(path);
-        for (size_t i = 0; i < count; i++) {
-            if (strncmp(fields[i].path, path, length) == 0 &&
-                fields[i].path[length] == '.') {
-                take_back(sheet, &fields[i]);
-            }
+        for (size_t i = next_below(path, 0); i < count; i = next_below(path, i + 1)) {
+            take_back(sheet, &fields[i]);
         }
     } else if (fulcrum_node_is_object(node) && walk->count < MAX_PENDING) {
         struct pending *next = &walk->pending[walk->count++];
@@ -365,10 +342,10 @@ static void apply(struct walk *walk, const struct fulcrum_node *object)
     enter_group(walk, object, fulcrum_preset_kind_name(walk->sheet->kind));
     for (size_t i = 0; i < walk->count; i++) {
         struct pending group = walk->pending[i];
-        struct json_object_iterator at = json_object_iter_begin(group.node.json);
-        struct json_object_iterator end = json_object_iter_end(group.node.json);
-        for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-            apply_member(walk, &group, json_object_iter_peek_name(&at));
+        struct json_object_iter member;
+        json_object_object_foreachC(group.node.json, member)
+        {
+            apply_member(walk, &group, member.key);
         }
     }
 }

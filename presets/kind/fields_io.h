@@ -21,6 +21,16 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fields_io_init(
     struct fulcrum_fields_io *out, enum fulcrum_preset_kind kind,
     struct fulcrum_error *err);
 
+struct fulcrum_file_header;
+
+/*
+ * The sheet of a preset with everything it extends; `head` is that of the first file.
+ *   fails    as fulcrum_machine_load (presets/kind/preset.h)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fields_io_load(
+    struct fulcrum_fields_io *sheet, struct fulcrum_file_header *head, const char *name,
+    struct fulcrum_error *err);
+
 /* Frees what it holds. */
 void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet);
 

@@ -27,8 +27,6 @@
 #include "presets/io/reader.h"
 #include "presets/io/struct_io.h"
 
-static void product_form_line_clear(struct fulcrum_product_form_line *line);
-
 /* A product-form network, read strictly from JSON. */
 
 /*
@@ -58,6 +56,14 @@ static const char *type_name(int index)
     return fulcrum_product_form_type_name((enum fulcrum_product_form_type)index);
 }
 
+/* The member's choice, -1 after a fault; `otherwise` where it is not given. */
+static int read_choice(const struct fulcrum_node *object, const char *key,
+    fulcrum_struct_io_choice_name *name, int otherwise)
+{
+    struct fulcrum_node node = fulcrum_node_member(object, key);
+    return node.json != NULL ? fulcrum_struct_io_choice(&node, name) : otherwise;
+}
+
 static void read_station(const struct fulcrum_node *object,
     struct fulcrum_product_form_station *station, double **rates)
 {
@@ -75,11 +81,7 @@ static void read_station(const struct fulcrum_node *object,
     if (name.json != NULL) {
         (void)fulcrum_node_text(&name, station->name, sizeof station->name);
     }
-    struct fulcrum_node type = fulcrum_node_member(object, "type");
-    int index = (int)FULCRUM_STATION_QUEUE;
-    if (type.json != NULL) {
-        index = fulcrum_struct_io_choice(&type, type_name);
-    }
+    int index = read_choice(object, "type", type_name, (int)FULCRUM_STATION_QUEUE);
     if (index < 0) {
         return;
     }
@@ -134,17 +136,6 @@ static int read_stations(
     return 1;
 }
 
-/* Frees what the line owns. A zeroed line is accepted. */
-static void product_form_line_clear(struct fulcrum_product_form_line *line)
-{
-    for (size_t i = 0; line->rates != NULL && i < line->network.station_count; i++) {
-        free(line->rates[i]);
-    }
-    free(line->rates);
-    free(line->stations);
-    *line = (struct fulcrum_product_form_line){.stations = NULL};
-}
-
 #define MEMBER(member) offsetof(struct fulcrum_network, member)
 
 /* The largest numbers that the check lets pass, against which nothing is too much. */
@@ -172,6 +163,8 @@ static const struct fulcrum_struct_io_row step_rows[] = {
     {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
     {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
 };
+
+static const char *const no_others[] = {NULL};
 
 static const struct fulcrum_struct_io_row host_rows[] = {
     {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
@@ -212,18 +205,6 @@ static const char *kind_name(int index)
     return index < (int)LENGTH(names) ? names[index] : NULL;
 }
 
-static void read_table(
-    const struct fulcrum_node *node, struct fulcrum_network_line *line)
-{
-    size_t count = 0;
-    struct fulcrum_cpu_station *cpu = &line->network.cpu;
-    if (fulcrum_struct_io_numbers(node, 1.0, &line->capacity, &count)) {
-        cpu->curve = FULCRUM_CURVE_TABLE;
-        cpu->capacity = line->capacity;
-        cpu->capacity_count = count;
-    }
-}
-
 /* A table stands in place of the three fractions, and says how many threads there are.
  */
 static void read_capacity(const struct fulcrum_node *object,
@@ -237,10 +218,11 @@ static void read_capacity(const struct fulcrum_node *object,
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
         }
     }
-    read_table(table, line);
-    if (cpu->capacity_count == 0) {
+    if (!fulcrum_struct_io_numbers(table, 1.0, &line->capacity, &cpu->capacity_count)) {
         return;
     }
+    cpu->curve = FULCRUM_CURVE_TABLE;
+    cpu->capacity = line->capacity;
     double length = (double)cpu->capacity_count;
     struct fulcrum_node cores = fulcrum_node_member(object, "cores");
     struct fulcrum_node threads = fulcrum_node_member(object, "threads");
@@ -284,26 +266,14 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
     struct fulcrum_node object = fulcrum_node_member(root, "step");
     (void)fulcrum_struct_io_read(&object, &section, network);
     struct fulcrum_step *step = &network->step;
-    struct fulcrum_node law = fulcrum_node_member(&object, "law");
-    int index = step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
-                                                 : (int)FULCRUM_LAW_DETERMINISTIC;
-    if (law.json != NULL) {
-        index = fulcrum_struct_io_choice(&law, law_name);
-    }
+    int index = read_choice(&object, "law", law_name,
+        step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
+                                         : (int)FULCRUM_LAW_DETERMINISTIC);
     if (index < 0 || isnan(step->cv)) {
         index = (int)FULCRUM_LAW_PARETO;
         step->cv = 0.0;
     }
     step->law = (enum fulcrum_step_law)index;
-}
-
-static void read_stage(const struct fulcrum_node *root, const char *key,
-    const struct fulcrum_struct_io_row *rows, struct fulcrum_network *network)
-{
-    static const char *const others[] = {NULL};
-    const struct fulcrum_struct_io section = {rows, LENGTH(host_rows), others};
-    struct fulcrum_node object = fulcrum_node_member(root, key);
-    (void)fulcrum_struct_io_read(&object, &section, network);
 }
 
 static void read_batching(
@@ -314,12 +284,8 @@ static void read_batching(
         batching_rows, LENGTH(batching_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "batching");
     (void)fulcrum_struct_io_read(&object, &section, network);
-    struct fulcrum_node policy = fulcrum_node_member(&object, "policy");
     struct fulcrum_node size = fulcrum_node_member(&object, "size");
-    int index = (int)FULCRUM_BATCH_GREEDY;
-    if (policy.json != NULL) {
-        index = fulcrum_struct_io_choice(&policy, policy_name);
-    }
+    int index = read_choice(&object, "policy", policy_name, (int)FULCRUM_BATCH_GREEDY);
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
     bool is_zero = size.json != NULL && network->batch_size == 0.0;
@@ -334,9 +300,8 @@ static void read_batching(
 static void read_training(
     const struct fulcrum_node *root, struct fulcrum_network *network)
 {
-    static const char *const others[] = {NULL};
     const struct fulcrum_struct_io section = {
-        training_rows, LENGTH(training_rows), others};
+        training_rows, LENGTH(training_rows), no_others};
     struct fulcrum_node object = fulcrum_node_member(root, "training");
     if (object.json == NULL) {
         return;
@@ -409,8 +374,14 @@ static void read_network(
     (void)fulcrum_struct_io_read(root, &section, &line->network);
     read_cpu(root, line);
     read_step(root, &line->network);
-    read_stage(root, "host", host_rows, &line->network);
-    read_stage(root, "gpu", gpu_rows, &line->network);
+    const struct fulcrum_struct_io host_section = {
+        host_rows, LENGTH(host_rows), no_others};
+    const struct fulcrum_struct_io gpu_section = {
+        gpu_rows, LENGTH(gpu_rows), no_others};
+    struct fulcrum_node host = fulcrum_node_member(root, "host");
+    struct fulcrum_node gpu = fulcrum_node_member(root, "gpu");
+    (void)fulcrum_struct_io_read(&host, &host_section, &line->network);
+    (void)fulcrum_struct_io_read(&gpu, &gpu_section, &line->network);
     read_batching(root, &line->network);
     read_training(root, &line->network);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
@@ -427,11 +398,7 @@ static void read_document(
     if (name.json != NULL) {
         line->has_name = fulcrum_node_text(&name, line->name, sizeof line->name);
     }
-    struct fulcrum_node kind = fulcrum_node_member(root, "kind");
-    int index = (int)FULCRUM_KIND_NETWORK;
-    if (kind.json != NULL) {
-        index = fulcrum_struct_io_choice(&kind, kind_name);
-    }
+    int index = read_choice(root, "kind", kind_name, (int)FULCRUM_KIND_NETWORK);
     if (index < 0) {
         return;
     }
@@ -440,7 +407,6 @@ static void read_document(
         /*
          * Adds faults for what is malformed, and those of fulcrum_product_form_check. A
          * station without a name is called by its place, "stations[2]".
-         *   out      zeroed; its owner calls product_form_line_clear
          */
         static const char *const others[] = {"kind", "name", "stations", NULL};
         const struct fulcrum_struct_io section = {product_form_line_network_rows,
@@ -506,7 +472,14 @@ enum fulcrum_status fulcrum_network_line_parse(struct fulcrum_network_line *out,
 
 void fulcrum_network_line_clear(struct fulcrum_network_line *line)
 {
+    struct fulcrum_product_form_line *product_form = &line->product_form;
+    for (size_t i = 0;
+         product_form->rates != NULL && i < product_form->network.station_count; i++) {
+        free(product_form->rates[i]);
+    }
+    free(product_form->rates);
+    free(product_form->stations);
     free(line->capacity);
     line->capacity = NULL;
-    product_form_line_clear(&line->product_form);
+    *product_form = (struct fulcrum_product_form_line){.stations = NULL};
 }

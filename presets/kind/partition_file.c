@@ -160,73 +160,47 @@ enum fulcrum_status fulcrum_partition_load(
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct json_object *document = NULL;
-    struct fulcrum_partition *partition = NULL;
-    enum fulcrum_status status =
-        fulcrum_preset_find(FULCRUM_PRESET_PARTITION, name, NULL, path, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_document_read(path, &document, err);
-    }
-    if (status == FULCRUM_OK) {
-        partition = calloc(1, sizeof *partition);
-        status = partition != NULL
-                     ? read_partition(path, document, partition, err)
-                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-    }
-    fulcrum_document_free(document);
-    if (status != FULCRUM_OK) {
-        free(partition);
-        return status;
-    }
+    struct fulcrum_partition *partition = calloc(1, sizeof *partition);
+    enum fulcrum_status status;
+    TRY_MEMORY(partition, err, "%s", name);
+    TRY_OR_END(fulcrum_preset_find(FULCRUM_PRESET_PARTITION, name, NULL, path, err));
+    TRY_OR_END(fulcrum_document_read(path, &document, err));
+    TRY_OR_END(read_partition(path, document, partition, err));
     *out = partition;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status fail_gpu(const char *gpu,
-    const struct fulcrum_preset_entry *entries, size_t count, struct fulcrum_error *err)
-{
-    char list[300] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof list; i++) {
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-            i > 0 ? ", " : "", entries[i].name);
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "no partition preset is for the GPU \"%s\": there are %s", gpu, list);
-}
-
-/* Leaves NULL where the file is for another GPU. */
-static enum fulcrum_status load_if_for(const char *file, const char *gpu,
-    struct fulcrum_partition **out, struct fulcrum_error *err)
-{
-    struct fulcrum_partition *partition = NULL;
-    *out = NULL;
-    enum fulcrum_status status = fulcrum_partition_load(file, &partition, err);
-    if (status != FULCRUM_OK || partition == NULL) {
-        return status;
-    }
-    if (strcmp(partition->mig.gpu, gpu) == 0) {
-        *out = partition;
-    } else {
-        free(partition);
-    }
-    return FULCRUM_OK;
+    partition = NULL;
+end:
+    fulcrum_document_free(document);
+    free(partition);
+    return status;
 }
 
 enum fulcrum_status fulcrum_partition_of_gpu(
     const char *gpu, struct fulcrum_partition **out, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
     struct fulcrum_partition *found = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
+    size_t count = 0;
+    char list[300] = "";
+    size_t used = 0;
+    enum fulcrum_status status;
     TRY_OR_END(fulcrum_preset_list(FULCRUM_PRESET_PARTITION, &entries, &count, err));
     for (size_t i = 0; found == NULL && i < count; i++) {
-        TRY_OR_END(load_if_for(entries[i].file, gpu, &found, err));
+        TRY_OR_END(fulcrum_partition_load(entries[i].file, &found, err));
+        if (strcmp(found->mig.gpu, gpu) != 0) {
+            free(found);
+            found = NULL;
+        }
+        if (used < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                i > 0 ? ", " : "", entries[i].name);
+        }
     }
     if (found == NULL) {
-        TRY_OR_END(fail_gpu(gpu, entries, count, err));
+        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "no partition preset is for the GPU \"%s\": there are %s", gpu, list);
+    } else {
+        *out = found;
     }
-    *out = found;
 end:
     free(entries);
     return status;

@@ -1,29 +1,17 @@
-/* preset.c - machines and workloads from files, with what they extend. */
+/* preset.c - machines and workloads, each from a file or inside another one. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
 #include "presets/kind/preset.h"
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/reader.h"
 #include "presets/kind/fields_io.h"
 #include "presets/kind/file_header.h"
 #include "presets/kind/preset_folders.h"
-
-enum { MAX_LINKS = 16 };
-
-/* A file, and what it extends after it. */
-struct chain {
-    struct {
-        char path[FULCRUM_PRESET_PATH_SIZE];
-        struct json_object *document;
-    } links[MAX_LINKS];
-    size_t count;
-};
 
 void fulcrum_sources_free(struct fulcrum_sources *sources)
 {
@@ -41,105 +29,6 @@ const struct fulcrum_source *fulcrum_sources_find(
         }
     }
     return NULL;
-}
-
-/* The same file by whatever path it is reached. */
-static bool is_in_chain(const struct chain *chain, const char *path)
-{
-    struct stat wanted;
-    if (stat(path, &wanted) != 0) {
-        return 0;
-    }
-    for (size_t i = 0; i < chain->count; i++) {
-        struct stat there;
-        if (stat(chain->links[i].path, &there) == 0 && there.st_dev == wanted.st_dev &&
-            there.st_ino == wanted.st_ino) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A new last link, which the chain owns from here on. */
-static enum fulcrum_status chain_read(
-    struct chain *chain, const char *path, struct fulcrum_error *err)
-{
-    struct json_object *document = NULL;
-    TRY(fulcrum_document_read(path, &document, err));
-    memcpy(chain->links[chain->count].path, path, strlen(path) + 1);
-    chain->links[chain->count].document = document;
-    chain->count++;
-    return FULCRUM_OK;
-}
-
-/* Reads what the last link extends; returns 1 if there is a new last link. */
-static int chain_extend(
-    struct chain *chain, struct fulcrum_reader *reader, enum fulcrum_preset_kind kind)
-{
-    reader->file = chain->links[chain->count - 1].path;
-    struct fulcrum_node root =
-        fulcrum_node_root(reader, chain->links[chain->count - 1].document);
-    struct fulcrum_node node = fulcrum_node_member(&root, "extends");
-    char name[FULCRUM_PRESET_PATH_SIZE];
-    if (node.json == NULL || !fulcrum_node_text(&node, name, sizeof name)) {
-        return 0;
-    }
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_preset_find(kind, name, reader->file, path, &failure) != FULCRUM_OK) {
-        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
-        return 0;
-    }
-    if (is_in_chain(chain, path) || chain->count == MAX_LINKS) {
-        fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT,
-            "expected a chain of at most %d presets without a circle", MAX_LINKS);
-        return 0;
-    }
-    if (chain_read(chain, path, &failure) != FULCRUM_OK) {
-        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
-        return 0;
-    }
-    return 1;
-}
-
-/* From the last link to the first, each over what those before it gave. */
-static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader,
-    struct fulcrum_fields_io *sheet, struct fulcrum_file_header *head)
-{
-    for (size_t i = chain->count; i > 0; i--) {
-        reader->file = chain->links[i - 1].path;
-        struct fulcrum_node root =
-            fulcrum_node_root(reader, chain->links[i - 1].document);
-        (void)fulcrum_file_header_read(&root, sheet->kind, head);
-        if (head->is_kind) {
-            fulcrum_fields_io_apply(sheet, &root, head->name);
-        }
-    }
-}
-
-/* The sheet of a preset with everything it extends; `head` is that of the first file.
- */
-static enum fulcrum_status load_sheet(struct fulcrum_fields_io *sheet,
-    struct fulcrum_file_header *head, const char *name, struct fulcrum_error *err)
-{
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    TRY(fulcrum_preset_find(sheet->kind, name, NULL, path, err));
-    struct chain *chain = calloc(1, sizeof *chain);
-    TRY_MEMORY(chain, err, "%s", path);
-    enum fulcrum_status status = chain_read(chain, path, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
-        while (chain_extend(chain, &reader, sheet->kind)) {
-        }
-        apply_chain(chain, &reader, sheet, head);
-        status = fulcrum_reader_finish(&reader, err);
-    }
-    for (size_t i = 0; i < chain->count; i++) {
-        fulcrum_document_free(chain->links[i].document);
-    }
-    chain->count = 0;
-    free(chain);
-    return status;
 }
 
 /* The caller's list changes only when everything else has succeeded. */
@@ -166,48 +55,102 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
     return FULCRUM_OK;
 }
 
-/* Everything but copying the result into the caller's design. */
-static enum fulcrum_status load(struct fulcrum_fields_io *sheet,
-    struct fulcrum_file_header *head, const char *name, struct fulcrum_sources *sources,
+/* The kind's half of the design, with the name and title of the first file. */
+static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    TRY(load_sheet(sheet, head, name, err));
+    struct fulcrum_fields_io sheet;
+    struct fulcrum_file_header head;
+    enum fulcrum_status status;
+    TRY(fulcrum_fields_io_init(&sheet, kind, err));
+    TRY_OR_END(fulcrum_fields_io_load(&sheet, &head, name, err));
     if (sources != NULL) {
-        TRY(append_sources(sources, sheet, err));
+        TRY_OR_END(append_sources(sources, &sheet, err));
     }
-    return FULCRUM_OK;
+    if (kind == FULCRUM_PRESET_MACHINE) {
+        design->machine = sheet.design.machine;
+        memcpy(design->machine.name, head.name, sizeof head.name);
+        memcpy(design->machine.title, head.title, sizeof head.title);
+    } else {
+        design->workload = sheet.design.workload;
+        memcpy(design->workload.name, head.name, sizeof head.name);
+        memcpy(design->workload.title, head.title, sizeof head.title);
+    }
+end:
+    fulcrum_fields_io_clear(&sheet);
+    return status;
 }
 
 enum fulcrum_status fulcrum_machine_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    struct fulcrum_fields_io sheet;
-    TRY(fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, err));
-    struct fulcrum_file_header head;
-    enum fulcrum_status status = load(&sheet, &head, name, sources, err);
-    if (status == FULCRUM_OK) {
-        design->machine = sheet.design.machine;
-        memcpy(design->machine.name, head.name, sizeof head.name);
-        memcpy(design->machine.title, head.title, sizeof head.title);
-    }
-    fulcrum_fields_io_clear(&sheet);
-    return status;
+    return load(FULCRUM_PRESET_MACHINE, name, design, sources, err);
 }
 
 enum fulcrum_status fulcrum_workload_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
+    return load(FULCRUM_PRESET_WORKLOAD, name, design, sources, err);
+}
+
+static void read_named(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    char name[FULCRUM_PRESET_PATH_SIZE];
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    if (!fulcrum_node_text(node, name, sizeof name)) {
+        return;
+    }
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_preset_find(kind, name, node->reader->file, path, &failure) !=
+            FULCRUM_OK ||
+        load(kind, path, design, NULL, &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+    }
+}
+
+void fulcrum_preset_read_half(const struct fulcrum_node *node,
+    enum fulcrum_preset_kind kind, enum fulcrum_preset_kind file,
+    struct fulcrum_design *design)
+{
     struct fulcrum_fields_io sheet;
-    TRY(fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_WORKLOAD, err));
-    struct fulcrum_file_header head;
-    enum fulcrum_status status = load(&sheet, &head, name, sources, err);
-    if (status == FULCRUM_OK) {
+    if (json_object_is_type(node->json, json_type_string)) {
+        read_named(node, kind, design);
+        return;
+    }
+    if (!json_object_is_type(node->json, json_type_object)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
+            "expected the name of a %s preset, or an object",
+            fulcrum_preset_kind_name(kind));
+        return;
+    }
+    if (fulcrum_fields_io_init(&sheet, kind, NULL) != FULCRUM_OK) {
+        fulcrum_reader_fault(
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
+        return;
+    }
+    fulcrum_fields_io_apply_bare(&sheet, node);
+    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
+    if (is_machine) {
+        design->machine = sheet.design.machine;
+    } else {
         design->workload = sheet.design.workload;
-        memcpy(design->workload.name, head.name, sizeof head.name);
-        memcpy(design->workload.title, head.title, sizeof head.title);
     }
     fulcrum_fields_io_clear(&sheet);
-    return status;
+    char *name = is_machine ? design->machine.name : design->workload.name;
+    char *title = is_machine ? design->machine.title : design->workload.title;
+    struct fulcrum_node name_node = fulcrum_node_member(node, "name");
+    bool needs_name = file != FULCRUM_PRESET_CALIBRATION;
+    if ((needs_name || name_node.json != NULL) &&
+        fulcrum_node_text(&name_node, name, sizeof design->machine.name) &&
+        needs_name && name[0] == '\0') {
+        fulcrum_node_fault(&name_node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+    struct fulcrum_node title_node = fulcrum_node_member(node, "title");
+    if (title_node.json != NULL) {
+        (void)fulcrum_node_text(&title_node, title, sizeof design->machine.title);
+    }
 }

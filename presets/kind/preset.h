@@ -36,6 +36,18 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_workload_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err);
 
+struct fulcrum_node;
+
+/*
+ * A machine or workload inside another file: a preset's name, read as it stands today,
+ * or an object without sources. Only the kind's half of the design changes; what is
+ * wrong is a fault of the node's reader.
+ *   file     the kind of that file: in a calibration an object needs no name
+ */
+void fulcrum_preset_read_half(const struct fulcrum_node *node,
+    enum fulcrum_preset_kind kind, enum fulcrum_preset_kind file,
+    struct fulcrum_design *design);
+
 /* The same for a calibration; the caller frees it with fulcrum_calibration_free. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_load(
     const char *name, struct fulcrum_calibration **out, struct fulcrum_error *err);

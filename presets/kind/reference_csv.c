@@ -51,6 +51,17 @@ static int csv_has(const struct fulcrum_csv_reader *reader, size_t word);
 
 /* Rows of a CSV file of measurements become points. */
 
+/* Room for `count` items and one more; a fault where memory ran out. */
+static void *csv_room(struct fulcrum_csv_reader *reader, size_t count, size_t size)
+{
+    void *items = calloc(count + 1, size);
+    if (items == NULL) {
+        (void)fulcrum_fail_more(
+            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
+    }
+    return items;
+}
+
 /* Adds a fault: a cell that does not hold what its column should. */
 static void csv_fault_cell(struct fulcrum_csv_reader *reader, size_t row, size_t column,
     enum fulcrum_status status, const char *expected)
@@ -133,10 +144,8 @@ static void read_env_count(struct fulcrum_csv_reader *reader, size_t row,
 static void read_settings(struct fulcrum_csv_reader *reader, size_t row,
     struct fulcrum_reference_point *point)
 {
-    point->settings = calloc(reader->field_count + 1, sizeof *point->settings);
+    point->settings = csv_room(reader, reader->field_count, sizeof *point->settings);
     if (point->settings == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
         return;
     }
     for (size_t i = 0; i < reader->field_count; i++) {
@@ -205,10 +214,9 @@ static void read_observations(struct fulcrum_csv_reader *reader, size_t row,
     struct fulcrum_reference_point *point)
 {
     size_t rates = 0;
-    point->observations = calloc(FULCRUM_CSV_QUANTITIES, sizeof *point->observations);
+    point->observations =
+        csv_room(reader, FULCRUM_CSV_QUANTITIES, sizeof *point->observations);
     if (point->observations == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
         return;
     }
     for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
@@ -372,16 +380,6 @@ static const struct fulcrum_observation *ratio_of(
     return NULL;
 }
 
-/* Copies of `count` items; NULL where memory ran out. */
-static void *copy_items(const void *items, size_t count, size_t size)
-{
-    void *copy = calloc(count + 1, size);
-    if (copy != NULL && count > 0) {
-        memcpy(copy, items, count * size);
-    }
-    return copy;
-}
-
 /* No figure is taken from the base itself, so what else its row observed gets a point
  * of its own. */
 static void split_base(struct fulcrum_csv_reader *reader)
@@ -395,29 +393,28 @@ static void split_base(struct fulcrum_csv_reader *reader)
         return;
     }
     *other = *base;
-    other->settings =
-        copy_items(base->settings, base->setting_count, sizeof *base->settings);
-    other->observations = copy_items(
-        base->observations, base->observation_count, sizeof *base->observations);
+    other->settings = csv_room(reader, base->setting_count, sizeof *base->settings);
+    other->observations =
+        csv_room(reader, base->observation_count, sizeof *base->observations);
     reference->point_count++;
     if (other->settings == NULL || other->observations == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
         return;
+    }
+    for (size_t i = 0; i < base->setting_count; i++) {
+        other->settings[i] = base->settings[i];
     }
     /* The ratio is the first, as quantities are in one order. */
     other->observation_count--;
-    memmove(other->observations, other->observations + 1,
+    memcpy(other->observations, base->observations + 1,
         other->observation_count * sizeof *other->observations);
 }
 
 static void read_rows(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_row_count(reader->table);
-    reader->reference->points = calloc(count + 1, sizeof *reader->reference->points);
+    reader->reference->points =
+        csv_room(reader, count, sizeof *reader->reference->points);
     if (reader->reference->points == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
         return;
     }
     for (size_t row = 0; row < count; row++) {
@@ -464,10 +461,8 @@ static void set_name(const char *path, struct fulcrum_reference *out)
 static void set_source(struct fulcrum_csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
-    reference->sources = calloc(1, sizeof *reference->sources);
+    reference->sources = csv_room(reader, 1, sizeof *reference->sources);
     if (reference->sources == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
         return;
     }
     struct fulcrum_reference_source *source = &reference->sources[0];
@@ -549,17 +544,15 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     struct fulcrum_error *err)
 {
     struct fulcrum_csv_reader reader = {.path = path, .design = design};
-    enum fulcrum_status status = fulcrum_table_load(path, &reader.table, err);
-    if (status == FULCRUM_OK) {
-        status = read_all(&reader, err);
-    }
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_table_load(path, &reader.table, err));
+    TRY_OR_END(read_all(&reader, err));
+    *out = reader.reference;
+    reader.reference = NULL;
+end:
     fulcrum_table_free(reader.table);
     free(reader.field_column);
     free((void *)reader.fields);
-    if (status != FULCRUM_OK) {
-        fulcrum_reference_free(reader.reference);
-        return status;
-    }
-    *out = reader.reference;
-    return FULCRUM_OK;
+    fulcrum_reference_free(reader.reference);
+    return status;
 }

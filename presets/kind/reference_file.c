@@ -149,36 +149,19 @@ static void read_setting(const struct fulcrum_node *set, const char *key,
     }
 }
 
-/* What an observation can be below zero: a difference, named so. */
-static bool may_be_negative(const char *quantity)
-{
-    return strstr(quantity, "bias") != NULL || strstr(quantity, "change") != NULL;
-}
-
-static bool is_share(const char *quantity)
-{
-    size_t length = strlen(quantity);
-    return length > 5 && strcmp(quantity + length - 5, "_frac") == 0;
-}
-
 static void check_number(const struct fulcrum_node *node, const char *quantity)
 {
     double value = fulcrum_node_value(node);
-    double most = is_share(quantity) ? 1.0 : FULCRUM_REFERENCE_MOST;
-    double least = may_be_negative(quantity) ? -most : 0.0;
+    size_t length = strlen(quantity);
+    bool is_share = length > 5 && strcmp(quantity + length - 5, "_frac") == 0;
+    double most = is_share ? 1.0 : FULCRUM_REFERENCE_MOST;
+    /* What an observation can be below zero: a difference, named so. */
+    bool is_difference =
+        strstr(quantity, "bias") != NULL || strstr(quantity, "change") != NULL;
+    double least = is_difference ? -most : 0.0;
     if (!(value >= least && value <= most)) {
         fulcrum_node_fault(
             node, FULCRUM_ERR_RANGE, "expected a number from %g to %g", least, most);
-    }
-}
-
-/* A half-width is below zero for no quantity. */
-static void check_half_width(const struct fulcrum_node *node, double half_width)
-{
-    if (!isnan(half_width) &&
-        !(half_width >= 0.0 && half_width <= FULCRUM_REFERENCE_MOST)) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a number from 0 to %g",
-            FULCRUM_REFERENCE_MOST);
     }
 }
 
@@ -198,21 +181,31 @@ static void read_observation(const struct fulcrum_node *observed, const char *ke
     if (fulcrum_node_number(&value, &observation->value)) {
         check_number(&value, key);
     }
+    /* A half-width is below zero for no quantity. */
+    double half = 0.0;
     if (fulcrum_node_measured(&half_width, &observation->half_width)) {
-        check_half_width(&half_width, observation->half_width);
+        half = observation->half_width;
+    }
+    if (half < 0.0 || half > FULCRUM_REFERENCE_MOST) {
+        fulcrum_node_fault(&half_width, FULCRUM_ERR_RANGE,
+            "expected a number from 0 to %g", FULCRUM_REFERENCE_MOST);
     }
 }
 
-/* Room for one item a member; NULL where the object has none or memory ran out. */
-static void *room_for_members(const struct fulcrum_node *object, size_t size)
+/* Room for `count` items and one more; a fault where memory ran out. */
+static void *room_for(const struct fulcrum_node *node, size_t count, size_t size)
 {
-    size_t count = (size_t)json_object_object_length(object->json);
-    void *items = count > 0 ? calloc(count, size) : NULL;
-    if (count > 0 && items == NULL) {
+    void *items = calloc(count + 1, size);
+    if (items == NULL) {
         fulcrum_reader_fault(
-            object->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", object->path);
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
     }
     return items;
+}
+
+static size_t member_count(const struct fulcrum_node *object)
+{
+    return (size_t)json_object_object_length(object->json);
 }
 
 static void read_settings(
@@ -221,13 +214,13 @@ static void read_settings(
     if (!fulcrum_node_is_object(set)) {
         return;
     }
-    point->settings = room_for_members(set, sizeof *point->settings);
-    struct json_object_iterator at = json_object_iter_begin(set->json);
-    struct json_object_iterator end = json_object_iter_end(set->json);
-    for (; point->settings != NULL && !json_object_iter_equal(&at, &end);
-         json_object_iter_next(&at)) {
-        read_setting(set, json_object_iter_peek_name(&at),
-            &point->settings[point->setting_count++]);
+    point->settings = room_for(set, member_count(set), sizeof *point->settings);
+    struct json_object_iter member;
+    json_object_object_foreachC(set->json, member)
+    {
+        if (point->settings != NULL) {
+            read_setting(set, member.key, &point->settings[point->setting_count++]);
+        }
     }
 }
 
@@ -237,17 +230,19 @@ static void read_observations(
     if (!fulcrum_node_is_object(observed)) {
         return;
     }
-    if (json_object_object_length(observed->json) == 0) {
+    if (member_count(observed) == 0) {
         fulcrum_node_fault(
             observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
     }
-    point->observations = room_for_members(observed, sizeof *point->observations);
-    struct json_object_iterator at = json_object_iter_begin(observed->json);
-    struct json_object_iterator end = json_object_iter_end(observed->json);
-    for (; point->observations != NULL && !json_object_iter_equal(&at, &end);
-         json_object_iter_next(&at)) {
-        read_observation(observed, json_object_iter_peek_name(&at),
-            &point->observations[point->observation_count++]);
+    point->observations =
+        room_for(observed, member_count(observed), sizeof *point->observations);
+    struct json_object_iter member;
+    json_object_object_foreachC(observed->json, member)
+    {
+        if (point->observations != NULL) {
+            read_observation(
+                observed, member.key, &point->observations[point->observation_count++]);
+        }
     }
 }
 
@@ -281,10 +276,8 @@ static void reference_read_points(
         fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
         return;
     }
-    reference->points = calloc(count, sizeof *reference->points);
+    reference->points = room_for(array, count, sizeof *reference->points);
     if (reference->points == NULL) {
-        fulcrum_reader_fault(
-            array->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", array->path);
         return;
     }
     reference->point_count = count;
@@ -412,135 +405,39 @@ static void read_source(const struct fulcrum_node *map, const char *key,
     }
 }
 
-/* Reads one member of a map; there is room for it. */
-typedef void read_member(const struct fulcrum_node *map, const char *key,
-    struct fulcrum_reference *reference);
-
-/* Room for as many rows of `size` bytes as a map has members; NULL after a fault. */
-static void *room_for(const struct fulcrum_node *map, size_t size)
-{
-    size_t count = (size_t)json_object_object_length(map->json);
-    void *rows = calloc(count + 1, size);
-    if (rows == NULL) {
-        fulcrum_reader_fault(
-            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
-    }
-    return rows;
-}
-
-static void read_each(const struct fulcrum_node *map, read_member *read,
-    struct fulcrum_reference *reference)
-{
-    struct json_object_iterator at = json_object_iter_begin(map->json);
-    struct json_object_iterator end = json_object_iter_end(map->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        read(map, json_object_iter_peek_name(&at), reference);
-    }
-}
-
-static void read_next_source(const struct fulcrum_node *map, const char *key,
-    struct fulcrum_reference *reference)
-{
-    read_source(map, key, &reference->sources[reference->source_count++]);
-}
-
 static void read_sources(
     const struct fulcrum_node *map, struct fulcrum_reference *reference)
 {
     if (!fulcrum_node_is_object(map)) {
         return;
     }
-    reference->sources = room_for(map, sizeof *reference->sources);
-    if (reference->sources != NULL) {
-        read_each(map, read_next_source, reference);
-    }
-}
-
-/* Path and content of the preset that a node names. */
-static void load_preset(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
-    struct fulcrum_design *design)
-{
-    char name[FULCRUM_PRESET_PATH_SIZE];
-    char path[FULCRUM_PRESET_PATH_SIZE];
-    if (!fulcrum_node_text(node, name, sizeof name)) {
-        return;
-    }
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_preset_find(kind, name, node->reader->file, path, &failure);
-    if (status == FULCRUM_OK && kind == FULCRUM_PRESET_MACHINE) {
-        status = fulcrum_machine_load(path, design, NULL, &failure);
-    } else if (status == FULCRUM_OK) {
-        status = fulcrum_workload_load(path, design, NULL, &failure);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_node_fault(node, status, "%s", failure.detail);
-    }
-}
-
-/* An object without a name would count as no machine or workload at all. */
-static void read_names(
-    const struct fulcrum_node *object, char name[64], char title[160])
-{
-    struct fulcrum_node name_node = fulcrum_node_member(object, "name");
-    struct fulcrum_node title_node = fulcrum_node_member(object, "title");
-    if (fulcrum_node_text(&name_node, name, 64) && name[0] == '\0') {
-        fulcrum_node_fault(&name_node, FULCRUM_ERR_RANGE, "expected some text");
-    }
-    if (title_node.json != NULL) {
-        (void)fulcrum_node_text(&title_node, title, 160);
-    }
-}
-
-/* Only the kind's own half of the design is taken over. */
-static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
-    struct fulcrum_design *design)
-{
-    struct fulcrum_fields_io sheet;
-    if (fulcrum_fields_io_init(&sheet, kind, NULL) != FULCRUM_OK) {
-        fulcrum_reader_fault(
-            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
-        return;
-    }
-    fulcrum_fields_io_apply_bare(&sheet, node);
-    if (kind == FULCRUM_PRESET_MACHINE) {
-        design->machine = sheet.design.machine;
-        read_names(node, design->machine.name, design->machine.title);
-    } else {
-        design->workload = sheet.design.workload;
-        read_names(node, design->workload.name, design->workload.title);
-    }
-    fulcrum_fields_io_clear(&sheet);
-}
-
-static void read_half(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
-    struct fulcrum_design *design)
-{
-    if (json_object_is_type(node->json, json_type_string)) {
-        load_preset(node, kind, design);
-    } else if (json_object_is_type(node->json, json_type_object)) {
-        read_object(node, kind, design);
-    } else {
-        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
-            "expected the name of a %s preset, or an object",
-            fulcrum_preset_kind_name(kind));
+    reference->sources = room_for(map, member_count(map), sizeof *reference->sources);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        if (reference->sources != NULL) {
+            read_source(
+                map, member.key, &reference->sources[reference->source_count++]);
+        }
     }
 }
 
 static void read_machine(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
-    read_half(node, FULCRUM_PRESET_MACHINE, &reference->design);
-    memcpy(
-        reference->machine, reference->design.machine.name, sizeof reference->machine);
+    struct fulcrum_design *design = &reference->design;
+    fulcrum_preset_read_half(
+        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, design);
+    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
 }
 
 static void read_workload(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
-    read_half(node, FULCRUM_PRESET_WORKLOAD, &reference->design);
-    memcpy(reference->workload, reference->design.workload.name,
-        sizeof reference->workload);
+    struct fulcrum_design *design = &reference->design;
+    fulcrum_preset_read_half(
+        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, design);
+    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
 }
 
 /* A path as it was found ends with what was asked for; a preset's file does not. */
@@ -619,9 +516,14 @@ static void read_calibrations(
     if (!fulcrum_node_is_object(map)) {
         return;
     }
-    reference->calibrations = room_for(map, sizeof *reference->calibrations);
-    if (reference->calibrations != NULL) {
-        read_each(map, read_series_calibration, reference);
+    reference->calibrations =
+        room_for(map, member_count(map), sizeof *reference->calibrations);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        if (reference->calibrations != NULL) {
+            read_series_calibration(map, member.key, reference);
+        }
     }
 }
 
@@ -710,36 +612,26 @@ static const struct {
 
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
-static bool is_member(const char *key)
+/* A member, or a series, setting or quantity of a point. */
+static bool is_part(const struct fulcrum_reference *reference, const char *key)
 {
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         if (strcmp(members[i].key, key) == 0) {
             return 1;
         }
     }
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        bool is_found =
+            strcmp(point->series, key) == 0 || find_observation(point, key) != NULL;
+        for (size_t k = 0; k < point->setting_count && !is_found; k++) {
+            is_found = strcmp(point->settings[k].path, key) == 0;
+        }
+        if (is_found) {
+            return 1;
+        }
+    }
     return 0;
-}
-
-static bool is_in_point(const struct fulcrum_reference_point *point, const char *key)
-{
-    int found = strcmp(point->series, key) == 0;
-    for (size_t i = 0; i < point->setting_count && !found; i++) {
-        found = strcmp(point->settings[i].path, key) == 0;
-    }
-    for (size_t i = 0; i < point->observation_count && !found; i++) {
-        found = strcmp(point->observations[i].quantity, key) == 0;
-    }
-    return found;
-}
-
-/* A member, or a series, setting or quantity of a point. */
-static bool is_part(const struct fulcrum_reference *reference, const char *key)
-{
-    int found = is_member(key);
-    for (size_t i = 0; i < reference->point_count && !found; i++) {
-        found = is_in_point(&reference->points[i], key);
-    }
-    return found;
 }
 
 /* A source of nothing is most likely a mistyped name: what it is for has none. */
@@ -805,40 +697,25 @@ static enum fulcrum_status read_reference(const char *path,
     return fulcrum_reader_finish(&reader, err);
 }
 
-static struct fulcrum_reference *new_reference(void)
-{
-    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
-    if (reference != NULL) {
-        fulcrum_design_init(&reference->design);
-        reference->frame_skip = 1.0;
-    }
-    return reference;
-}
-
 enum fulcrum_status fulcrum_reference_load(
     const char *name, struct fulcrum_reference **out, struct fulcrum_error *err)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct json_object *document = NULL;
-    struct fulcrum_reference *reference = NULL;
-    enum fulcrum_status status =
-        fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_document_read(path, &document, err);
-    }
-    if (status == FULCRUM_OK) {
-        reference = new_reference();
-        status = reference != NULL
-                     ? read_reference(path, document, reference, err)
-                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-    }
-    fulcrum_document_free(document);
-    if (status != FULCRUM_OK) {
-        fulcrum_reference_free(reference);
-        return status;
-    }
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    enum fulcrum_status status;
+    TRY_MEMORY(reference, err, "%s", name);
+    fulcrum_design_init(&reference->design);
+    reference->frame_skip = 1.0;
+    TRY_OR_END(fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err));
+    TRY_OR_END(fulcrum_document_read(path, &document, err));
+    TRY_OR_END(read_reference(path, document, reference, err));
     *out = reference;
-    return FULCRUM_OK;
+    reference = NULL;
+end:
+    fulcrum_document_free(document);
+    fulcrum_reference_free(reference);
+    return status;
 }
 
 static void add_text(struct fulcrum_json *object, const char *key, const char *text)
