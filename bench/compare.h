@@ -45,9 +45,6 @@ struct fulcrum_network fulcrum_random_network(
 
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_domain_name(size_t domain);
-/* As fulcrum_domain_name: what is drawn. */
-const char *fulcrum_domain_meaning(size_t domain);
-
 /* One method held against another over random networks. */
 
 /* Which networks, and how both methods solve them. */

@@ -376,23 +376,10 @@ struct fulcrum_network fulcrum_random_network(
     return network;
 }
 
-struct row {
-    const char *name;
-    const char *meaning;
-};
-
-static const struct row rows[] = {
-#define X(domain, name, meaning) {name, meaning},
-    FULCRUM_DOMAIN_LIST(X)
-#undef X
-};
-
 const char *fulcrum_domain_name(size_t domain)
 {
-    return domain < FULCRUM_DOMAIN_COUNT ? rows[domain].name : NULL;
-}
-
-const char *fulcrum_domain_meaning(size_t domain)
-{
-    return domain < FULCRUM_DOMAIN_COUNT ? rows[domain].meaning : NULL;
+#define X(domain, name, meaning) name,
+    static const char *const names[] = {FULCRUM_DOMAIN_LIST(X)};
+#undef X
+    return domain < FULCRUM_DOMAIN_COUNT ? names[domain] : NULL;
 }

@@ -589,13 +589,15 @@ struct fulcrum_speed_case *fulcrum_speed_cases_new(
     return cases;
 }
 
-const char *fulcrum_speed_part_name(enum fulcrum_speed_part part)
+/* "solve", "simulation", "sweep", "yardstick". */
+static const char *speed_part_name(enum fulcrum_speed_part part)
 {
     static const char *const names[] = {"solve", "simulation", "sweep", "yardstick"};
     return names[part];
 }
 
-const char *fulcrum_speed_series_label(size_t series)
+/* Name of a series as a chart explains it; NULL where it is in the table alone. */
+static const char *speed_series_label(size_t series)
 {
     return series < FULCRUM_SPEED_SERIES_COUNT ? all_series[series].label : NULL;
 }
@@ -630,7 +632,7 @@ static struct fulcrum_report *report_of(const struct fulcrum_speed *speed, doubl
         if (speed->cases[i].timing.sample_count > 0) {
             const struct fulcrum_speed_case *speed_case = &speed->cases[i];
             const struct fulcrum_timing *timing = &speed_case->timing;
-            fulcrum_report_add_text(report, fulcrum_speed_part_name(speed_case->part));
+            fulcrum_report_add_text(report, speed_part_name(speed_case->part));
             fulcrum_report_add_text(report, speed_case->name);
             fulcrum_report_add_text(report, speed_case->law);
             fulcrum_report_add_number(report, speed_case->actors);
@@ -726,7 +728,7 @@ static void add_line(
             drawing->cost_s[series][count++] = speed_case->timing.median_s;
         }
     }
-    const char *label = fulcrum_speed_series_label(series);
+    const char *label = speed_series_label(series);
     if (label != NULL && count > 0 && drawing->line_count < FULCRUM_COST_LINES_MAX) {
         drawing->lines[drawing->line_count++] = (struct fulcrum_cost_line){
             label, drawing->actors[series], drawing->cost_s[series], count};

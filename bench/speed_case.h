@@ -125,12 +125,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_case_time(
     struct fulcrum_speed_case *speed_case, double budget_s,
     const volatile sig_atomic_t *stop, struct fulcrum_error *err);
 
-/* "solve", "simulation", "sweep", "yardstick". */
-const char *fulcrum_speed_part_name(enum fulcrum_speed_part part);
-
-/* Name of a series as a chart explains it; NULL where it is in the table alone. */
-const char *fulcrum_speed_series_label(size_t series);
-
 /* How long solutions take, printed and drawn. */
 
 struct fulcrum_speed {

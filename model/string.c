@@ -27,16 +27,6 @@ static bool make_room(struct fulcrum_string *text, size_t more)
     return true;
 }
 
-void fulcrum_string_add_bytes(
-    struct fulcrum_string *text, const char *bytes, size_t length)
-{
-    if (make_room(text, length)) {
-        memcpy(text->chars + text->length, bytes, length);
-        text->length += length;
-        text->chars[text->length] = '\0';
-    }
-}
-
 void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
 {
     va_list args;

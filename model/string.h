@@ -20,10 +20,6 @@ struct fulcrum_string {
 void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
-/* Adds `length` bytes at the end, none of them zero. */
-void fulcrum_string_add_bytes(
-    struct fulcrum_string *text, const char *bytes, size_t length);
-
 /* Borrowed: valid until the text grows or is cleared; "" while empty. */
 const char *fulcrum_string_get(const struct fulcrum_string *text);
 

@@ -75,7 +75,7 @@ static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *
     return info;
 }
 
-void fulcrum_learner_device_close(struct fulcrum_learner_state *state)
+static void device_close(struct fulcrum_learner_state *state)
 {
     if (state == NULL) {
         return;
@@ -88,7 +88,12 @@ void fulcrum_learner_device_close(struct fulcrum_learner_state *state)
     free(state);
 }
 
-enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *device,
+/*
+ * A device that is no GPU runs on one compute unit unless the options say more: like
+ * the learner on the CPU it is one core's server, which is what the model's learner
+ * cores are.
+ */
+static enum fulcrum_status device_open(const struct fulcrum_device *device,
     const struct fulcrum_learner_options *options, struct fulcrum_learner_state **out,
     struct fulcrum_learner_info *info, struct fulcrum_error *err)
 {
@@ -102,7 +107,7 @@ enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *dev
         status = open_network(options, state, err);
     }
     if (status != FULCRUM_OK) {
-        fulcrum_learner_device_close(state);
+        device_close(state);
         return status;
     }
     *info = describe(state, options, &device_info);
@@ -110,13 +115,13 @@ enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *dev
     return FULCRUM_OK;
 }
 
-void *fulcrum_learner_device_input(struct fulcrum_learner_state *state)
+static void *device_input(struct fulcrum_learner_state *state)
 {
     return state->r2d2 != NULL ? (void *)fulcrum_device_r2d2_input(state->r2d2)
                                : (void *)fulcrum_device_mlp_input(state->mlp);
 }
 
-enum fulcrum_status fulcrum_learner_device_forward(struct fulcrum_learner_state *state,
+static enum fulcrum_status device_forward(struct fulcrum_learner_state *state,
     size_t batch, int *action, struct fulcrum_error *err)
 {
     return state->r2d2 != NULL
@@ -124,16 +129,15 @@ enum fulcrum_status fulcrum_learner_device_forward(struct fulcrum_learner_state 
                : fulcrum_device_mlp_infer(state->mlp, batch, action, err);
 }
 
-enum fulcrum_status fulcrum_learner_device_train(
+static enum fulcrum_status device_train(
     struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err)
 {
     return state->r2d2 != NULL ? fulcrum_device_r2d2_train(state->r2d2, loss, err)
                                : fulcrum_device_mlp_train(state->mlp, loss, err);
 }
 
-enum fulcrum_status fulcrum_learner_device_train_rows(
-    struct fulcrum_learner_state *state, struct fulcrum_train_rows *out,
-    struct fulcrum_error *err)
+static enum fulcrum_status device_train_rows(struct fulcrum_learner_state *state,
+    struct fulcrum_train_rows *out, struct fulcrum_error *err)
 {
     struct fulcrum_r2d2_replay replay = {.image = NULL};
     struct fulcrum_mlp_minibatch minibatch = {.input = NULL};
@@ -145,7 +149,7 @@ enum fulcrum_status fulcrum_learner_device_train_rows(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_learner_device_take_rows(
+static enum fulcrum_status device_take_rows(
     struct fulcrum_learner_state *state, struct fulcrum_error *err)
 {
     return state->r2d2 != NULL ? fulcrum_device_r2d2_load_replay(state->r2d2, err)
@@ -163,7 +167,7 @@ static fulcrum_place weights_of(const struct fulcrum_learner_state *state, size_
                                : fulcrum_device_mlp_places_of(state->mlp).parameters;
 }
 
-enum fulcrum_status fulcrum_learner_device_read_weights(
+static enum fulcrum_status device_read_weights(
     struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &state->compute;
@@ -173,9 +177,8 @@ enum fulcrum_status fulcrum_learner_device_read_weights(
     return compute->device->finish(compute->state, err);
 }
 
-enum fulcrum_status fulcrum_learner_device_write_weights(
-    struct fulcrum_learner_state *state, const float *weights,
-    struct fulcrum_error *err)
+static enum fulcrum_status device_write_weights(struct fulcrum_learner_state *state,
+    const float *weights, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &state->compute;
     size_t byte = 0;
@@ -184,7 +187,7 @@ enum fulcrum_status fulcrum_learner_device_write_weights(
     return compute->device->finish(compute->state, err);
 }
 
-enum fulcrum_status fulcrum_learner_device_grant(struct fulcrum_learner_state *state,
+static enum fulcrum_status device_grant(struct fulcrum_learner_state *state,
     double sm_count, double *granted, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &state->compute;
@@ -193,54 +196,31 @@ enum fulcrum_status fulcrum_learner_device_grant(struct fulcrum_learner_state *s
     return compute->device->grant(compute->state, sm_count, granted, err);
 }
 
-/* The learner on an NVIDIA GPU. */
+/* A learner is the device that it opens; all else is the same. */
+#define DEVICE_LEARNER(name_, summary_)                                                \
+    static enum fulcrum_status name_##_open(                                           \
+        const struct fulcrum_learner_options *options,                                 \
+        struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,         \
+        struct fulcrum_error *err)                                                     \
+    {                                                                                  \
+        return device_open(&fulcrum_device_##name_, options, out, info, err);          \
+    }                                                                                  \
+    const struct fulcrum_learner fulcrum_learner_##name_ = {                           \
+        .name = #name_,                                                                \
+        .summary = (summary_),                                                         \
+        .open = name_##_open,                                                          \
+        .close = device_close,                                                         \
+        .input = device_input,                                                         \
+        .forward = device_forward,                                                     \
+        .train = device_train,                                                         \
+        .train_rows = device_train_rows,                                               \
+        .take_rows = device_take_rows,                                                 \
+        .read_weights = device_read_weights,                                           \
+        .write_weights = device_write_weights,                                         \
+        .clock = FULCRUM_CLOCK_WALL,                                                   \
+        .grant = device_grant,                                                         \
+        .device = &fulcrum_device_##name_,                                             \
+    };
 
-static enum fulcrum_status cuda_open(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
-    struct fulcrum_error *err)
-{
-    return fulcrum_learner_device_open(&fulcrum_device_cuda, options, out, info, err);
-}
-
-const struct fulcrum_learner fulcrum_learner_cuda = {
-    .name = "cuda",
-    .summary = FULCRUM_LEARNER_CUDA_SUMMARY,
-    .open = cuda_open,
-    .close = fulcrum_learner_device_close,
-    .input = fulcrum_learner_device_input,
-    .forward = fulcrum_learner_device_forward,
-    .train = fulcrum_learner_device_train,
-    .train_rows = fulcrum_learner_device_train_rows,
-    .take_rows = fulcrum_learner_device_take_rows,
-    .read_weights = fulcrum_learner_device_read_weights,
-    .write_weights = fulcrum_learner_device_write_weights,
-    .clock = FULCRUM_CLOCK_WALL,
-    .grant = fulcrum_learner_device_grant,
-    .device = &fulcrum_device_cuda,
-};
-
-/* The learner on a device of OpenCL. */
-
-static enum fulcrum_status opencl_open(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
-    struct fulcrum_error *err)
-{
-    return fulcrum_learner_device_open(&fulcrum_device_opencl, options, out, info, err);
-}
-
-const struct fulcrum_learner fulcrum_learner_opencl = {
-    .name = "opencl",
-    .summary = FULCRUM_LEARNER_OPENCL_SUMMARY,
-    .open = opencl_open,
-    .close = fulcrum_learner_device_close,
-    .input = fulcrum_learner_device_input,
-    .forward = fulcrum_learner_device_forward,
-    .train = fulcrum_learner_device_train,
-    .train_rows = fulcrum_learner_device_train_rows,
-    .take_rows = fulcrum_learner_device_take_rows,
-    .read_weights = fulcrum_learner_device_read_weights,
-    .write_weights = fulcrum_learner_device_write_weights,
-    .clock = FULCRUM_CLOCK_WALL,
-    .grant = fulcrum_learner_device_grant,
-    .device = &fulcrum_device_opencl,
-};
+DEVICE_LEARNER(cuda, FULCRUM_LEARNER_CUDA_SUMMARY)
+DEVICE_LEARNER(opencl, FULCRUM_LEARNER_OPENCL_SUMMARY)

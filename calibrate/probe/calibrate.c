@@ -252,7 +252,8 @@ struct run {
     size_t open_count;
 };
 
-const struct fulcrum_probe *const *fulcrum_probes(void)
+/* NULL-terminated, in the order of a round. Static. */
+static const struct fulcrum_probe *const *fulcrum_probes(void)
 {
     /* Memory comes first: later probes leave freed memory that would be taken again. */
     static const struct fulcrum_probe *const probes[] = {

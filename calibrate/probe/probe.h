@@ -250,9 +250,6 @@ struct fulcrum_probe {
         struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 };
 
-/* NULL-terminated, in the order of a round. Static. */
-const struct fulcrum_probe *const *fulcrum_probes(void);
-
 /* One file each: calibrate/probe/probe_<name>.c. Listed in calibrate.c. */
 extern const struct fulcrum_probe fulcrum_probe_memory;
 extern const struct fulcrum_probe fulcrum_probe_step;

@@ -27,7 +27,8 @@ static const double one_node = 1;
 
 enum { BYTES, LATENCY, PARAMETERS };
 
-double fulcrum_node_speedup(
+/* Speed-up of `node_count` machines over one by the ring of (15), weak scaling. */
+static double node_speedup(
     const struct fulcrum_node_scaling *scaling, double node_count)
 {
     /* Bytes are never 0, which would be no message at all, and no latency. */
@@ -225,9 +226,8 @@ static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
     TRY(fit_scaling(curve, &scaling, err));
     for (size_t i = 0; i < curve->count; i++) {
         const struct fulcrum_reading *reading = &curve->readings[i];
-        struct fulcrum_compared *item =
-            fulcrum_comparison_add(comparison, reading->point, reading->observation,
-                fulcrum_node_speedup(&scaling, reading->x));
+        struct fulcrum_compared *item = fulcrum_comparison_add(comparison,
+            reading->point, reading->observation, node_speedup(&scaling, reading->x));
         item->is_fitted = reading->is_fitted;
         item->baseline[FULCRUM_BASELINE_BOUNDS] = reading->x;
     }

@@ -199,10 +199,6 @@ struct fulcrum_node_scaling {
     double latency_rel; /* alpha / t_1: one message */
 };
 
-/* Speed-up of `node_count` machines over one by the ring of (15), weak scaling. */
-double fulcrum_node_speedup(
-    const struct fulcrum_node_scaling *scaling, double node_count);
-
 /* What a curve counts: machines, or the GPUs of one. */
 struct fulcrum_scaling_words {
     const char *setting;  /* "node_count" */

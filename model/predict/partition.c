@@ -25,14 +25,6 @@ static const double rate_tolerance = 1e-13;
 /* Even shares, a little less, so that their sum is not above 1 by rounding. */
 #define EVEN_FRAC (1.0 - 1e-12)
 
-const char *fulcrum_placement_name(int placement)
-{
-    static const char *const names[] = {
-        "exclusive", "time-sliced", "shares (MPS)", "slices (MIG)"};
-    return placement >= 0 && placement < FULCRUM_PLACEMENT_COUNT ? names[placement]
-                                                                 : NULL;
-}
-
 static double held_s(const struct fulcrum_gpu_time *time)
 {
     return time->latency_s + time->sm_s + time->dram_s;

@@ -103,9 +103,6 @@ struct fulcrum_placed {
     size_t slowest;        /* part that the others wait for */
 };
 
-/* "exclusive", "time-sliced", ...; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_placement_name(int placement);
-
 /* Seconds of a stage's round on `sm_frac` of the SMs and `dram_frac` of the bandwidth,
  * both in (0, 1]. */
 double fulcrum_gpu_stage_s(
@@ -189,10 +186,6 @@ struct fulcrum_resident_times {
     double steps_between; /* steps of all environments between two training steps; 1
                              without training */
 };
-
-/* design  one that fulcrum_design_check accepts, with fulcrum_design_is_resident */
-struct fulcrum_resident_times fulcrum_resident_times_of(
-    const struct fulcrum_design *design);
 
 /*
  * Rate and utilisations of one process on its GPU or instance: step after step of all

@@ -31,7 +31,8 @@ static struct fulcrum_resident_times times_of(
     };
 }
 
-struct fulcrum_resident_times fulcrum_resident_times_of(
+/* design  one that fulcrum_design_check accepts, with fulcrum_design_is_resident */
+static struct fulcrum_resident_times resident_times_of(
     const struct fulcrum_design *design)
 {
     struct fulcrum_workload workload = design->workload;
@@ -113,7 +114,7 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     struct fulcrum_replicas *replicas, struct fulcrum_solution *solution,
     struct fulcrum_error *err)
 {
-    struct fulcrum_resident_times times = fulcrum_resident_times_of(design);
+    struct fulcrum_resident_times times = resident_times_of(design);
     TRY(fulcrum_gpu_memory_check(design, times.env_count, err));
     fill_replicas(design, &times, replicas);
     /* Samples of the others and their sum of gradients are part of a training step. */
