@@ -114,33 +114,28 @@ void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *be
     fulcrum_plain_text(at, sizeof at, best->x);
     fulcrum_si_text(y, sizeof y, best->y, 3, unit);
     fulcrum_si_text(top, sizeof top, best->best_y, 3, unit);
-    const char *space = x_name[0] != '\0' ? " " : "";
-    switch (best->shape) {
-    case FULCRUM_BEST_NONE:
+    static const struct {
+        const char *before;
+        const char *between;
+        const char *after;
+    } words[] = {
+        [FULCRUM_BEST_ALONE] = {"", " at ", ", the only point"},
+        [FULCRUM_BEST_FLAT] = {"within 1 % of ", " everywhere", ""},
+        [FULCRUM_BEST_PLATEAU] = {"within 1 % of the best (", ") at ", " already"},
+        [FULCRUM_BEST_AT_START] = {"best where the chart begins: ", " at ", ""},
+        [FULCRUM_BEST_AT_END] = {"still improving where the chart ends: ", " at ", ""},
+        [FULCRUM_BEST_PEAK] = {"best ", " at ", ""},
+    };
+    bool is_flat = best->shape == FULCRUM_BEST_FLAT;
+    bool is_near = is_flat || best->shape == FULCRUM_BEST_PLATEAU;
+    if (best->shape == FULCRUM_BEST_NONE) {
         (void)snprintf(out, size, "%s", "");
-        break;
-    case FULCRUM_BEST_ALONE:
-        (void)snprintf(out, size, "%s at %s%s%s, the only point", y, at, space, x_name);
-        break;
-    case FULCRUM_BEST_FLAT:
-        (void)snprintf(out, size, "within 1 %% of %s everywhere", top);
-        break;
-    case FULCRUM_BEST_PLATEAU:
-        (void)snprintf(out, size, "within 1 %% of the best (%s) at %s%s%s already", top,
-            at, space, x_name);
-        break;
-    case FULCRUM_BEST_AT_START:
-        (void)snprintf(out, size, "best where the chart begins: %s at %s%s%s", y, at,
-            space, x_name);
-        break;
-    case FULCRUM_BEST_AT_END:
-        (void)snprintf(out, size, "still improving where the chart ends: %s at %s%s%s",
-            y, at, space, x_name);
-        break;
-    case FULCRUM_BEST_PEAK:
-        (void)snprintf(out, size, "best %s at %s%s%s", y, at, space, x_name);
-        break;
+        return;
     }
+    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before,
+        is_near ? top : y, words[best->shape].between, is_flat ? "" : at,
+        !is_flat && x_name[0] != '\0' ? " " : "", is_flat ? "" : x_name,
+        words[best->shape].after);
 }
 
 /* Relative slack for comparing computed tick values with limits. */
@@ -330,38 +325,26 @@ static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *u
     }
 }
 
-/* Importance of a mantissa among the ticks of a decade; 9 for a minor tick. */
-static int decade_rank(int mantissa, double decades, double wanted)
+/* Powers of ten, thinned by a stride where there are more than labels wanted. */
+static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
-    if (mantissa == 1) {
-        return 0;
-    }
-    int labelled = (mantissa == 2 || mantissa == 5) && decades * 2.0 <= wanted;
-    return labelled ? 1 : 9;
-}
-
-/* What the ticks of all decades have in common. */
-struct log_scale {
-    double decades;
-    double wanted;
-    double stride; /* every so many powers carry labels */
-    const char *unit;
-};
-
-static void decade_ticks(
-    struct fulcrum_axis *axis, const struct log_scale *scale, double power)
-{
+    double decades = log10(axis->hi) - log10(axis->lo);
+    double stride = fmax(1.0, ceil(decades / wanted));
+    double first = floor(log10(axis->lo) + slack);
+    size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
     /* Minor ticks beyond five decades are mud. */
-    int mantissas = scale->decades <= 5.0 ? 9 : 1;
-    int labelled = fmod(power, scale->stride) == 0.0;
-    for (int mantissa = 1; mantissa <= mantissas; mantissa++) {
-        double value = mantissa * pow(10.0, power);
-        int rank = decade_rank(mantissa, scale->decades, scale->wanted);
+    size_t mantissas = decades <= 5.0 ? 9 : 1;
+    for (size_t i = 0; i < count * mantissas; i++) {
+        double power = first + (double)(i / mantissas);
+        size_t mantissa = i % mantissas + 1;
+        double value = (double)mantissa * pow(10.0, power);
+        bool has_label = mantissa == 1 ||
+                         ((mantissa == 2 || mantissa == 5) && decades * 2.0 <= wanted);
         char label[FULCRUM_TICK_LABEL_SIZE] = "";
-        if (rank < 9 && labelled) {
-            step_text(label, sizeof label, value, pow(10.0, power), scale->unit);
+        if (has_label && fmod(power, stride) == 0.0) {
+            step_text(label, sizeof label, value, pow(10.0, power), unit);
         }
-        add_tick(axis, value, label[0] != '\0' ? rank : 9, label);
+        add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
     }
 }
 
@@ -407,33 +390,17 @@ static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *s
     axis->hi = hi + pad;
 }
 
-/* A logarithmic axis over less than a decade may have no power to label. */
-static size_t labelled_count(const struct fulcrum_axis *axis)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        count += axis->ticks[i].label[0] != '\0' ? 1U : 0U;
-    }
-    return count;
-}
-
-/* Zero or a negative value rules a logarithm out, however far values spread. */
-static enum fulcrum_axis_kind kind_for(
-    const struct fulcrum_limits *span, enum fulcrum_axis_kind asked)
-{
-    if (asked != FULCRUM_AXIS_AUTO) {
-        return asked;
-    }
-    int spans_decades =
-        span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
-    return spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
-}
-
 void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
     double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));
-    axis->kind = kind_for(span, options->kind);
+    axis->kind = options->kind;
+    if (options->kind == FULCRUM_AXIS_AUTO) {
+        /* Zero or a negative value rules a logarithm out, however far values spread. */
+        bool spans_decades =
+            span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
+        axis->kind = spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
+    }
     axis->tick_count = 0;
     if (!is_log(axis->kind)) {
         fit_linear(axis, span, options);
@@ -457,19 +424,14 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     if (axis->kind == FULCRUM_AXIS_LOG2) {
         log2_ticks(axis, wanted, options->unit);
     } else {
-        /* Powers of ten, thinned by a stride where there are more than labels wanted.
-         */
-        const char *unit = options->unit;
-        double decades = log10(axis->hi) - log10(axis->lo);
-        const struct log_scale scale = {
-            decades, wanted, fmax(1.0, ceil(decades / wanted)), unit};
-        double first = floor(log10(axis->lo) + slack);
-        size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
-        for (size_t i = 0; i < count; i++) {
-            decade_ticks(axis, &scale, first + (double)i);
-        }
+        log_ticks(axis, wanted, options->unit);
     }
-    if (labelled_count(axis) < 2) {
+    /* A logarithmic axis over less than a decade may have no power to label. */
+    size_t labelled = 0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        labelled += axis->ticks[i].label[0] != '\0' ? 1U : 0U;
+    }
+    if (labelled < 2) {
         axis->tick_count = 0;
         linear_ticks(axis, wanted, options->unit);
     }
@@ -492,69 +454,37 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
 
 static const double label_space_pt = 6.0;
 
-/* Along one axis: where a label was put. */
-struct stretch {
-    double from;
-    double to;
-};
-
-/* Labels keep a distance, or neighbouring numbers would read as one. */
-static int stretch_free(
-    const struct stretch *taken, size_t count, struct stretch wanted, double space_pt)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (wanted.from < taken[i].to + space_pt &&
-            taken[i].from < wanted.to + space_pt) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Along the axis: labels are as long as wide, or as high. */
-static double label_length(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick)
-{
-    struct fulcrum_extent extent =
-        fulcrum_canvas_measure(canvas, &row->style, tick->label);
-    return row->vertical ? extent.height_pt : extent.width_pt;
-}
-
-/* Labels already put along an axis. */
-struct taken {
-    struct stretch stretches[FULCRUM_TICKS_MAX];
-    size_t count;
-};
-
-static void draw_tick_label(struct fulcrum_canvas *canvas,
-    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick,
-    struct taken *taken)
-{
-    double half = label_length(canvas, row, tick) / 2.0;
-    double at = fulcrum_axis_at(row->axis, tick->value);
-    at = fmin(fmax(at, row->from + half), row->to - half);
-    struct stretch wanted = {at - half, at + half};
-    double space_pt = row->vertical ? 0.5 : label_space_pt;
-    if (!stretch_free(taken->stretches, taken->count, wanted, space_pt)) {
-        return;
-    }
-    struct fulcrum_spot spot = row->vertical ? (struct fulcrum_spot){row->across, at}
-                                             : (struct fulcrum_spot){at, row->across};
-    fulcrum_canvas_text(canvas, &row->style, spot, tick->label);
-    taken->stretches[taken->count++] = wanted;
-}
-
 void fulcrum_tick_row_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row)
 {
-    struct taken taken = {.count = 0};
+    double taken[FULCRUM_TICKS_MAX][2];
+    size_t taken_count = 0;
     size_t tick_count = row->axis->tick_count;
+    /* Labels keep a distance, or neighbouring numbers would read as one. */
+    double space_pt = row->vertical ? 0.5 : label_space_pt;
     for (size_t i = 0; i < 2 * tick_count; i++) {
-        int rank = i < tick_count ? 0 : 1;
-        const struct fulcrum_tick *tick =
-            &row->axis->ticks[rank == 0 ? i : i - tick_count];
-        if (tick->rank == rank && tick->label[0] != '\0') {
-            draw_tick_label(canvas, row, tick, &taken);
+        const struct fulcrum_tick *tick = &row->axis->ticks[i % tick_count];
+        if (tick->rank != (i < tick_count ? 0 : 1) || tick->label[0] == '\0') {
+            continue;
+        }
+        /* Along the axis: labels are as long as wide, or as high. */
+        struct fulcrum_extent extent =
+            fulcrum_canvas_measure(canvas, &row->style, tick->label);
+        double half = (row->vertical ? extent.height_pt : extent.width_pt) / 2.0;
+        double at = fulcrum_axis_at(row->axis, tick->value);
+        at = fmin(fmax(at, row->from + half), row->to - half);
+        size_t k = 0;
+        while (k < taken_count && (at - half >= taken[k][1] + space_pt ||
+                                      taken[k][0] >= at + half + space_pt)) {
+            k++;
+        }
+        if (k == taken_count) {
+            taken[taken_count][0] = at - half;
+            taken[taken_count++][1] = at + half;
+            fulcrum_canvas_text(canvas, &row->style,
+                row->vertical ? (struct fulcrum_spot){row->across, at}
+                              : (struct fulcrum_spot){at, row->across},
+                tick->label);
         }
     }
 }

@@ -185,26 +185,8 @@ static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour 
     }
 }
 
-static void collect_from(struct tracing *tracing, size_t links,
-    struct fulcrum_contour *out, size_t *spot_count)
-{
-    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
-        if (!tracing->visited[edge] && link_count(tracing, edge) == links) {
-            follow(tracing, edge, out, spot_count);
-        }
-    }
-}
-
-static size_t crossed_count(const struct tracing *tracing)
-{
-    size_t count = 0;
-    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
-        count += link_count(tracing, edge) > 0 ? 1U : 0U;
-    }
-    return count;
-}
-
-static void link_squares(struct tracing *tracing)
+static enum fulcrum_status trace(
+    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
 {
     const struct fulcrum_contour_grid *grid = tracing->grid;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
@@ -216,14 +198,11 @@ static void link_squares(struct tracing *tracing)
             trace_square(tracing, i, j);
         }
     }
-}
-
-static enum fulcrum_status trace(
-    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
-{
-    link_squares(tracing);
+    size_t count = 0;
+    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
+        count += link_count(tracing, edge) > 0 ? 1U : 0U;
+    }
     /* A closed line needs a spot more than it has edges, of which it has 4 or more. */
-    size_t count = crossed_count(tracing);
     struct fulcrum_contour contour = {.lines = calloc(count + 1, sizeof *contour.lines),
         .spots = calloc(2 * count + 1, sizeof *contour.spots)};
     if (contour.lines == NULL || contour.spots == NULL) {
@@ -232,8 +211,13 @@ static enum fulcrum_status trace(
     }
     /* Lines that end are taken from an end, then those that are left go round. */
     size_t spot_count = 0;
-    collect_from(tracing, 1, &contour, &spot_count);
-    collect_from(tracing, 2, &contour, &spot_count);
+    for (size_t links = 1; links <= 2; links++) {
+        for (size_t edge = 0; edge < tracing->edge_count; edge++) {
+            if (!tracing->visited[edge] && link_count(tracing, edge) == links) {
+                follow(tracing, edge, &contour, &spot_count);
+            }
+        }
+    }
     *out = contour;
     return FULCRUM_OK;
 }
@@ -310,29 +294,21 @@ int fulcrum_rect_crossed(
            clip(from.y, to.y - from.y, rect.y0, rect.y1, range);
 }
 
-static int line_crosses(
-    const struct fulcrum_contour_line *line, struct fulcrum_rect rect)
-{
-    for (size_t i = 1; i < line->count; i++) {
-        if (fulcrum_rect_crossed(rect, line->spots[i - 1], line->spots[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int contour_crosses(
+static bool contour_crosses(
     const struct fulcrum_contour *contour, struct fulcrum_rect rect)
 {
     for (size_t k = 0; k < contour->line_count; k++) {
-        if (line_crosses(&contour->lines[k], rect)) {
-            return 1;
+        const struct fulcrum_contour_line *line = &contour->lines[k];
+        for (size_t i = 1; i < line->count; i++) {
+            if (fulcrum_rect_crossed(rect, line->spots[i - 1], line->spots[i])) {
+                return 1;
+            }
         }
     }
     return 0;
 }
 
-static int others_cross(
+static bool others_cross(
     const struct fulcrum_line_crowd *crowd, size_t own, struct fulcrum_rect rect)
 {
     struct fulcrum_rect wide = {rect.x0 - clearance_pt, rect.y0 - clearance_pt,

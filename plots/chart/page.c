@@ -141,23 +141,13 @@ static struct fulcrum_spot next_entry(struct fulcrum_spot pen,
     return pen;
 }
 
-/* Long enough to show a whole period of each dash. */
-static void draw_swatch_line(struct fulcrum_canvas *canvas,
-    const struct fulcrum_pen *pen, struct fulcrum_spot left)
-{
-    const struct fulcrum_spot spots[] = {left, {left.x + swatch_pt, left.y}};
-    fulcrum_canvas_stroke(canvas, pen, spots, 2);
-}
-
 /* The same shapes as in the panels, solid outlines. */
 static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
 {
     struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
-    struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
-    pen.dash = FULCRUM_DASH_SOLID;
-    pen.width_pt = 0.5;
-    pen.kind = FULCRUM_BOX_NONE;
+    struct fulcrum_pen pen =
+        fulcrum_palette_rule(fulcrum_palette_pen(entry->style).rgb, 0.5);
     if (entry->swatch == FULCRUM_SWATCH_STAR) {
         marker.shape = FULCRUM_MARKER_STAR;
         marker.size_pt = 9.0;
@@ -165,12 +155,10 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     } else if (entry->swatch == FULCRUM_SWATCH_PLACE) {
         marker =
             (struct fulcrum_marker){FULCRUM_MARKER_CIRCLE, FULCRUM_MARKER_HOLLOW, 6.0};
-        pen.rgb = FULCRUM_TONE_INK;
-        pen.width_pt = 1.4;
+        pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.4);
     } else if (entry->swatch == FULCRUM_SWATCH_DISTURBED) {
         marker.fill = FULCRUM_MARKER_HOLLOW;
-        pen.rgb = FULCRUM_TONE_MUTED;
-        pen.width_pt = 0.8;
+        pen = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.8);
     } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW ||
                entry->swatch == FULCRUM_SWATCH_DIAMOND) {
         marker.fill = FULCRUM_MARKER_HOLLOW;
@@ -181,27 +169,6 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     fulcrum_canvas_marker(canvas, &pen, &marker, middle);
 }
 
-static bool has_marker(enum fulcrum_swatch swatch)
-{
-    return swatch == FULCRUM_SWATCH_LINE_AND_MARKER ||
-           swatch == FULCRUM_SWATCH_MARKER || swatch == FULCRUM_SWATCH_HOLLOW ||
-           swatch == FULCRUM_SWATCH_DIAMOND || swatch == FULCRUM_SWATCH_DISTURBED ||
-           swatch == FULCRUM_SWATCH_STAR || swatch == FULCRUM_SWATCH_PLACE;
-}
-
-/* A box as the cells of a heat map that have no colour. */
-static void draw_swatch_cell(struct fulcrum_canvas *canvas,
-    const struct fulcrum_legend_entry *entry, struct fulcrum_rect band)
-{
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
-    const struct fulcrum_spot border[] = {{band.x0, band.y0}, {band.x1, band.y0},
-        {band.x1, band.y1}, {band.x0, band.y1}, {band.x0, band.y0}};
-    fulcrum_canvas_stroke(canvas, &line, border, 5);
-    if (entry->swatch == FULCRUM_SWATCH_HATCH) {
-        fulcrum_canvas_hatch(canvas, &line, band);
-    }
-}
-
 /* Swatches are decoration: none counts as data. */
 static void draw_swatch(struct fulcrum_canvas *canvas,
     const struct fulcrum_legend_entry *entry, struct fulcrum_spot left)
@@ -209,10 +176,19 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
     pen.kind = FULCRUM_BOX_NONE;
     struct fulcrum_rect band = {left.x, left.y - 3.5, left.x + swatch_pt, left.y + 3.5};
+    const struct fulcrum_spot middle = {left.x + swatch_pt / 2.0, left.y};
+    /* Long enough to show a whole period of each dash. */
+    const struct fulcrum_spot right = {left.x + swatch_pt, left.y};
+    const struct fulcrum_pen cell = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
+    const struct fulcrum_spot border[] = {{band.x0, band.y0}, {band.x1, band.y0},
+        {band.x1, band.y1}, {band.x0, band.y1}, {band.x0, band.y0}};
     switch (entry->swatch) {
     case FULCRUM_SWATCH_LINE:
+        fulcrum_canvas_line(canvas, &pen, left, right);
+        break;
     case FULCRUM_SWATCH_LINE_AND_MARKER:
-        draw_swatch_line(canvas, &pen, left);
+        fulcrum_canvas_line(canvas, &pen, left, right);
+        draw_swatch_marker(canvas, entry, middle);
         break;
     case FULCRUM_SWATCH_BAND:
         pen.opacity = 0.2;
@@ -227,24 +203,25 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     case FULCRUM_SWATCH_INTERVAL:
         pen.opacity = 0.85;
         fulcrum_canvas_fill_rect(canvas, &pen,
-            (struct fulcrum_rect){left.x + swatch_pt / 2.0 - 0.4, band.y0 - 1.0,
-                left.x + swatch_pt / 2.0 + 0.4, band.y1 + 1.0});
+            (struct fulcrum_rect){
+                middle.x - 0.4, band.y0 - 1.0, middle.x + 0.4, band.y1 + 1.0});
         break;
     case FULCRUM_SWATCH_GUIDE:
-        pen.rgb = FULCRUM_TONE_MUTED;
-        pen.width_pt = 0.8;
+        pen = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.8);
         pen.dash = FULCRUM_DASH_DOT;
-        draw_swatch_line(canvas, &pen, left);
+        fulcrum_canvas_line(canvas, &pen, left, right);
         break;
     case FULCRUM_SWATCH_RULE:
-        pen.rgb = FULCRUM_TONE_INK;
-        pen.width_pt = 1.0;
-        pen.dash = FULCRUM_DASH_SOLID;
-        draw_swatch_line(canvas, &pen, left);
+        pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.0);
+        fulcrum_canvas_line(canvas, &pen, left, right);
         break;
     case FULCRUM_SWATCH_HATCH:
     case FULCRUM_SWATCH_BLANK:
-        draw_swatch_cell(canvas, entry, band);
+        /* As the cells of a heat map that have no colour. */
+        fulcrum_canvas_stroke(canvas, &cell, border, 5);
+        if (entry->swatch == FULCRUM_SWATCH_HATCH) {
+            fulcrum_canvas_hatch(canvas, &cell, band);
+        }
         break;
     case FULCRUM_SWATCH_MARKER:
     case FULCRUM_SWATCH_HOLLOW:
@@ -252,11 +229,8 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     case FULCRUM_SWATCH_DISTURBED:
     case FULCRUM_SWATCH_STAR:
     case FULCRUM_SWATCH_PLACE:
+        draw_swatch_marker(canvas, entry, middle);
         break;
-    }
-    if (has_marker(entry->swatch)) {
-        draw_swatch_marker(
-            canvas, entry, (struct fulcrum_spot){left.x + swatch_pt / 2.0, left.y});
     }
 }
 

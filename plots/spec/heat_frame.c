@@ -87,17 +87,6 @@ double fulcrum_heat_axis_edge(
                     : half_way(kind, values[i - 1], values[i]);
 }
 
-/* Between few values round numbers would only distract. */
-static void mark_values(struct fulcrum_axis *out, const struct fulcrum_heat_axis *axis)
-{
-    out->tick_count = axis->count;
-    for (size_t i = 0; i < axis->count; i++) {
-        out->ticks[i] = (struct fulcrum_tick){.value = axis->values[i]};
-        fulcrum_plain_text(
-            out->ticks[i].label, sizeof out->ticks[i].label, axis->values[i]);
-    }
-}
-
 void fulcrum_heat_axis_fit(
     struct fulcrum_axis *out, const struct fulcrum_heat_axis *axis, double ticks_wanted)
 {
@@ -108,7 +97,13 @@ void fulcrum_heat_axis_fit(
     fulcrum_limits_add(&span, fulcrum_heat_axis_edge(axis, options.kind, axis->count));
     fulcrum_axis_fit(out, &span, &options);
     if ((double)axis->count <= fmin(ticks_wanted, FULCRUM_TICKS_MAX)) {
-        mark_values(out, axis);
+        /* Between few values round numbers would only distract. */
+        out->tick_count = axis->count;
+        for (size_t i = 0; i < axis->count; i++) {
+            out->ticks[i] = (struct fulcrum_tick){.value = axis->values[i]};
+            fulcrum_plain_text(
+                out->ticks[i].label, sizeof out->ticks[i].label, axis->values[i]);
+        }
     }
 }
 
@@ -148,17 +143,6 @@ static void choose_shares(
     }
 }
 
-static void add_ratio(struct fulcrum_heat_lines *lines, double exponent)
-{
-    if (lines->count == FULCRUM_HEAT_LEVELS_MAX) {
-        return;
-    }
-    struct fulcrum_heat_level *level = &lines->levels[lines->count++];
-    *level = (struct fulcrum_heat_level){.value = exponent, .is_ratio = 1};
-    (void)snprintf(level->label, sizeof level->label, "ratio %s%.0f",
-        exponent < 0.0 ? "1/" : "", exp2(fabs(exponent)));
-}
-
 static void choose_ratios(
     struct fulcrum_heat_lines *lines, const struct fulcrum_heat_data *data)
 {
@@ -175,8 +159,12 @@ static void choose_ratios(
     double step = twos > RATIO_LINES_MOST ? 4.0 : 2.0;
     double first = floor(lo / step) + 1.0;
     size_t count = hi > lo ? (size_t)fmax(0.0, ceil(hi / step) - first) : 0;
-    for (size_t i = 0; i < count; i++) {
-        add_ratio(lines, (first + (double)i) * step);
+    for (size_t i = 0; i < count && lines->count < FULCRUM_HEAT_LEVELS_MAX; i++) {
+        double exponent = (first + (double)i) * step;
+        struct fulcrum_heat_level *level = &lines->levels[lines->count++];
+        *level = (struct fulcrum_heat_level){.value = exponent, .is_ratio = 1};
+        (void)snprintf(level->label, sizeof level->label, "ratio %s%.0f",
+            exponent < 0.0 ? "1/" : "", exp2(fabs(exponent)));
     }
 }
 
@@ -207,73 +195,44 @@ void fulcrum_heat_lines_choose(
     }
 }
 
-/* Arrays that a tracing needs: places on the page, and the values to trace. */
-struct grids {
-    double *x;
-    double *y;
-    double *value;
-    double *ratio_log2;
-};
-
-static void grids_fill(struct grids *grids, const struct fulcrum_heat_frame *frame)
-{
-    const struct fulcrum_heat_data *data = frame->data;
-    for (size_t i = 0; i < data->x.count; i++) {
-        grids->x[i] = fulcrum_axis_at(&frame->x, data->x.values[i]);
-    }
-    for (size_t j = 0; j < data->y.count; j++) {
-        grids->y[j] = fulcrum_axis_at(&frame->y, data->y.values[j]);
-    }
-    for (size_t i = 0; i < data->x.count * data->y.count; i++) {
-        bool is_hole = data->cannot_run != NULL && data->cannot_run[i];
-        grids->value[i] = is_hole ? (double)NAN : data->value[i];
-        double ratio =
-            data->cpu_gpu_ratio != NULL ? data->cpu_gpu_ratio[i] : (double)NAN;
-        grids->ratio_log2[i] = ratio > 0.0 ? log2(ratio) : (double)NAN;
-    }
-}
-
-/* Along the x axis and along the y axis a ratio of the two is linear as a logarithm. */
-static enum fulcrum_status trace_all(struct fulcrum_heat_lines *lines,
-    const struct fulcrum_heat_data *data, const struct grids *grids,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct fulcrum_contour_grid grid = {.x = grids->x,
-            .y = grids->y,
-            .x_count = data->x.count,
-            .y_count = data->y.count,
-            .value = lines->levels[i].is_ratio ? grids->ratio_log2 : grids->value};
-        TRY(fulcrum_contour_trace(
-            &grid, lines->levels[i].value, &lines->contours[i], err));
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_heat_lines_trace(struct fulcrum_heat_lines *lines,
     const struct fulcrum_heat_frame *frame, struct fulcrum_error *err)
 {
     const struct fulcrum_heat_data *data = frame->data;
-    size_t cells = data->x.count * data->y.count;
+    size_t x_count = data->x.count;
+    size_t y_count = data->y.count;
+    size_t cells = x_count * y_count;
     if (lines->count == 0) {
         return FULCRUM_OK;
     }
-    struct grids grids = {calloc(data->x.count, sizeof *grids.x),
-        calloc(data->y.count, sizeof *grids.y), calloc(cells, sizeof *grids.value),
-        calloc(cells, sizeof *grids.ratio_log2)};
-    bool has_room = grids.x != NULL && grids.y != NULL && grids.value != NULL &&
-                    grids.ratio_log2 != NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (has_room) {
-        grids_fill(&grids, frame);
-        status = trace_all(lines, data, &grids, err);
-    } else {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for contours");
+    /* Places on the page, and the values to trace. */
+    double *x = calloc(x_count + y_count + 2 * cells, sizeof *x);
+    TRY_MEMORY(x, err, "no memory for contours");
+    double *y = x + x_count;
+    double *value = y + y_count;
+    double *ratio_log2 = value + cells;
+    for (size_t i = 0; i < x_count; i++) {
+        x[i] = fulcrum_axis_at(&frame->x, data->x.values[i]);
     }
-    free(grids.x);
-    free(grids.y);
-    free(grids.value);
-    free(grids.ratio_log2);
+    for (size_t j = 0; j < y_count; j++) {
+        y[j] = fulcrum_axis_at(&frame->y, data->y.values[j]);
+    }
+    for (size_t i = 0; i < cells; i++) {
+        bool is_hole = data->cannot_run != NULL && data->cannot_run[i];
+        value[i] = is_hole ? (double)NAN : data->value[i];
+        double ratio =
+            data->cpu_gpu_ratio != NULL ? data->cpu_gpu_ratio[i] : (double)NAN;
+        ratio_log2[i] = ratio > 0.0 ? log2(ratio) : (double)NAN;
+    }
+    /* Along either axis a ratio of the two is linear as a logarithm. */
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < lines->count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_heat_level *level = &lines->levels[i];
+        const struct fulcrum_contour_grid grid = {
+            x, y, x_count, y_count, level->is_ratio ? ratio_log2 : value};
+        status = fulcrum_contour_trace(&grid, level->value, &lines->contours[i], err);
+    }
+    free(x);
     return status;
 }
 
@@ -286,36 +245,24 @@ static void stroke_contour(struct fulcrum_canvas *canvas, const struct fulcrum_p
     }
 }
 
-/* Along a contour the colour below is the same, so that one ink does for all of it. */
-static void draw_level(struct fulcrum_canvas *canvas,
-    const struct fulcrum_heat_lines *lines, size_t i,
-    const struct fulcrum_heat_frame *frame)
-{
-    const struct fulcrum_heat_level *level = &lines->levels[i];
-    if (level->is_ratio) {
-        const struct fulcrum_pen paper = {.rgb = FULCRUM_GROUND_PAPER,
-            .opacity = 0.75,
-            .width_pt = 2.6,
-            .kind = FULCRUM_BOX_NONE};
-        const struct fulcrum_pen ink = {.rgb = FULCRUM_TONE_INK,
-            .width_pt = 1.1,
-            .dash = FULCRUM_DASH_DOT,
-            .kind = FULCRUM_BOX_NONE};
-        stroke_contour(canvas, &paper, &lines->contours[i]);
-        stroke_contour(canvas, &ink, &lines->contours[i]);
-        return;
-    }
-    double share = fulcrum_axis_at(&frame->colours, level->value);
-    const struct fulcrum_pen pen =
-        fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
-    stroke_contour(canvas, &pen, &lines->contours[i]);
-}
-
 void fulcrum_heat_lines_draw(struct fulcrum_canvas *canvas,
     const struct fulcrum_heat_lines *lines, const struct fulcrum_heat_frame *frame)
 {
+    struct fulcrum_pen paper = fulcrum_palette_rule(FULCRUM_GROUND_PAPER, 2.6);
+    struct fulcrum_pen ink = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.1);
+    paper.opacity = 0.75;
+    ink.dash = FULCRUM_DASH_DOT;
     for (size_t i = 0; i < lines->count; i++) {
-        draw_level(canvas, lines, i, frame);
+        if (lines->levels[i].is_ratio) {
+            stroke_contour(canvas, &paper, &lines->contours[i]);
+            stroke_contour(canvas, &ink, &lines->contours[i]);
+            continue;
+        }
+        /* Along a contour the colour below is the same: one ink does for all of it. */
+        double share = fulcrum_axis_at(&frame->colours, lines->levels[i].value);
+        const struct fulcrum_pen pen =
+            fulcrum_palette_rule(fulcrum_palette_heat_ink(share), 1.0);
+        stroke_contour(canvas, &pen, &lines->contours[i]);
     }
 }
 

@@ -16,38 +16,27 @@
 
 /* Cells of one colour, gathered into few rectangles. */
 
-/* Where the run that begins at column i0 ends. */
-static size_t run_end(const int *row, size_t i0, size_t x_count)
-{
-    size_t i1 = i0 + 1;
-    while (i1 < x_count && row[i1] == row[i0]) {
-        i1++;
-    }
-    return i1;
-}
-
-/* A run joins the block above it that begins and ends where it does. */
-static int joins(
-    const struct fulcrum_heat_block *above, const struct fulcrum_heat_block *run)
-{
-    return above->i0 == run->i0 && above->i1 == run->i1 && above->j1 == run->j0 &&
-           above->colour == run->colour;
-}
-
 /* `last`: by column, the block that began there last; the count of blocks: none. */
 static void gather_row(struct fulcrum_heat_blocks *blocks, const int *row, size_t j,
     size_t *last, size_t x_count)
 {
-    for (size_t i = 0; i < x_count;) {
-        const struct fulcrum_heat_block run = {
-            i, run_end(row, i, x_count), j, j + 1, row[i]};
-        if (last[i] < blocks->count && joins(&blocks->items[last[i]], &run)) {
-            blocks->items[last[i]].j1 = j + 1;
+    size_t end = 0;
+    for (size_t i = 0; i < x_count; i = end) {
+        end = i + 1;
+        while (end < x_count && row[end] == row[i]) {
+            end++;
+        }
+        /* A run joins the block above it that begins and ends where it does. */
+        struct fulcrum_heat_block *above =
+            last[i] < blocks->count ? &blocks->items[last[i]] : NULL;
+        if (above != NULL && above->i1 == end && above->j1 == j &&
+            above->colour == row[i]) {
+            above->j1 = j + 1;
         } else {
             last[i] = blocks->count;
-            blocks->items[blocks->count++] = run;
+            blocks->items[blocks->count++] =
+                (struct fulcrum_heat_block){i, end, j, j + 1, row[i]};
         }
-        i = run.i1;
     }
 }
 

@@ -33,22 +33,6 @@ static void note_status(const struct fulcrum_node *node, enum fulcrum_status sta
     }
 }
 
-/* Calls `read` for each object of an array. */
-static void read_elements(const struct fulcrum_node *array,
-    struct fulcrum_calibration *calibration, part_reader *read)
-{
-    size_t count = 0;
-    if (!fulcrum_node_is_array(array, &count)) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_node element = fulcrum_node_element(array, i);
-        if (fulcrum_node_is_object(&element)) {
-            read(&element, calibration);
-        }
-    }
-}
-
 /* NULL where the column is absent: the calibration has a fallback for it. */
 static double *read_optional_row(const struct fulcrum_node *node, size_t count)
 {
@@ -136,24 +120,6 @@ static void read_fit(
     }
     fit.point_count = (size_t)count;
     note_status(node, fulcrum_calibration_add_fit(calibration, &fit, NULL));
-}
-
-static void read_all_series(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_series);
-}
-
-static void read_quantities(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_quantity);
-}
-
-static void read_fits(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_fit);
 }
 
 /* Keys are free: what describes a host differs from one kernel to the next. */
@@ -373,32 +339,27 @@ static void read_batch_time(
     free(times);
 }
 
-static void read_parameters(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_parameter);
-}
-
 /* In this order: a covariance needs the parameters. */
 struct part {
     const char *key;
     part_reader *read;
     bool is_required;
+    bool is_list; /* of objects, each of which is read */
 };
 
 static const struct part parts[] = {
-    {"schema", read_schema, 1},
-    {"complete", read_complete, 0},
-    {"machine", read_machine, 1},
-    {"parameters", read_parameters, 1},
-    {"covariance", read_covariance, 0},
-    {"draws", read_draws, 0},
-    {"capacity", read_capacity, 0},
-    {"batch_time", read_batch_time, 0},
-    {"series", read_all_series, 0},
-    {"quantities", read_quantities, 0},
-    {"fits", read_fits, 0},
-    {"notes", read_notes, 0},
+    {"schema", read_schema, 1, 0},
+    {"complete", read_complete, 0, 0},
+    {"machine", read_machine, 1, 0},
+    {"parameters", read_parameter, 1, 1},
+    {"covariance", read_covariance, 0, 0},
+    {"draws", read_draws, 0, 0},
+    {"capacity", read_capacity, 0, 0},
+    {"batch_time", read_batch_time, 0, 0},
+    {"series", read_series, 0, 1},
+    {"quantities", read_quantity, 0, 1},
+    {"fits", read_fit, 0, 1},
+    {"notes", read_notes, 0, 0},
 };
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
@@ -419,8 +380,20 @@ static enum fulcrum_status read_calibration(const char *path,
         for (size_t i = 0; i < PART_COUNT; i++) {
             keys[i + 3] = parts[i].key;
             struct fulcrum_node node = fulcrum_node_member(&root, parts[i].key);
-            if (node.json != NULL || parts[i].is_required) {
+            if (node.json == NULL && !parts[i].is_required) {
+                continue;
+            }
+            if (!parts[i].is_list) {
                 parts[i].read(&node, calibration);
+                continue;
+            }
+            size_t count = 0;
+            (void)fulcrum_node_is_array(&node, &count);
+            for (size_t k = 0; k < count; k++) {
+                struct fulcrum_node element = fulcrum_node_element(&node, k);
+                if (fulcrum_node_is_object(&element)) {
+                    parts[i].read(&element, calibration);
+                }
             }
         }
         fulcrum_node_check_keys(&root, keys);

@@ -634,22 +634,6 @@ static bool is_part(const struct fulcrum_reference *reference, const char *key)
     return 0;
 }
 
-/* A source of nothing is most likely a mistyped name: what it is for has none. */
-static void check_source_keys(
-    const struct fulcrum_node *source, const struct fulcrum_reference *reference)
-{
-    for (size_t i = 0; i < reference->source_count; i++) {
-        struct fulcrum_node node =
-            fulcrum_node_member(source, reference->sources[i].part);
-        if (node.json != NULL && !is_part(reference, reference->sources[i].part)) {
-            fulcrum_reader_fault(node.reader, FULCRUM_ERR_FORMAT,
-                "%s: unknown key: expected a member of the file, or a series, setting "
-                "or quantity of its points",
-                node.path);
-        }
-    }
-}
-
 /* No number without a source; presets named here have their own. */
 static void check_sources(
     const struct fulcrum_node *root, const struct fulcrum_reference *reference)
@@ -668,7 +652,17 @@ static void check_sources(
                 "expected where the values of \"%s\" were read", parts[i]);
         }
     }
-    check_source_keys(&source, reference);
+    /* A source of nothing is most likely a mistyped name: what it is for has none. */
+    for (size_t i = 0; i < reference->source_count; i++) {
+        const char *key = reference->sources[i].part;
+        struct fulcrum_node node = fulcrum_node_member(&source, key);
+        if (node.json != NULL && !is_part(reference, key)) {
+            fulcrum_reader_fault(node.reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key: expected a member of the file, or a series, setting "
+                "or quantity of its points",
+                node.path);
+        }
+    }
 }
 
 static enum fulcrum_status read_reference(const char *path,
