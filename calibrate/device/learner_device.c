@@ -88,12 +88,7 @@ static void device_close(struct fulcrum_learner_state *state)
     free(state);
 }
 
-/*
- * A device that is no GPU runs on one compute unit unless the options say more: like
- * the learner on the CPU it is one core's server, which is what the model's learner
- * cores are.
- */
-static enum fulcrum_status device_open(const struct fulcrum_device *device,
+enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *device,
     const struct fulcrum_learner_options *options, struct fulcrum_learner_state **out,
     struct fulcrum_learner_info *info, struct fulcrum_error *err)
 {
@@ -203,7 +198,8 @@ static enum fulcrum_status device_grant(struct fulcrum_learner_state *state,
         struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,         \
         struct fulcrum_error *err)                                                     \
     {                                                                                  \
-        return device_open(&fulcrum_device_##name_, options, out, info, err);          \
+        return fulcrum_learner_device_open(                                            \
+            &fulcrum_device_##name_, options, out, info, err);                         \
     }                                                                                  \
     const struct fulcrum_learner fulcrum_learner_##name_ = {                           \
         .name = #name_,                                                                \

@@ -37,4 +37,15 @@ struct fulcrum_train_rows fulcrum_learner_mlp_rows(
 /* Bytes of one observation. */
 size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options);
 
+/*
+ * A learner on any compute device, of which the records of `cuda` and `opencl` have the
+ * other functions. A device that is no GPU runs on one compute unit unless the options
+ * say more: like the learner on the CPU it is one core's server, which is what the
+ * model's learner cores are.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_open(
+    const struct fulcrum_device *device, const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+    struct fulcrum_error *err);
+
 #endif

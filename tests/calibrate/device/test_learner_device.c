@@ -52,7 +52,7 @@ static void test_a_cpu_device_runs_on_one_compute_unit_unless_told(void)
         struct fulcrum_learner_options options = small_mlp;
         struct fulcrum_learner_info info;
         options.sm_count = cases[i].asked;
-        fulcrum_learner_device_close(open_plain(&options, &info));
+        fulcrum_learner_cuda.close(open_plain(&options, &info));
         suite_assert_close("granted", info.granted_sm_count, cases[i].granted, 0.0);
         suite_assert_close("all", info.sm_count, 4.0, 0.0);
         CU_ASSERT_FALSE(info.is_gpu);
@@ -73,10 +73,10 @@ static void test_a_gpu_is_taken_whole(void)
     CU_ASSERT_STRING_EQUAL(info.device_name, "plain C");
     CU_ASSERT_TRUE(strlen(info.backend) > 0);
     /* This one cannot be divided, and says so. */
-    CU_ASSERT_EQUAL(fulcrum_learner_device_grant(state, 2.0, &granted, &err),
+    CU_ASSERT_EQUAL(fulcrum_learner_cuda.grant(state, 2.0, &granted, &err),
         FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cannot be divided"));
-    fulcrum_learner_device_close(state);
+    fulcrum_learner_cuda.close(state);
 }
 
 static void test_grant_tells_what_is_in_force(void)
@@ -84,13 +84,12 @@ static void test_grant_tells_what_is_in_force(void)
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = open_plain(&small_mlp, &info);
     double granted = 0.0;
-    CU_ASSERT_EQUAL(
-        fulcrum_learner_device_grant(state, 3.0, &granted, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_learner_cuda.grant(state, 3.0, &granted, NULL), FULCRUM_OK);
     suite_assert_close("granted", granted, 3.0, 0.0);
     CU_ASSERT_EQUAL(
-        fulcrum_learner_device_grant(state, 9.0, &granted, NULL), FULCRUM_ERR_RANGE);
+        fulcrum_learner_cuda.grant(state, 9.0, &granted, NULL), FULCRUM_ERR_RANGE);
     suite_assert_close("still granted", granted, 3.0, 0.0);
-    fulcrum_learner_device_close(state);
+    fulcrum_learner_cuda.close(state);
 }
 
 static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
@@ -135,7 +134,7 @@ static void test_options_are_checked_before_a_device_is_opened(void)
         FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "device_index"));
     CU_ASSERT_PTR_NULL(state);
-    fulcrum_learner_device_close(NULL);
+    fulcrum_learner_cuda.close(NULL);
 }
 
 /* Rows in, weights out and in again. */
@@ -145,15 +144,15 @@ static enum fulcrum_status carry(struct fulcrum_learner_state *state,
     struct fulcrum_train_rows rows;
     float *weights = calloc(parameter_count, sizeof *weights);
     CU_ASSERT_PTR_NOT_NULL_FATAL(weights);
-    enum fulcrum_status status = fulcrum_learner_device_train_rows(state, &rows, err);
+    enum fulcrum_status status = fulcrum_learner_cuda.train_rows(state, &rows, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_learner_device_take_rows(state, err);
+        status = fulcrum_learner_cuda.take_rows(state, err);
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_learner_device_read_weights(state, weights, err);
+        status = fulcrum_learner_cuda.read_weights(state, weights, err);
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_learner_device_write_weights(state, weights, err);
+        status = fulcrum_learner_cuda.write_weights(state, weights, err);
     }
     free(weights);
     return status;
@@ -173,17 +172,17 @@ static enum fulcrum_status work(
         CU_ASSERT_PTR_NULL(state);
         return status;
     }
-    memset(fulcrum_learner_device_input(state), 0, 2 * info.input_byte);
-    status = fulcrum_learner_device_forward(state, 2, action, err);
+    memset(fulcrum_learner_cuda.input(state), 0, 2 * info.input_byte);
+    status = fulcrum_learner_cuda.forward(state, 2, action, err);
     CU_ASSERT_TRUE((action[0] >= 0) == (status == FULCRUM_OK));
     if (status == FULCRUM_OK) {
-        status = fulcrum_learner_device_train(state, &loss, err);
+        status = fulcrum_learner_cuda.train(state, &loss, err);
         CU_ASSERT_TRUE(isfinite(loss) == (status == FULCRUM_OK));
     }
     if (status == FULCRUM_OK) {
         status = carry(state, info.parameter_count, err);
     }
-    fulcrum_learner_device_close(state);
+    fulcrum_learner_cuda.close(state);
     return status;
 }
 
@@ -217,8 +216,8 @@ static void test_every_failure_of_a_device_is_told(void)
 /* The learner beside the actors may fail on its own thread: its end tells. */
 static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
 {
-    static const struct fulcrum_learner learner = {
-        .name = "plain", .forward = fulcrum_learner_device_forward};
+    const struct fulcrum_learner learner = {
+        .name = "plain", .forward = fulcrum_learner_cuda.forward};
     struct fulcrum_learner_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_background_load *background_load = NULL;
@@ -240,7 +239,7 @@ static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
     CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
     CU_ASSERT_EQUAL(fulcrum_background_load_end(NULL, NULL), FULCRUM_OK);
     device_plain_fail_at(0);
-    fulcrum_learner_device_close(bench.state);
+    fulcrum_learner_cuda.close(bench.state);
 }
 
 int main(int argc, char **argv)
