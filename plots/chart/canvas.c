@@ -610,17 +610,6 @@ bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas)
     return canvas->keeps_captions;
 }
 
-/* A copy; NULL where memory is short. */
-static char *copy_of(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = calloc(size, 1);
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-    }
-    return copy;
-}
-
 void fulcrum_canvas_set_caption(
     struct fulcrum_canvas *canvas, enum fulcrum_caption caption, const char *text)
 {
@@ -629,7 +618,7 @@ void fulcrum_canvas_set_caption(
     if (text == NULL || text[0] == '\0') {
         return;
     }
-    canvas->captions[caption] = copy_of(text);
+    canvas->captions[caption] = strdup(text);
     if (canvas->captions[caption] == NULL) {
         fulcrum_canvas_out_of_memory(canvas);
     }
@@ -858,19 +847,6 @@ struct outline {
 
 enum { OUTLINE_CORNERS_MAX = 16 };
 
-/* Writes corners + 1 spots. */
-static void outline_spots(const struct outline *outline, struct fulcrum_spot centre,
-    double half_pt, struct fulcrum_spot *spots)
-{
-    /* One more than corners closes the outline. */
-    for (size_t i = 0; i <= outline->corners; i++) {
-        double turn = outline->start_turn + (double)i / (double)outline->corners;
-        double reach = half_pt * outline->radius * (i % 2 == 1 ? outline->inner : 1.0);
-        spots[i].x = centre.x + reach * cos(2.0 * pi * turn);
-        spots[i].y = centre.y + reach * sin(2.0 * pi * turn);
-    }
-}
-
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_marker *marker, struct fulcrum_spot spot)
 {
@@ -890,7 +866,14 @@ void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_p
     /* A border of the inside's own colour is no more than some extra size. */
     double border_pt = hollow ? 0.0 : pen->width_pt / 2.0;
     inside.rgb = hollow ? FULCRUM_GROUND_PAPER : pen->rgb;
-    outline_spots(outline, spot, half_pt + border_pt, spots);
+    /* One more than corners closes the outline. */
+    for (size_t i = 0; i <= outline->corners; i++) {
+        double turn = outline->start_turn + (double)i / (double)outline->corners;
+        double reach = (half_pt + border_pt) * outline->radius *
+                       (i % 2 == 1 ? outline->inner : 1.0);
+        spots[i].x = spot.x + reach * cos(2.0 * pi * turn);
+        spots[i].y = spot.y + reach * sin(2.0 * pi * turn);
+    }
     fulcrum_canvas_fill(canvas, &inside, spots, outline->corners);
     if (hollow) {
         struct fulcrum_pen border = *pen;
@@ -941,7 +924,7 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     if (mark == NULL) {
         return;
     }
-    mark->text = copy_of(text);
+    mark->text = strdup(text);
     if (mark->text == NULL) {
         canvas->marks.count--;
         fulcrum_canvas_out_of_memory(canvas);

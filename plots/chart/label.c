@@ -66,24 +66,18 @@ static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
     return 1;
 }
 
-/* The lowest free row: short poles leave more room to the panel. */
-static int place_on_side(struct fulcrum_flag_post *posts, size_t count, size_t i,
-    const struct fulcrum_flag_room *room)
-{
-    for (size_t row = 0; row < room->row_count && !posts[i].shown; row++) {
-        posts[i].row = row;
-        posts[i].shown = fits(posts, count, i, room);
-    }
-    return posts[i].shown;
-}
-
-/* Tries the side it is told first, then the other. */
+/*
+ * The lowest free row, as short poles leave more room to the panel: on the side it is
+ * told first, then on the other.
+ */
 static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     const struct fulcrum_flag_room *room)
 {
-    if (!place_on_side(posts, count, i, room)) {
-        posts[i].to_left = !posts[i].to_left;
-        (void)place_on_side(posts, count, i, room);
+    struct fulcrum_flag_post *post = &posts[i];
+    for (size_t k = 0; k < 2 * room->row_count && !post->shown; k++) {
+        post->row = k % room->row_count;
+        post->to_left = k == room->row_count ? !post->to_left : post->to_left;
+        post->shown = fits(posts, count, i, room);
     }
 }
 

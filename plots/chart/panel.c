@@ -530,34 +530,16 @@ static void draw_guides(
     }
 }
 
-static void draw_best(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    const struct fulcrum_marker star = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 0.5, .kind = FULCRUM_BOX_DATA};
-    if (panel->best == NULL) {
-        return;
-    }
-    struct fulcrum_spot spot = spot_of(panel, panel->best->x, panel->best->y);
-    fulcrum_canvas_marker(canvas, &pen, &star, spot);
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
-    style.weight = FULCRUM_TEXT_BOLD;
-    /* The sentence beside the title says it too, so a crowded panel may go without. */
-    (void)fulcrum_label_near(canvas, &style, spot, panel->frame, panel->best_text);
-}
-
-/* Last, when it is known what lies where. */
-static void draw_notes(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+/* A text beside a spot in values; a crowded panel may go without. */
+static void draw_note(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
+    struct fulcrum_spot spot, const char *text)
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
     style.weight = FULCRUM_TEXT_BOLD;
-    for (size_t i = 0; i < panel->note_count; i++) {
-        const struct fulcrum_panel_note *note = &panel->notes[i];
-        if (fulcrum_axis_shows(&panel->x, note->spot.x) &&
-            fulcrum_axis_shows(&panel->y, note->spot.y)) {
-            (void)fulcrum_label_near(canvas, &style,
-                spot_of(panel, note->spot.x, note->spot.y), panel->frame, note->text);
-        }
+    if (fulcrum_axis_shows(&panel->x, spot.x) &&
+        fulcrum_axis_shows(&panel->y, spot.y)) {
+        (void)fulcrum_label_near(
+            canvas, &style, spot_of(panel, spot.x, spot.y), panel->frame, text);
     }
 }
 
@@ -587,25 +569,29 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     for (size_t i = 0; i < panel->series_count; i++) {
         draw_series(canvas, panel, &panel->series[i]);
     }
-    draw_best(canvas, panel);
-    draw_notes(canvas, panel);
-}
-
-/* Without any data the shared axis would show numbers that mean nothing. */
-static int stack_is_empty(const struct fulcrum_stack *stack)
-{
-    for (size_t i = 0; i < stack->count; i++) {
-        if (!fulcrum_panel_is_empty(&stack->panels[i])) {
-            return 0;
-        }
+    if (panel->best != NULL) {
+        const struct fulcrum_marker star = {
+            FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
+        struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
+        pen.kind = FULCRUM_BOX_DATA;
+        fulcrum_canvas_marker(
+            canvas, &pen, &star, spot_of(panel, panel->best->x, panel->best->y));
+        draw_note(canvas, panel, *panel->best, panel->best_text);
     }
-    return 1;
+    /* Last, when it is known what lies where. */
+    for (size_t i = 0; i < panel->note_count; i++) {
+        draw_note(canvas, panel, panel->notes[i].spot, panel->notes[i].text);
+    }
 }
 
 void fulcrum_stack_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack)
 {
-    int empty = stack_is_empty(stack);
+    /* Without any data the shared axis would show numbers that mean nothing. */
+    bool empty = 1;
+    for (size_t i = 0; i < stack->count; i++) {
+        empty = empty && fulcrum_panel_is_empty(&stack->panels[i]);
+    }
     for (size_t i = 0; i < stack->count; i++) {
         draw_panel(canvas, &stack->panels[i]);
         if (!empty) {

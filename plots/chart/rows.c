@@ -104,17 +104,6 @@ size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
     return (size_t)fmax(1.0, floor(height_pt / least_pt));
 }
 
-static void add_row(const struct fulcrum_row *row, struct fulcrum_limits *span)
-{
-    for (size_t i = 0; i < row->bar_count; i++) {
-        fulcrum_limits_add(span, row->bars[i].lo);
-        fulcrum_limits_add(span, row->bars[i].hi);
-    }
-    for (size_t i = 0; i < row->mark_count; i++) {
-        fulcrum_limits_add(span, row->marks[i].x);
-    }
-}
-
 static void measure_texts(const struct fulcrum_canvas *canvas,
     const struct fulcrum_rows *rows, double width_pt, struct layout *out)
 {
@@ -151,7 +140,14 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     layout.row_pt = height_pt / fmax(1.0, (double)lines);
     struct fulcrum_limits span = fulcrum_limits_none();
     for (size_t i = 0; i < rows->count; i++) {
-        add_row(&rows->rows[i], &span);
+        const struct fulcrum_row *row = &rows->rows[i];
+        for (size_t k = 0; k < row->bar_count; k++) {
+            fulcrum_limits_add(&span, row->bars[k].lo);
+            fulcrum_limits_add(&span, row->bars[k].hi);
+        }
+        for (size_t k = 0; k < row->mark_count; k++) {
+            fulcrum_limits_add(&span, row->marks[k].x);
+        }
     }
     fulcrum_limits_add(&span, rows->centre);
     struct fulcrum_axis_options options = rows->options;
@@ -268,15 +264,6 @@ static double draw_bar(struct fulcrum_canvas *canvas, const struct layout *layou
     return bar->text[0] != '\0' ? draw_bar_text(canvas, bar, &rect, top, taken) : taken;
 }
 
-static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row *row, double top)
-{
-    double taken = layout->frame.x0;
-    for (size_t i = 0; i < row->bar_count; i++) {
-        taken = draw_bar(canvas, layout, &row->bars[i], top, taken);
-    }
-}
-
 /* One line of text that ends in an ellipsis rather than run over the page. */
 static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style,
     struct fulcrum_spot spot, double width_pt, const char *text)
@@ -321,7 +308,12 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     draw_x_label(canvas, rows->x_label, &layout);
     double top = layout.frame.y0;
     for (size_t i = 0; i < layout.shown; i++) {
-        draw_bars(canvas, &layout, &rows->rows[i], top + (double)i * layout.row_pt);
+        const struct fulcrum_row *row = &rows->rows[i];
+        double taken = layout.frame.x0;
+        for (size_t k = 0; k < row->bar_count; k++) {
+            taken = draw_bar(
+                canvas, &layout, &row->bars[k], top + (double)i * layout.row_pt, taken);
+        }
     }
     /* Over bars, under marks. */
     double centre = rows->centre;

@@ -79,42 +79,29 @@ static bool is_known(const struct fulcrum_heat_data *data, size_t cell)
     return !cannot_run(data, cell) && isfinite(data->value[cell]);
 }
 
-static enum fulcrum_status check_axis(
-    const struct fulcrum_heat_axis *axis, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < axis->count; i++) {
-        FAIL_IF(!isfinite(axis->values[i]) ||
-                    (i > 0 && !(axis->values[i] > axis->values[i - 1])),
-            err, FULCRUM_ERR_RANGE,
-            "%s: value %zu is %g: expected finite values that increase", axis->label, i,
-            axis->values[i]);
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_heat_data *data = given;
+    const struct fulcrum_heat_axis *const axes[] = {&data->x, &data->y};
     FAIL_IF(data->machine_count > FULCRUM_HEAT_MACHINES_MAX, err, FULCRUM_ERR_RANGE,
         "%zu machines: a chart shows at most %d", data->machine_count,
         (int)FULCRUM_HEAT_MACHINES_MAX);
-    TRY(check_axis(&data->x, err));
-    return check_axis(&data->y, err);
+    for (size_t k = 0; k < 2; k++) {
+        const double *values = axes[k]->values;
+        for (size_t i = 0; i < axes[k]->count; i++) {
+            FAIL_IF(!isfinite(values[i]) || (i > 0 && !(values[i] > values[i - 1])),
+                err, FULCRUM_ERR_RANGE,
+                "%s: value %zu is %g: expected finite values that increase",
+                axes[k]->label, i, values[i]);
+        }
+    }
+    return FULCRUM_OK;
 }
 
 static bool is_better(const struct fulcrum_heat_data *data, size_t a, size_t b)
 {
     return data->goal == FULCRUM_GOAL_MOST ? data->value[a] > data->value[b]
                                            : data->value[a] < data->value[b];
-}
-
-static int at_border(const struct fulcrum_heat_data *data, size_t cell)
-{
-    size_t i = column_of(data, cell);
-    size_t j = row_of(data, cell);
-    int at_x = data->x.count > 1 && (i == 0 || i + 1 == data->x.count);
-    int at_y = data->y.count > 1 && (j == 0 || j + 1 == data->y.count);
-    return at_x || at_y;
 }
 
 static void find_best(struct picture *picture)
@@ -136,7 +123,11 @@ static void find_best(struct picture *picture)
                 apart <= near_best_frac * fabs(data->value[best->cell]) ? 1U : 0U;
         }
     }
-    best->at_border = best->usable > 0 && at_border(data, best->cell);
+    size_t i = column_of(data, best->cell);
+    size_t j = row_of(data, best->cell);
+    bool at_x = data->x.count > 1 && (i == 0 || i + 1 == data->x.count);
+    bool at_y = data->y.count > 1 && (j == 0 || j + 1 == data->y.count);
+    best->at_border = best->usable > 0 && (at_x || at_y);
 }
 
 /* A star where nothing differs would point at nothing. */
@@ -222,22 +213,6 @@ static int interval_of(
     return *lo < *hi;
 }
 
-/* How far below and above their values intervals reach at most, relative to these. */
-static void find_reach(
-    const struct fulcrum_heat_data *data, double *below_rel, double *above_rel)
-{
-    double lo = 0.0;
-    double hi = 0.0;
-    *below_rel = 0.0;
-    *above_rel = 0.0;
-    for (size_t i = 0; i < cell_count(data); i++) {
-        if (data->value[i] > 0.0 && interval_of(data, i, &lo, &hi)) {
-            *below_rel = fmax(*below_rel, 1.0 - lo / data->value[i]);
-            *above_rel = fmax(*above_rel, hi / data->value[i] - 1.0);
-        }
-    }
-}
-
 /*
  * A colour has no whiskers, and intervals of cells overlap nearly everywhere, because
  * one unknown number moves all of them together: hatching where they do would say less
@@ -251,7 +226,13 @@ static void write_intervals(struct picture *picture)
     double lo = 0.0;
     double hi = 0.0;
     char words[120] = "";
-    find_reach(data, &below_rel, &above_rel);
+    /* How far below and above their values intervals reach at most. */
+    for (size_t i = 0; i < cell_count(data); i++) {
+        if (data->value[i] > 0.0 && interval_of(data, i, &lo, &hi)) {
+            below_rel = fmax(below_rel, 1.0 - lo / data->value[i]);
+            above_rel = fmax(above_rel, hi / data->value[i] - 1.0);
+        }
+    }
     if (has_star(picture) && interval_of(data, picture->best.cell, &lo, &hi)) {
         char from[48];
         char to[48];

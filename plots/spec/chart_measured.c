@@ -59,9 +59,10 @@ struct picture {
     struct cell cells[FULCRUM_MEASURED_PANELS_MAX];
 };
 
-double fulcrum_measured_error(const struct fulcrum_measured_panel *panel, size_t i)
+/* A prediction over what was measured, less 1; NAN where one of them is missing. */
+static double error_of(
+    const struct fulcrum_measured_panel *panel, const double *predicted, size_t i)
 {
-    const double *predicted = panel->predicted.value;
     return predicted != NULL && panel->steps_per_s[i] > 0.0
                ? predicted[i] / panel->steps_per_s[i] - 1.0
                : (double)NAN;
@@ -71,7 +72,7 @@ void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t 
     const struct fulcrum_measured_panel *panel)
 {
     for (size_t i = 0; i < panel->count; i++) {
-        double error = fulcrum_measured_error(panel, i);
+        double error = error_of(panel, panel->predicted.value, i);
         bool is_seen = panel->seen != NULL && panel->seen[i];
         if (!isfinite(error) || panel->disturbed[i] || is_seen) {
             continue;
@@ -95,15 +96,6 @@ static bool has_calm_error(const struct fulcrum_measured_data *data)
     return errors.count > 0;
 }
 
-/* An end of the prediction's interval, in percent beside what was measured. */
-static double end_error(
-    const struct fulcrum_measured_panel *panel, const double *end, size_t i)
-{
-    return end != NULL && panel->steps_per_s[i] > 0.0
-               ? 100.0 * (end[i] / panel->steps_per_s[i] - 1.0)
-               : (double)NAN;
-}
-
 /*
  * Disturbed points would widen the scale of the errors: they are shown among themselves
  * only. Returns 0 where memory is short.
@@ -119,10 +111,10 @@ static bool make_arrays(struct fulcrum_canvas *canvas, struct cell *cell, bool i
     }
     for (size_t i = 0; i < n; i++) {
         bool is_left_out = is_calm && data->disturbed[i];
-        cell->error[i] =
-            is_left_out ? (double)NAN : 100.0 * fulcrum_measured_error(data, i);
-        cell->error[n + i] = end_error(data, data->predicted.lo, i);
-        cell->error[2 * n + i] = end_error(data, data->predicted.hi, i);
+        cell->error[i] = is_left_out ? (double)NAN
+                                     : 100.0 * error_of(data, data->predicted.value, i);
+        cell->error[n + i] = 100.0 * error_of(data, data->predicted.lo, i);
+        cell->error[2 * n + i] = 100.0 * error_of(data, data->predicted.hi, i);
         if (data->failed[i]) {
             cell->failed[cell->panels[0].guide_count++] = data->actor_count[i];
         }
@@ -146,7 +138,7 @@ static void write_finding(struct cell *cell)
     size_t known = 0;
     size_t disturbed = 0;
     for (size_t i = 0; i < cell->data->count; i++) {
-        bool is_known = isfinite(fulcrum_measured_error(cell->data, i));
+        bool is_known = isfinite(error_of(cell->data, cell->data->predicted.value, i));
         known += is_known ? 1U : 0U;
         disturbed += is_known && cell->data->disturbed[i] ? 1U : 0U;
     }

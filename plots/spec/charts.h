@@ -357,9 +357,6 @@ struct fulcrum_measured_errors {
 void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t *at,
     const struct fulcrum_measured_panel *panel);
 
-/* Predicted over measured, less 1; NAN where one of them is missing. */
-double fulcrum_measured_error(const struct fulcrum_measured_panel *panel, size_t i);
-
 /*
  * Static.
  *   fails    also FULCRUM_ERR_RANGE (more panels than a chart holds, or than the page

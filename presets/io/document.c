@@ -192,9 +192,13 @@ static enum fulcrum_status scan_text(const struct source *source)
     return status;
 }
 
-static enum fulcrum_status parse_text(
+static enum fulcrum_status parse_source(
     const struct source *source, size_t length, struct json_object **out)
 {
+    FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
+        "%s: is larger than 2 GiB", source->label);
+    FAIL_IF(source->text[strspn(source->text, " \t\r\n")] == '\0', source->err,
+        FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
     struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
     TRY_MEMORY(tokener, source->err, "%s", source->label);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
@@ -227,16 +231,6 @@ static enum fulcrum_status parse_text(
         json_object_put(document);
     }
     return status;
-}
-
-static enum fulcrum_status parse_source(
-    const struct source *source, size_t length, struct json_object **out)
-{
-    FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
-        "%s: is larger than 2 GiB", source->label);
-    FAIL_IF(source->text[strspn(source->text, " \t\r\n")] == '\0', source->err,
-        FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
-    return parse_text(source, length, out);
 }
 
 enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,

@@ -538,24 +538,18 @@ static void add_fits(
 }
 
 /* Of two notes with one key the later holds: a file has each key once. */
-static bool is_repeated(const struct fulcrum_calibration *calibration, size_t i)
-{
-    for (size_t j = i + 1; j < calibration->note_count; j++) {
-        if (strcmp(calibration->notes[i].key, calibration->notes[j].key) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void add_notes(
     struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_json *object = fulcrum_json_add_object(root, "notes");
+    const struct fulcrum_note *notes = calibration->notes;
     for (size_t i = 0; i < calibration->note_count; i++) {
-        if (!is_repeated(calibration, i)) {
-            fulcrum_json_add_text(
-                object, calibration->notes[i].key, calibration->notes[i].text);
+        size_t j = i + 1;
+        while (j < calibration->note_count && strcmp(notes[i].key, notes[j].key) != 0) {
+            j++;
+        }
+        if (j == calibration->note_count) {
+            fulcrum_json_add_text(object, notes[i].key, notes[i].text);
         }
     }
 }

@@ -12,30 +12,21 @@ const char *fulcrum_preset_kind_name(enum fulcrum_preset_kind kind)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
-static int check_kind(const struct fulcrum_node *root, enum fulcrum_preset_kind kind)
-{
-    struct fulcrum_node node = fulcrum_node_member(root, "kind");
-    const char *expected = fulcrum_preset_kind_name(kind);
-    char text[32];
-    if (node.json == NULL) {
-        fulcrum_node_fault(&node, FULCRUM_ERR_MISSING, "expected \"%s\"", expected);
-        return 0;
-    }
-    if (!fulcrum_node_text(&node, text, sizeof text)) {
-        return 0;
-    }
-    if (strcmp(text, expected) != 0) {
-        fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT, "expected \"%s\"", expected);
-        return 0;
-    }
-    return 1;
-}
-
 int fulcrum_file_header_read(const struct fulcrum_node *root,
     enum fulcrum_preset_kind kind, struct fulcrum_file_header *out)
 {
+    const char *expected = fulcrum_preset_kind_name(kind);
+    struct fulcrum_node node = fulcrum_node_member(root, "kind");
+    char text[32] = "";
     memset(out, 0, sizeof *out);
-    out->is_kind = check_kind(root, kind);
+    if (node.json == NULL) {
+        fulcrum_node_fault(&node, FULCRUM_ERR_MISSING, "expected \"%s\"", expected);
+    } else if (fulcrum_node_text(&node, text, sizeof text)) {
+        out->is_kind = strcmp(text, expected) == 0;
+        if (!out->is_kind) {
+            fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT, "expected \"%s\"", expected);
+        }
+    }
     int good = out->is_kind;
     struct fulcrum_node name = fulcrum_node_member(root, "name");
     if (name.json == NULL) {

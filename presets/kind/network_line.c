@@ -56,6 +56,15 @@ static const char *type_name(int index)
     return fulcrum_product_form_type_name((enum fulcrum_product_form_type)index);
 }
 
+/* The member that is an object of these numbers, which are read into `base`. */
+static struct fulcrum_node read_section(const struct fulcrum_node *root,
+    const char *key, const struct fulcrum_struct_io *section, void *base)
+{
+    struct fulcrum_node object = fulcrum_node_member(root, key);
+    (void)fulcrum_struct_io_read(&object, section, base);
+    return object;
+}
+
 /* The member's choice, -1 after a fault; `otherwise` where it is not given. */
 static int read_choice(const struct fulcrum_node *object, const char *key,
     fulcrum_struct_io_choice_name *name, int otherwise)
@@ -201,8 +210,8 @@ static const char *policy_name(int index)
 
 static const char *kind_name(int index)
 {
-    static const char *const names[] = {"network", "product_form_network"};
-    return index < (int)LENGTH(names) ? names[index] : NULL;
+    static const char *const names[] = {"network", "product_form_network", NULL};
+    return names[index];
 }
 
 /* A table stands in place of the three fractions, and says how many threads there are.
@@ -263,8 +272,7 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
 {
     static const char *const others[] = {"law", NULL};
     const struct fulcrum_struct_io section = {step_rows, LENGTH(step_rows), others};
-    struct fulcrum_node object = fulcrum_node_member(root, "step");
-    (void)fulcrum_struct_io_read(&object, &section, network);
+    struct fulcrum_node object = read_section(root, "step", &section, network);
     struct fulcrum_step *step = &network->step;
     int index = read_choice(&object, "law", law_name,
         step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
@@ -282,8 +290,7 @@ static void read_batching(
     static const char *const others[] = {"policy", NULL};
     const struct fulcrum_struct_io section = {
         batching_rows, LENGTH(batching_rows), others};
-    struct fulcrum_node object = fulcrum_node_member(root, "batching");
-    (void)fulcrum_struct_io_read(&object, &section, network);
+    struct fulcrum_node object = read_section(root, "batching", &section, network);
     struct fulcrum_node size = fulcrum_node_member(&object, "size");
     int index = read_choice(&object, "policy", policy_name, (int)FULCRUM_BATCH_GREEDY);
     network->policy =
@@ -378,10 +385,8 @@ static void read_network(
         host_rows, LENGTH(host_rows), no_others};
     const struct fulcrum_struct_io gpu_section = {
         gpu_rows, LENGTH(gpu_rows), no_others};
-    struct fulcrum_node host = fulcrum_node_member(root, "host");
-    struct fulcrum_node gpu = fulcrum_node_member(root, "gpu");
-    (void)fulcrum_struct_io_read(&host, &host_section, &line->network);
-    (void)fulcrum_struct_io_read(&gpu, &gpu_section, &line->network);
+    (void)read_section(root, "host", &host_section, &line->network);
+    (void)read_section(root, "gpu", &gpu_section, &line->network);
     read_batching(root, &line->network);
     read_training(root, &line->network);
     struct fulcrum_error failure = {FULCRUM_OK, ""};

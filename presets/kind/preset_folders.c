@@ -187,11 +187,9 @@ static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind k
                 "expected \"%s\", as the file is called", entry->name);
         }
     }
+    /* References are read for what they predict elsewhere; here what all files have. */
+    struct fulcrum_node source = fulcrum_node_member(&root, "source");
     if (kind == FULCRUM_PRESET_REFERENCE) {
-        /* References are read for what they predict elsewhere; here only what all files
-         * have.
-         */
-        struct fulcrum_node source = fulcrum_node_member(&root, "source");
         (void)fulcrum_node_is_object(&source);
     }
     fulcrum_document_free(document);
@@ -280,10 +278,10 @@ enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const cha
     struct folders folders;
     TRY(find_folders(&folders, err));
     char file[80];
+    struct stat there;
     int length = snprintf(file, sizeof file, "%s.json", name);
-    int fits = length > 5 && (size_t)length < sizeof file;
+    bool fits = length > 5 && (size_t)length < sizeof file;
     for (size_t i = 0; fits && i < folders.count; i++) {
-        struct stat there;
         if (join(out, folders.path[i], kind, file) && stat(out, &there) == 0) {
             return FULCRUM_OK;
         }

@@ -290,19 +290,11 @@ static void reference_read_points(
     }
 }
 
-static bool has_setting(const struct fulcrum_reference_point *point,
-    const struct fulcrum_reference_setting *wanted)
+static bool is_equal(const struct fulcrum_reference_setting *a,
+    const struct fulcrum_reference_setting *b)
 {
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        bool is_equal = isnan(wanted->number) ? isnan(setting->number)
-                                              : setting->number == wanted->number;
-        if (is_equal && strcmp(setting->path, wanted->path) == 0 &&
-            strcmp(setting->text, wanted->text) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    bool is_same = isnan(a->number) ? isnan(b->number) : a->number == b->number;
+    return is_same && strcmp(a->path, b->path) == 0 && strcmp(a->text, b->text) == 0;
 }
 
 /* In whatever order the settings stand; paths within one point differ. */
@@ -310,12 +302,17 @@ static bool is_repeat(const struct fulcrum_reference_point *point,
     const struct fulcrum_reference_point *earlier)
 {
     assert(point != NULL && earlier != NULL);
+    size_t count = point->setting_count;
     if (strcmp(point->series, earlier->series) != 0 ||
-        point->setting_count != earlier->setting_count) {
+        count != earlier->setting_count) {
         return 0;
     }
-    for (size_t i = 0; i < point->setting_count; i++) {
-        if (!has_setting(earlier, &point->settings[i])) {
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < count && !is_equal(&point->settings[i], &earlier->settings[k])) {
+            k++;
+        }
+        if (k == count) {
             return 0;
         }
     }
@@ -484,23 +481,18 @@ static void read_calibration(
     (void)read_calibration_name(node, reference->calibration);
 }
 
-static bool has_series(const struct fulcrum_reference *reference, const char *series)
-{
-    for (size_t i = 0; i < reference->point_count; i++) {
-        if (strcmp(reference->points[i].series, series) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void read_series_calibration(const struct fulcrum_node *map, const char *key,
     struct fulcrum_reference *reference)
 {
     struct fulcrum_node node = fulcrum_node_member(map, key);
     struct fulcrum_series_calibration *own =
         &reference->calibrations[reference->calibration_count];
-    if (!has_series(reference, key)) {
+    size_t i = 0;
+    while (
+        i < reference->point_count && strcmp(reference->points[i].series, key) != 0) {
+        i++;
+    }
+    if (i == reference->point_count) {
         fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
             "%s: expected a series of the points", node.path);
     } else if (read_calibration_name(&node, own->calibration)) {
@@ -736,30 +728,6 @@ static void add_half(struct fulcrum_json *root,
     fulcrum_fields_io_write(&reference->design, kind, object);
 }
 
-static void add_sources(
-    struct fulcrum_json *root, const struct fulcrum_reference *reference)
-{
-    struct fulcrum_json *object = fulcrum_json_add_object(root, "source");
-    for (size_t i = 0; i < reference->source_count; i++) {
-        fulcrum_json_add_text(
-            object, reference->sources[i].part, reference->sources[i].text);
-    }
-}
-
-static void add_calibrations(
-    struct fulcrum_json *root, const struct fulcrum_reference *reference)
-{
-    add_text(root, "calibration", reference->calibration);
-    if (reference->calibration_count == 0) {
-        return;
-    }
-    struct fulcrum_json *object = fulcrum_json_add_object(root, "calibrations");
-    for (size_t i = 0; i < reference->calibration_count; i++) {
-        fulcrum_json_add_text(object, reference->calibrations[i].series,
-            reference->calibrations[i].calibration);
-    }
-}
-
 static void add_point(
     struct fulcrum_json *array, const struct fulcrum_reference_point *point)
 {
@@ -794,11 +762,22 @@ static struct fulcrum_json *build(const struct fulcrum_reference *reference)
     fulcrum_json_add_text(root, "kind", "reference");
     fulcrum_json_add_text(root, "name", reference->name);
     fulcrum_json_add_text(root, "title", reference->title);
-    add_sources(root, reference);
+    struct fulcrum_json *source = fulcrum_json_add_object(root, "source");
+    for (size_t i = 0; i < reference->source_count; i++) {
+        fulcrum_json_add_text(
+            source, reference->sources[i].part, reference->sources[i].text);
+    }
     add_text(root, "note", reference->note);
     add_half(root, reference, FULCRUM_PRESET_MACHINE);
     add_half(root, reference, FULCRUM_PRESET_WORKLOAD);
-    add_calibrations(root, reference);
+    add_text(root, "calibration", reference->calibration);
+    struct fulcrum_json *calibrations =
+        reference->calibration_count > 0 ? fulcrum_json_add_object(root, "calibrations")
+                                         : NULL;
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        fulcrum_json_add_text(calibrations, reference->calibrations[i].series,
+            reference->calibrations[i].calibration);
+    }
     fulcrum_json_add_text(
         root, "predictor", fulcrum_predictor_name((size_t)reference->predictor));
     add_text(root, "not_predicted", reference->not_predicted);

@@ -33,6 +33,21 @@ static void add_type_or_null(struct fulcrum_json *schema, const char *type)
     fulcrum_json_append_text(types, "null");
 }
 
+static struct fulcrum_json *add_nullable(
+    struct fulcrum_json *properties, const char *key, const char *type)
+{
+    struct fulcrum_json *schema = fulcrum_json_add_object(properties, key);
+    add_type_or_null(schema, type);
+    return schema;
+}
+
+/* A number or integer from `least` on. */
+static void add_from(
+    struct fulcrum_json *properties, const char *key, const char *type, double least)
+{
+    fulcrum_json_add_number(add_typed(properties, key, type), "minimum", least);
+}
+
 static void add_text_limits(struct fulcrum_json *schema, size_t size)
 {
     fulcrum_json_add_number(schema, "maxLength", (double)size - 1.0);
@@ -108,9 +123,7 @@ static void add_fields(struct fulcrum_json *properties, enum fulcrum_preset_kind
         if (length != group_length || strncmp(relative, group_name, length) != 0) {
             char name[64];
             (void)snprintf(name, sizeof name, "%.*s", (int)length, relative);
-            struct fulcrum_json *schema = fulcrum_json_add_object(properties, name);
-            add_type_or_null(schema, "object");
-            group = add_members(schema);
+            group = add_members(add_nullable(properties, name, "object"));
             group_name = relative;
             group_length = length;
         }
@@ -143,8 +156,7 @@ static void add_cover(struct fulcrum_json *properties)
     static const char *const required[] = {"spread_factor", "reason", NULL};
     add_required(entry, required);
     struct fulcrum_json *members = add_members(entry);
-    struct fulcrum_json *spread = add_typed(members, "spread_factor", "number");
-    fulcrum_json_add_number(spread, "minimum", 1);
+    add_from(members, "spread_factor", "number", 1.0);
     (void)add_typed(members, "reason", "string");
 }
 
@@ -152,8 +164,7 @@ static void add_cover(struct fulcrum_json *properties)
 static void add_number_array(struct fulcrum_json *properties, const char *key)
 {
     struct fulcrum_json *array = add_typed(properties, key, "array");
-    struct fulcrum_json *items = fulcrum_json_add_object(array, "items");
-    add_type_or_null(items, "number");
+    (void)add_nullable(array, "items", "number");
 }
 
 /* An array of closed objects; returns their members. */
@@ -181,8 +192,7 @@ static void add_parameters(struct fulcrum_json *properties)
     struct fulcrum_json *members = add_object_array(properties, "parameters", required);
     add_texts(members, texts);
     (void)add_typed(members, "value", "number");
-    struct fulcrum_json *error = add_typed(members, "standard_error", "number");
-    fulcrum_json_add_number(error, "minimum", 0);
+    add_from(members, "standard_error", "number", 0.0);
     struct fulcrum_json *scale = fulcrum_json_add_object(members, "scale");
     struct fulcrum_json *scales = fulcrum_json_add_array(scale, "enum");
     struct fulcrum_json *origin = fulcrum_json_add_object(members, "origin");
@@ -212,7 +222,7 @@ static void add_quantities(struct fulcrum_json *properties)
     static const char *const texts[] = {"name", "unit", NULL};
     struct fulcrum_json *members = add_object_array(properties, "quantities", required);
     add_texts(members, texts);
-    add_type_or_null(fulcrum_json_add_object(members, "value"), "number");
+    (void)add_nullable(members, "value", "number");
     add_number_array(members, "interval");
 }
 
@@ -227,7 +237,7 @@ static void add_fits(struct fulcrum_json *properties)
     add_texts(members, texts);
     (void)add_typed(members, "point_count", "integer");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        add_type_or_null(fulcrum_json_add_object(members, numbers[i]), "number");
+        (void)add_nullable(members, numbers[i], "number");
     }
 }
 
@@ -278,12 +288,7 @@ static void add_calibration(struct fulcrum_json *root)
     struct fulcrum_json *covariance = add_typed(properties, "covariance", "array");
     struct fulcrum_json *row = add_typed(covariance, "items", "array");
     (void)add_typed(row, "items", "number");
-    struct fulcrum_json *draws = add_typed(properties, "draws", "array");
-    struct fulcrum_json *draw = add_typed(draws, "items", "array");
-    struct fulcrum_json *types =
-        fulcrum_json_add_array(fulcrum_json_add_object(draw, "items"), "type");
-    fulcrum_json_append_text(types, "number");
-    fulcrum_json_append_text(types, "null");
+    add_number_array(add_typed(properties, "draws", "array"), "items");
     add_number_array(properties, "capacity");
     struct fulcrum_json *batch_time =
         add_members(add_typed(properties, "batch_time", "object"));
@@ -294,14 +299,6 @@ static void add_calibration(struct fulcrum_json *root)
     add_fits(properties);
     struct fulcrum_json *notes = add_typed(properties, "notes", "object");
     (void)add_typed(notes, "additionalProperties", "string");
-}
-
-/* Some data are of no one machine. */
-static void add_half_or_null(
-    struct fulcrum_json *properties, enum fulcrum_preset_kind kind)
-{
-    struct fulcrum_json *forms = add_half(properties, kind);
-    fulcrum_json_add_text(fulcrum_json_append_object(forms), "type", "null");
 }
 
 /* An object of any keys whose members are all alike; returns their schema. */
@@ -322,7 +319,7 @@ static void add_points(struct fulcrum_json *properties)
     struct fulcrum_json *items = add_typed(array, "items", "object");
     add_required(items, required);
     struct fulcrum_json *members = add_members(items);
-    add_type_or_null(fulcrum_json_add_object(members, "series"), "string");
+    (void)add_nullable(members, "series", "string");
     struct fulcrum_json *set = add_map(members, "set",
         "fields of the design, run.env_count, or words of the source without a dot");
     struct fulcrum_json *types = fulcrum_json_add_array(set, "type");
@@ -334,9 +331,7 @@ static void add_points(struct fulcrum_json *properties)
     add_required(item, needed);
     struct fulcrum_json *observation = add_members(item);
     (void)add_typed(observation, "value", "number");
-    struct fulcrum_json *half_width =
-        fulcrum_json_add_object(observation, "half_width");
-    add_type_or_null(half_width, "number");
+    struct fulcrum_json *half_width = add_nullable(observation, "half_width", "number");
     fulcrum_json_add_number(half_width, "minimum", 0);
 }
 
@@ -354,10 +349,14 @@ static void add_reference(struct fulcrum_json *root)
         source, "description", "where a member, series, setting or quantity was read");
     add_required(source, sourced);
     (void)add_typed(source, "additionalProperties", "string");
-    add_type_or_null(fulcrum_json_add_object(properties, "note"), "string");
-    add_half_or_null(properties, FULCRUM_PRESET_MACHINE);
-    add_half_or_null(properties, FULCRUM_PRESET_WORKLOAD);
-    add_type_or_null(fulcrum_json_add_object(properties, "calibration"), "string");
+    (void)add_nullable(properties, "note", "string");
+    for (int kind = FULCRUM_PRESET_MACHINE; kind <= FULCRUM_PRESET_WORKLOAD; kind++) {
+        /* Some data are of no one machine. */
+        struct fulcrum_json *forms =
+            add_half(properties, (enum fulcrum_preset_kind)kind);
+        fulcrum_json_add_text(fulcrum_json_append_object(forms), "type", "null");
+    }
+    (void)add_nullable(properties, "calibration", "string");
     struct fulcrum_json *calibrations = add_map(
         properties, "calibrations", "calibrations of single series, by their names");
     fulcrum_json_add_text(calibrations, "type", "string");
@@ -366,16 +365,13 @@ static void add_reference(struct fulcrum_json *root)
     for (size_t i = 0; fulcrum_predictor_name(i) != NULL; i++) {
         fulcrum_json_append_text(names, fulcrum_predictor_name(i));
     }
-    struct fulcrum_json *reason = fulcrum_json_add_object(properties, "not_predicted");
-    add_type_or_null(reason, "string");
+    struct fulcrum_json *reason = add_nullable(properties, "not_predicted", "string");
     fulcrum_json_add_text(reason, "description", "why nothing predicts these points");
-    struct fulcrum_json *skip = fulcrum_json_add_object(properties, "frame_skip");
-    add_type_or_null(skip, "integer");
+    struct fulcrum_json *skip = add_nullable(properties, "frame_skip", "integer");
     fulcrum_json_add_number(skip, "minimum", 1);
     fulcrum_json_add_number(skip, "maximum", FULCRUM_REFERENCE_FRAME_SKIP_MOST);
-    struct fulcrum_json *relative = fulcrum_json_add_object(properties, "relative_to");
-    add_type_or_null(relative, "integer");
-    fulcrum_json_add_number(relative, "minimum", 0);
+    fulcrum_json_add_number(
+        add_nullable(properties, "relative_to", "integer"), "minimum", 0.0);
     add_points(properties);
 }
 
@@ -383,8 +379,7 @@ static void add_reference(struct fulcrum_json *root)
 static void add_counts(struct fulcrum_json *properties, const char *const *keys)
 {
     for (size_t i = 0; keys[i] != NULL; i++) {
-        struct fulcrum_json *schema = add_typed(properties, keys[i], "integer");
-        fulcrum_json_add_number(schema, "minimum", 1);
+        add_from(properties, keys[i], "integer", 1.0);
     }
 }
 
@@ -401,8 +396,7 @@ static void add_profiles(struct fulcrum_json *properties)
     (void)add_typed(members, "name", "string");
     add_counts(members, counts);
     for (size_t i = 0; i < sizeof extras / sizeof extras[0]; i++) {
-        struct fulcrum_json *schema = add_typed(members, extras[i], "integer");
-        fulcrum_json_add_number(schema, "minimum", 0);
+        add_from(members, extras[i], "integer", 0.0);
     }
     struct fulcrum_json *starts = add_typed(members, "starts", "array");
     fulcrum_json_add_text(starts, "description",

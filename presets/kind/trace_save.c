@@ -100,17 +100,6 @@ static size_t count_kept(const struct fulcrum_trace *trace, const struct gap *ga
     return count;
 }
 
-static double last_s(const struct fulcrum_trace *trace)
-{
-    double end_s = 0.0;
-    for (size_t i = 0; i < trace->lane_count; i++) {
-        for (size_t j = 0; j < trace->lanes[i].count; j++) {
-            end_s = fmax(end_s, trace->lanes[i].spans[j].end_s);
-        }
-    }
-    return end_s;
-}
-
 static size_t span_count(const struct fulcrum_trace *trace)
 {
     size_t count = 0;
@@ -124,7 +113,12 @@ static size_t span_count(const struct fulcrum_trace *trace)
  * all have room. */
 static struct gap find_gap(const struct fulcrum_trace *trace, size_t most)
 {
-    double whole_s = last_s(trace);
+    double whole_s = 0.0;
+    for (size_t i = 0; i < trace->lane_count; i++) {
+        for (size_t j = 0; j < trace->lanes[i].count; j++) {
+            whole_s = fmax(whole_s, trace->lanes[i].spans[j].end_s);
+        }
+    }
     struct gap gap = {whole_s, whole_s};
     double fits_s = 0.0; /* kept at either end */
     double too_many_s = 0.5 * whole_s;
