@@ -334,17 +334,18 @@ static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit
     size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
     /* Minor ticks beyond five decades are mud. */
     size_t mantissas = decades <= 5.0 ? 9 : 1;
-    for (size_t i = 0; i < count * mantissas; i++) {
-        double power = first + (double)(i / mantissas);
-        size_t mantissa = i % mantissas + 1;
-        double value = (double)mantissa * pow(10.0, power);
-        bool has_label = mantissa == 1 ||
-                         ((mantissa == 2 || mantissa == 5) && decades * 2.0 <= wanted);
-        char label[FULCRUM_TICK_LABEL_SIZE] = "";
-        if (has_label && fmod(power, stride) == 0.0) {
-            step_text(label, sizeof label, value, pow(10.0, power), unit);
+    for (size_t i = 0; i < count; i++) {
+        double power = first + (double)i;
+        for (size_t mantissa = 1; mantissa <= mantissas; mantissa++) {
+            double value = (double)mantissa * pow(10.0, power);
+            bool has_label = mantissa == 1 || ((mantissa == 2 || mantissa == 5) &&
+                                                  decades * 2.0 <= wanted);
+            char label[FULCRUM_TICK_LABEL_SIZE] = "";
+            if (has_label && fmod(power, stride) == 0.0) {
+                step_text(label, sizeof label, value, pow(10.0, power), unit);
+            }
+            add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
         }
-        add_tick(axis, value, label[0] == '\0' ? 9 : mantissa == 1 ? 0 : 1, label);
     }
 }
 
@@ -454,37 +455,48 @@ double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
 
 static const double label_space_pt = 6.0;
 
+/* Labels already put along an axis: from where to where. */
+struct taken {
+    double ends[FULCRUM_TICKS_MAX][2];
+    size_t count;
+};
+
+/* Labels keep a distance, or neighbouring numbers would read as one. */
+static void draw_tick_label(struct fulcrum_canvas *canvas,
+    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick,
+    struct taken *taken)
+{
+    /* Along the axis: labels are as long as wide, or as high. */
+    struct fulcrum_extent extent =
+        fulcrum_canvas_measure(canvas, &row->style, tick->label);
+    double half = (row->vertical ? extent.height_pt : extent.width_pt) / 2.0;
+    double space_pt = row->vertical ? 0.5 : label_space_pt;
+    double at = fulcrum_axis_at(row->axis, tick->value);
+    at = fmin(fmax(at, row->from + half), row->to - half);
+    for (size_t k = 0; k < taken->count; k++) {
+        if (at - half < taken->ends[k][1] + space_pt &&
+            taken->ends[k][0] < at + half + space_pt) {
+            return;
+        }
+    }
+    taken->ends[taken->count][0] = at - half;
+    taken->ends[taken->count++][1] = at + half;
+    fulcrum_canvas_text(canvas, &row->style,
+        row->vertical ? (struct fulcrum_spot){row->across, at}
+                      : (struct fulcrum_spot){at, row->across},
+        tick->label);
+}
+
 void fulcrum_tick_row_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row)
 {
-    double taken[FULCRUM_TICKS_MAX][2];
-    size_t taken_count = 0;
-    size_t tick_count = row->axis->tick_count;
-    /* Labels keep a distance, or neighbouring numbers would read as one. */
-    double space_pt = row->vertical ? 0.5 : label_space_pt;
-    for (size_t i = 0; i < 2 * tick_count; i++) {
-        const struct fulcrum_tick *tick = &row->axis->ticks[i % tick_count];
-        if (tick->rank != (i < tick_count ? 0 : 1) || tick->label[0] == '\0') {
-            continue;
-        }
-        /* Along the axis: labels are as long as wide, or as high. */
-        struct fulcrum_extent extent =
-            fulcrum_canvas_measure(canvas, &row->style, tick->label);
-        double half = (row->vertical ? extent.height_pt : extent.width_pt) / 2.0;
-        double at = fulcrum_axis_at(row->axis, tick->value);
-        at = fmin(fmax(at, row->from + half), row->to - half);
-        size_t k = 0;
-        while (k < taken_count && (at - half >= taken[k][1] + space_pt ||
-                                      taken[k][0] >= at + half + space_pt)) {
-            k++;
-        }
-        if (k == taken_count) {
-            taken[taken_count][0] = at - half;
-            taken[taken_count++][1] = at + half;
-            fulcrum_canvas_text(canvas, &row->style,
-                row->vertical ? (struct fulcrum_spot){row->across, at}
-                              : (struct fulcrum_spot){at, row->across},
-                tick->label);
+    struct taken taken = {.count = 0};
+    for (int rank = 0; rank <= 1; rank++) {
+        for (size_t i = 0; i < row->axis->tick_count; i++) {
+            const struct fulcrum_tick *tick = &row->axis->ticks[i];
+            if (tick->rank == rank && tick->label[0] != '\0') {
+                draw_tick_label(canvas, row, tick, &taken);
+            }
         }
     }
 }

@@ -57,8 +57,9 @@ struct fulcrum_rect fulcrum_grid_cell(
     double rows = (double)grid->rows;
     double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
     double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
+    size_t row = i / grid->columns;
     double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
-    double y0 = rect.y0 + (double)(i / grid->columns) * (height_pt + 0.5 * gap_pt);
+    double y0 = rect.y0 + (double)row * (height_pt + 0.5 * gap_pt);
     return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
 }
 

@@ -364,6 +364,23 @@ static const struct part parts[] = {
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 
+static void read_part(const struct part *part, const struct fulcrum_node *node,
+    struct fulcrum_calibration *calibration)
+{
+    size_t count = 0;
+    if (!part->is_list) {
+        part->read(node, calibration);
+        return;
+    }
+    (void)fulcrum_node_is_array(node, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(node, i);
+        if (fulcrum_node_is_object(&element)) {
+            part->read(&element, calibration);
+        }
+    }
+}
+
 static enum fulcrum_status read_calibration(const char *path,
     struct json_object *document, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
@@ -380,20 +397,8 @@ static enum fulcrum_status read_calibration(const char *path,
         for (size_t i = 0; i < PART_COUNT; i++) {
             keys[i + 3] = parts[i].key;
             struct fulcrum_node node = fulcrum_node_member(&root, parts[i].key);
-            if (node.json == NULL && !parts[i].is_required) {
-                continue;
-            }
-            if (!parts[i].is_list) {
-                parts[i].read(&node, calibration);
-                continue;
-            }
-            size_t count = 0;
-            (void)fulcrum_node_is_array(&node, &count);
-            for (size_t k = 0; k < count; k++) {
-                struct fulcrum_node element = fulcrum_node_element(&node, k);
-                if (fulcrum_node_is_object(&element)) {
-                    parts[i].read(&element, calibration);
-                }
+            if (node.json != NULL || parts[i].is_required) {
+                read_part(&parts[i], &node, calibration);
             }
         }
         fulcrum_node_check_keys(&root, keys);
