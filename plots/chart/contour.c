@@ -185,8 +185,7 @@ static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour 
     }
 }
 
-static enum fulcrum_status trace(
-    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
+static void link_squares(struct tracing *tracing)
 {
     const struct fulcrum_contour_grid *grid = tracing->grid;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
@@ -198,6 +197,12 @@ static enum fulcrum_status trace(
             trace_square(tracing, i, j);
         }
     }
+}
+
+static enum fulcrum_status trace(
+    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
+{
+    link_squares(tracing);
     size_t count = 0;
     for (size_t edge = 0; edge < tracing->edge_count; edge++) {
         count += link_count(tracing, edge) > 0 ? 1U : 0U;
