@@ -331,7 +331,7 @@ static struct fulcrum_plot_job job_of(
     const struct settings *settings, const struct fulcrum_context *context)
 {
     return (struct fulcrum_plot_job){
-        .words = {settings->title, settings->subtitle},
+        .room = {.words = {settings->title, settings->subtitle}},
         .references = {settings->references.items, settings->references.count},
         .machines = settings->machines,
         .more = {settings->more.items, settings->more.count},

@@ -336,9 +336,11 @@ static void add_gap(struct plot_breakdown *plot,
 }
 
 static enum fulcrum_status fill(struct plot_breakdown *plot,
-    const struct fulcrum_plot_breakdown_file *files, size_t count,
-    struct fulcrum_plot_room *room, struct fulcrum_error *err)
+    const struct fulcrum_plot_breakdown_files *list, struct fulcrum_plot_room *room,
+    struct fulcrum_error *err)
 {
+    const struct fulcrum_plot_breakdown_file *files = list->items;
+    size_t count = list->count;
     find_common(plot, files, count);
     for (size_t i = 0; i < count; i++) {
         size_t before = plot->count;
@@ -366,15 +368,15 @@ static enum fulcrum_status fill(struct plot_breakdown *plot,
 }
 
 enum fulcrum_status fulcrum_plot_breakdown_data(
-    const struct fulcrum_plot_breakdown_file *files, size_t count,
+    const struct fulcrum_plot_breakdown_files *files,
     const struct fulcrum_plot_breakdown_options *options,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_breakdown_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_breakdown_data *out,
+    struct fulcrum_error *err)
 {
     struct fulcrum_error own = {FULCRUM_OK, ""};
-    size_t row_count = count + 1;
-    for (size_t i = 0; i < count; i++) {
-        row_count += fulcrum_plot_rows_count(files[i].rows);
+    size_t row_count = files->count + 1;
+    for (size_t i = 0; i < files->count; i++) {
+        row_count += fulcrum_plot_rows_count(files->items[i].rows);
     }
     const struct layout *layout = &layouts[options->parts];
     struct plot_breakdown *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -382,10 +384,10 @@ enum fulcrum_status fulcrum_plot_breakdown_data(
     plot->names = fulcrum_plot_room_take(room, row_count, sizeof *plot->names);
     plot->texts = fulcrum_plot_room_take(room, row_count, sizeof *plot->texts);
     plot->layout = layout;
-    TRY(fill(plot, files, count, room, err != NULL ? err : &own));
+    TRY(fill(plot, files, room, err != NULL ? err : &own));
     bool is_share = options->scale == FULCRUM_ROW_SHARE;
     *out = (struct fulcrum_breakdown_data){
-        .text = fulcrum_plot_headline_text(&plot->headline, words),
+        .text = fulcrum_plot_headline_text(&plot->headline, &room->words),
         .title = layout->title,
         .x_label = is_share ? "share of the whole" : layout->x_label,
         .unit = layout->unit,

@@ -197,8 +197,7 @@ static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
 }
 
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room)
+    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room)
 {
     struct plot_calibration *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     plot->calibration = calibration;
@@ -208,7 +207,8 @@ struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
     const struct fulcrum_series *reset = find_series(calibration, "reset");
     return (struct fulcrum_calibration_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
+        .text = fulcrum_plot_text(
+            &room->words, plot->title, plot->subtitle, plot->footnote),
         .throughput = thin(calibration, "throughput", &plot->throughput),
         .throughput_fit = curve_of(&plot->throughput_fit),
         .batch = thin(calibration, "inference", &plot->inference),
@@ -356,8 +356,7 @@ static void plot_sm_time_fill_words(struct plot_sm_time *plot,
 }
 
 enum fulcrum_status fulcrum_plot_sm_time_data(
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room,
     struct fulcrum_sm_time_data *out, struct fulcrum_error *err)
 {
     struct plot_sm_time *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -370,7 +369,7 @@ enum fulcrum_status fulcrum_plot_sm_time_data(
         "that can be divided (fulcrum calibrate --learner cuda)",
         calibration->name);
     plot->data.inference = plot->works;
-    plot_sm_time_fill_words(plot, calibration, words);
+    plot_sm_time_fill_words(plot, calibration, &room->words);
     *out = plot->data;
     return FULCRUM_OK;
 }

@@ -27,8 +27,9 @@ struct fulcrum_plot_words {
 struct fulcrum_chart_text fulcrum_plot_text(const struct fulcrum_plot_words *words,
     const char *title, const char *subtitle, const char *footnote);
 
-/* Memory that the data of one chart borrow, given back as a whole. */
+/* The words of one chart and the memory that its data borrow, given back as a whole. */
 struct fulcrum_plot_room {
+    struct fulcrum_plot_words words;
     struct fulcrum_plot_block *blocks;
 };
 
@@ -176,8 +177,7 @@ const struct fulcrum_published *fulcrum_plot_published_sets(
 
 /*
  * The data of the other charts.
- *   words    replace those made from the data; borrowed as long as `out` is used
- *   room     keeps what `out` borrows
+ *   room     keeps what `out` borrows; its words replace those made from the data
  *   out      set on success only
  *   fails    FULCRUM_ERR_FORMAT (no row, a cell that is no number), FULCRUM_ERR_RANGE
  *            (more curves, rows or bars than the chart holds), and as told
@@ -188,8 +188,7 @@ const struct fulcrum_published *fulcrum_plot_published_sets(
  *   calibration  borrowed as long as the data are used
  */
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room);
+    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room);
 
 /*
  * A calibration's sweep over SMs.
@@ -197,16 +196,14 @@ struct fulcrum_calibration_data fulcrum_plot_calibration_data(
  *   fails        FULCRUM_ERR_UNSUPPORTED (it has no such sweep)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_data(
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room,
     struct fulcrum_sm_time_data *out, struct fulcrum_error *err);
 
 /* Training on many GPUs: the rows of `fulcrum cluster`, counts or sets of parameters.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err);
 
 /*
  * Speed-ups over machines beside what predicts them.
@@ -214,21 +211,19 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_data(
  *   fails        FULCRUM_ERR_UNSUPPORTED (nothing was predicted)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err);
 
 /* Points of `fulcrum validate`. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_validation_data(
-    const struct fulcrum_plot_rows *points, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_parity_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *points, struct fulcrum_plot_room *room,
+    struct fulcrum_parity_data *out, struct fulcrum_error *err);
 
 /* Parameters and figures of `fulcrum fit --format json`. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
     const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_posterior_data *out, struct fulcrum_error *err);
+    struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
+    struct fulcrum_error *err);
 
 /*
  * Where the time of a reference's GPU goes, and what other machines make of it.
@@ -238,65 +233,58 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time_data(
     const struct fulcrum_reference *reference, const char *machines,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err);
+    struct fulcrum_plot_room *room, struct fulcrum_gpu_time_data *out,
+    struct fulcrum_error *err);
 
 /*
  * Components of GPU time and of runs: "components" of `fulcrum memory`.
  *   fails    FULCRUM_ERR_FORMAT (an unknown component, a machine without times)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_gpu_time_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err);
 
 /* Memory systems, or parameters that meet a gain: its "factors" or "family". */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_memory_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err);
 
 /* Placements: "parts" of `fulcrum partition`, one placement's next to each other. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_partition_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_partition_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_partition_data *out, struct fulcrum_error *err);
 
 /*
  * Machines with more and more GPUs, of `fulcrum node`.
  *   fails    FULCRUM_ERR_FORMAT (GPUs do not rise)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_node_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_node_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_node_data *out, struct fulcrum_error *err);
 
 /*
  * One bar per point of a reference that gives shares like training_frac.
  *   fails    FULCRUM_ERR_UNSUPPORTED (no such reference)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_of_reference(
-    const struct fulcrum_reference *reference, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_stages_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_reference *reference, struct fulcrum_plot_room *room,
+    struct fulcrum_stages_data *out, struct fulcrum_error *err);
 
 /*
  * One bar per run of the rows that fulcrum_stage_report_to_json writes as "stages".
  *   fails    FULCRUM_ERR_UNSUPPORTED (a run without shares)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_stages_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_stages_data *out, struct fulcrum_error *err);
 
 /*
  * Measured points and their predictions, of `fulcrum measure`.
  *   fails    FULCRUM_ERR_FORMAT (actors are not above 0)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_data(
-    const struct fulcrum_plot_rows *points, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *points, struct fulcrum_plot_room *room,
+    struct fulcrum_measured_data *out, struct fulcrum_error *err);
 
 /*
  * Points of a reference of throughput, as fulcrum_validate predicts them: a panel for
@@ -305,15 +293,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_data(
  *   fails       FULCRUM_ERR_UNSUPPORTED (no such point)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
-    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
+    struct fulcrum_measured_data *out, struct fulcrum_error *err);
 
 /* What `fulcrum sensitivity` found: a panel for each metric, rows in its order. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_data(
-    const struct fulcrum_plot_rows *rows, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_tornado_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
+    struct fulcrum_tornado_data *out, struct fulcrum_error *err);
 
 /* A heat map from a sweep over two fields. */
 
@@ -337,28 +323,32 @@ struct fulcrum_plot_heat_options {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
     const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_room *room,
     struct fulcrum_heat_data *out, struct fulcrum_error *err);
 
 /* A chart of the front from the points of a sweep. */
 
+/* Which metrics make a front. Borrowed. */
+struct fulcrum_plot_pareto_options {
+    /* Two or three columns, as --pareto takes them; the first goes up, the second
+     * along, the third has colours. NULL: those of `said`. */
+    const char *metrics;
+    /* What the file says of its metrics (rows of metric and better); NULL: steps_per_s
+     * and system_w. */
+    const struct fulcrum_plot_rows *said;
+};
+
 /*
  *   rows     written by `fulcrum explore`, with or without --pareto
- *   metrics  two or three columns, as --pareto takes them; the first goes up, the
- *            second along, the third has colours. NULL: those of `said`
- *   said     what the file says of its metrics (rows of metric and better), or NULL:
- *            steps_per_s and system_w
  *   room     keeps what `out` borrows
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a metric is better
  *            neither way), FULCRUM_ERR_RANGE (not two or three metrics, one twice, a
  *            front is too large), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
-    const struct fulcrum_plot_rows *rows, const char *metrics,
-    const struct fulcrum_plot_rows *said, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_pareto_data *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_pareto_options *options, struct fulcrum_plot_room *room,
+    struct fulcrum_pareto_data *out, struct fulcrum_error *err);
 
 /* Stacked bars from sweeps and predictions. */
 
@@ -383,19 +373,24 @@ struct fulcrum_plot_breakdown_file {
     const struct fulcrum_plot_rows *rows;
 };
 
+/* At least one. */
+struct fulcrum_plot_breakdown_files {
+    const struct fulcrum_plot_breakdown_file *items;
+    size_t count;
+};
+
 /*
  * A bar for each point that could run, named after what varies in its file and, of
  * several files, what tells them apart.
- *   count    at least 1
  *   room     keeps what `out` borrows
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a part below 0),
  *            FULCRUM_ERR_UNSUPPORTED (no point has these parts); the detail names the
  *            file
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_data(
-    const struct fulcrum_plot_breakdown_file *files, size_t count,
+    const struct fulcrum_plot_breakdown_files *files,
     const struct fulcrum_plot_breakdown_options *options,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_breakdown_data *out, struct fulcrum_error *err);
+    struct fulcrum_plot_room *room, struct fulcrum_breakdown_data *out,
+    struct fulcrum_error *err);
 
 #endif

@@ -236,9 +236,8 @@ static enum fulcrum_status read_figure(struct plot_fit *plot,
 }
 
 enum fulcrum_status fulcrum_plot_fit_data(const struct fulcrum_plot_rows *parameters,
-    const struct fulcrum_plot_rows *figures, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_plot_rows *figures, struct fulcrum_plot_room *room,
+    struct fulcrum_posterior_data *out, struct fulcrum_error *err)
 {
     struct plot_fit *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     plot->row_count = fulcrum_plot_rows_count(parameters);
@@ -265,7 +264,7 @@ enum fulcrum_status fulcrum_plot_fit_data(const struct fulcrum_plot_rows *parame
                            : ", 90 % of the posterior in brackets");
     *out = (struct fulcrum_posterior_data){
         .text = fulcrum_plot_text(
-            words, "Priors, and what a fit left of them", plot->subtitle, NULL),
+            &room->words, "Priors, and what a fit left of them", plot->subtitle, NULL),
         .rows = plot->rows,
         .row_count = plot->row_count,
         .figures = plot->figures,

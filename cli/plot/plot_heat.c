@@ -351,8 +351,7 @@ static int shows_ratio(const struct plot_heat *plot)
 }
 
 enum fulcrum_status fulcrum_plot_heat_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_room *room,
     struct fulcrum_heat_data *out, struct fulcrum_error *err)
 {
     struct plot_heat *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -361,7 +360,7 @@ enum fulcrum_status fulcrum_plot_heat_data(const struct fulcrum_plot_rows *rows,
     TRY(fill(plot, options, err));
     const struct judgement *judgement = judgement_of(plot->metric);
     *out = (struct fulcrum_heat_data){
-        .text = fulcrum_plot_headline_text(&plot->headline, words),
+        .text = fulcrum_plot_headline_text(&plot->headline, &room->words),
         .x = {plot->x.label, plot->x.values, plot->x.count},
         .y = {plot->y.label, plot->y.values, plot->y.count},
         .value = plot->value,

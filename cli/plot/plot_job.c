@@ -97,8 +97,7 @@ enum fulcrum_status fulcrum_plot_gpu_time(
     struct fulcrum_gpu_time_data data;
     TRY(read_reference(job, err));
     TRY(fulcrum_plot_gpu_time_data(job->reference,
-        job->machines != NULL ? job->machines : STANDARD_GPUS, &job->words, &job->room,
-        &data, err));
+        job->machines != NULL ? job->machines : STANDARD_GPUS, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
 }
 
@@ -107,7 +106,7 @@ enum fulcrum_status fulcrum_plot_components(
 {
     struct fulcrum_gpu_time_data data;
     TRY(read_rows(job, "components", err));
-    TRY(fulcrum_plot_components_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_components_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
 }
 
@@ -117,7 +116,7 @@ enum fulcrum_status fulcrum_plot_memory(
     struct fulcrum_lines_data data;
     bool has_factors = fulcrum_plot_source_has(&job->source, "factors");
     TRY(read_rows(job, has_factors ? "factors" : "family", err));
-    TRY(fulcrum_plot_memory_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_memory_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_memory, &data, err);
 }
 
@@ -126,7 +125,7 @@ enum fulcrum_status fulcrum_plot_partition(
 {
     struct fulcrum_partition_data data;
     TRY(read_rows(job, "parts", err));
-    TRY(fulcrum_plot_partition_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_partition_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_partition, &data, err);
 }
 
@@ -136,11 +135,10 @@ enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_stages_data data;
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         TRY(read_reference(job, err));
-        TRY(fulcrum_plot_stages_of_reference(
-            job->reference, &job->words, &job->room, &data, err));
+        TRY(fulcrum_plot_stages_of_reference(job->reference, &job->room, &data, err));
     } else {
         TRY(read_rows(job, "stages", err));
-        TRY(fulcrum_plot_stages_data(job->rows, &job->words, &job->room, &data, err));
+        TRY(fulcrum_plot_stages_data(job->rows, &job->room, &data, err));
     }
     return plot_save(job, &fulcrum_chart_stages, &data, err);
 }
@@ -150,7 +148,7 @@ enum fulcrum_status fulcrum_plot_parity(
 {
     struct fulcrum_parity_data data;
     TRY(read_rows(job, "points", err));
-    TRY(fulcrum_plot_validation_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_validation_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_parity, &data, err);
 }
 
@@ -161,10 +159,10 @@ enum fulcrum_status fulcrum_plot_measured(
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         TRY(predict_reference(job, err));
         TRY(fulcrum_plot_measured_of_reference(
-            &job->validation, &job->words, &job->room, &data, err));
+            &job->validation, &job->room, &data, err));
     } else {
         TRY(read_rows(job, "points", err));
-        TRY(fulcrum_plot_measured_data(job->rows, &job->words, &job->room, &data, err));
+        TRY(fulcrum_plot_measured_data(job->rows, &job->room, &data, err));
     }
     return plot_save(job, &fulcrum_chart_measured, &data, err);
 }
@@ -174,7 +172,7 @@ enum fulcrum_status fulcrum_plot_node(
 {
     struct fulcrum_node_data data;
     TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_node_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_node_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_node, &data, err);
 }
 
@@ -185,11 +183,11 @@ enum fulcrum_status fulcrum_plot_scaling(
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         TRY(predict_reference(job, err));
         TRY(fulcrum_plot_scaling_of_reference(
-            &job->validation, &job->words, &job->room, &data, err));
+            &job->validation, &job->room, &data, err));
     } else {
         bool has_family = fulcrum_plot_source_has(&job->source, "family");
         TRY(read_rows(job, has_family ? "family" : "rows", err));
-        TRY(fulcrum_plot_scaling_data(job->rows, &job->words, &job->room, &data, err));
+        TRY(fulcrum_plot_scaling_data(job->rows, &job->room, &data, err));
     }
     return plot_save(job, &fulcrum_chart_scaling, &data, err);
 }
@@ -200,8 +198,7 @@ enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_posterior_data data;
     TRY(read_rows(job, "parameters", err));
     TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
-    TRY(fulcrum_plot_fit_data(
-        job->rows, job->more_rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
     /* Ctrl-C leaves the best values without all that was to be said of them. */
     struct fulcrum_reader unheard = {.file = job->source.name};
     struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
@@ -219,7 +216,7 @@ enum fulcrum_status fulcrum_plot_calibration(
 {
     TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
     struct fulcrum_calibration_data data =
-        fulcrum_plot_calibration_data(job->calibration, &job->words, &job->room);
+        fulcrum_plot_calibration_data(job->calibration, &job->room);
     return plot_save(job, &fulcrum_chart_calibration, &data, err);
 }
 
@@ -228,8 +225,7 @@ enum fulcrum_status fulcrum_plot_sm_time(
 {
     struct fulcrum_sm_time_data data;
     TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    TRY(fulcrum_plot_sm_time_data(
-        job->calibration, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_sm_time_data(job->calibration, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_sm_time, &data, err);
 }
 
@@ -238,7 +234,7 @@ enum fulcrum_status fulcrum_plot_tornado(
 {
     struct fulcrum_tornado_data data;
     TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_tornado_data(job->rows, &job->words, &job->room, &data, err));
+    TRY(fulcrum_plot_tornado_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_tornado, &data, err);
 }
 
@@ -312,7 +308,7 @@ enum fulcrum_status fulcrum_plot_ratio(
         }
     }
     struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
-        sweep, &job->words, landmarks.machines, landmarks.count);
+        sweep, &job->room.words, landmarks.machines, landmarks.count);
     status = plot_save(job, &fulcrum_chart_ratio, &data, err);
 end:
     fulcrum_plot_sweep_free(sweep);
@@ -326,10 +322,8 @@ enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
     TRY(read_rows(job, "points", err));
-    TRY(name_file(job,
-        fulcrum_plot_heat_data(
-            job->rows, &options, &job->words, &job->room, &data, err),
-        err));
+    TRY(name_file(
+        job, fulcrum_plot_heat_data(job->rows, &options, &job->room, &data, err), err));
     return plot_save(job, &fulcrum_chart_heat, &data, err);
 }
 
@@ -343,7 +337,8 @@ enum fulcrum_status fulcrum_plot_front(
         TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
     }
     TRY(name_file(job,
-        fulcrum_plot_pareto_data(job->rows, job->pareto, job->more_rows, &job->words,
+        fulcrum_plot_pareto_data(job->rows,
+            &(struct fulcrum_plot_pareto_options){job->pareto, job->more_rows},
             &job->room, &data, err),
         err));
     return plot_save(job, &fulcrum_chart_pareto, &data, err);
@@ -411,7 +406,8 @@ enum fulcrum_status fulcrum_plot_breakdown(
         TRY_OR_END(fleet_read(job, &fleet, i, err));
     }
     TRY_OR_END(fulcrum_plot_breakdown_data(
-        fleet.files, count, &job->breakdown, &job->words, &job->room, &data, err));
+        &(struct fulcrum_plot_breakdown_files){fleet.files, count}, &job->breakdown,
+        &job->room, &data, err));
     status = plot_save(job, &fulcrum_chart_breakdown, &data, err);
 end:
     fleet_free(&fleet);
@@ -424,7 +420,7 @@ enum fulcrum_status fulcrum_plot_actors(
     struct fulcrum_plot_sweep *sweep = NULL;
     TRY(read_rows(job, "points", err));
     TRY(read_sweep(job, "actor_count", &sweep, err));
-    struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &job->words);
+    struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &job->room.words);
     enum fulcrum_status status = plot_save(job, &fulcrum_chart_actors, &data, err);
     fulcrum_plot_sweep_free(sweep);
     return status;
@@ -444,7 +440,7 @@ static enum fulcrum_status draw_curves(const struct fulcrum_plot_job *job,
     TRY_OR_END(
         fulcrum_plot_published_new(&job->references, sweep, kind, &published, err));
     struct fulcrum_curves_data data =
-        fulcrum_plot_curves_data(sweep, &job->words, kind);
+        fulcrum_plot_curves_data(sweep, &job->room.words, kind);
     data.published = fulcrum_plot_published_sets(published, &data.published_count);
     status = plot_save(job, charts[kind], &data, err);
 end:

@@ -16,7 +16,6 @@ struct fulcrum_plot_taker {
 
 struct fulcrum_plot_job {
     struct fulcrum_plot_source source;
-    struct fulcrum_plot_words words;
     struct fulcrum_plot_names references; /* to lay over a sweep */
     const char *machines;                 /* NULL: those that the chart knows best */
     struct fulcrum_plot_names more;       /* files beside the source, of a breakdown */
@@ -29,13 +28,13 @@ struct fulcrum_plot_job {
     double width_px; /* of PNG; NAN: twice the points */
     /* NULL: pages go to output_path. Else they keep their captions. */
     const struct fulcrum_plot_taker *taker;
-    /* What the chart was made from; all zero at first. */
+    /* What the chart was made from; but for the words all zero at first. */
     struct fulcrum_plot_rows *rows;
     struct fulcrum_plot_rows *more_rows; /* figures of a fit, metrics of a front */
     struct fulcrum_reference *reference;
     struct fulcrum_calibration *calibration;
     struct fulcrum_validation validation;
-    struct fulcrum_plot_room room;
+    struct fulcrum_plot_room room; /* with the words that were given */
 };
 
 /*

@@ -335,8 +335,8 @@ static struct fulcrum_measured_data data_of(
 }
 
 enum fulcrum_status fulcrum_plot_measured_data(const struct fulcrum_plot_rows *points,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_measured_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
+    struct fulcrum_error *err)
 {
     size_t count = fulcrum_plot_rows_count(points);
     struct plot_measured *plot = new_plot(room, count);
@@ -349,7 +349,7 @@ enum fulcrum_status fulcrum_plot_measured_data(const struct fulcrum_plot_rows *p
     write_title(plot, &texts);
     write_subtitle(plot, &texts);
     write_footnote(plot);
-    *out = data_of(plot, words);
+    *out = data_of(plot, &room->words);
     return FULCRUM_OK;
 }
 
@@ -457,9 +457,8 @@ static void add_points(struct plot_measured *plot,
 }
 
 enum fulcrum_status fulcrum_plot_measured_of_reference(
-    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
+    struct fulcrum_measured_data *out, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = validation->reference;
     const char *path = x_path_of(reference);
@@ -473,6 +472,6 @@ enum fulcrum_status fulcrum_plot_measured_of_reference(
         reference->name);
     fill_panels(plot);
     write_reference(plot, validation);
-    *out = data_of(plot, words);
+    *out = data_of(plot, &room->words);
     return FULCRUM_OK;
 }

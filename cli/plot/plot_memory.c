@@ -292,8 +292,8 @@ static void finish_factors(
 }
 
 enum fulcrum_status fulcrum_plot_memory_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     struct plot_memory *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -309,7 +309,8 @@ enum fulcrum_status fulcrum_plot_memory_data(const struct fulcrum_plot_rows *row
     }
     plot->data.panels = plot->panels;
     *out = plot->data;
-    out->text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote);
+    out->text =
+        fulcrum_plot_text(&room->words, plot->title, plot->subtitle, plot->footnote);
     return FULCRUM_OK;
 }
 
@@ -503,8 +504,8 @@ static void write_words(
 }
 
 enum fulcrum_status fulcrum_plot_components_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_gpu_time_data *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     struct plot_components *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -516,8 +517,8 @@ enum fulcrum_status fulcrum_plot_components_data(const struct fulcrum_plot_rows 
         write_words(rows, plot);
     }
     *out = (struct fulcrum_gpu_time_data){
-        .text = fulcrum_plot_text(
-            words, "Where the time goes: GPU and run", plot->subtitle, plot->footnote),
+        .text = fulcrum_plot_text(&room->words, "Where the time goes: GPU and run",
+            plot->subtitle, plot->footnote),
         .x_label = "time of the same GPU work, relative to the first; labels: shares "
                    "of each bar",
         .rows = plot->times,
@@ -715,13 +716,14 @@ static enum fulcrum_status fill(struct plot_gpu_time *plot,
 
 enum fulcrum_status fulcrum_plot_gpu_time_data(
     const struct fulcrum_reference *reference, const char *machines,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_gpu_time_data *out,
+    struct fulcrum_error *err)
 {
     struct plot_gpu_time *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     TRY(fill(plot, reference, machines, err));
     *out = (struct fulcrum_gpu_time_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
+        .text = fulcrum_plot_text(
+            &room->words, plot->title, plot->subtitle, plot->footnote),
         .part_names = {"math", "SM utilisation", "DRAM bandwidth",
             "the rest: latency, taken as constant"},
         .x_label = "time relative to the published GPU; labels: shares of each bar",

@@ -245,8 +245,8 @@ static void finish(struct plot_node *plot, const struct fulcrum_plot_rows *rows)
 }
 
 enum fulcrum_status fulcrum_plot_node_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_node_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_node_data *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     struct plot_node *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -258,7 +258,7 @@ enum fulcrum_status fulcrum_plot_node_data(const struct fulcrum_plot_rows *rows,
     }
     finish(plot, rows);
     *out = plot->data;
-    out->text = fulcrum_plot_text(words, plot->title, plot->subtitle,
+    out->text = fulcrum_plot_text(&room->words, plot->title, plot->subtitle,
         "Watts of the system count GPUs that are not used as idle. Times scaled from "
         "another machine, and watts of presets, are priors.");
     return FULCRUM_OK;
@@ -381,8 +381,8 @@ static void plot_partition_write_words(
 }
 
 enum fulcrum_status fulcrum_plot_partition_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_partition_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_partition_data *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     struct plot_partition *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -393,7 +393,7 @@ enum fulcrum_status fulcrum_plot_partition_data(const struct fulcrum_plot_rows *
         plot_partition_write_words(rows, plot);
     }
     *out = (struct fulcrum_partition_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, NULL),
+        .text = fulcrum_plot_text(&room->words, plot->title, plot->subtitle, NULL),
         .bars = plot->bars,
         .count = plot->count,
     };

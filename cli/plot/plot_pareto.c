@@ -202,8 +202,7 @@ static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
 }
 
 enum fulcrum_status fulcrum_plot_pareto_data(const struct fulcrum_plot_rows *rows,
-    const char *metrics, const struct fulcrum_plot_rows *said,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    const struct fulcrum_plot_pareto_options *options, struct fulcrum_plot_room *room,
     struct fulcrum_pareto_data *out, struct fulcrum_error *err)
 {
     size_t row_count = fulcrum_plot_rows_count(rows);
@@ -219,10 +218,11 @@ enum fulcrum_status fulcrum_plot_pareto_data(const struct fulcrum_plot_rows *row
             plot->order[plot->count++] = i;
         }
     }
-    TRY(metrics == NULL && said != NULL
-            ? take_metrics(plot, said, err)
-            : parse_metrics(
-                  plot, metrics != NULL ? metrics : "steps_per_s,system_w", err));
+    TRY(options->metrics == NULL && options->said != NULL
+            ? take_metrics(plot, options->said, err)
+            : parse_metrics(plot,
+                  options->metrics != NULL ? options->metrics : "steps_per_s,system_w",
+                  err));
     FAIL_IF(plot->metric_count < 2, err, FULCRUM_ERR_FORMAT,
         "a chart of a front takes two or three metrics");
     for (size_t i = 0; i < plot->metric_count; i++) {
@@ -239,7 +239,7 @@ enum fulcrum_status fulcrum_plot_pareto_data(const struct fulcrum_plot_rows *row
     fulcrum_plot_headline_fill(&plot->headline, &points);
     bool has_third = plot->metric_count > 2;
     *out = (struct fulcrum_pareto_data){
-        .text = fulcrum_plot_headline_text(&plot->headline, words),
+        .text = fulcrum_plot_headline_text(&plot->headline, &room->words),
         .x = axis_of(&plot->metrics[1]),
         .y = axis_of(&plot->metrics[0]),
         .third = has_third ? plot->metrics[2].values[0] : NULL,

@@ -466,8 +466,8 @@ static void write_text(struct plot_scaling *plot,
 }
 
 enum fulcrum_status fulcrum_plot_scaling_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
+    struct fulcrum_error *err)
 {
     FAIL_IF(fulcrum_plot_rows_count(rows) == 0, err, FULCRUM_ERR_FORMAT,
         "no rows: numbers of GPUs or parameters expected");
@@ -482,14 +482,13 @@ enum fulcrum_status fulcrum_plot_scaling_data(const struct fulcrum_plot_rows *ro
     } else {
         fill_scaling(plot, rows);
     }
-    write_text(plot, words, out);
+    write_text(plot, &room->words, out);
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err)
 {
     FAIL_IF(validation->reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
         FULCRUM_ERR_UNSUPPORTED,
@@ -503,6 +502,6 @@ enum fulcrum_status fulcrum_plot_scaling_of_reference(
         TRY(take_compared(plot, &validation->comparison, i, err));
     }
     fill_reference(plot, validation->reference);
-    write_text(plot, words, out);
+    write_text(plot, &room->words, out);
     return FULCRUM_OK;
 }

@@ -136,9 +136,8 @@ static struct fulcrum_stages_data data_of(
 }
 
 enum fulcrum_status fulcrum_plot_stages_of_reference(
-    const struct fulcrum_reference *reference, const struct fulcrum_plot_words *words,
-    struct fulcrum_plot_room *room, struct fulcrum_stages_data *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_reference *reference, struct fulcrum_plot_room *room,
+    struct fulcrum_stages_data *out, struct fulcrum_error *err)
 {
     struct plot_stages *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -149,7 +148,7 @@ enum fulcrum_status fulcrum_plot_stages_of_reference(
         "expected one like rlscope-fig5-stage-shares",
         reference->name);
     write_published(plot, reference);
-    *out = data_of(plot, words);
+    *out = data_of(plot, &room->words);
     return FULCRUM_OK;
 }
 
@@ -208,8 +207,8 @@ static enum fulcrum_status add_measured(struct plot_stages *plot,
 }
 
 enum fulcrum_status fulcrum_plot_stages_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_stages_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_stages_data *out,
+    struct fulcrum_error *err)
 {
     struct plot_stages *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
@@ -219,7 +218,7 @@ enum fulcrum_status fulcrum_plot_stages_data(const struct fulcrum_plot_rows *row
     (void)snprintf(plot->subtitle, sizeof plot->subtitle,
         "measured; each moment is divided among the stages that were active in it, on "
         "any thread or device; what recording cost is taken off");
-    *out = data_of(plot, words);
+    *out = data_of(plot, &room->words);
     return FULCRUM_OK;
 }
 
@@ -393,8 +392,8 @@ static void write_words(struct plot_tornado *plot, const struct fulcrum_plot_row
 }
 
 enum fulcrum_status fulcrum_plot_tornado_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_tornado_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_tornado_data *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     size_t count = fulcrum_plot_rows_count(rows);
@@ -407,7 +406,8 @@ enum fulcrum_status fulcrum_plot_tornado_data(const struct fulcrum_plot_rows *ro
     }
     write_words(plot, rows);
     *out = (struct fulcrum_tornado_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
+        .text = fulcrum_plot_text(
+            &room->words, plot->title, plot->subtitle, plot->footnote),
         .panels = plot->panels,
         .count = plot->panel_count,
     };
@@ -573,8 +573,8 @@ static void fill_words(struct plot_validation *plot)
 }
 
 enum fulcrum_status fulcrum_plot_validation_data(const struct fulcrum_plot_rows *points,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
-    struct fulcrum_parity_data *out, struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_parity_data *out,
+    struct fulcrum_error *err)
 {
     size_t count = fulcrum_plot_rows_count(points);
     struct plot_validation *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
@@ -584,7 +584,7 @@ enum fulcrum_status fulcrum_plot_validation_data(const struct fulcrum_plot_rows 
     }
     fill_words(plot);
     *out = (struct fulcrum_parity_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle,
+        .text = fulcrum_plot_text(&room->words, plot->title, plot->subtitle,
             plot->is_relative ? "Values in other units than the panels' are shown "
                                 "among the ratios, relative to the first of their "
                                 "curve."

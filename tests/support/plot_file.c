@@ -31,3 +31,9 @@ void plot_file_close(struct plot_file *file)
     free(file->path);
     scratch_free(&file->scratch);
 }
+
+struct fulcrum_plot_room *plot_file_room(void)
+{
+    static struct fulcrum_plot_room room;
+    return &room;
+}

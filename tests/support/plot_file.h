@@ -3,6 +3,7 @@
 #ifndef FULCRUM_TESTS_PLOT_FILE_H
 #define FULCRUM_TESTS_PLOT_FILE_H
 
+#include "cli/plot/plot_data.h"
 #include "cli/plot/plot_rows.h"
 #include "cli/plot/plot_source.h"
 #include "tests/support/scratch.h"
@@ -28,5 +29,8 @@ void plot_file_open(
     struct plot_file *out, const char *name, const char *text, const char *key);
 
 void plot_file_close(struct plot_file *file);
+
+/* Memory of the chart data at hand, without words; one for all tests of a program. */
+struct fulcrum_plot_room *plot_file_room(void);
 
 #endif

@@ -213,17 +213,15 @@ static void test_json_reads_back_into_a_chart(void)
     struct plot_file file;
     struct fulcrum_stages_data data;
     plot_file_open(&file, "measured.json", text, "stages");
-    const struct fulcrum_plot_words words = {NULL, NULL};
-    struct fulcrum_plot_room room = {NULL};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_data(file.rows, &words, &room, &data, NULL), FULCRUM_OK);
+        fulcrum_plot_stages_data(file.rows, plot_file_room(), &data, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 1);
     const double *inference = data.rows[0].share_frac[FULCRUM_STAGE_INFERENCE];
     suite_assert_close("cpu", inference[FULCRUM_STAGE_CPU_ONLY], 0.1, 1e-12);
     suite_assert_close("gpu", inference[FULCRUM_STAGE_GPU_ONLY], 0.05, 1e-12);
     suite_assert_close("both", inference[FULCRUM_STAGE_CPU_AND_GPU], 0.15, 1e-12);
     suite_assert_close("idle", data.rows[0].idle_frac, 0.3, 1e-12);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&file);
     free(text);
 }

@@ -14,11 +14,6 @@
 
 enum { FILES_MOST = 3 };
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 static struct fulcrum_canvas *new_canvas(double height_pt)
 {
     struct fulcrum_canvas *canvas = NULL;
@@ -199,8 +194,10 @@ static struct fulcrum_breakdown_data broken_down(const struct opened *opened,
 {
     struct fulcrum_breakdown_data data;
     const struct fulcrum_plot_breakdown_options options = {parts, scale};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_breakdown_data(opened->files, opened->count,
-                              &options, &no_words, &room, &data, NULL),
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_breakdown_data(
+            &(struct fulcrum_plot_breakdown_files){opened->files, opened->count},
+            &options, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     return data;
 }
@@ -220,7 +217,7 @@ static void test_points_of_a_sweep_are_bars(void)
     CU_ASSERT_STRING_EQUAL(data.text.title, "w on small");
     CU_ASSERT_STRING_EQUAL(
         data.text.footnote, "guessed; two.csv: 1 of 3 points cannot run");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_all(&opened);
 }
 
@@ -235,12 +232,12 @@ static void test_the_rest_is_what_is_left(void)
     suite_assert_close("rest", data.rows[1].parts[2], 40.0, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.rows[1].text, "300 W, 5k steps/s");
     CU_ASSERT_EQUAL(data.scale, FULCRUM_ROW_SHARE);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     /* Rounding leaves no time below 0. */
     data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
     suite_assert_close("idle", data.rows[0].parts[2], 0.5, 1e-12);
     CU_ASSERT(data.rows[1].parts[2] >= 0.0 && data.rows[1].parts[2] < 1e-9);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_all(&opened);
 }
 
@@ -261,7 +258,7 @@ static void test_files_are_groups(void)
     CU_ASSERT_STRING_EQUAL(data.text.title, "w");
     CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "guessed"));
     CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "far"));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_all(&opened);
 }
 
@@ -282,15 +279,15 @@ static void test_the_interval_is_that_of_the_whole(void)
     suite_assert_close("fast", data.rows[0].lo, 2.0 / 125.0, 1e-12);
     suite_assert_close("slow", data.rows[0].hi, 2.0 / 80.0, 1e-12);
     CU_ASSERT(isnan(data.rows[1].lo) && isnan(data.rows[1].hi));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
     suite_assert_close("least watts", data.rows[0].lo, 180.0, 1e-12);
     suite_assert_close("most watts", data.rows[0].hi, 300.0, 1e-12);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     /* All of a GPU's time is all of it. */
     data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
     CU_ASSERT(isnan(data.rows[0].lo));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_all(&opened);
 }
 
@@ -311,11 +308,11 @@ static void test_a_prediction_is_a_bar(void)
     CU_ASSERT_STRING_EQUAL(data.rows[0].text, "7 steps/s");
     suite_assert_close("idle", data.rows[0].parts[2], 0.25, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.text.footnote, "guessed; far");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
     suite_assert_close("least watts", data.rows[0].lo, 3.0, 1e-12);
     suite_assert_close("most watts", data.rows[0].hi, 6.0, 1e-12);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_all(&opened);
 }
 
@@ -344,8 +341,9 @@ static void test_files_without_the_parts_are_refused(void)
         const struct fulcrum_plot_breakdown_options options = {
             cases[i].parts, FULCRUM_ROW_AMOUNT};
         open_one(&opened, "odd.csv", cases[i].text);
-        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_data(opened.files, 1, &options,
-                                &no_words, &room, &data, &err),
+        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_data(
+                                &(struct fulcrum_plot_breakdown_files){opened.files, 1},
+                                &options, plot_file_room(), &data, &err),
             FULCRUM_OK);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         close_all(&opened);

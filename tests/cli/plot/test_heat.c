@@ -18,11 +18,6 @@
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 static struct fulcrum_canvas *drawn(const struct fulcrum_heat_data *data)
 {
     struct fulcrum_canvas *canvas = NULL;
@@ -406,7 +401,7 @@ static void test_cells_come_from_rows_in_any_order(void)
     const struct fulcrum_plot_heat_options options = {.machines = "none"};
     plot_file_open(&opened, "grid.csv", grid, "points");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, &no_words, &room, &data, NULL),
+        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     static const double expected[] = {100, 200, NAN, 300, NAN, 400};
     CU_ASSERT_EQUAL(data.x.count, 2);
@@ -423,7 +418,7 @@ static void test_cells_come_from_rows_in_any_order(void)
     CU_ASSERT_EQUAL(data.goal, FULCRUM_GOAL_MOST);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(data.text.footnote, "1 of 5 points cannot run, one as too few threads"));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -437,13 +432,13 @@ static void test_intervals_come_with_their_metric(void)
         "steps_per_s_hi\n8,20,9,100,90,120\n16,40,9,200,150,\n",
         "points");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, &no_words, &room, &data, NULL),
+        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL(data.lo[0], 90.0);
     CU_ASSERT_EQUAL(data.hi[0], 120.0);
     CU_ASSERT_EQUAL(data.lo[3], 150.0);
     CU_ASSERT(isnan(data.hi[3]));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -455,14 +450,14 @@ static void test_axes_and_metric_can_be_chosen(void)
         .metric = "runtime_s", .x = "run.sm_count", .machines = "none"};
     plot_file_open(&opened, "grid.csv", grid, "points");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, &no_words, &room, &data, NULL),
+        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL(data.x.count, 3);
     CU_ASSERT_EQUAL(data.value[0], 8.0);
     CU_ASSERT_EQUAL(data.value[3], 4.0);
     CU_ASSERT_EQUAL(data.goal, FULCRUM_GOAL_LEAST);
     CU_ASSERT(!data.unjudged);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -474,19 +469,19 @@ static void test_machines_stand_at_their_own_values(void)
     struct fulcrum_plot_heat_options options = {.machines = "dgx-1,dgx-a100"};
     plot_file_open(&opened, "grid.csv", grid, "points");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, &no_words, &room, &data, NULL),
+        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.machine_count, 2);
     CU_ASSERT_EQUAL(data.machines[0].x, 80.0);
     CU_ASSERT_EQUAL(data.machines[0].y, 80.0);
     CU_ASSERT_EQUAL(data.machines[1].x, 256.0);
     CU_ASSERT_EQUAL(data.machines[1].y, 108.0);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     options.x = "actor_count";
     options.y = "machine.cpu.thread_count";
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_NOT_EQUAL(
-        fulcrum_plot_heat_data(opened.rows, &options, &no_words, &room, &data, &err),
+        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, &err),
         FULCRUM_OK);
     plot_file_close(&opened);
 }
@@ -499,7 +494,7 @@ static void check_refused(const char *text,
     struct fulcrum_error err = {FULCRUM_OK, ""};
     plot_file_open(&opened, "odd.csv", text, "points");
     CU_ASSERT_NOT_EQUAL(
-        fulcrum_plot_heat_data(opened.rows, options, &no_words, &room, &data, &err),
+        fulcrum_plot_heat_data(opened.rows, options, plot_file_room(), &data, &err),
         FULCRUM_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, words));
     if (strstr(err.detail, words) == NULL) {

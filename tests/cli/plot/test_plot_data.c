@@ -33,8 +33,12 @@ static const char relative_sweep[] =
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
+static struct fulcrum_plot_room *room_with(const struct fulcrum_plot_words *words)
+{
+    struct fulcrum_plot_room *room = plot_file_room();
+    room->words = *words;
+    return room;
+}
 
 static struct fulcrum_plot_sweep *sweep_of(
     const struct plot_file *opened, const char *x)
@@ -363,13 +367,13 @@ static void open_validation(struct validated *out, const char *name, const char 
     plot_file_open(&out->file, name, text, "points");
     CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_VALIDATION);
     CU_ASSERT_EQUAL_FATAL(fulcrum_plot_validation_data(
-                              out->file.rows, &no_words, &room, &out->data, NULL),
+                              out->file.rows, plot_file_room(), &out->data, NULL),
         FULCRUM_OK);
 }
 
 static void close_validation(struct validated *opened)
 {
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened->file);
 }
 
@@ -478,7 +482,7 @@ static enum fulcrum_status read_fit(const char *scale, const char *observed,
         fulcrum_plot_source_rows(&opened->source, "figures", &figures, NULL),
         FULCRUM_OK);
     enum fulcrum_status status =
-        fulcrum_plot_fit_data(opened->rows, figures, &no_words, &room, out, err);
+        fulcrum_plot_fit_data(opened->rows, figures, plot_file_room(), out, err);
     fulcrum_plot_rows_free(figures);
     return status;
 }
@@ -504,7 +508,7 @@ static void test_fit_counts_in_prior_standard_deviations(void)
     suite_assert_close(
         "posterior", data.figures[0].posterior_hi, 1.0 + 1.645 * 0.04, 1e-12);
     CU_ASSERT(isnan(data.figures[0].others_lo));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened);
 }
 
@@ -523,12 +527,12 @@ static void test_fits_without_draws_have_a_spread_by_slopes(void)
         fulcrum_plot_source_rows(&opened.source, "figures", &figures, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_fit_data(opened.rows, figures, &no_words, &room, &data, NULL),
+        fulcrum_plot_fit_data(opened.rows, figures, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     suite_assert_close("high", data.rows[0].hi, 1.0 + 1.645 * 0.5, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.rows[0].text, "0.5 \xe2\x86\x92 0.6");
     expect_part(data.text.subtitle, "from the slopes");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     fulcrum_plot_rows_free(figures);
     plot_file_close(&opened);
 }
@@ -565,7 +569,7 @@ static void test_gpu_time_follows_the_model(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(fulcrum_plot_gpu_time_data(reference, "dgx-1,dgx-a100",
-                              &no_words, &room, &data, NULL),
+                              plot_file_room(), &data, NULL),
         FULCRUM_OK);
     /* The reference's own GPU is there already. */
     CU_ASSERT_EQUAL_FATAL(data.count, 3);
@@ -586,7 +590,7 @@ static void test_gpu_time_follows_the_model(void)
     suite_assert_close("interval", data.rows[2].hi * data.rows[2].lo,
         pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
     CU_ASSERT(data.rows[2].hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     fulcrum_reference_free(reference);
 }
 
@@ -609,7 +613,7 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
         CU_ASSERT_EQUAL(fulcrum_plot_gpu_time_data(reference, cases[i].machines,
-                            &no_words, &room, &data, &err),
+                            plot_file_room(), &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
         fulcrum_reference_free(reference);
@@ -631,7 +635,7 @@ static enum fulcrum_status read_tornado(const char *lines, struct plot_file *ope
     (void)snprintf(text, sizeof text, "%s%s", tornado_head, lines);
     plot_file_open(opened, "tornado.csv", text, "rows");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_SENSITIVITY);
-    return fulcrum_plot_tornado_data(opened->rows, &no_words, &room, out, err);
+    return fulcrum_plot_tornado_data(opened->rows, plot_file_room(), out, err);
 }
 
 static void test_each_metric_has_a_panel_of_its_fields(void)
@@ -662,7 +666,7 @@ static void test_each_metric_has_a_panel_of_its_fields(void)
     CU_ASSERT_EQUAL(rows[1].hi, 2.5);
     CU_ASSERT(isnan(data.panels[1].rows[0].total));
     CU_ASSERT_EQUAL(data.panels[1].value, 8.0);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened);
 }
 
@@ -700,7 +704,7 @@ static void test_published_stages_are_shares_of_points(void)
         fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_of_reference(reference, &no_words, &room, &data, NULL),
+        fulcrum_plot_stages_of_reference(reference, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
     CU_ASSERT_STRING_EQUAL(data.rows[2].name, "A2C");
@@ -712,7 +716,7 @@ static void test_published_stages_are_shares_of_points(void)
     CU_ASSERT_FALSE(data.rows[0].is_split);
     expect_part(data.text.subtitle, "RTX 2080 Ti");
     expect_part(data.text.footnote, "1.00 to 1.01");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     fulcrum_reference_free(reference);
 }
 
@@ -724,7 +728,7 @@ static void test_stages_need_a_reference_of_stages(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_stages_of_reference(reference, &no_words, &room, &data, &err),
+        fulcrum_plot_stages_of_reference(reference, plot_file_room(), &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no share of time by stage");
     fulcrum_reference_free(reference);
@@ -744,7 +748,7 @@ static enum fulcrum_status read_stages(const char *text, struct plot_file *opene
 {
     plot_file_open(opened, "stages.csv", text, "stages");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_STAGES);
-    return fulcrum_plot_stages_data(opened->rows, &no_words, &room, out, err);
+    return fulcrum_plot_stages_data(opened->rows, plot_file_room(), out, err);
 }
 
 static void test_measured_stages_are_a_bar_for_each_run(void)
@@ -755,7 +759,8 @@ static void test_measured_stages_are_a_bar_for_each_run(void)
         read_stages(measured_stages, &opened, &data, NULL), FULCRUM_OK);
     const struct fulcrum_plot_words words = {.title = "mine"};
     CU_ASSERT_EQUAL(
-        fulcrum_plot_stages_data(opened.rows, &words, &room, &data, NULL), FULCRUM_OK);
+        fulcrum_plot_stages_data(opened.rows, room_with(&words), &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
     CU_ASSERT_STRING_EQUAL(data.rows[1].name, "8 actors");
@@ -766,7 +771,7 @@ static void test_measured_stages_are_a_bar_for_each_run(void)
         0.3, 1e-12);
     CU_ASSERT_FALSE(data.rows[0].is_split);
     CU_ASSERT(data.rows[1].is_split);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened);
 }
 
@@ -805,7 +810,8 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     struct fulcrum_sm_time_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_plot_sm_time_data(calibration, &words, &room, &data, &err),
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_sm_time_data(calibration, room_with(&words), &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no series inference_sm"));
     const struct fulcrum_series series = {.name = "inference_sm",
@@ -836,7 +842,8 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     (void)snprintf(
         calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_sm_time_data(calibration, &words, &room, &data, &err), FULCRUM_OK);
+        fulcrum_plot_sm_time_data(calibration, room_with(&words), &data, &err),
+        FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(data.text.title, "G, on a part of its SMs");
     CU_ASSERT_EQUAL(data.inference_count, 1);
     CU_ASSERT_EQUAL(data.training.samples.count, 0);
@@ -848,7 +855,7 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     suite_assert_close(
         "8 SMs", work->fit.y[0], 4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
     suite_assert_close("all", work->fit.y[63], 4e-4 + 64e-5, 1e-9);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     fulcrum_calibration_free(calibration);
 }
 
@@ -870,7 +877,7 @@ static enum fulcrum_status read_measured(const char *file, const char *text,
 {
     plot_file_open(opened, file, text, "points");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_MEASURED);
-    return fulcrum_plot_measured_data(opened->rows, &no_words, &room, out, err);
+    return fulcrum_plot_measured_data(opened->rows, plot_file_room(), out, err);
 }
 
 static void test_measured_points_make_a_panel_for_each_rule(void)
@@ -896,7 +903,7 @@ static void test_measured_points_make_a_panel_for_each_rule(void)
     CU_ASSERT_EQUAL(memcmp(greedy->disturbed, disturbed, sizeof disturbed), 0);
     CU_ASSERT_EQUAL(data.panels[1].disturbed[0], 1);
     CU_ASSERT_EQUAL(data.panels[1].failed[1], 1);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened);
 }
 
@@ -915,11 +922,12 @@ static void test_measured_points_are_told_of_around_the_chart(void)
     expect_part(data.text.footnote,
         "2 of 6 points failed, the first: environment 3: it crashed");
     const struct fulcrum_plot_words words = {"mine", "below"};
-    CU_ASSERT_EQUAL(fulcrum_plot_measured_data(opened.rows, &words, &room, &data, NULL),
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_measured_data(opened.rows, room_with(&words), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
     CU_ASSERT_STRING_EQUAL(data.text.subtitle, "below");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     plot_file_close(&opened);
 }
 
@@ -956,7 +964,7 @@ static void test_measured_documents_name_what_ran(void)
             read_measured("m.json", text, &opened, &data, NULL), FULCRUM_OK);
         CU_ASSERT_STRING_EQUAL(data.text.title, cases[i].title);
         expect_part(data.text.subtitle, cases[i].subtitle);
-        fulcrum_plot_room_clear(&room);
+        fulcrum_plot_room_clear(room_with(&no_words));
         plot_file_close(&opened);
     }
 }
@@ -1003,7 +1011,7 @@ static void test_measured_references_are_predicted_anew(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, &err),
+        fulcrum_plot_measured_of_reference(&validation, plot_file_room(), &data, &err),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     const struct fulcrum_measured_panel *panel = &data.panels[0];
@@ -1020,7 +1028,7 @@ static void test_measured_references_are_predicted_anew(void)
     }
     expect_part(data.text.footnote, "2 of 4 points were seen by the fit");
     expect_part(data.text.subtitle, "2 points that no fit has seen: mean |error|");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     fulcrum_validation_clear(&validation);
     fulcrum_reference_free(reference);
 }
@@ -1043,7 +1051,7 @@ static void test_measured_references_keep_disturbed_points_apart(void)
     struct fulcrum_measured_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, NULL),
+        fulcrum_plot_measured_of_reference(&validation, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_STRING_EQUAL(data.panels[0].name, "greedy, 4 envs per actor");
@@ -1054,11 +1062,11 @@ static void test_measured_references_keep_disturbed_points_apart(void)
     CU_ASSERT_EQUAL(data.panels[0].disturbed[1], 1);
     suite_assert_close("least", data.panels[0].lo[0], 200.0, 0.0);
     suite_assert_close("most", data.panels[0].hi[1], 950.0, 0.0);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(room_with(&no_words));
     (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
     (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
     CU_ASSERT_EQUAL(
-        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, &err),
+        fulcrum_plot_measured_of_reference(&validation, plot_file_room(), &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "reference mine: no point gives steps_per_s");
 }

@@ -7,11 +7,6 @@
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 #define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
 
 static void test_components_are_bars_beside_the_first_machine(void)
@@ -28,7 +23,7 @@ static void test_components_are_bars_beside_the_first_machine(void)
     plot_file_open(&opened, "c.csv", text, "components");
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_COMPONENTS);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, NULL),
+        fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_EQUAL_FATAL(data.run_count, 2);
@@ -44,7 +39,7 @@ static void test_components_are_bars_beside_the_first_machine(void)
     CU_ASSERT_EQUAL(data.runs[0].parts[5], 0.0);
     expect_part(data.text.footnote, "Parts below 0 are drawn as 0.");
     expect_part(data.text.footnote, "1.3");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -59,14 +54,14 @@ static void test_parts_are_no_more_than_the_whole(void)
     struct fulcrum_gpu_time_data data;
     plot_file_open(&opened, "c.csv", text, "components");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, NULL),
+        fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     suite_assert_close("DRAM", data.rows[0].parts[2], 0.4, 1e-12);
     suite_assert_close("math", data.rows[0].parts[0], 0.6, 1e-12);
     /* Less than the whole stays as it is: 1.5 s of 4 s. */
     suite_assert_close("DRAM there", data.rows[1].parts[2], 0.25, 1e-12);
     suite_assert_close("math there", data.rows[1].parts[0], 0.125, 1e-12);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -88,7 +83,7 @@ static void test_components_that_are_none_are_refused(void)
         struct fulcrum_error err = {FULCRUM_OK, ""};
         plot_file_open(&opened, "c.csv", cases[i].text, "components");
         CU_ASSERT_EQUAL(
-            fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, &err),
+            fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
@@ -120,7 +115,7 @@ static void test_a_family_is_a_curve_for_each_gain(void)
     CU_ASSERT(fulcrum_plot_source_has(&opened.source, "family"));
     CU_ASSERT(!fulcrum_plot_source_has(&opened.source, "factors"));
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, NULL),
+        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 3);
@@ -134,7 +129,7 @@ static void test_a_family_is_a_curve_for_each_gain(void)
     CU_ASSERT_EQUAL_FATAL(data.panels[0].guide_count, 1);
     CU_ASSERT_EQUAL(data.panels[0].guides[0], 0.237);
     CU_ASSERT(data.x_kind == FULCRUM_AXIS_LINEAR && data.from_zero);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -155,7 +150,7 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
     plot_file_open(&opened, "f.csv", text, "factors");
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, NULL),
+        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 2);
@@ -173,7 +168,7 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
     CU_ASSERT_EQUAL(speedup->lo[0], 0.8);
     CU_ASSERT(data.x_kind == FULCRUM_AXIS_LOG2 && data.interval_name != NULL);
     CU_ASSERT_STRING_EQUAL(data.panels[0].lines[1].name, "2 times the bandwidth");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened);
 }
 
@@ -187,7 +182,7 @@ static void test_too_many_bandwidths_are_refused(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     plot_file_open(&opened, "f.csv", text, "factors");
     CU_ASSERT_EQUAL(
-        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, &err),
+        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, &err),
         FULCRUM_ERR_RANGE);
     expect_part(err.detail, "more curves than 8");
     plot_file_close(&opened);

@@ -15,23 +15,18 @@ struct opened {
     struct fulcrum_error err;
 };
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 static void open_text(struct opened *out, const char *name, const char *text)
 {
     *out = (struct opened){.status = FULCRUM_OK};
     plot_file_open(&out->file, name, text, "rows");
     CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_NODE);
     out->status =
-        fulcrum_plot_node_data(out->file.rows, &no_words, &room, &out->data, &out->err);
+        fulcrum_plot_node_data(out->file.rows, plot_file_room(), &out->data, &out->err);
 }
 
 static void close_text(struct opened *opened)
 {
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&opened->file);
 }
 

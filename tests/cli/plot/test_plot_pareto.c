@@ -22,11 +22,6 @@ static const char front_json[] =
     "{\"point\":0,\"steps_per_s\":100,\"system_w\":300,\"status\":\"ok\"},"
     "{\"point\":1,\"steps_per_s\":200,\"system_w\":250,\"status\":\"ok\"}]}";
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 /* An open file with its rows. */
 struct opened {
     struct plot_file file;
@@ -56,8 +51,9 @@ static void test_a_whole_sweep_shows_its_front(void)
     struct opened opened;
     struct fulcrum_pareto_data data;
     open_text(&opened, "sweep.csv", points_csv);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows, NULL, opened.said,
-                              &no_words, &room, &data, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
+                              &(struct fulcrum_plot_pareto_options){NULL, opened.said},
+                              plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
     CU_ASSERT(data.on_front[0] && data.on_front[1] && data.on_front[3]);
@@ -68,7 +64,7 @@ static void test_a_whole_sweep_shows_its_front(void)
     CU_ASSERT_EQUAL(data.y.estimate.hi[3], 500.0);
     CU_ASSERT_PTR_NULL(data.x.estimate.lo);
     CU_ASSERT_PTR_NULL(data.third);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_text(&opened);
 }
 
@@ -77,21 +73,23 @@ static void test_metrics_are_those_of_the_option_then_of_the_file(void)
     struct opened opened;
     struct fulcrum_pareto_data data;
     open_text(&opened, "front.json", front_json);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows, NULL, opened.said,
-                              &no_words, &room, &data, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
+                              &(struct fulcrum_plot_pareto_options){NULL, opened.said},
+                              plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT(data.y.more_is_better && !data.x.more_is_better);
     CU_ASSERT_EQUAL(data.y.estimate.value[0], 300.0);
     CU_ASSERT(data.on_front[0] && !data.on_front[1]);
-    fulcrum_plot_room_clear(&room);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_pareto_data(opened.file.rows, "steps_per_s,system_w:max,point",
-            opened.said, &no_words, &room, &data, NULL),
+    fulcrum_plot_room_clear(plot_file_room());
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
+                              &(struct fulcrum_plot_pareto_options){
+                                  "steps_per_s,system_w:max,point", opened.said},
+                              plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT(data.on_front[0] && data.on_front[1]);
     CU_ASSERT_EQUAL(data.third[1], 1.0);
     CU_ASSERT_STRING_EQUAL(data.third_label, "point");
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     close_text(&opened);
 }
 
@@ -119,8 +117,9 @@ static void test_what_is_no_list_of_columns_is_refused(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_pareto_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_plot_pareto_data(opened.file.rows, cases[i].list, NULL,
-                            &no_words, &room, &data, &err),
+        CU_ASSERT_EQUAL(fulcrum_plot_pareto_data(opened.file.rows,
+                            &(struct fulcrum_plot_pareto_options){cases[i].list, NULL},
+                            plot_file_room(), &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
     }

@@ -8,11 +8,6 @@
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 #define HEAD                                                                           \
     "placement,layout,steps_per_s,speedup,speedup_lo,speedup_hi,stages,"               \
     "part_instances,sm_frac,busy_frac\n"
@@ -25,7 +20,7 @@ static enum fulcrum_status read_text(
     plot_file_open(&file, "p.csv", text, "parts");
     CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_PLACEMENTS);
     enum fulcrum_status status =
-        fulcrum_plot_partition_data(file.rows, &no_words, &room, out, err);
+        fulcrum_plot_partition_data(file.rows, plot_file_room(), out, err);
     plot_file_close(&file);
     return status;
 }
@@ -54,7 +49,7 @@ static void test_parts_are_gathered_by_placement(void)
     CU_ASSERT_EQUAL(data.bars[3].part_count, 0);
     CU_ASSERT_STRING_EQUAL(data.kinds[0], "simulation + agent");
     CU_ASSERT_PTR_NULL(data.kinds[3]);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
 }
 
 /* Bars are counted: as many as no GPU holds, none or half a one cannot be drawn. */

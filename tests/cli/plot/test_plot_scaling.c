@@ -14,11 +14,6 @@ static void open_text(struct plot_file *out, const char *text)
     CU_ASSERT_EQUAL(out->source.content, FULCRUM_PLOT_SCALING);
 }
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-/* Memory of the data at hand. */
-static struct fulcrum_plot_room room;
-
 /* A file, and what is made of it. */
 struct drawn {
     struct plot_file file;
@@ -30,13 +25,13 @@ static void draw_text(struct drawn *out, const char *text)
     *out = (struct drawn){.data = {.text = {.title = NULL}}};
     open_text(&out->file, text);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_data(out->file.rows, &no_words, &room, &out->data, NULL),
+        fulcrum_plot_scaling_data(out->file.rows, plot_file_room(), &out->data, NULL),
         FULCRUM_OK);
 }
 
 static void close_drawn(struct drawn *drawn)
 {
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     plot_file_close(&drawn->file);
 }
 
@@ -128,7 +123,7 @@ static void expect_refusal(const char *text, enum fulcrum_status status)
     struct fulcrum_lines_data data;
     open_text(&opened, text);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_scaling_data(opened.rows, &no_words, &room, &data, NULL), status);
+        fulcrum_plot_scaling_data(opened.rows, plot_file_room(), &data, NULL), status);
     plot_file_close(&opened);
 }
 
@@ -157,7 +152,7 @@ static void test_published_speedups_stand_beside_their_predictions(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_of_reference(&validation, &no_words, &room, &data, NULL),
+        fulcrum_plot_scaling_of_reference(&validation, plot_file_room(), &data, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 8);
@@ -168,7 +163,7 @@ static void test_published_speedups_stand_beside_their_predictions(void)
     suite_assert_close("four", points->y[2], 0.82, 1e-12);
     CU_ASSERT_EQUAL(points->hollow[2], 0);
     CU_ASSERT_EQUAL(points->hollow[1], 1);
-    fulcrum_plot_room_clear(&room);
+    fulcrum_plot_room_clear(plot_file_room());
     fulcrum_validation_clear(&validation);
     fulcrum_reference_free(reference);
 }
@@ -184,7 +179,7 @@ static void test_references_of_other_kinds_are_refused(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_scaling_of_reference(&validation, &no_words, &room, &data, &err),
+        fulcrum_plot_scaling_of_reference(&validation, plot_file_room(), &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no speedup_over_one_node");
     fulcrum_validation_clear(&validation);
