@@ -163,12 +163,9 @@ static void on_video(
     if (env == NULL || width == 0 || height == 0) {
         return;
     }
-    if (data == NULL) {
-        env->core_repeats = 1;
-        return;
-    }
     /* A picture beyond the announced size has no room. */
-    if (env->frame_use == FRAME_SKIP || width > env->width_max ||
+    env->core_repeats |= data == NULL;
+    if (data == NULL || env->frame_use == FRAME_SKIP || width > env->width_max ||
         height > env->height_max) {
         return;
     }
@@ -178,12 +175,8 @@ static void on_video(
         const char *source = (const char *)data + y * pitch_byte;
         uint8_t *target = env->grey + y * width;
         fulcrum_frame_grey(merge ? env->row : target, source, width, env->pixel);
-        if (merge) {
-            const uint8_t *row = env->row;
-            size_t count = width;
-            for (size_t i = 0; i < count; i++) {
-                target[i] = target[i] > row[i] ? target[i] : row[i];
-            }
+        for (size_t i = 0; merge && i < width; i++) {
+            target[i] = target[i] > env->row[i] ? target[i] : env->row[i];
         }
     }
     env->width = width;

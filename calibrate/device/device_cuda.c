@@ -389,49 +389,46 @@ static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
                : 0;
 }
 
+/* Names the GPUs that the driver shows, as "0 (NVIDIA H200), 1 (...". */
+static enum fulcrum_status refuse_index(const struct fulcrum_cuda_driver *driver,
+    size_t index, int count, struct fulcrum_error *err)
+{
+    char gpus[400] = "";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof gpus; i++) {
+        char name[96] = "?";
+        int device = 0;
+        if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
+            (void)driver->device_get_name(name, (int)sizeof name, device);
+        }
+        int length = snprintf(
+            gpus + used, sizeof gpus - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return fulcrum_fail(
+        err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
+}
+
 static enum fulcrum_status find_gpu(
     struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     int count = 0;
-    enum fulcrum_status status = fulcrum_cuda_check(
-        driver, driver->device_get_count(&count), "cuDeviceGetCount", err);
-    if (status == FULCRUM_OK && index >= (size_t)count) {
-        char gpus[400] = "";
-        /* The GPUs that the driver shows, as "0 NVIDIA H200, 1 ...". */
-        char *text = gpus;
-        size_t size = sizeof gpus;
-        size_t used = 0;
-        for (int i = 0; i < count && used < size; i++) {
-            char name[96] = "?";
-            int device = 0;
-            if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
-                (void)driver->device_get_name(name, (int)sizeof name, device);
-            }
-            int length = snprintf(
-                text + used, size - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
-            used += length > 0 ? (size_t)length : 0;
-        }
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(
-            driver, driver->device_get(&gpu->device, (int)index), "cuDeviceGet", err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
     int sm_count = 0;
-    status = fulcrum_cuda_check(driver,
+    TRY(fulcrum_cuda_check(
+        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
+    if (index >= (size_t)count) {
+        return refuse_index(driver, index, count, err);
+    }
+    TRY(fulcrum_cuda_check(
+        driver, driver->device_get(&gpu->device, (int)index), "cuDeviceGet", err));
+    TRY(fulcrum_cuda_check(driver,
         driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
-        "cuDeviceGetAttribute", err);
+        "cuDeviceGetAttribute", err));
     gpu->sm_count = (double)sm_count;
-    return status == FULCRUM_OK
-               ? fulcrum_cuda_check(driver,
-                     driver->primary_retain(&gpu->context, gpu->device),
-                     "cuDevicePrimaryCtxRetain", err)
-               : status;
+    return fulcrum_cuda_check(driver,
+        driver->primary_retain(&gpu->context, gpu->device), "cuDevicePrimaryCtxRetain",
+        err);
 }
 
 /* Kernels are compiled for the GPU whose context is current. */

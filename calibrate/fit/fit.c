@@ -698,6 +698,23 @@ static enum fulcrum_status iterate(
     return move < 1e-6 ? FULCRUM_OK : no_fit(fit, err, "reweighting does not settle");
 }
 
+/*
+ * Start 0 is the given one; the bits of the others choose a side for each parameter
+ * that has a step.
+ */
+static void place_start(
+    const struct fulcrum_fit_state *fit, size_t start, gsl_vector *q)
+{
+    size_t bits = start;
+    for (size_t j = 0; j < fit->free_count; j++) {
+        const struct fulcrum_fit_parameter *p = &fit->problem->parameter[fit->index[j]];
+        double step = start == 0 ? 0 : p->start_step;
+        step = (bits & 1) != 0 ? step : -step;
+        bits = p->start_step > 0 ? bits >> 1 : bits;
+        gsl_vector_set(q, j, fulcrum_fit_to_scale(p->scale, p->start) + step);
+    }
+}
+
 /* Leaves the best least-squares solution over all starts in `natural`. */
 static enum fulcrum_status solve_starts(
     struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
@@ -708,19 +725,7 @@ static enum fulcrum_status solve_starts(
     enum fulcrum_status failure = FULCRUM_OK;
     for (size_t start = 0; start < starts; start++) {
         double cost = 0;
-        /*
-         * Start 0 is the given one; the bits of the others choose a side for each
-         * parameter that has a step.
-         */
-        size_t bits = start;
-        for (size_t j = 0; j < fit->free_count; j++) {
-            const struct fulcrum_fit_parameter *p =
-                &fit->problem->parameter[fit->index[j]];
-            double step = start == 0 ? 0 : p->start_step;
-            step = (bits & 1) != 0 ? step : -step;
-            bits = p->start_step > 0 ? bits >> 1 : bits;
-            gsl_vector_set(q, j, fulcrum_fit_to_scale(p->scale, p->start) + step);
-        }
+        place_start(fit, start, q);
         enum fulcrum_status status = solve_pass(fit, q, &cost, err);
         if (status != FULCRUM_OK) {
             failure = status;

@@ -142,6 +142,32 @@ static int load(struct fulcrum_nvml *nvml, const char *root, struct fulcrum_erro
     return 1;
 }
 
+/* What is not told stays empty. */
+static void describe(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
+{
+    struct fulcrum_nvml_info *info = &gpu->info;
+    unsigned mode = 0;
+    unsigned pending = 0;
+    if (call->name == NULL ||
+        call->name(gpu->device, info->name, sizeof info->name) != 0) {
+        info->name[0] = '\0';
+    }
+    if (call->uuid == NULL ||
+        call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
+        info->uuid[0] = '\0';
+    }
+    if (call->compute == NULL ||
+        call->compute(gpu->device, &info->compute_major, &info->compute_minor) != 0) {
+        info->compute_major = 0;
+        info->compute_minor = 0;
+    }
+    if (call->mig_mode != NULL && call->mig_mode(gpu->device, &mode, &pending) == 0) {
+        info->is_mig = mode == FULCRUM_NVML_MIG_ENABLED;
+    }
+    info->name[sizeof info->name - 1] = '\0';
+    info->uuid[sizeof info->uuid - 1] = '\0';
+}
+
 static enum fulcrum_status find_gpus(
     struct fulcrum_nvml *nvml, struct fulcrum_error *err)
 {
@@ -158,32 +184,7 @@ static enum fulcrum_status find_gpus(
     for (unsigned i = 0; i < count; i++) {
         nvml->gpu[i].result = nvml->call.handle(i, &nvml->gpu[i].device);
         if (nvml->gpu[i].result == FULCRUM_NVML_SUCCESS) {
-            /* What is not told stays empty. */
-            struct gpu *gpu = &nvml->gpu[i];
-            const struct fulcrum_nvml_calls *call = &nvml->call;
-            struct fulcrum_nvml_info *info = &gpu->info;
-            unsigned mode = 0;
-            unsigned pending = 0;
-            if (call->name == NULL ||
-                call->name(gpu->device, info->name, sizeof info->name) != 0) {
-                info->name[0] = '\0';
-            }
-            if (call->uuid == NULL ||
-                call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
-                info->uuid[0] = '\0';
-            }
-            if (call->compute == NULL ||
-                call->compute(
-                    gpu->device, &info->compute_major, &info->compute_minor) != 0) {
-                info->compute_major = 0;
-                info->compute_minor = 0;
-            }
-            if (call->mig_mode != NULL &&
-                call->mig_mode(gpu->device, &mode, &pending) == 0) {
-                info->is_mig = mode == FULCRUM_NVML_MIG_ENABLED;
-            }
-            info->name[sizeof info->name - 1] = '\0';
-            info->uuid[sizeof info->uuid - 1] = '\0';
+            describe(&nvml->call, &nvml->gpu[i]);
         }
     }
     return FULCRUM_OK;

@@ -270,15 +270,27 @@ static void fill_design(
     }
 }
 
+/* What the model makes of times of a CPU at the point's speed. */
+static struct told stretched(const struct told *told,
+    const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
+{
+    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
+                                              : (double)NAN;
+    double stretch = item->median.canary_s / then_s;
+    stretch = stretch > 0.0 ? stretch : 1.0;
+    return (struct told){.train_step_s = told->train_step_s * (is_cpu ? stretch : 1.0),
+        .actor_s = told->actor_s * stretch,
+        .hand_over_s = told->hand_over_s * stretch};
+}
+
 static enum fulcrum_status fill(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
     struct told told = {.train_step_s = (double)NAN};
-    enum fulcrum_status status = check_frame_skip(plan, err);
-    if (status == FULCRUM_OK) {
-        status = find_train_step(plan, &told.train_step_s, err);
-    }
+    TRY(check_frame_skip(plan, err));
+    TRY(find_train_step(plan, &told.train_step_s, err));
     /*
      * Environments in processes of their own are asked for their steps one by one. The
      * calibration times them in runs that are handed over as a whole, and what a
@@ -306,27 +318,15 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip = 1.0;
     describe(reference, plan);
-    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].window_count > 0) {
-            /* What the model makes of times of a CPU at the point's speed. */
-            const struct fulcrum_measured *item = &found->items[i];
-            bool is_cpu =
-                plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-            double then_s = plan->calibration != NULL
-                                ? plan->calibration->machine.cpu.canary_s
-                                : (double)NAN;
-            double stretch = item->median.canary_s / then_s;
-            stretch = stretch > 0.0 ? stretch : 1.0;
-            struct told at_speed = (struct told){
-                .train_step_s = told.train_step_s * (is_cpu ? stretch : 1.0),
-                .actor_s = told.actor_s * stretch,
-                .hand_over_s = told.hand_over_s * stretch};
-            status = add_point(reference, &found->items[i], &at_speed, err);
+            const struct told at_speed = stretched(&told, plan, &found->items[i]);
+            TRY(add_point(reference, &found->items[i], &at_speed, err));
         }
     }
-    return status == FULCRUM_OK && reference->point_count == 0
-               ? fulcrum_fail(err, FULCRUM_ERR_MISSING, "nothing was measured")
-               : status;
+    FAIL_IF(
+        reference->point_count == 0, err, FULCRUM_ERR_MISSING, "nothing was measured");
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_plan *plan,

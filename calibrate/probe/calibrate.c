@@ -553,6 +553,22 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
     return FULCRUM_OK;
 }
 
+/* Chooses the probes that apply to what was opened, and shares out the time. */
+static void plan(struct run *run)
+{
+    double share[FULCRUM_SCHEDULE_MAX_PROBES];
+    for (const struct fulcrum_probe *const *probe = fulcrum_probes(); *probe != NULL;
+         probe++) {
+        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
+            share[run->probe_count] = (*probe)->share;
+            run->probe[run->probe_count++] = *probe;
+        }
+    }
+    double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
+                                                   : FULCRUM_CALIBRATE_BUDGET_S;
+    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
+}
+
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -577,18 +593,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
-        /* Chooses the probes that apply to what was opened, and shares out the time. */
-        double share[FULCRUM_SCHEDULE_MAX_PROBES];
-        const struct fulcrum_probe *const *probe = fulcrum_probes();
-        for (; *probe != NULL; probe++) {
-            if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
-                share[run->probe_count] = (*probe)->share;
-                run->probe[run->probe_count++] = *probe;
-            }
-        }
-        double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
-                                                       : FULCRUM_CALIBRATE_BUDGET_S;
-        run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
+        plan(run);
         run->bench.stops = looks_around;
         run->bench.user = run;
         status = measure(run, &run->failure);

@@ -172,44 +172,46 @@ static enum fulcrum_status warm_up(
     return FULCRUM_OK;
 }
 
+/* The sizes between once each main one would be sampled several times in a visit. */
+static void widen(struct fulcrum_probe_state *state, double slice_s)
+{
+    double pass_s = 0.0;
+    for (size_t i = 0; i < state->size_count; i++) {
+        pass_s += fmax(state->rough_s[i], BLOCK_S) + 0.001;
+    }
+    if (state->sizes == main_sizes && 6.0 * pass_s < slice_s) {
+        state->sizes = all_sizes;
+        state->size_count = ALL_COUNT;
+        for (size_t i = 0; i < ALL_COUNT; i++) {
+            state->rough_s[i] = 0.0;
+        }
+    }
+}
+
 static enum fulcrum_status inference_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
     double slice_s = until_s - fulcrum_wall_s();
-    enum fulcrum_status status = warm_up(state, err);
-    if (status == FULCRUM_OK) {
-        /* The sizes between once each main one would be sampled several times in a
-         * visit. */
-        double pass_s = 0.0;
-        for (size_t i = 0; i < state->size_count; i++) {
-            pass_s += fmax(state->rough_s[i], BLOCK_S) + 0.001;
-        }
-        if (state->sizes == main_sizes && 6.0 * pass_s < slice_s) {
-            state->sizes = all_sizes;
-            state->size_count = ALL_COUNT;
-            for (size_t i = 0; i < ALL_COUNT; i++) {
-                state->rough_s[i] = 0.0;
-            }
-        }
-        status = warm_up(state, err);
-    }
+    TRY(warm_up(state, err));
+    widen(state, slice_s);
+    TRY(warm_up(state, err));
     slice_s = until_s - fulcrum_wall_s();
     double alone_s =
         until_s - (state->actor_threads != NULL ? BUSY_FRAC * slice_s : 0.0);
-    if (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, HUGE_VAL)) {
-        status = sample_until(state, &state->alone, &bench->alone, alone_s, err);
+    if (fulcrum_bench_goes_on(bench, HUGE_VAL)) {
+        TRY(sample_until(state, &state->alone, &bench->alone, alone_s, err));
     }
-    if (status == FULCRUM_OK && state->actor_threads != NULL &&
-        fulcrum_bench_goes_on(bench, HUGE_VAL)) {
-        fulcrum_actor_threads_start(
-            state->actor_threads, fulcrum_actor_threads_count(state->actor_threads));
-        status = sample_until(state, &state->busy, &bench->busy, until_s, err);
-        enum fulcrum_status stopped = fulcrum_actor_threads_stop(
-            state->actor_threads, status == FULCRUM_OK ? err : NULL);
-        status = status == FULCRUM_OK ? stopped : status;
+    if (state->actor_threads == NULL || !fulcrum_bench_goes_on(bench, HUGE_VAL)) {
+        return FULCRUM_OK;
     }
-    return status;
+    fulcrum_actor_threads_start(
+        state->actor_threads, fulcrum_actor_threads_count(state->actor_threads));
+    enum fulcrum_status status =
+        sample_until(state, &state->busy, &bench->busy, until_s, err);
+    enum fulcrum_status stopped = fulcrum_actor_threads_stop(
+        state->actor_threads, status == FULCRUM_OK ? err : NULL);
+    return status == FULCRUM_OK ? stopped : status;
 }
 
 /* Medians of every size that was sampled. */

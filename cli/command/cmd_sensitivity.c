@@ -302,6 +302,24 @@ static void print_spread(
     }
 }
 
+static void print_metric(const struct fulcrum_sensitivity_findings *findings, size_t o,
+    const struct rank *ranks, FILE *stream)
+{
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("rows", table_columns);
+    for (size_t i = 0; i < findings->inputs->input_count; i++) {
+        if (!is_small(&ranks[i])) {
+            add_table_row(report, findings, o, ranks[i].input);
+        }
+    }
+    (void)fputs("\n", stream);
+    print_spread(findings, o, stream);
+    if (!fulcrum_sobol_spread(findings->result->sobol, o).is_constant) {
+        fulcrum_report_print_table(report, stream, 2);
+        print_small(findings, ranks, stream);
+    }
+    fulcrum_report_free(report);
+}
+
 static enum fulcrum_status print_table(
     const struct fulcrum_sensitivity_findings *findings, FILE *stream,
     struct fulcrum_error *err)
@@ -317,20 +335,7 @@ static enum fulcrum_status print_table(
         struct rank *ranks = rank_inputs(findings, o);
         TRY_MEMORY(ranks, err, "a ranking");
         if (sensitivity_is_known(findings, o)) {
-            struct fulcrum_report *report = fulcrum_report_new(
-                "rows", table_columns, sizeof table_columns / sizeof table_columns[0]);
-            for (size_t i = 0; i < findings->inputs->input_count; i++) {
-                if (!is_small(&ranks[i])) {
-                    add_table_row(report, findings, o, ranks[i].input);
-                }
-            }
-            (void)fputs("\n", stream);
-            print_spread(findings, o, stream);
-            if (!fulcrum_sobol_spread(findings->result->sobol, o).is_constant) {
-                fulcrum_report_print_table(report, stream, 2);
-                print_small(findings, ranks, stream);
-            }
-            fulcrum_report_free(report);
+            print_metric(findings, o, ranks, stream);
         }
         free(ranks);
     }

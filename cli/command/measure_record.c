@@ -250,16 +250,15 @@ static struct fulcrum_report *new_stages(const struct selection *selection,
     for (size_t i = 0; i < count * ROW_COUNT; i++) {
         struct row row = {&runs[i / ROW_COUNT], i % ROW_COUNT};
         /* A stage that no thread or device was in has no row. */
-        bool is_shown = kind_of(&row) == NULL || kind_of(&row)->event_count > 0.0;
-        if (is_shown) {
-            for (size_t j = 0; j < selection->count; j++) {
-                const struct stage_column *column = selection->from[j];
-                if (column->number != NULL) {
-                    fulcrum_report_add_number(report, column->number(&row));
-                } else {
-                    fulcrum_report_add_text(
-                        report, j == 0 ? row.run->name : name_of(&row));
-                }
+        if (kind_of(&row) != NULL && !(kind_of(&row)->event_count > 0.0)) {
+            continue;
+        }
+        for (size_t j = 0; j < selection->count; j++) {
+            const struct stage_column *column = selection->from[j];
+            if (column->number != NULL) {
+                fulcrum_report_add_number(report, column->number(&row));
+            } else {
+                fulcrum_report_add_text(report, j == 0 ? row.run->name : name_of(&row));
             }
         }
     }

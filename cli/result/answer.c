@@ -489,6 +489,18 @@ static size_t station_count(const struct fulcrum_answer *answer)
     return answer->network.product_form.network.station_count;
 }
 
+static double of_solution(
+    const struct column *column, const struct fulcrum_solution *solution)
+{
+    if (column->kind == CELL_SOLUTION) {
+        return member_of(solution, column->offset);
+    }
+    double ends[] = {
+        [CELL_LOW] = solution->steps_per_s_lo, [CELL_HIGH] = solution->steps_per_s_hi};
+    bool is_end = column->kind == CELL_LOW || column->kind == CELL_HIGH;
+    return is_end && solution->has_interval ? ends[column->kind] : FULCRUM_UNKNOWN;
+}
+
 static double number_of(const struct column *column, const struct row *row)
 {
     const struct fulcrum_answer *answer = row->answer;
@@ -496,12 +508,7 @@ static double number_of(const struct column *column, const struct row *row)
         return FULCRUM_UNKNOWN;
     }
     if (answer->network.kind == FULCRUM_KIND_NETWORK) {
-        return column->kind == CELL_SOLUTION
-                   ? member_of(&answer->solution, column->offset)
-               : !answer->solution.has_interval ? FULCRUM_UNKNOWN
-               : column->kind == CELL_LOW       ? answer->solution.steps_per_s_lo
-               : column->kind == CELL_HIGH      ? answer->solution.steps_per_s_hi
-                                                : FULCRUM_UNKNOWN;
+        return of_solution(column, &answer->solution);
     }
     if (column->kind == CELL_LOAD && row->station < station_count(answer)) {
         return member_of(&answer->loads[row->station], column->offset);
@@ -566,6 +573,19 @@ static void write_csv(struct fulcrum_answer_writer *writer, const struct row *ro
     (void)fputc('\n', stream);
 }
 
+/* Names come from elsewhere: control characters must not reach a terminal. */
+static void add_clean(struct fulcrum_report *report, const char *text)
+{
+    char *clean = fulcrum_format("%s", text);
+    for (char *c = clean; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+    fulcrum_report_add_text(report, clean);
+    free(clean);
+}
+
 static void add_to_table(struct fulcrum_answer_writer *writer, const struct row *row)
 {
     int kind = (int)row->answer->network.kind;
@@ -579,18 +599,7 @@ static void add_to_table(struct fulcrum_answer_writer *writer, const struct row 
         if (is_number(column)) {
             fulcrum_report_add_number(table->report, number_of(column, row));
         } else {
-            /* Names come from elsewhere: control characters must not reach a terminal.
-             */
-            struct fulcrum_report *report = table->report;
-            const char *text = text_of(column, row, room, sizeof room);
-            char *clean = fulcrum_format("%s", text);
-            for (char *c = clean; *c != '\0'; c++) {
-                if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-                    *c = '?';
-                }
-            }
-            fulcrum_report_add_text(report, clean);
-            free(clean);
+            add_clean(table->report, text_of(column, row, room, sizeof room));
         }
     }
     table->rows++;

@@ -78,6 +78,26 @@ static struct record record_of(
     return record;
 }
 
+/* Moves the records that count to the beginning, with room for one more. */
+static void make_room(struct track *track)
+{
+    size_t kept = track->count - track->first;
+    struct record *records = track->records;
+    if (2 * kept >= track->capacity) {
+        track->capacity = kept < 8 ? 16 : 4 * kept;
+        records = fulcrum_allocate(track->capacity, sizeof *records);
+    }
+    for (size_t i = 0; i < kept; i++) {
+        records[i] = track->records[track->first + i];
+    }
+    if (records != track->records) {
+        free(track->records);
+        track->records = records;
+    }
+    track->first = 0;
+    track->count = kept;
+}
+
 static void add_point(struct track *track, const struct fulcrum_sweep_point *point)
 {
     double value = point->prediction.value[track->output];
@@ -93,22 +113,7 @@ static void add_point(struct track *track, const struct fulcrum_sweep_point *poi
         track->first < track->count ? track->records[track->count - 1].value : 0.0;
     if (value > last * (1.0 + RECORD_STEP_REL)) {
         if (track->count == track->capacity) {
-            /* Moves the records that count to the beginning, with room for one more. */
-            size_t kept = track->count - track->first;
-            struct record *records = track->records;
-            if (2 * kept >= track->capacity) {
-                track->capacity = kept < 8 ? 16 : 4 * kept;
-                records = fulcrum_allocate(track->capacity, sizeof *records);
-            }
-            for (size_t i = 0; i < kept; i++) {
-                records[i] = track->records[track->first + i];
-            }
-            if (records != track->records) {
-                free(track->records);
-                track->records = records;
-            }
-            track->first = 0;
-            track->count = kept;
+            make_room(track);
         }
         track->records[track->count++] = track->best;
     }

@@ -646,6 +646,23 @@ void fulcrum_sweep_writer_prepare(struct fulcrum_sweep_writer *writer, size_t sl
     }
 }
 
+/* Here, and not where lines are prepared: a report is filled row by row. */
+static void add_to_report(
+    struct fulcrum_sweep_writer *writer, const struct fulcrum_sweep_point *point)
+{
+    char room[FULCRUM_CELL_SIZE];
+    for (size_t j = 0; j < writer->columns.count; j++) {
+        const struct fulcrum_sweep_column *column = &writer->columns.items[j];
+        if (fulcrum_sweep_column_is_number(column)) {
+            fulcrum_report_add_number(
+                writer->report, fulcrum_sweep_column_number(column, point));
+        } else {
+            fulcrum_report_add_text(
+                writer->report, fulcrum_sweep_column_text(column, point, room));
+        }
+    }
+}
+
 static void add_point(struct fulcrum_sweep_writer *writer, size_t slot,
     const struct fulcrum_sweep_point *point)
 {
@@ -664,18 +681,7 @@ static void add_point(struct fulcrum_sweep_writer *writer, size_t slot,
     case FULCRUM_SWEEP_TABLE:
     default:
         if (writer->rows < FULCRUM_SWEEP_TABLE_ROWS) {
-            /* Here, and not where lines are prepared: a report is filled row by row. */
-            char room[FULCRUM_CELL_SIZE];
-            for (size_t j = 0; j < writer->columns.count; j++) {
-                const struct fulcrum_sweep_column *column = &writer->columns.items[j];
-                if (fulcrum_sweep_column_is_number(column)) {
-                    fulcrum_report_add_number(
-                        writer->report, fulcrum_sweep_column_number(column, point));
-                } else {
-                    fulcrum_report_add_text(
-                        writer->report, fulcrum_sweep_column_text(column, point, room));
-                }
-            }
+            add_to_report(writer, point);
         }
         break;
     }

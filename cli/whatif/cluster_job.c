@@ -167,26 +167,35 @@ static void judge_best(const struct fulcrum_cluster_draws *draws,
     rows->rows[row].best_frac = count > 0.0 ? best / count : FULCRUM_UNKNOWN;
 }
 
+/*
+ * The fewest GPUs from which the hybrid is done sooner in draw k; INFINITY: none of the
+ * counts; NAN: nothing to compare ran.
+ */
+static double crossover_in(const struct fulcrum_cluster_draws *draws,
+    const struct fulcrum_cluster_rows *rows,
+    const struct fulcrum_cluster_crossover *crossover, size_t k)
+{
+    double least = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_cluster_row *row = &rows->rows[i];
+        bool is_its = row->scaling == crossover->scaling &&
+                      fabs(row->layout.model_parallel_count -
+                           crossover->model_parallel_count) < 0.5;
+        double gain = is_its ? gain_of(draws, rows, i, k) : FULCRUM_UNKNOWN;
+        if (!isnan(gain)) {
+            least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
+        }
+    }
+    return least;
+}
+
 static void judge_crossover(const struct fulcrum_cluster_draws *draws,
     const struct fulcrum_cluster_rows *rows, struct fulcrum_cluster_crossover *out)
 {
     size_t count = 0;
     size_t found = 0;
     for (size_t k = 0; k < draws->draw_count; k++) {
-        /* The fewest GPUs from which the hybrid is done sooner in a draw; INFINITY:
-         * none of the counts; NAN: nothing to compare ran. */
-        double least = FULCRUM_UNKNOWN;
-        for (size_t i = 0; i < rows->count; i++) {
-            const struct fulcrum_cluster_row *row = &rows->rows[i];
-            bool is_its =
-                row->scaling == out->scaling && fabs(row->layout.model_parallel_count -
-                                                     out->model_parallel_count) < 0.5;
-            double gain = is_its ? gain_of(draws, rows, i, k) : FULCRUM_UNKNOWN;
-            if (!isnan(gain)) {
-                least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
-            }
-        }
-        double at = least;
+        double at = crossover_in(draws, rows, out, k);
         if (!isnan(at)) {
             draws->column[count++] = at;
             found += isfinite(at) ? 1 : 0;

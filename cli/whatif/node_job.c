@@ -482,6 +482,29 @@ static struct fulcrum_report *make_report(
     return report;
 }
 
+/*
+ * What people can do without on a narrow screen: the rule of actors and the machine's
+ * threads are told, a rate over another can be seen, and what is the same or unknown
+ * everywhere says nothing.
+ */
+static void hide_columns(
+    const struct fulcrum_node_rows *rows, struct fulcrum_report *report)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        failed += runs(&rows->rows[i]) ? 0 : 1;
+    }
+    fulcrum_report_hide(report, "actor_count");
+    fulcrum_report_hide(report, "relative");
+    if (fulcrum_report_constant(report, "learner_gpu_count") <= 0.0) {
+        fulcrum_report_hide(report, "learner_gpu_count");
+    }
+    if (failed == 0) {
+        fulcrum_report_hide(report, "status");
+    }
+    fulcrum_report_hide_empty(report);
+}
+
 enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -513,23 +536,7 @@ enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer
                 "train alone\n"
                 "/J           steps per joule: of the GPUs, of all behind the plug\n\n",
                 stream);
-            /* What people can do without on a narrow screen: the rule of actors and the
-             * machine's threads are told, a rate over another can be seen, and what is
-             * the same or unknown everywhere says nothing. */
-            const struct fulcrum_node_rows *rows = answer->rows;
-            size_t failed = 0;
-            for (size_t i = 0; i < rows->count; i++) {
-                failed += runs(&rows->rows[i]) ? 0 : 1;
-            }
-            fulcrum_report_hide(report, "actor_count");
-            fulcrum_report_hide(report, "relative");
-            if (fulcrum_report_constant(report, "learner_gpu_count") <= 0.0) {
-                fulcrum_report_hide(report, "learner_gpu_count");
-            }
-            if (failed == 0) {
-                fulcrum_report_hide(report, "status");
-            }
-            fulcrum_report_hide_empty(report);
+            hide_columns(answer->rows, report);
         }
         done = fulcrum_report_print(report, "fulcrum-node", context, err);
     }

@@ -190,6 +190,30 @@ static void check_resident(
     }
 }
 
+/* How parts of a GPU train with other machines, or loops on it in parts, is not
+ * modelled. */
+static void check_parts(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_run *run = &design->run;
+    bool is_part = run->instances_per_gpu > 1.0;
+    if (run->learner_gpu_count > 0.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,
+            is_part ? "run.instances_per_gpu above 1"
+                    : "workload.simulation.device = gpu");
+    }
+    if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected "
+            "1 "
+            "with %s",
+            run->node_count, run->model_parallel_gpu_count,
+            is_part ? "run.instances_per_gpu above 1"
+                    : "workload.simulation.device = gpu");
+    }
+}
+
 enum fulcrum_status fulcrum_design_check(
     const struct fulcrum_design *design, struct fulcrum_error *err)
 {
@@ -216,26 +240,7 @@ enum fulcrum_status fulcrum_design_check(
         check_resident(design, &found);
     }
     if (fulcrum_design_is_resident(design) || design->run.instances_per_gpu > 1.0) {
-        /* How parts of a GPU train with other machines, or loops on it in parts, is not
-         * modelled. */
-        const struct fulcrum_run *run = &design->run;
-        bool is_part = run->instances_per_gpu > 1.0;
-        if (run->learner_gpu_count > 0.0) {
-            (void)fulcrum_fail_more(&found, FULCRUM_ERR_INFEASIBLE,
-                "run.learner_gpu_count = %.6g: expected 0 with %s",
-                run->learner_gpu_count,
-                is_part ? "run.instances_per_gpu above 1"
-                        : "workload.simulation.device = gpu");
-        }
-        if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
-            (void)fulcrum_fail_more(&found, FULCRUM_ERR_INFEASIBLE,
-                "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected "
-                "1 "
-                "with %s",
-                run->node_count, run->model_parallel_gpu_count,
-                is_part ? "run.instances_per_gpu above 1"
-                        : "workload.simulation.device = gpu");
-        }
+        check_parts(design, &found);
     }
     if (found.status != FULCRUM_OK && err != NULL) {
         *err = found;

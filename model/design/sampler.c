@@ -137,6 +137,16 @@ bool fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t
     return calibration->draw_count > 0 && !isnan(calibration->draws[i]);
 }
 
+/* Gives parameters a and b, and all that are in their blocks, the lower number. */
+static void join(size_t *block, size_t count, size_t a, size_t b)
+{
+    size_t lower = block[a] < block[b] ? block[a] : block[b];
+    size_t higher = block[a] < block[b] ? block[b] : block[a];
+    for (size_t k = 0; k < count; k++) {
+        block[k] = block[k] == higher ? lower : block[k];
+    }
+}
+
 void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_t *out)
 {
     size_t n = calibration->parameter_count;
@@ -149,13 +159,7 @@ void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_
         bool is_tied =
             calibration->covariance[i] < 0.0 || calibration->covariance[i] > 0.0;
         if (a < b && is_tied && out[a] < n && out[b] < n) {
-            /* Gives parameters i and j, and all that are in their blocks, the lower
-             * number. */
-            size_t lower = out[a] < out[b] ? out[a] : out[b];
-            size_t higher = out[a] < out[b] ? out[b] : out[a];
-            for (size_t k = 0; k < n; k++) {
-                out[k] = out[k] == higher ? lower : out[k];
-            }
+            join(out, n, a, b);
         }
     }
 }

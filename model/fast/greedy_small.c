@@ -532,6 +532,29 @@ static void tie_tails(const struct chain *chain, double *rows)
     }
 }
 
+/* A batch from state q, which has this chance, where every actor has a thread. */
+static void serve_stepping(struct chain *chain, size_t q, double chance)
+{
+    const struct stage *stage = &chain->stage[q];
+    const double *row = chain->now + q * NODES;
+    size_t batch = least(q, chain->limit);
+    size_t others = chain->actors - q;
+    double left[NODES] = {1.0};
+    double done = 1.0;
+    add_batch(chain, batch, stage, chance);
+    if (others > 0) {
+        done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
+        add_batch_time(chain, stage, (double)others, row, chance);
+    }
+    fulcrum_binomial(chain->binomial, others, done);
+    for (size_t i = 0; i <= others; i++) {
+        double way = chance * chain->binomial[i];
+        if (way > FULCRUM_LEAST_CHANCE) {
+            end_batch(chain, batch, others - i, way, left);
+        }
+    }
+}
+
 /* From the rows `now` to `next`, a cycle later. */
 static void turn(struct chain *chain)
 {
@@ -548,25 +571,7 @@ static void turn(struct chain *chain)
         if (actors > chain->threads && q <= chain->limit) {
             serve_queueing(chain, q);
         } else if (actors <= chain->threads && chance > LEAST_SHARE) {
-            /* A batch from state q, where every actor has a thread. */
-            const struct stage *stage = &chain->stage[q];
-            const double *row = chain->now + q * NODES;
-            size_t batch = least(q, chain->limit);
-            size_t others = chain->actors - q;
-            double left[NODES] = {1.0};
-            double done = 1.0;
-            add_batch(chain, batch, stage, chance);
-            if (others > 0) {
-                done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
-                add_batch_time(chain, stage, (double)others, row, chance);
-            }
-            fulcrum_binomial(chain->binomial, others, done);
-            for (size_t i = 0; i <= others; i++) {
-                double way = chance * chain->binomial[i];
-                if (way > FULCRUM_LEAST_CHANCE) {
-                    end_batch(chain, batch, others - i, way, left);
-                }
-            }
+            serve_stepping(chain, q, chance);
         }
     }
     for (size_t q = 1; q < actors; q++) {

@@ -207,13 +207,12 @@ struct pending {
 static void add_followers(struct pending *pending, const struct placing *placing)
 {
     for (size_t i = placing->mig->profile_count; i-- > 0;) {
-        if (is_plain(placing->mig, i)) {
-            const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
-            for (size_t k = profile->start_count; k-- > 0;) {
-                bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
-                if (is_behind && has_room(placing, i, k)) {
-                    pending->items[pending->count++] = with_one_more(placing, i, k);
-                }
+        const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
+        size_t starts = is_plain(placing->mig, i) ? profile->start_count : 0;
+        for (size_t k = starts; k-- > 0;) {
+            bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
+            if (is_behind && has_room(placing, i, k)) {
+                pending->items[pending->count++] = with_one_more(placing, i, k);
             }
         }
     }

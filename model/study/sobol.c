@@ -24,6 +24,7 @@
 
 #include "model/study/sensitivity.h"
 
+#include <assert.h>
 #include <gsl/gsl_qrng.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -99,6 +100,7 @@ static double scramble(double unit, uint64_t seed)
 
 static void put_row(const struct block *block, const double *unit, double *row)
 {
+    assert(block->columns != NULL);
     for (size_t j = 0; j < block->width; j++) {
         size_t column = block->columns[block->first + j];
         row[column] = scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));

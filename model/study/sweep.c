@@ -539,14 +539,15 @@ static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
         const struct champion point = {
             values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
-        if (point.value > 0.0) {
-            challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
-            for (size_t i = 0; i < best->plan->axis_count; i++) {
-                if (best->peaks[i] != NULL) {
-                    double *peak = peaks_of(best, i, k, j) +
-                                   place_along(best->plan, point.index, i);
-                    *peak = fmax(*peak, point.value);
-                }
+        if (!(point.value > 0.0)) {
+            continue;
+        }
+        challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
+        for (size_t i = 0; i < best->plan->axis_count; i++) {
+            if (best->peaks[i] != NULL) {
+                double *peak =
+                    peaks_of(best, i, k, j) + place_along(best->plan, point.index, i);
+                *peak = fmax(*peak, point.value);
             }
         }
     }

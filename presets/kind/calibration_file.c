@@ -381,6 +381,21 @@ static void read_part(const struct part *part, const struct fulcrum_node *node,
     }
 }
 
+/* Absent parts stay as a new calibration has them; null counts as absent. */
+static void read_parts(
+    const struct fulcrum_node *root, struct fulcrum_calibration *calibration)
+{
+    const char *keys[PART_COUNT + 4] = {"kind", "name", "title"};
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        keys[i + 3] = parts[i].key;
+        struct fulcrum_node node = fulcrum_node_member(root, parts[i].key);
+        if (node.json != NULL || parts[i].is_required) {
+            read_part(&parts[i], &node, calibration);
+        }
+    }
+    fulcrum_node_check_keys(root, keys);
+}
+
 static enum fulcrum_status read_calibration(const char *path,
     struct json_object *document, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
@@ -392,16 +407,7 @@ static enum fulcrum_status read_calibration(const char *path,
     if (head.is_kind) {
         memcpy(calibration->name, head.name, sizeof head.name);
         memcpy(calibration->title, head.title, sizeof head.title);
-        /* Absent parts stay as a new calibration has them; null counts as absent. */
-        const char *keys[PART_COUNT + 4] = {"kind", "name", "title"};
-        for (size_t i = 0; i < PART_COUNT; i++) {
-            keys[i + 3] = parts[i].key;
-            struct fulcrum_node node = fulcrum_node_member(&root, parts[i].key);
-            if (node.json != NULL || parts[i].is_required) {
-                read_part(&parts[i], &node, calibration);
-            }
-        }
-        fulcrum_node_check_keys(&root, keys);
+        read_parts(&root, calibration);
         /* What the model has to say, once every part could be read. */
         struct fulcrum_error failure = {FULCRUM_OK, ""};
         if (reader.faults.status == FULCRUM_OK &&
