@@ -181,38 +181,30 @@ static enum fulcrum_status sample(
                                           : turn == 1 ? &state->in_row
                                                       : &state->copy;
     struct fulcrum_sample sample = {.x = turn < 2 ? 0.0 : 2.0 * copy_byte[turn - 2]};
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status == FULCRUM_OK) {
-        status = turn < 2
-                     ? time_launches(state, turn == 0 ? 1 : ROW, &sample.value, err)
-                     : rate_copies(state, copy_byte[turn - 2], &sample.value, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(&bench->alone, &sample.canary_s,
-            FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(turn < 2 ? time_launches(state, turn == 0 ? 1 : ROW, &sample.value, err)
+                 : rate_copies(state, copy_byte[turn - 2], &sample.value, err));
+    TRY(fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err));
     /* The first of each compiles, maps and warms up: not kept. */
     bool is_warm = state->turn > 2 + state->copies;
-    return status == FULCRUM_OK && is_warm
-               ? fulcrum_recording_add(recording, &sample, err)
-               : status;
+    return is_warm ? fulcrum_recording_add(recording, &sample, err) : FULCRUM_OK;
 }
 
 static enum fulcrum_status device_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        state->compute.device == NULL ? prepare(state, err) : FULCRUM_OK;
-    while (status == FULCRUM_OK) {
+    if (state->compute.device == NULL) {
+        TRY(prepare(state, err));
+    }
+    for (;;) {
         /* Everything once beside the warm-up, whatever it takes. */
         bool is_short = state->turn < 2 * (2 + state->copies);
         if (!fulcrum_bench_goes_on(state->bench, is_short ? HUGE_VAL : until_s)) {
-            break;
+            return FULCRUM_OK;
         }
-        status = sample(state, err);
+        TRY(sample(state, err));
     }
-    return status;
 }
 
 static void report_launch(struct fulcrum_findings *findings, const char *name,
@@ -232,16 +224,11 @@ static void report_launch(struct fulcrum_findings *findings, const char *name,
 static enum fulcrum_status summarise_copies(const struct fulcrum_probe_state *state,
     struct fulcrum_summary *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     *out = (struct fulcrum_summary){0};
     for (size_t i = state->copies; i > 0 && out->used == 0; i--) {
-        status =
-            fulcrum_recording_summary(&state->copy, 2.0 * copy_byte[i - 1], out, err);
-        if (status != FULCRUM_OK) {
-            break;
-        }
+        TRY(fulcrum_recording_summary(&state->copy, 2.0 * copy_byte[i - 1], out, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void report_bandwidth(

@@ -130,16 +130,12 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     if (status == FULCRUM_OK) {
         status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
     }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = fulcrum_canary_close(
-        canary, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err);
+    TRY(status);
     *rough_s = fmax(sample.value, 1e-9);
+    TRY(fulcrum_canary_close(
+        canary, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err));
     /* The first batch of a size touches memory and picks kernels: not kept. */
-    return status == FULCRUM_OK && !is_warm_up
-               ? fulcrum_recording_add(recording, &sample, err)
-               : status;
+    return is_warm_up ? FULCRUM_OK : fulcrum_recording_add(recording, &sample, err);
 }
 
 static enum fulcrum_status sample_until(struct fulcrum_probe_state *state,

@@ -106,19 +106,17 @@ static enum fulcrum_status sample_pause(
     if (status == FULCRUM_OK) {
         status = time_pause(bench, pause_s, &warm_s, &after_s, err);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(&bench->alone, &sample.canary_s,
-            bench->learner->clock, &bench->stopwatch, err);
-    }
-    if (status != FULCRUM_OK || !(warm_s > 0.0)) {
-        return status;
+    TRY(status);
+    TRY(fulcrum_canary_close(&bench->alone, &sample.canary_s, bench->learner->clock,
+        &bench->stopwatch, err));
+    if (!(warm_s > 0.0)) {
+        return FULCRUM_OK;
     }
     sample.value = after_s / warm_s;
-    status = fulcrum_recording_add(&state->after, &sample, err);
+    TRY(fulcrum_recording_add(&state->after, &sample, err));
     sample.x = 0.0;
     sample.value = warm_s;
-    return status == FULCRUM_OK ? fulcrum_recording_add(&state->warm, &sample, err)
-                                : status;
+    return fulcrum_recording_add(&state->warm, &sample, err);
 }
 
 static enum fulcrum_status pause_visit(

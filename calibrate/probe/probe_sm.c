@@ -149,13 +149,11 @@ static enum fulcrum_status sample_item(struct fulcrum_probe_state *state,
     struct fulcrum_sample sample = {.x = state->sm_counts[which]};
     size_t repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
     status = time_item(state, item, repeats, &sample.value, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(&bench->alone, &sample.canary_s,
-            bench->learner->clock, &bench->stopwatch, err);
-    }
     *rough_s = sample.value;
-    return status == FULCRUM_OK ? fulcrum_recording_add(&item->recording, &sample, err)
-                                : status;
+    TRY(status);
+    TRY(fulcrum_canary_close(&bench->alone, &sample.canary_s, bench->learner->clock,
+        &bench->stopwatch, err));
+    return fulcrum_recording_add(&item->recording, &sample, err);
 }
 
 /* Takes a number of SMs out of the list; the others keep their order. */

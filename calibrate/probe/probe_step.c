@@ -213,16 +213,14 @@ static enum fulcrum_status bind_as_actors(
 static enum fulcrum_status open_others(
     struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status =
-            fulcrum_stepper_begin(&state->others[i], &state->bench->stage, i + 1, err);
-        state->other_count += status == FULCRUM_OK;
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_stepper_begin(&state->others[i], &state->bench->stage, i + 1, err));
+        state->other_count++;
     }
-    for (size_t i = 0; i < state->other_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_await(&state->others[i], err);
+    for (size_t i = 0; i < state->other_count; i++) {
+        TRY(fulcrum_stepper_await(&state->others[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Processes stay where the thread is bound that they first work for. */
@@ -236,11 +234,9 @@ static enum fulcrum_status open_steppers(
     if (!fulcrum_stepper_has_log(&state->stepper)) {
         return open_others(state, ENV_COUNT - 1, err);
     }
-    enum fulcrum_status status = bind_as_actors(&before, err);
-    if (status == FULCRUM_OK) {
-        status = open_others(state, most - 1, err);
-        (void)fulcrum_cpu_list_bind(&before);
-    }
+    TRY(bind_as_actors(&before, err));
+    enum fulcrum_status status = open_others(state, most - 1, err);
+    (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
 
@@ -250,35 +246,30 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "step probe");
     state->bench = bench;
-    fulcrum_recording_init(&state->block,
-        &(struct fulcrum_series){
-            .name = "actor_step", .unit = "s", .condition = "alone"},
-        &bench->alone);
-    fulcrum_recording_init(&state->busy,
-        &(struct fulcrum_series){
-            .name = "actor_step", .unit = "s", .condition = "other side busy"},
-        &bench->busy);
-    fulcrum_recording_init(&state->reset,
-        &(struct fulcrum_series){.name = "reset", .unit = "s", .condition = "alone"},
-        &bench->alone);
-    fulcrum_recording_init(&state->resets,
-        &(struct fulcrum_series){.name = "resets_per_step", .condition = "alone"},
-        &bench->alone);
-    fulcrum_recording_init(&state->busy_resets,
-        &(struct fulcrum_series){
-            .name = "resets_per_step", .condition = "other side busy"},
-        &bench->busy);
-    fulcrum_recording_init(&state->single,
-        &(struct fulcrum_series){
-            .name = "actor_step_single", .unit = "s", .condition = "alone"},
-        &bench->alone);
-    fulcrum_recording_init(&state->handed,
-        &(struct fulcrum_series){
-            .name = "actor_step_handed_over", .unit = "s", .condition = "alone"},
-        &bench->alone);
-    if (!times_singles(bench)) {
-        (void)snprintf(state->single.header.name, sizeof state->single.header.name,
-            "actor_step_short_block");
+    const struct {
+        struct fulcrum_recording *recording;
+        const char *name;
+        const char *unit;
+        bool is_busy;
+    } rows[] = {
+        {&state->block, "actor_step", "s", false},
+        {&state->busy, "actor_step", "s", true},
+        {&state->reset, "reset", "s", false},
+        {&state->resets, "resets_per_step", "", false},
+        {&state->busy_resets, "resets_per_step", "", true},
+        {&state->single,
+            times_singles(bench) ? "actor_step_single" : "actor_step_short_block", "s",
+            false},
+        {&state->handed, "actor_step_handed_over", "s", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_series header = {.count = 0};
+        (void)snprintf(header.name, sizeof header.name, "%s", rows[i].name);
+        (void)snprintf(header.unit, sizeof header.unit, "%s", rows[i].unit);
+        (void)snprintf(header.condition, sizeof header.condition, "%s",
+            rows[i].is_busy ? "other side busy" : "alone");
+        fulcrum_recording_init(
+            rows[i].recording, &header, rows[i].is_busy ? &bench->busy : &bench->alone);
     }
     enum fulcrum_status status = open_steppers(state, err);
     if (status != FULCRUM_OK) {
@@ -310,14 +301,13 @@ static struct fulcrum_stepper *next_in_turn(struct fulcrum_probe_state *state)
 static enum fulcrum_status run_in_turn(struct fulcrum_probe_state *state, size_t count,
     size_t *resets, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     *resets = 0;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t ended = 0;
-        status = fulcrum_stepper_run(next_in_turn(state), 1, &ended, err);
+        TRY(fulcrum_stepper_run(next_in_turn(state), 1, &ended, err));
         *resets += ended;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A block: what steps in a process of its own is asked for all of it at once. */
@@ -342,22 +332,17 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     enum fulcrum_status status = run_block(state, (size_t)count, &resets, err);
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(status);
     struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
     TRY(fulcrum_canary_close(
         canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
     state->step_count += count;
     state->reset_count += (double)resets;
     bool is_busy = canary == &bench->busy;
-    status =
-        fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err);
+    TRY(fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err));
     sample.value = (double)resets / count;
-    return status == FULCRUM_OK
-               ? fulcrum_recording_add(
-                     is_busy ? &state->busy_resets : &state->resets, &sample, err)
-               : status;
+    return fulcrum_recording_add(
+        is_busy ? &state->busy_resets : &state->resets, &sample, err);
 }
 
 /* Steps that were timed one by one, and the resets between them. */
@@ -456,15 +441,14 @@ static double short_block_size(const struct fulcrum_bench *bench)
 static enum fulcrum_status time_blocks_here(struct fulcrum_probe_state *state,
     size_t size, double *value_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     double before_s = fulcrum_thread_cpu_s();
-    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_run(&state->stepper, size, NULL, err);
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
+        TRY(fulcrum_stepper_run(&state->stepper, size, NULL, err));
         double after_s = fulcrum_thread_cpu_s();
         value_s[i] = fmax(after_s - before_s - state->bench->stopwatch.cpu_cost_s, 0.0);
         before_s = after_s;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status time_blocks(struct fulcrum_probe_state *state, size_t size,
@@ -485,21 +469,14 @@ static enum fulcrum_status sample_short_blocks(
     double size = short_block_size(bench);
     double value_s[SHORT_BLOCK_COUNT] = {0.0};
     double canary_s = 0.0;
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status == FULCRUM_OK) {
-        status = time_blocks(state, (size_t)size, value_s, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(
-            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(time_blocks(state, (size_t)size, value_s, err));
+    TRY(fulcrum_canary_close(
+        &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
     for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
         value_s[i] /= size;
     }
-    return status == FULCRUM_OK
-               ? add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err)
-               : status;
+    return add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err);
 }
 
 /* One reset after the other: for environments whose reset is too short to time. */
@@ -507,8 +484,7 @@ static enum fulcrum_status sample_reset_block(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
     struct fulcrum_span begin = fulcrum_span_begin();
     enum fulcrum_step_result result = FULCRUM_STEP_ON;
     for (int i = 0; i < RESET_BLOCK_COUNT && result == FULCRUM_STEP_ON; i++) {
@@ -519,12 +495,9 @@ static enum fulcrum_status sample_reset_block(
     }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     struct fulcrum_sample sample = {.value = span.cpu_s / RESET_BLOCK_COUNT};
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(
-            &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    }
-    return status == FULCRUM_OK ? fulcrum_recording_add(&state->reset, &sample, err)
-                                : status;
+    TRY(fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
+    return fulcrum_recording_add(&state->reset, &sample, err);
 }
 
 /* Of this thread and of all that step for it. */
@@ -548,19 +521,13 @@ static enum fulcrum_status time_handed(
     size_t resets = 0;
     /* The canary has left the caches to itself. */
     double before = fmin(count, 2.0 * (double)(state->other_count + 1));
-    enum fulcrum_status status = run_in_turn(state, (size_t)before, &resets, err);
+    TRY(run_in_turn(state, (size_t)before, &resets, err));
     double begin_s = stepping_cpu_s(state);
-    if (status == FULCRUM_OK) {
-        status = run_in_turn(state, (size_t)count, &resets, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(run_in_turn(state, (size_t)count, &resets, err));
     sample.value = (stepping_cpu_s(state) - begin_s) / count;
-    status = fulcrum_canary_close(
-        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    return status == FULCRUM_OK ? fulcrum_recording_add(&state->handed, &sample, err)
-                                : status;
+    TRY(fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
+    return fulcrum_recording_add(&state->handed, &sample, err);
 }
 
 /* On the processors where those environments are. */
@@ -568,11 +535,9 @@ static enum fulcrum_status sample_handed(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     struct fulcrum_cpu_list before;
-    enum fulcrum_status status = bind_as_actors(&before, err);
-    if (status == FULCRUM_OK) {
-        status = time_handed(state, err);
-        (void)fulcrum_cpu_list_bind(&before);
-    }
+    TRY(bind_as_actors(&before, err));
+    enum fulcrum_status status = time_handed(state, err);
+    (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
 
@@ -581,30 +546,23 @@ static enum fulcrum_status sample_parts(
 {
     bool is_full = state->single.count >= SINGLE_MAX;
     if (fulcrum_stepper_has_log(&state->stepper)) {
-        enum fulcrum_status handed = sample_handed(state, err);
-        if (handed != FULCRUM_OK) {
-            return handed;
-        }
+        TRY(sample_handed(state, err));
     }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
     /* Elsewhere resets are timed where they happen, as single steps are. */
-    enum fulcrum_status status = fulcrum_stepper_has_log(&state->stepper)
-                                     ? sample_singles(state, err)
-                                     : sample_reset_block(state, err);
-    return status == FULCRUM_OK && !is_full ? sample_short_blocks(state, err) : status;
+    TRY(fulcrum_stepper_has_log(&state->stepper) ? sample_singles(state, err)
+                                                 : sample_reset_block(state, err));
+    return is_full ? FULCRUM_OK : sample_short_blocks(state, err);
 }
 
 static enum fulcrum_status visit_busy(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     struct fulcrum_background_load *background_load = NULL;
-    enum fulcrum_status status =
-        fulcrum_background_load_start(&background_load, state->bench, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    enum fulcrum_status status;
+    TRY(fulcrum_background_load_start(&background_load, state->bench, err));
     do {
         status = sample_block(state, &state->bench->busy, err);
     } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
@@ -620,18 +578,13 @@ static enum fulcrum_status step_visit(
     bool has_other_side = bench->machine.cpu.thread_count >= 2.0;
     double now_s = fulcrum_wall_s();
     double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
-    enum fulcrum_status status = FULCRUM_OK;
     do {
-        status = sample_block(state, &bench->alone, err);
-        if (status == FULCRUM_OK) {
-            status = sample_parts(state, err);
-        }
-    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, alone_s));
-    if (status == FULCRUM_OK && has_other_side &&
-        fulcrum_bench_goes_on(bench, HUGE_VAL)) {
-        status = visit_busy(state, until_s, err);
-    }
-    return status;
+        TRY(sample_block(state, &bench->alone, err));
+        TRY(sample_parts(state, err));
+    } while (fulcrum_bench_goes_on(bench, alone_s));
+    return has_other_side && fulcrum_bench_goes_on(bench, HUGE_VAL)
+               ? visit_busy(state, until_s, err)
+               : FULCRUM_OK;
 }
 
 /* What the samples add up to. Times in seconds per step or per reset. */
@@ -849,10 +802,9 @@ static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state
     const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
 {
     struct fulcrum_summary handed;
-    enum fulcrum_status status =
-        fulcrum_recording_summary(&state->handed, 0.0, &handed, findings->err);
-    if (status != FULCRUM_OK || handed.used == 0) {
-        return status;
+    TRY(fulcrum_recording_summary(&state->handed, 0.0, &handed, findings->err));
+    if (handed.used == 0) {
+        return FULCRUM_OK;
     }
     fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
     fulcrum_findings_value(
@@ -889,16 +841,11 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     struct step_figures figures = {.cv = 0.0};
     struct fulcrum_summary whole; /* blocks with their resets */
-    enum fulcrum_status status =
-        fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err);
-    if (status == FULCRUM_OK) {
-        status = summarise_both(state, &figures, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recording_summary(&state->block, 0.0, &whole, err);
-    }
-    if (status != FULCRUM_OK || figures.alone.used == 0) {
-        return status;
+    TRY(fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err));
+    TRY(summarise_both(state, &figures, err));
+    TRY(fulcrum_recording_summary(&state->block, 0.0, &whole, err));
+    if (figures.alone.used == 0) {
+        return FULCRUM_OK;
     }
     /* Resets were timed alone; beside a busy learner they suffer as steps do. */
     double slowdown =

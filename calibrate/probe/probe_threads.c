@@ -117,20 +117,16 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
         .marked = held_up(state, share, &reading, busy_s)};
-    enum fulcrum_status status = fulcrum_canary_close(
-        &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recording_add(&state->throughput, out, err);
-    }
+    TRY(fulcrum_canary_close(
+        &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err));
+    TRY(fulcrum_recording_add(&state->throughput, out, err));
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recording_add(&state->cpu_share, &cpu_share, err);
-    }
+    TRY(fulcrum_recording_add(&state->cpu_share, &cpu_share, err));
     /* For the ratio: what the threads would have done with the time that others took.
      */
     out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The ratio to one thread: what slows the whole machine down cancels. */
@@ -175,23 +171,20 @@ static enum fulcrum_status threads_visit(
     bool is_first = state->throughput.count == 0;
     struct fulcrum_sample one[2];
     struct fulcrum_sample many;
-    enum fulcrum_status status = sample_window(state, 1.0, window_s, &one[0], err);
+    TRY(sample_window(state, 1.0, window_s, &one[0], err));
     size_t done = 1;
-    while (status == FULCRUM_OK &&
-           (fulcrum_bench_goes_on(state->bench, until_s - window_s) ||
-               (is_first && done < state->count_count &&
-                   fulcrum_bench_goes_on(state->bench, HUGE_VAL)))) {
-        status = sample_window(state, next_count(state), window_s, &many, err);
-        if (status == FULCRUM_OK) {
-            status = sample_window(state, 1.0, window_s, &one[1], err);
-        }
-        if (status == FULCRUM_OK && many.x > 1.0) {
-            status = add_ratio(state, &many, one, err);
+    while (fulcrum_bench_goes_on(state->bench, until_s - window_s) ||
+           (is_first && done < state->count_count &&
+               fulcrum_bench_goes_on(state->bench, HUGE_VAL))) {
+        TRY(sample_window(state, next_count(state), window_s, &many, err));
+        TRY(sample_window(state, 1.0, window_s, &one[1], err));
+        if (many.x > 1.0) {
+            TRY(add_ratio(state, &many, one, err));
         }
         one[0] = one[1];
         done++;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Steps per second at each count: the median ratio times the median of one thread. */
@@ -206,22 +199,21 @@ static enum fulcrum_status gather(struct fulcrum_probe_state *state,
     struct fulcrum_findings *findings, struct curve_points *points)
 {
     struct fulcrum_summary summary;
-    enum fulcrum_status status =
-        fulcrum_recording_summary(&state->throughput, 1.0, &summary, findings->err);
     points->count = 0;
-    if (status != FULCRUM_OK || summary.used == 0) {
-        return status;
+    TRY(fulcrum_recording_summary(&state->throughput, 1.0, &summary, findings->err));
+    if (summary.used == 0) {
+        return FULCRUM_OK;
     }
     points->alone_per_s = summary.median;
     points->x[0] = 1.0;
     points->y[0] = summary.median;
     points->count = 1;
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
-    for (size_t i = 1; i < state->count_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 1; i < state->count_count; i++) {
         double count = (double)state->count[i];
-        status =
-            fulcrum_recording_summary(&state->capacity, count, &summary, findings->err);
-        if (status == FULCRUM_OK && summary.used > 0) {
+        TRY(fulcrum_recording_summary(
+            &state->capacity, count, &summary, findings->err));
+        if (summary.used > 0) {
             char name[64];
             (void)snprintf(name, sizeof name, "capacity_%zu", state->count[i]);
             fulcrum_findings_summary(findings, name, "", &summary);
@@ -230,7 +222,7 @@ static enum fulcrum_status gather(struct fulcrum_probe_state *state,
             points->count++;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Which member of the fit goes to which field. */
@@ -342,9 +334,9 @@ static enum fulcrum_status threads_report(struct fulcrum_probe_state *state,
 {
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     struct curve_points points;
-    enum fulcrum_status status = gather(state, &findings, &points);
-    if (status == FULCRUM_OK && points.count > 0) {
-        status = fit_curve(state, &points, &findings);
+    TRY(gather(state, &findings, &points));
+    if (points.count > 0) {
+        TRY(fit_curve(state, &points, &findings));
         /* How much a core's second thread adds, straight from the two counts. */
         const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
         double at_cores = 0.0;
@@ -358,9 +350,6 @@ static enum fulcrum_status threads_report(struct fulcrum_probe_state *state,
                 (at_threads / at_cores - 1.0) * cpu->core_count /
                     (cpu->thread_count - cpu->core_count));
         }
-    }
-    if (status != FULCRUM_OK) {
-        return status;
     }
     fulcrum_findings_series(&findings, &state->throughput);
     fulcrum_findings_series(&findings, &state->capacity);

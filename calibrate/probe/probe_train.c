@@ -182,12 +182,11 @@ static enum fulcrum_status sample_step(
     TRY(time_steps(bench, state->learner[i], repeats, &step_s, err));
     state->rough_s[i] = fmax(step_s, 1e-9);
     struct fulcrum_sample sample = {.x = state->flop[i], .value = step_s};
-    enum fulcrum_status status = fulcrum_canary_close(
-        &bench->alone, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err);
+    TRY(fulcrum_canary_close(&bench->alone, &sample.canary_s, bench->learner->clock,
+        &bench->stopwatch, err));
     /* The first step touches its buffers for the first time: not kept. */
-    return status == FULCRUM_OK && !is_warm_up
-               ? fulcrum_recording_add(&state->recording, &sample, err)
-               : status;
+    return is_warm_up ? FULCRUM_OK
+                      : fulcrum_recording_add(&state->recording, &sample, err);
 }
 
 /* Makes the plan, opens a learner of each size and warms it up. */
