@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_COMMAND_H
 #define FULCRUM_CLI_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ struct fulcrum_context {
     FILE *out;               /* results; committed by the caller after success */
     const char *output_path; /* of -o; NULL: standard output */
     enum fulcrum_format format;
-    int quiet;      /* no progress, no notes */
+    bool quiet;     /* no progress, no notes */
     FILE *warnings; /* a line each, for another command that asked; NULL: to people */
     int exit_code;  /* 0 on entry; see below */
 };
@@ -97,10 +98,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_name_check(const char *name,
 
 /* Options that the framework adds to each command. */
 struct fulcrum_common_settings {
-    int help;
+    bool help;
     int format; /* enum fulcrum_format */
     const char *output_path;
-    int quiet;
+    bool quiet;
 };
 
 enum { FULCRUM_COMMAND_GROUP_MAX = 12, FULCRUM_COMMON_OPTION_COUNT = 4 };

@@ -146,7 +146,7 @@ static enum fulcrum_status set_value(
     switch (slot->row->kind) {
     case FULCRUM_OPTION_FLAG:
     case FULCRUM_OPTION_HELP:
-        *(int *)slot->member = 1;
+        *(bool *)slot->member = true;
         return FULCRUM_OK;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
@@ -199,7 +199,7 @@ static void add_row(const struct fulcrum_option_group *group,
     switch (slot->row->kind) {
     case FULCRUM_OPTION_FLAG:
     case FULCRUM_OPTION_HELP:
-        *(int *)slot->member = 0;
+        *(bool *)slot->member = false;
         break;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
@@ -404,7 +404,7 @@ bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *setting
     switch (row->kind) {
     case FULCRUM_OPTION_FLAG:
     case FULCRUM_OPTION_HELP:
-        return *(const int *)member != 0;
+        return *(const bool *)member;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
         return number_is_set(row, *(const double *)member);

@@ -10,14 +10,14 @@
 
 /* What a row's member is, and what counts as a good value. */
 enum fulcrum_option_kind {
-    FULCRUM_OPTION_FLAG,   /* int: 1 where given */
+    FULCRUM_OPTION_FLAG,   /* bool: true where given */
     FULCRUM_OPTION_NUMBER, /* double, finite and in [least, most]; NAN: not given */
     FULCRUM_OPTION_COUNT,  /* the same, whole */
     FULCRUM_OPTION_TEXT,   /* const char *; NULL: not given */
     FULCRUM_OPTION_FILE,   /* const char *: a path, completed as such by the shell */
     FULCRUM_OPTION_CHOICE, /* int: index of the name in `choice`; -1: not given */
     FULCRUM_OPTION_LIST,   /* struct fulcrum_text_list: each use adds one */
-    FULCRUM_OPTION_HELP    /* int: as FLAG, but the rest of the line is not read */
+    FULCRUM_OPTION_HELP    /* bool: as FLAG, but the rest of the line is not read */
 };
 
 /* Texts are borrowed from the command line or the table. */

@@ -25,20 +25,20 @@ struct fulcrum_stdout_guard {
 /* Standard output kept clean of what foreign libraries print. */
 
 /* Both ends flush, since the libraries write to the same buffer of the C library. */
-static struct fulcrum_stdout_guard quiet_begin(void)
+static struct fulcrum_stdout_guard guard_stdout(void)
 {
-    struct fulcrum_stdout_guard quiet = {-1};
+    struct fulcrum_stdout_guard guard = {-1};
     (void)fflush(stdout);
     int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (sink < 0) {
-        return quiet;
+        return guard;
     }
-    quiet.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (quiet.fd >= 0) {
+    guard.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (guard.fd >= 0) {
         (void)dup2(sink, STDOUT_FILENO);
     }
     (void)close(sink);
-    return quiet;
+    return guard;
 }
 
 /*
@@ -422,7 +422,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     (void)pthread_mutex_lock(&shared->loading);
-    struct fulcrum_stdout_guard quiet = quiet_begin();
+    struct fulcrum_stdout_guard guard = guard_stdout();
     enum fulcrum_status status = fulcrum_libretro_core_open(
         &env->core, &shared->core_image, shared->core_path, err);
     if (status == FULCRUM_OK) {
@@ -430,11 +430,11 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         status = power_on(env, err);
         current = NULL;
     }
-    /* Ends what quiet_begin began. */
-    if (quiet.fd >= 0) {
+    /* Ends what guard_stdout began. */
+    if (guard.fd >= 0) {
         (void)fflush(stdout);
-        (void)dup2(quiet.fd, STDOUT_FILENO);
-        (void)close(quiet.fd);
+        (void)dup2(guard.fd, STDOUT_FILENO);
+        (void)close(guard.fd);
     }
     (void)pthread_mutex_unlock(&shared->loading);
     if (status != FULCRUM_OK) {

@@ -160,8 +160,8 @@ static const char *field_unit(const struct fulcrum_sensitivity_input *input)
     if (input->span != NULL) {
         return input->span->field->unit;
     }
-    bool is_one = input->chance_count == 1 && input->chances->field != NULL;
-    return is_one ? input->chances->field->unit : "";
+    bool is_one = input->uncertain_count == 1 && input->uncertain->field != NULL;
+    return is_one ? input->uncertain->field->unit : "";
 }
 
 static void add_rows(struct fulcrum_report *report,

@@ -134,7 +134,7 @@ static void put_row(const struct fulcrum_option_group *group,
     const void *member = (const char *)writer->settings + group->offset + row->offset;
     switch (row->kind) {
     case FULCRUM_OPTION_FLAG:
-        put_flag(writer, row, *(const int *)member);
+        put_flag(writer, row, *(const bool *)member);
         break;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_COMMAND_FIT_JOB_H
 #define FULCRUM_CLI_COMMAND_FIT_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/reference/comparison.h"
@@ -71,7 +72,7 @@ struct fulcrum_fit_settings {
     const char *hold_out; /* the same */
     double noise_rel;
     double draws;
-    int leave_one_out;
+    bool leave_one_out;
     double seed;
 };
 

@@ -28,7 +28,7 @@ struct fulcrum_measure_settings {
     const char *actors;
     const char *envs;
     struct fulcrum_text_list batching;
-    int trains;
+    bool trains;
     const char *actor_cpus;  /* NULL: the standard placement */
     const char *server_cpus; /* the same */
     double window_s;

@@ -30,7 +30,7 @@ struct reading {
 
 void fulcrum_sensitivity_inputs_free(struct fulcrum_sensitivity_inputs *inputs)
 {
-    free(inputs->chances);
+    free(inputs->uncertain);
     free(inputs->spans);
     free(inputs->inputs);
     free(inputs->words);
@@ -379,28 +379,28 @@ static enum fulcrum_status read_spans(
 static size_t group_end(const struct fulcrum_sensitivity_inputs *inputs, size_t first)
 {
     size_t end = first;
-    while (end < inputs->chance_count &&
-           inputs->chances[end].group == inputs->chances[first].group) {
+    while (end < inputs->uncertain_count &&
+           inputs->uncertain[end].group == inputs->uncertain[first].group) {
         end++;
     }
     return end;
 }
 
-static void word_scale(const struct fulcrum_uncertain_input *chance,
+static void word_scale(const struct fulcrum_uncertain_input *input,
     const struct fulcrum_machine *machine, struct fulcrum_sensitivity_words *out)
 {
-    bool is_cpu = chance->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+    bool is_cpu = input->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
     (void)snprintf(out->label, sizeof out->label, "%s",
         is_cpu ? "times on this CPU" : "times on this GPU");
     (void)snprintf(out->source, sizeof out->source, "scaled from another one to %s",
         is_cpu ? machine->cpu.name : machine->gpu.name);
 }
 
-static void word_group(const struct fulcrum_uncertain_input *chances, size_t count,
+static void word_group(const struct fulcrum_uncertain_input *group, size_t count,
     struct fulcrum_sensitivity_words *out)
 {
-    const struct fulcrum_calibration *calibration = chances->calibration;
-    if (chances->kind == FULCRUM_UNCERTAIN_DRAWS) {
+    const struct fulcrum_calibration *calibration = group->calibration;
+    if (group->kind == FULCRUM_UNCERTAIN_DRAWS) {
         (void)snprintf(out->label, sizeof out->label, "draws of %s", calibration->name);
         (void)snprintf(out->source, sizeof out->source,
             "%zu draws of %zu numbers that depend on each other",
@@ -410,50 +410,51 @@ static void word_group(const struct fulcrum_uncertain_input *chances, size_t cou
     size_t used = 0;
     for (size_t i = 0; i < count && used + 1 < sizeof out->label; i++) {
         used += (size_t)snprintf(out->label + used, sizeof out->label - used, "%s%s",
-            i > 0 ? " + " : "", chances[i].field->path);
+            i > 0 ? " + " : "", group[i].field->path);
     }
     (void)snprintf(out->source, sizeof out->source,
         "%zu numbers of %s that depend on each other", count, calibration->name);
 }
 
-/* What an uncertain number is called, and why it is one. */
-static void word_chances(const struct reading *reading,
-    const struct fulcrum_uncertain_input *chances, size_t count,
+/* What an group number is called, and why it is one. */
+static void word_uncertain(const struct reading *reading,
+    const struct fulcrum_uncertain_input *group, size_t count,
     struct fulcrum_sensitivity_words *out)
 {
-    if (count > 1 || chances->kind == FULCRUM_UNCERTAIN_DRAWS) {
-        word_group(chances, count, out);
+    if (count > 1 || group->kind == FULCRUM_UNCERTAIN_DRAWS) {
+        word_group(group, count, out);
         return;
     }
-    if (chances->field == NULL) {
-        word_scale(chances, &reading->design->base.machine, out);
+    if (group->field == NULL) {
+        word_scale(group, &reading->design->base.machine, out);
         return;
     }
-    (void)snprintf(out->label, sizeof out->label, "%s", chances->field->path);
-    if (chances->kind == FULCRUM_UNCERTAIN_PRIOR) {
+    (void)snprintf(out->label, sizeof out->label, "%s", group->field->path);
+    if (group->kind == FULCRUM_UNCERTAIN_PRIOR) {
         (void)snprintf(out->source, sizeof out->source, "prior, x or / %.3g",
-            reading->design->priors[chances->prior].spread_factor);
+            reading->design->priors[group->prior].spread_factor);
         return;
     }
     const struct fulcrum_parameter *parameter =
-        &chances->calibration->parameters[chances->parameter];
+        &group->calibration->parameters[group->parameter];
     (void)snprintf(out->source, sizeof out->source, "%s, %s",
-        fulcrum_origin_name(parameter->origin), chances->calibration->name);
+        fulcrum_origin_name(parameter->origin), group->calibration->name);
 }
 
-static void add_chances(const struct reading *reading, size_t first)
+static void add_uncertain(const struct reading *reading, size_t first)
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
     size_t count = group_end(out, first) - first;
-    word_chances(reading, &out->chances[first], count, &out->words[out->input_count]);
+    word_uncertain(
+        reading, &out->uncertain[first], count, &out->words[out->input_count]);
     out->inputs[out->input_count++] = (struct fulcrum_sensitivity_input){
-        .chances = &out->chances[first], .chance_count = count};
+        .uncertain = &out->uncertain[first], .uncertain_count = count};
 }
 
-static bool has_chances(const struct fulcrum_sensitivity_inputs *out, size_t first)
+static bool has_uncertain(const struct fulcrum_sensitivity_inputs *out, size_t first)
 {
     for (size_t i = 0; i < out->input_count; i++) {
-        if (out->inputs[i].chances == &out->chances[first]) {
+        if (out->inputs[i].uncertain == &out->uncertain[first]) {
             return 1;
         }
     }
@@ -461,32 +462,33 @@ static bool has_chances(const struct fulcrum_sensitivity_inputs *out, size_t fir
 }
 
 /* A number that has a range of its own is not uncertain besides. */
-static void add_all_chances(const struct reading *reading)
+static void add_all_uncertain(const struct reading *reading)
 {
     const struct fulcrum_sensitivity_inputs *out = reading->out;
-    for (size_t i = 0; i < out->chance_count; i = group_end(out, i)) {
-        bool is_spanned = group_end(out, i) == i + 1 && out->chances[i].field != NULL &&
-                          fulcrum_sensitivity_inputs_vary(out, out->chances[i].field);
-        if (!is_spanned && !has_chances(out, i)) {
-            add_chances(reading, i);
+    for (size_t i = 0; i < out->uncertain_count; i = group_end(out, i)) {
+        bool is_spanned = group_end(out, i) == i + 1 &&
+                          out->uncertain[i].field != NULL &&
+                          fulcrum_sensitivity_inputs_vary(out, out->uncertain[i].field);
+        if (!is_spanned && !has_uncertain(out, i)) {
+            add_uncertain(reading, i);
         }
     }
 }
 
-/* The first chance of the group that `field` belongs to; chance_count: none does. */
+/* The first input of the group that `field` belongs to; uncertain_count: none does. */
 static size_t find_chance(
     const struct fulcrum_sensitivity_inputs *inputs, const struct fulcrum_field *field)
 {
     size_t first = 0;
-    for (size_t i = 0; i < inputs->chance_count; i++) {
-        first = i > 0 && inputs->chances[i].group == inputs->chances[i - 1].group
+    for (size_t i = 0; i < inputs->uncertain_count; i++) {
+        first = i > 0 && inputs->uncertain[i].group == inputs->uncertain[i - 1].group
                     ? first
                     : i;
-        if (inputs->chances[i].field == field) {
+        if (inputs->uncertain[i].field == field) {
             return first;
         }
     }
-    return inputs->chance_count;
+    return inputs->uncertain_count;
 }
 
 /* A path without a range: as uncertain as its source says. */
@@ -499,20 +501,20 @@ static enum fulcrum_status add_named(
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
     }
     size_t first = find_chance(reading->out, field);
-    FULCRUM_USAGE_IF(first == reading->out->chance_count, reading->context, err,
+    FULCRUM_USAGE_IF(first == reading->out->uncertain_count, reading->context, err,
         FULCRUM_ERR_MISSING,
         "--vary %s: neither a calibration nor a prior says how uncertain it is: "
         "expected PATH=LO:HI or PATH=LO:HI:log",
         field->path);
-    FULCRUM_USAGE_IF(has_chances(reading->out, first) ||
+    FULCRUM_USAGE_IF(has_uncertain(reading->out, first) ||
                          fulcrum_sensitivity_inputs_vary(reading->out, field),
         reading->context, err, FULCRUM_ERR_RANGE, "--vary %s is given twice",
         field->path);
-    add_chances(reading, first);
+    add_uncertain(reading, first);
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_chosen_chances(
+static enum fulcrum_status add_chosen_uncertain(
     const struct reading *reading, struct fulcrum_error *err)
 {
     const struct fulcrum_text_list *list = reading->request->vary;
@@ -526,7 +528,7 @@ static enum fulcrum_status add_chosen_chances(
         }
     }
     if (status == FULCRUM_OK && all) {
-        add_all_chances(reading);
+        add_all_uncertain(reading);
     }
     return status;
 }
@@ -550,8 +552,8 @@ static enum fulcrum_status read_inputs(
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
     TRY(fulcrum_uncertain_inputs_list(
-        &reading->design->scenario, &out->chances, &out->chance_count, err));
-    size_t most = out->chance_count + reading->request->vary->count + 1;
+        &reading->design->scenario, &out->uncertain, &out->uncertain_count, err));
+    size_t most = out->uncertain_count + reading->request->vary->count + 1;
     out->spans = calloc(most, sizeof *out->spans);
     out->inputs = calloc(most, sizeof *out->inputs);
     out->words = calloc(most, sizeof *out->words);
@@ -559,7 +561,7 @@ static enum fulcrum_status read_inputs(
         FULCRUM_ERR_NO_MEMORY, "inputs");
     TRY(read_spans(reading, err));
     add_spans(reading);
-    TRY(add_chosen_chances(reading, err));
+    TRY(add_chosen_uncertain(reading, err));
     if (out->input_count == 0) {
         TRY(fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
             "nothing is uncertain here: --vary PATH=LO:HI names what varies"));

@@ -24,8 +24,8 @@ struct fulcrum_sensitivity_words {
 
 /* The request understood. Owns all that the plan's members borrow from it. */
 struct fulcrum_sensitivity_inputs {
-    size_t chance_count;
-    struct fulcrum_uncertain_input *chances; /* of the scenario, varied or not */
+    size_t uncertain_count;
+    struct fulcrum_uncertain_input *uncertain; /* of the scenario, varied or not */
     size_t span_count;
     struct fulcrum_field_range *spans;
     size_t input_count;

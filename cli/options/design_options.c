@@ -112,7 +112,7 @@ enum fulcrum_status fulcrum_setting_parse(const char *text,
 }
 
 /* What can be found out about this machine, over the priors for what cannot. */
-static void overlay_detected(struct fulcrum_machine *machine)
+static void put_detected(struct fulcrum_machine *machine)
 {
     struct fulcrum_machine found;
     fulcrum_host_detect(&found);
@@ -137,7 +137,7 @@ enum fulcrum_status fulcrum_machine_find(const char *name,
         return fulcrum_machine_load(name, design, sources, err);
     }
     TRY(fulcrum_machine_load(HOST_PRIORS, design, sources, err));
-    overlay_detected(&design->machine);
+    put_detected(&design->machine);
     return FULCRUM_OK;
 }
 

@@ -715,9 +715,9 @@ struct settings {
     double tolerance_rel;
     double loss_frac;
     double most_mape_frac;
-    int points;
-    int series;
-    int refit;
+    bool points;
+    bool series;
+    bool refit;
 };
 
 /* What a run has found. */

@@ -16,7 +16,7 @@
 #include "model/study/sweep.h"
 #include "model/try.h"
 
-/* Designs beside each other, in the same worlds. */
+/* Designs beside each other, in the same samples. */
 
 /*
  * Whether one design beats another is asked draw by draw: what is not known of the

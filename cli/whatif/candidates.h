@@ -3,10 +3,12 @@
 #ifndef FULCRUM_CLI_WHATIF_CANDIDATES_H
 #define FULCRUM_CLI_WHATIF_CANDIDATES_H
 
+#include <stdbool.h>
+
 #include "cli/options/options.h"
 #include "model/study/sweep.h"
 
-/* Designs beside each other, in the same worlds. */
+/* Designs beside each other, in the same samples. */
 
 /* One design, and what came of it. Owns what its members point to. */
 struct fulcrum_candidate {
@@ -87,7 +89,7 @@ struct fulcrum_recommend_settings {
     double most_price;
     double most_rack_units;
     double most_machines;
-    int fill;
+    bool fill;
     double electricity_per_kwh;
     double years;
     struct fulcrum_text_list prices;

@@ -4,7 +4,7 @@
  * Every point is a design point like any other: machines, GPUs of each, GPUs of a
  * worker and what becomes of the batch are fields. Whole runs are predicted; training
  * steps alone are what the model makes of one GPU's, without the network of actors.
- * Each draw of the scenario is one world, in which all points are looked at.
+ * Each draw of the scenario is one sample, in which all points are looked at.
  */
 
 #include "cli/whatif/cluster_job.h"

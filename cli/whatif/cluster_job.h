@@ -152,7 +152,7 @@ void fulcrum_cluster_draws_put(struct fulcrum_cluster_draws *draws, size_t slot,
 
 /*
  * Fills intervals, gains and shares of draws of all rows and crossovers. Whatever is
- * compared is compared within a draw, which is the same world for all rows.
+ * compared is compared within a draw, which is the same sample for all rows.
  *   rows     with the estimates, in the slots' order
  */
 void fulcrum_cluster_draws_judge(

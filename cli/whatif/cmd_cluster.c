@@ -478,7 +478,7 @@ struct settings {
     double speedup_2;
     double actors_per_gpu;
     int scaling;
-    int steps_alone;
+    bool steps_alone;
     const char *gain;
     const char *efficiency_ratio;
 };

@@ -31,7 +31,7 @@ struct settings {
     const char *learners;
     struct fulcrum_actors_rule actors;
     double plateau_pct;
-    int no_threads_needed;
+    bool no_threads_needed;
 };
 
 /* All machines, and what is asked of them. Large: kept on the heap. */

@@ -19,7 +19,7 @@
 /*
  * A machine is a sweep over GPUs and learners among them. While a thread has a point,
  * it looks for the threads that the point needs as well, with a predictor of its own:
- * by equations, whose curve is smooth, in the point's own worlds. Combinations that
+ * by equations, whose curve is smooth, in the point's own samples. Combinations that
  * leave no GPU to infer belong to the grid and are passed over in silence.
  */
 
@@ -350,7 +350,7 @@ static const char *bottleneck(const struct fulcrum_node_row *row)
 }
 
 /* "ok", or why there is nothing. */
-static const char *status(const struct fulcrum_node_row *row)
+static const char *status_text(const struct fulcrum_node_row *row)
 {
     return runs(row) ? "ok" : row->reason;
 }
@@ -391,7 +391,7 @@ static void add_table_row(
         output(row, FULCRUM_OUTPUT_steps_per_j_system));
     fulcrum_report_add_text(report, bottleneck(row));
     add_ends(report, &row->need);
-    fulcrum_report_add_text(report, status(row));
+    fulcrum_report_add_text(report, status_text(row));
 }
 
 /* With its interval, one after the other. */
@@ -463,7 +463,7 @@ static void add_data_row(struct fulcrum_report *report,
         report, runs(row) ? fulcrum_method_name(prediction->method) : "");
     fulcrum_report_add_number(
         report, runs(row) ? prediction->solver_error_rel : (double)NAN);
-    fulcrum_report_add_text(report, status(row));
+    fulcrum_report_add_text(report, status_text(row));
 }
 
 static struct fulcrum_report *make_report(

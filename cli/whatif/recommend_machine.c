@@ -29,7 +29,7 @@
 #define MACHINES_MOST 1000.0
 
 /* A machine, what it comes to, and how sure that is. */
-struct offer {
+struct entry {
     struct fulcrum_candidate candidate;
     double price; /* of one; NAN: not known */
     double rack_unit_count;
@@ -48,7 +48,7 @@ struct candidate_list {
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
     struct fulcrum_need need;
-    struct offer *offers;
+    struct entry *entries;
     size_t count;
     size_t draw_count;
     size_t *order; /* the best first */
@@ -69,11 +69,11 @@ static bool is_listed(const char *const *names, size_t count, const char *name)
 static enum fulcrum_status add_names(struct candidate_list *candidate_list,
     const char *const *names, size_t count, struct fulcrum_error *err)
 {
-    candidate_list->offers =
-        fulcrum_allocate(count + 1, sizeof *candidate_list->offers);
+    candidate_list->entries =
+        fulcrum_allocate(count + 1, sizeof *candidate_list->entries);
     candidate_list->order = fulcrum_allocate(count + 1, sizeof *candidate_list->order);
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_candidate *candidate = &candidate_list->offers[i].candidate;
+        struct fulcrum_candidate *candidate = &candidate_list->entries[i].candidate;
         (void)snprintf(candidate->name, sizeof candidate->name, "%s", names[i]);
         FULCRUM_USAGE_IF(is_listed(names, i, names[i]), candidate_list->context, err,
             FULCRUM_ERR_RANGE, "--machine: %s is given twice", names[i]);
@@ -160,7 +160,7 @@ static enum fulcrum_status read_number(const struct candidate_list *candidate_li
     }
     size_t length = (size_t)(equals - text);
     for (size_t i = 0; i < candidate_list->count; i++) {
-        const char *name = candidate_list->offers[i].candidate.name;
+        const char *name = candidate_list->entries[i].candidate.name;
         if (strlen(name) == length && strncmp(name, text, length) == 0) {
             out->at = i;
             return FULCRUM_OK;
@@ -178,18 +178,18 @@ static enum fulcrum_status read_numbers(
     const struct fulcrum_text_list *prices = &candidate_list->settings->prices;
     const struct fulcrum_text_list *units = &candidate_list->settings->rack_units;
     struct given given = {0, 0.0};
-    assert(candidate_list->offers != NULL);
+    assert(candidate_list->entries != NULL);
     for (size_t i = 0; i < candidate_list->count; i++) {
-        candidate_list->offers[i].price = FULCRUM_UNKNOWN;
-        candidate_list->offers[i].rack_unit_count = FULCRUM_UNKNOWN;
+        candidate_list->entries[i].price = FULCRUM_UNKNOWN;
+        candidate_list->entries[i].rack_unit_count = FULCRUM_UNKNOWN;
     }
     for (size_t i = 0; i < prices->count; i++) {
         TRY(read_number(candidate_list, "--price", prices->items[i], &given, err));
-        candidate_list->offers[given.at].price = given.value;
+        candidate_list->entries[given.at].price = given.value;
     }
     for (size_t i = 0; i < units->count; i++) {
         TRY(read_number(candidate_list, "--rack-units", units->items[i], &given, err));
-        candidate_list->offers[given.at].rack_unit_count = given.value;
+        candidate_list->entries[given.at].rack_unit_count = given.value;
     }
     return FULCRUM_OK;
 }
@@ -227,9 +227,9 @@ static enum fulcrum_status read_need(
 
 /* All GPUs of a machine, unless the user says how many. */
 static enum fulcrum_status load_offer(struct candidate_list *candidate_list,
-    struct offer *offer, struct fulcrum_error *err)
+    struct entry *entry, struct fulcrum_error *err)
 {
-    struct fulcrum_candidate *candidate = &offer->candidate;
+    struct fulcrum_candidate *candidate = &entry->candidate;
     struct fulcrum_design_settings settings = candidate_list->settings->design;
     settings.machine = candidate->name;
     TRY(fulcrum_candidate_load(&settings, candidate_list->context, candidate, err));
@@ -243,25 +243,25 @@ static enum fulcrum_status load_offer(struct candidate_list *candidate_list,
     return FULCRUM_OK;
 }
 
-/* The candidates lie within the offers: they are aligned as copies. */
+/* The candidates lie within the entries: they are aligned as copies. */
 static void align(struct candidate_list *candidate_list)
 {
     struct fulcrum_candidate *candidates =
         fulcrum_allocate(candidate_list->count, sizeof *candidates);
     for (size_t i = 0; i < candidate_list->count; i++) {
-        candidates[i] = candidate_list->offers[i].candidate;
+        candidates[i] = candidate_list->entries[i].candidate;
     }
     fulcrum_contenders_align(candidates, candidate_list->count);
     for (size_t i = 0; i < candidate_list->count; i++) {
-        candidate_list->offers[i].candidate = candidates[i];
+        candidate_list->entries[i].candidate = candidates[i];
         /* What the scenario borrows from its inputs has moved along. */
-        candidate_list->offers[i].candidate.inputs.scenario.base =
-            &candidate_list->offers[i].candidate.inputs.base;
+        candidate_list->entries[i].candidate.inputs.scenario.base =
+            &candidate_list->entries[i].candidate.inputs.base;
     }
     free(candidates);
 }
 
-static enum fulcrum_status predict_offers(
+static enum fulcrum_status predict_entries(
     struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     const volatile sig_atomic_t *stop = fulcrum_interrupt_watch();
@@ -269,10 +269,10 @@ static enum fulcrum_status predict_offers(
     fulcrum_progress_start(&progress, candidate_list->context);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < candidate_list->count && status == FULCRUM_OK; i++) {
-        struct offer *offer = &candidate_list->offers[i];
+        struct entry *entry = &candidate_list->entries[i];
         fulcrum_progress_update(&progress, (double)i / (double)candidate_list->count,
-            offer->candidate.name);
-        status = fulcrum_candidate_predict(&offer->candidate,
+            entry->candidate.name);
+        status = fulcrum_candidate_predict(&entry->candidate,
             &candidate_list->settings->actors, &candidate_list->options,
             candidate_list->context, err);
         if (*stop != 0) {
@@ -289,15 +289,15 @@ static double known_or(double value, double otherwise)
 }
 
 /* One machine, by the outputs of its estimate or of a draw. */
-static struct fulcrum_candidate_machine offer_of(
-    const struct offer *offer, const double *outputs)
+static struct fulcrum_candidate_machine machine_of(
+    const struct entry *entry, const double *outputs)
 {
-    const struct fulcrum_machine *machine = &offer->candidate.design.machine;
+    const struct fulcrum_machine *machine = &entry->candidate.design.machine;
     return (struct fulcrum_candidate_machine){
         .steps_per_s = outputs[FULCRUM_OUTPUT_steps_per_s],
         .system_w = outputs[FULCRUM_OUTPUT_system_w],
-        .price = known_or(offer->price, machine->price),
-        .rack_unit_count = known_or(offer->rack_unit_count, machine->rack_unit_count),
+        .price = known_or(entry->price, machine->price),
+        .rack_unit_count = known_or(entry->rack_unit_count, machine->rack_unit_count),
     };
 }
 
@@ -305,43 +305,43 @@ static enum fulcrum_status write_costs(
     struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < candidate_list->count; i++) {
-        struct offer *offer = &candidate_list->offers[i];
+        struct entry *entry = &candidate_list->entries[i];
         struct fulcrum_need need = candidate_list->need;
-        need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+        need.total_env_steps = entry->candidate.design.workload.total_env_steps;
         const struct fulcrum_candidate_machine one =
-            offer_of(offer, offer->candidate.point.prediction.value);
+            machine_of(entry, entry->candidate.point.prediction.value);
         double count =
             isnan(one.steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(&one, &need);
-        fulcrum_cost_of(&one, count, &need, &offer->cost);
-        offer->drawn = calloc(offer->candidate.draw_count + 1, sizeof *offer->drawn);
-        TRY_MEMORY(offer->drawn, err, "draws of a machine");
-        for (size_t k = 0; k < offer->candidate.draw_count; k++) {
+        fulcrum_cost_of(&one, count, &need, &entry->cost);
+        entry->drawn = calloc(entry->candidate.draw_count + 1, sizeof *entry->drawn);
+        TRY_MEMORY(entry->drawn, err, "draws of a machine");
+        for (size_t k = 0; k < entry->candidate.draw_count; k++) {
             const struct fulcrum_candidate_machine drawn =
-                offer_of(offer, offer->candidate.draws + k * FULCRUM_OUTPUT_COUNT);
-            fulcrum_cost_of(&drawn, count, &need, &offer->drawn[k]);
+                machine_of(entry, entry->candidate.draws + k * FULCRUM_OUTPUT_COUNT);
+            fulcrum_cost_of(&drawn, count, &need, &entry->drawn[k]);
         }
     }
     return FULCRUM_OK;
 }
 
 /* Those that can run and do, the others, those that cannot run. */
-static int group_of(const struct offer *offer)
+static int group_of(const struct entry *entry)
 {
-    if (offer->candidate.reason[0] != '\0') {
+    if (entry->candidate.reason[0] != '\0') {
         return 3;
     }
     unsigned unknown = (unsigned)FULCRUM_MISS_NO_PRICE |
                        (unsigned)FULCRUM_MISS_NO_WATTS |
                        (unsigned)FULCRUM_MISS_NO_RACK_UNITS;
-    return (offer->cost.misses & unknown) != 0U ? 2 : offer->cost.misses != 0U ? 1 : 0;
+    return (entry->cost.misses & unknown) != 0U ? 2 : entry->cost.misses != 0U ? 1 : 0;
 }
 
-/* Whether offer `a` stands before `b`; equals stay in the order of -m. */
+/* Whether entry `a` stands before `b`; equals stay in the order of -m. */
 static int stands_before(
     const struct candidate_list *candidate_list, size_t a, size_t b)
 {
-    const struct offer *x = &candidate_list->offers[a];
-    const struct offer *y = &candidate_list->offers[b];
+    const struct entry *x = &candidate_list->entries[a];
+    const struct entry *y = &candidate_list->entries[b];
     if (group_of(x) != group_of(y)) {
         return group_of(x) < group_of(y);
     }
@@ -350,7 +350,7 @@ static int stands_before(
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-static void sort_offers(struct candidate_list *candidate_list)
+static void sort_entries(struct candidate_list *candidate_list)
 {
     for (size_t i = 0; i < candidate_list->count; i++) {
         size_t at = i;
@@ -366,11 +366,11 @@ static void sort_offers(struct candidate_list *candidate_list)
 enum money { RATE, WATTS, PER_JOULE, PER_STEP };
 
 static struct fulcrum_interval interval_of(const struct candidate_list *candidate_list,
-    const struct offer *offer, enum money what)
+    const struct entry *entry, enum money what)
 {
     size_t count = 0;
-    for (size_t k = 0; k < offer->candidate.draw_count; k++) {
-        const struct fulcrum_cost *cost = &offer->drawn[k];
+    for (size_t k = 0; k < entry->candidate.draw_count; k++) {
+        const struct fulcrum_cost *cost = &entry->drawn[k];
         double value = what == RATE        ? cost->steps_per_s
                        : what == WATTS     ? cost->system_w
                        : what == PER_JOULE ? cost->steps_per_j
@@ -389,18 +389,18 @@ static void count_draws(struct candidate_list *candidate_list)
     for (size_t k = 0; k < candidate_list->draw_count; k++) {
         /* The costs of draw k; one that cannot run in it misses everything. */
         for (size_t i = 0; i < candidate_list->count; i++) {
-            struct offer *offer = &candidate_list->offers[i];
+            struct entry *entry = &candidate_list->entries[i];
             costs[i].misses = ~0U;
-            if (k < offer->candidate.draw_count &&
-                !isnan(offer->drawn[k].steps_per_s)) {
-                costs[i] = offer->drawn[k];
+            if (k < entry->candidate.draw_count &&
+                !isnan(entry->drawn[k].steps_per_s)) {
+                costs[i] = entry->drawn[k];
             }
-            offer->meets_frac += costs[i].misses == 0U;
+            entry->meets_frac += costs[i].misses == 0U;
         }
         size_t best =
             fulcrum_cost_best(costs, candidate_list->count, candidate_list->need.goal);
         if (best < candidate_list->count) {
-            candidate_list->offers[best].best_frac += 1.0;
+            candidate_list->entries[best].best_frac += 1.0;
         }
     }
     free(costs);
@@ -415,16 +415,16 @@ static enum fulcrum_status judge_draws(
     TRY_MEMORY(candidate_list->column, err, "draws of machines");
     count_draws(candidate_list);
     for (size_t i = 0; i < candidate_list->count; i++) {
-        struct offer *offer = &candidate_list->offers[i];
-        offer->steps_per_s = interval_of(candidate_list, offer, RATE);
-        offer->system_w = interval_of(candidate_list, offer, WATTS);
-        offer->steps_per_j = interval_of(candidate_list, offer, PER_JOULE);
-        offer->cost_per_step = interval_of(candidate_list, offer, PER_STEP);
+        struct entry *entry = &candidate_list->entries[i];
+        entry->steps_per_s = interval_of(candidate_list, entry, RATE);
+        entry->system_w = interval_of(candidate_list, entry, WATTS);
+        entry->steps_per_j = interval_of(candidate_list, entry, PER_JOULE);
+        entry->cost_per_step = interval_of(candidate_list, entry, PER_STEP);
         double draws = candidate_list->draw_count > 0
                            ? (double)candidate_list->draw_count
                            : FULCRUM_UNKNOWN;
-        offer->meets_frac /= draws;
-        offer->best_frac /= draws;
+        entry->meets_frac /= draws;
+        entry->best_frac /= draws;
     }
     return FULCRUM_OK;
 }
@@ -443,18 +443,18 @@ static const struct {
 };
 
 static void write_verdict(
-    const struct offer *offer, bool is_best, char *out, size_t size)
+    const struct entry *entry, bool is_best, char *out, size_t size)
 {
     static const char *const starts[] = {"meets", "misses: ", "left out: ", ""};
-    int group = group_of(offer);
+    int group = group_of(entry);
     (void)snprintf(out, size, "%s", group == 0 && is_best ? "best" : starts[group]);
     if (group == 3) {
-        (void)snprintf(out, size, "cannot run: %s", offer->candidate.reason);
+        (void)snprintf(out, size, "cannot run: %s", entry->candidate.reason);
     }
     const char *between = "";
     for (size_t i = 0; i < sizeof miss_words / sizeof miss_words[0] && group != 3;
          i++) {
-        if ((offer->cost.misses & (unsigned)miss_words[i].miss) != 0U) {
+        if ((entry->cost.misses & (unsigned)miss_words[i].miss) != 0U) {
             size_t used = strlen(out);
             (void)snprintf(
                 out + used, size - used, "%s%s", between, miss_words[i].word);
@@ -475,25 +475,25 @@ static void write_verdict(
     X(GPUS, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN) \
     X(ACTORS, "actor_count", NULL, prediction->actor_count) \
     X(RATE, "steps_per_s", "steps/s", cost->steps_per_s) \
-    X(RATE_LO, "steps_per_s_lo", "5 %", offer->steps_per_s.lo) \
-    X(RATE_HI, "steps_per_s_hi", "95 %", offer->steps_per_s.hi) \
+    X(RATE_LO, "steps_per_s_lo", "5 %", entry->steps_per_s.lo) \
+    X(RATE_HI, "steps_per_s_hi", "95 %", entry->steps_per_s.hi) \
     X(WATTS, "system_w", "W", cost->system_w) \
-    X(WATTS_LO, "system_w_lo", NULL, offer->system_w.lo) \
-    X(WATTS_HI, "system_w_hi", NULL, offer->system_w.hi) \
+    X(WATTS_LO, "system_w_lo", NULL, entry->system_w.lo) \
+    X(WATTS_HI, "system_w_hi", NULL, entry->system_w.hi) \
     X(PER_JOULE, "steps_per_j_system", "steps/J", cost->steps_per_j) \
-    X(PER_JOULE_LO, "steps_per_j_system_lo", NULL, offer->steps_per_j.lo) \
-    X(PER_JOULE_HI, "steps_per_j_system_hi", NULL, offer->steps_per_j.hi) \
+    X(PER_JOULE_LO, "steps_per_j_system_lo", NULL, entry->steps_per_j.lo) \
+    X(PER_JOULE_HI, "steps_per_j_system_hi", NULL, entry->steps_per_j.hi) \
     X(RACK_UNITS, "rack_unit_count", "U", cost->rack_unit_count) \
     X(PRICE, "price", "price", cost->price) \
     X(ELECTRICITY, "electricity", NULL, cost->electricity) \
     X(COST, "cost", NULL, cost->cost) \
     X(PER_STEP, "cost_per_step", NULL, cost->cost_per_step) \
-    X(PER_STEP_LO, "cost_per_step_lo", NULL, offer->cost_per_step.lo) \
-    X(PER_STEP_HI, "cost_per_step_hi", NULL, offer->cost_per_step.hi) \
+    X(PER_STEP_LO, "cost_per_step_lo", NULL, entry->cost_per_step.lo) \
+    X(PER_STEP_HI, "cost_per_step_hi", NULL, entry->cost_per_step.hi) \
     X(TRAINING, "training_cost", "a training", cost->training_cost) \
     X(RUNTIME, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]) \
-    X(MEETS, "meets_frac", "meets", offer->meets_frac) \
-    X(BEST, "best_frac", "best", offer->best_frac) \
+    X(MEETS, "meets_frac", "meets", entry->meets_frac) \
+    X(BEST, "best_frac", "best", entry->best_frac) \
     X(ERROR, "solver_error_rel", NULL, \
         runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN)
 /* clang-format on */
@@ -514,13 +514,13 @@ static const struct {
 #undef X
 };
 
-static void fill_numbers(const struct offer *offer, double out[CELLS])
+static void fill_numbers(const struct entry *entry, double out[CELLS])
 {
-    const struct fulcrum_cost *cost = &offer->cost;
-    const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
-    const struct fulcrum_design *design = &offer->candidate.design;
+    const struct fulcrum_cost *cost = &entry->cost;
+    const struct fulcrum_prediction *prediction = &entry->candidate.point.prediction;
+    const struct fulcrum_design *design = &entry->candidate.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    int runs = offer->candidate.reason[0] == '\0';
+    int runs = entry->candidate.reason[0] == '\0';
 #define X(name, key, title, number) out[CELL_##name] = number;
     CELL_LIST(X)
 #undef X
@@ -528,16 +528,16 @@ static void fill_numbers(const struct offer *offer, double out[CELLS])
 
 /* "3 x dgx-a100" for people; programs have a column for the number. */
 static void add_name(const struct candidate_list *candidate_list,
-    const struct offer *offer, struct fulcrum_report *report)
+    const struct entry *entry, struct fulcrum_report *report)
 {
-    char name[sizeof offer->candidate.name + 32];
+    char name[sizeof entry->candidate.name + 32];
     if (candidate_list->context->format != FULCRUM_FORMAT_TABLE ||
-        offer->candidate.reason[0] != '\0') {
-        fulcrum_report_add_text(report, offer->candidate.name);
+        entry->candidate.reason[0] != '\0') {
+        fulcrum_report_add_text(report, entry->candidate.name);
         return;
     }
-    (void)snprintf(name, sizeof name, "%.6g x %s", offer->cost.machine_count,
-        offer->candidate.name);
+    (void)snprintf(name, sizeof name, "%.6g x %s", entry->cost.machine_count,
+        entry->candidate.name);
     fulcrum_report_add_text(report, name);
 }
 
@@ -554,14 +554,14 @@ static double shown_number(const struct candidate_list *candidate_list,
 static void add_offer(const struct candidate_list *candidate_list, size_t rank,
     const enum cell *shown, size_t shown_count, struct fulcrum_report *report)
 {
-    const struct offer *offer = &candidate_list->offers[candidate_list->order[rank]];
+    const struct entry *entry = &candidate_list->entries[candidate_list->order[rank]];
     char verdict[FULCRUM_REASON_BYTE + 32];
     double numbers[CELLS];
-    write_verdict(offer, rank == 0, verdict, sizeof verdict);
-    fill_numbers(offer, numbers);
+    write_verdict(entry, rank == 0, verdict, sizeof verdict);
+    fill_numbers(entry, numbers);
     for (size_t i = 0; i < shown_count; i++) {
         if (shown[i] == CELL_MACHINE) {
-            add_name(candidate_list, offer, report);
+            add_name(candidate_list, entry, report);
         } else if (shown[i] == CELL_VERDICT) {
             fulcrum_report_add_text(report, verdict);
         } else {
@@ -576,7 +576,7 @@ static bool is_known(const struct candidate_list *candidate_list, enum cell cell
 {
     double numbers[CELLS];
     for (size_t i = 0; i < candidate_list->count; i++) {
-        fill_numbers(&candidate_list->offers[i], numbers);
+        fill_numbers(&candidate_list->entries[i], numbers);
         if (cell == CELL_MACHINE || cell == CELL_VERDICT || !isnan(numbers[cell])) {
             return 1;
         }
@@ -620,12 +620,12 @@ static size_t choose_cells(const struct candidate_list *candidate_list,
     return count;
 }
 
-/* The offers of a group: 1 misses a limit, 2 lacks what a limit asks for. */
+/* The entries of a group: 1 misses a limit, 2 lacks what a limit asks for. */
 static size_t count_of(const struct candidate_list *candidate_list, int group)
 {
     size_t count = 0;
     for (size_t i = 0; i < candidate_list->count; i++) {
-        count += group_of(&candidate_list->offers[i]) == group ? 1 : 0;
+        count += group_of(&candidate_list->entries[i]) == group ? 1 : 0;
     }
     return count;
 }
@@ -647,7 +647,7 @@ static const char *why_none(const struct candidate_list *candidate_list)
 static void write_sentence(
     const struct candidate_list *candidate_list, char *out, size_t size)
 {
-    const struct offer *first = &candidate_list->offers[candidate_list->order[0]];
+    const struct entry *first = &candidate_list->entries[candidate_list->order[0]];
     if (candidate_list->count == 0 || group_of(first) != 0) {
         (void)snprintf(out, size, "%s", why_none(candidate_list));
         return;
@@ -674,14 +674,14 @@ static void write_sentence(
 /* `count` of a machine whose rate is off by its solver's error, up or down; where
  * `count` is NAN, as many as would be bought then. */
 static struct fulcrum_cost shifted_cost(const struct candidate_list *candidate_list,
-    const struct offer *offer, double sign, double count)
+    const struct entry *entry, double sign, double count)
 {
-    const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
-    struct fulcrum_candidate_machine one = offer_of(offer, prediction->value);
+    const struct fulcrum_prediction *prediction = &entry->candidate.point.prediction;
+    struct fulcrum_candidate_machine one = machine_of(entry, prediction->value);
     struct fulcrum_need need = candidate_list->need;
     struct fulcrum_cost cost;
     one.steps_per_s *= 1.0 + sign * prediction->solver_error_rel;
-    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+    need.total_env_steps = entry->candidate.design.workload.total_env_steps;
     fulcrum_cost_of(&one,
         isnan(count) ? fulcrum_candidate_machine_count(&one, &need) : count, &need,
         &cost);
@@ -690,20 +690,20 @@ static struct fulcrum_cost shifted_cost(const struct candidate_list *candidate_l
 
 /* Whether another number of them would be bought, or another limit missed. */
 static bool is_open(
-    const struct candidate_list *candidate_list, const struct offer *offer, double sign)
+    const struct candidate_list *candidate_list, const struct entry *entry, double sign)
 {
     struct fulcrum_cost cost =
-        shifted_cost(candidate_list, offer, sign, FULCRUM_UNKNOWN);
-    return fabs(cost.machine_count - offer->cost.machine_count) > 0.5 ||
-           cost.misses != offer->cost.misses;
+        shifted_cost(candidate_list, entry, sign, FULCRUM_UNKNOWN);
+    return fabs(cost.machine_count - entry->cost.machine_count) > 0.5 ||
+           cost.misses != entry->cost.misses;
 }
 
 /* What so many of them are worth then. */
 static double shifted_merit(
-    const struct candidate_list *candidate_list, const struct offer *offer, double sign)
+    const struct candidate_list *candidate_list, const struct entry *entry, double sign)
 {
     struct fulcrum_cost cost =
-        shifted_cost(candidate_list, offer, sign, offer->cost.machine_count);
+        shifted_cost(candidate_list, entry, sign, entry->cost.machine_count);
     return fulcrum_cost_merit(&cost, candidate_list->need.goal);
 }
 
@@ -711,20 +711,20 @@ static double shifted_merit(
 static void write_solver_note(
     const struct candidate_list *candidate_list, char *out, size_t size)
 {
-    const struct offer *first = &candidate_list->offers[candidate_list->order[0]];
+    const struct entry *first = &candidate_list->entries[candidate_list->order[0]];
     double error_rel = 0.0;
     bool has_open_limit = 0;
     bool has_open_order = 0;
     for (size_t i = 0; i < candidate_list->count; i++) {
-        const struct offer *offer = &candidate_list->offers[candidate_list->order[i]];
-        if (offer->candidate.reason[0] != '\0') {
+        const struct entry *entry = &candidate_list->entries[candidate_list->order[i]];
+        if (entry->candidate.reason[0] != '\0') {
             continue;
         }
-        error_rel = fmax(error_rel, offer->candidate.point.prediction.solver_error_rel);
+        error_rel = fmax(error_rel, entry->candidate.point.prediction.solver_error_rel);
         has_open_limit |=
-            is_open(candidate_list, offer, 1.0) || is_open(candidate_list, offer, -1.0);
-        has_open_order |= i > 0 && group_of(first) == 0 && group_of(offer) == 0 &&
-                          shifted_merit(candidate_list, offer, 1.0) >
+            is_open(candidate_list, entry, 1.0) || is_open(candidate_list, entry, -1.0);
+        has_open_order |= i > 0 && group_of(first) == 0 && group_of(entry) == 0 &&
+                          shifted_merit(candidate_list, entry, 1.0) >
                               shifted_merit(candidate_list, first, -1.0);
     }
     out[0] = '\0';
@@ -746,8 +746,8 @@ static void print_notes(const struct candidate_list *candidate_list, FILE *strea
 {
     unsigned misses = 0;
     for (size_t i = 0; i < candidate_list->count; i++) {
-        int runs = candidate_list->offers[i].candidate.reason[0] == '\0';
-        misses |= runs ? candidate_list->offers[i].cost.misses : 0U;
+        int runs = candidate_list->entries[i].candidate.reason[0] == '\0';
+        misses |= runs ? candidate_list->entries[i].cost.misses : 0U;
     }
     char note[400];
     write_solver_note(candidate_list, note, sizeof note);
@@ -853,24 +853,24 @@ enum fulcrum_status fulcrum_recommend_machine(
     TRY_OR_END(list_machines(&candidate_list, err));
     TRY_OR_END(read_numbers(&candidate_list, err));
     for (size_t i = 0; i < candidate_list.count; i++) {
-        TRY_OR_END(load_offer(&candidate_list, &candidate_list.offers[i], err));
+        TRY_OR_END(load_offer(&candidate_list, &candidate_list.entries[i], err));
     }
     align(&candidate_list);
-    TRY_OR_END(predict_offers(&candidate_list, err));
+    TRY_OR_END(predict_entries(&candidate_list, err));
     TRY_OR_END(write_costs(&candidate_list, err));
     TRY_OR_END(judge_draws(&candidate_list, err));
-    sort_offers(&candidate_list);
+    sort_entries(&candidate_list);
     TRY_OR_END(print_candidates(&candidate_list, err));
     /* Answered, but there is none to take. */
-    if (group_of(&candidate_list.offers[candidate_list.order[0]]) != 0) {
+    if (group_of(&candidate_list.entries[candidate_list.order[0]]) != 0) {
         context->exit_code = FULCRUM_EXIT_FAILED;
     }
 end:
     for (size_t i = 0; i < candidate_list.count; i++) {
-        fulcrum_candidate_clear(&candidate_list.offers[i].candidate);
-        free(candidate_list.offers[i].drawn);
+        fulcrum_candidate_clear(&candidate_list.entries[i].candidate);
+        free(candidate_list.entries[i].drawn);
     }
-    free(candidate_list.offers);
+    free(candidate_list.entries);
     free(candidate_list.order);
     free(candidate_list.column);
     return status;

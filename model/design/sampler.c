@@ -297,16 +297,16 @@ void fulcrum_sampler_draw(
     }
 }
 
-/* Where the scores of its block put parameter `i`, on its scale; NAN: none is given. */
-static double placed(
-    const struct fulcrum_sampler *sampler, const double *score, size_t i)
+/* Where the values of z of its block put parameter `i`, on its scale; NAN: none is
+ * given. */
+static double placed(const struct fulcrum_sampler *sampler, const double *z, size_t i)
 {
     size_t n = sampler->count;
     double sum = sampler->centre[i];
     bool is_given = false;
     for (size_t j = 0; j < n; j++) {
-        if (sampler->block[j] == sampler->block[i] && !isnan(score[j])) {
-            sum += sampler->block_root[i * n + j] * score[j];
+        if (sampler->block[j] == sampler->block[i] && !isnan(z[j])) {
+            sum += sampler->block_root[i * n + j] * z[j];
             is_given = 1;
         }
     }
@@ -314,28 +314,28 @@ static double placed(
 }
 
 void fulcrum_sampler_place(
-    const struct fulcrum_sampler *sampler, const double *score, double *values)
+    const struct fulcrum_sampler *sampler, const double *z, double *values)
 {
     const struct fulcrum_calibration *calibration = sampler->calibration;
     size_t n = sampler->count;
     for (size_t i = 0; i < n; i++) {
         double on_scale =
-            sampler->block[i] < n ? placed(sampler, score, i) : FULCRUM_UNKNOWN;
+            sampler->block[i] < n ? placed(sampler, z, i) : FULCRUM_UNKNOWN;
         values[i] = isnan(on_scale) ? calibration->parameters[i].value
                                     : value_at(sampler, i, on_scale);
     }
-    if (calibration->draw_count > 0 && !isnan(score[n])) {
-        double row = gsl_cdf_ugaussian_P(score[n]) * (double)calibration->draw_count;
+    if (calibration->draw_count > 0 && !isnan(z[n])) {
+        double row = gsl_cdf_ugaussian_P(z[n]) * (double)calibration->draw_count;
         double last = (double)(calibration->draw_count - 1);
         take_kept(calibration, (size_t)fmin(row, last), values);
     }
 }
 
-double fulcrum_sampler_marginal(const struct fulcrum_parameter *parameter, double score)
+double fulcrum_sampler_marginal(const struct fulcrum_parameter *parameter, double z)
 {
     if (!(parameter->standard_error > 0.0)) {
         return parameter->value;
     }
     double deviation = parameter->standard_error * scale_slope(parameter);
-    return from_scale(parameter->scale, to_scale(parameter) + score * deviation);
+    return from_scale(parameter->scale, to_scale(parameter) + z * deviation);
 }

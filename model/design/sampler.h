@@ -32,14 +32,14 @@ void fulcrum_sampler_draw(
     const struct fulcrum_sampler *sampler, gsl_rng *rng, double *values);
 
 /*
- * The same from given scores instead of chance: standard normal ones give draws of the
- * same law. Parameters that no covariance ties together have scores of their own.
- *   score    parameter_count numbers, and one more that chooses among the draws that
- * the calibration keeps. NAN: at the calibration's value; where others of its block are
- * not NAN, as 0.
+ * The same from given values of z instead of chance: standard normal ones give draws of
+ * the same law. Parameters that no covariance ties together have values of z of their
+ * own. z    parameter_count numbers, and one more that chooses among the draws that the
+ * calibration keeps. NAN: at the calibration's value; where others of its block are not
+ * NAN, as 0.
  */
 void fulcrum_sampler_place(
-    const struct fulcrum_sampler *sampler, const double *score, double *values);
+    const struct fulcrum_sampler *sampler, const double *z, double *values);
 
 /*
  * Which parameters depend on each other: those of one number. Numbers are those of the
@@ -53,7 +53,6 @@ void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_
 bool fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t i);
 
 /* A parameter's value at so many standard deviations, by its own law alone. */
-double fulcrum_sampler_marginal(
-    const struct fulcrum_parameter *parameter, double score);
+double fulcrum_sampler_marginal(const struct fulcrum_parameter *parameter, double z);
 
 #endif

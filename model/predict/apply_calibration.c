@@ -257,7 +257,7 @@ static enum fulcrum_status put_values(const struct fulcrum_applied_calibration *
 {
     const struct fulcrum_calibration *calibration = applied->calibration;
     size_t count = calibration->parameter_count;
-    if (luck->rng == NULL && luck->score == NULL) {
+    if (luck->rng == NULL && luck->z == NULL) {
         for (size_t i = 0; i < count; i++) {
             put_value(applied, i, calibration->parameters[i].value, scratch);
         }
@@ -267,9 +267,8 @@ static enum fulcrum_status put_values(const struct fulcrum_applied_calibration *
     if (values == NULL) {
         return FULCRUM_ERR_NO_MEMORY;
     }
-    if (luck->score != NULL) {
-        fulcrum_sampler_place(
-            applied->sampler, luck->score + applied->first_slot, values);
+    if (luck->z != NULL) {
+        fulcrum_sampler_place(applied->sampler, luck->z + applied->first_slot, values);
     } else {
         fulcrum_sampler_draw(applied->sampler, luck->rng, values);
     }

@@ -26,18 +26,18 @@ struct fulcrum_applied_calibration {
     struct fulcrum_sampler *sampler;
     const struct fulcrum_field **fields; /* of its parameters */
     enum fulcrum_applied_calibration_side *sides;
-    size_t first_slot; /* of its scores in those of a world; set by the owner */
+    size_t first_slot; /* of its z in those of a sample; set by the owner */
 };
 
 /*
  * Random factors of one draw; rng NULL and factors 1 for the point estimate. Scores
- * stand in for the generator where a world is given.
+ * stand in for the generator where a sample is given.
  */
 struct fulcrum_luck {
     gsl_rng *rng;
-    const double *score; /* NULL: none */
-    double cpu_spread;   /* of what (23) leaves open */
-    double gpu_spread;   /* of what (24) leaves open */
+    const double *z;   /* NULL: none */
+    double cpu_spread; /* of what (23) leaves open */
+    double gpu_spread; /* of what (24) leaves open */
 };
 
 /*

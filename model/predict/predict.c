@@ -83,7 +83,7 @@ enum { STEMS = 33 };
 
 struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
-    const double *score; /* of the world that points are in; NULL: none */
+    const double *z; /* of the sample that points are in; NULL: none */
     struct fulcrum_design_common_prefix
         prefixes[STEMS];        /* draws beyond share the last one */
     struct solved_point solved; /* of the point or draw at hand */
@@ -98,9 +98,9 @@ struct fulcrum_predictor {
 static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct fulcrum_error *err)
 {
-    if (predictor->score != NULL && point->draw == 0) {
-        return fulcrum_scenario_design_in(predictor->scenario, predictor->score, point,
-            &predictor->solved.design, err);
+    if (predictor->z != NULL && point->draw == 0) {
+        return fulcrum_scenario_design_in(
+            predictor->scenario, predictor->z, point, &predictor->solved.design, err);
     }
     size_t prefix = point->draw < STEMS ? (size_t)point->draw : STEMS - 1;
     return fulcrum_scenario_design_along(predictor->scenario,
@@ -335,9 +335,9 @@ void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
     }
 }
 
-void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *score)
+void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *z)
 {
-    predictor->score = score;
+    predictor->z = z;
 }
 
 enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,

@@ -112,11 +112,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_run(
     struct fulcrum_error *err);
 
 /*
- * From now on points are predicted in the world that `score` describes
+ * From now on points are predicted in the sample that `z` describes
  * (fulcrum_scenario_design_in); draws are as ever.
- *   score    borrowed as long as the predictor is used; NULL: at every number's value
+ *   z    borrowed as long as the predictor is used; NULL: at every number's value
  */
-void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *score);
+void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *z);
 
 /*
  * What the draws of the point predicted last gave: `count` rows of FULCRUM_OUTPUT_COUNT

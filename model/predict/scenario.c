@@ -13,7 +13,7 @@
  *
  * A draw replaces each applied's values, the priors and the factors of scaling by
  * random ones. They come from the seed and the number of the draw alone, never from the
- * point, so that the same draw is the same world at every point of a sweep.
+ * point, so that the same draw is the same sample at every point of a sweep.
  */
 
 #include "model/predict/scenario.h"
@@ -38,11 +38,11 @@
 #include "model/stream.h"
 #include "model/try.h"
 
-/* What draws of a scenario leave to chance: one score for each number. */
+/* What draws of a scenario leave to chance: one z for each number. */
 
-/* Where the scores of calibration `i` begin: one a parameter, and one for its draws. */
-static size_t chance_calibration_slot(
-    const struct fulcrum_scenario_inputs *inputs, size_t i)
+/* Where the values of z of calibration `i` begin: one a parameter, and one for its
+ * draws. */
+static size_t calibration_slot(const struct fulcrum_scenario_inputs *inputs, size_t i)
 {
     size_t slot = FULCRUM_SLOT_FIRST_PRIOR + inputs->prior_count;
     for (size_t k = 0; k < i; k++) {
@@ -53,10 +53,10 @@ static size_t chance_calibration_slot(
 
 size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *inputs)
 {
-    return chance_calibration_slot(inputs, inputs->calibration_count);
+    return calibration_slot(inputs, inputs->calibration_count);
 }
 
-/* A list as it grows; there is room for every score. */
+/* A list as it grows; there is room for every z. */
 struct list {
     const struct fulcrum_scenario_inputs *inputs;
     struct fulcrum_machine machine; /* with the user's settings */
@@ -66,10 +66,10 @@ struct list {
     size_t *block; /* of the calibration at hand */
 };
 
-static void add(struct list *list, struct fulcrum_uncertain_input chance)
+static void add(struct list *list, struct fulcrum_uncertain_input input)
 {
-    chance.group = list->group_count;
-    list->items[list->count++] = chance;
+    input.group = list->group_count;
+    list->items[list->count++] = input;
 }
 
 static bool is_set(
@@ -169,7 +169,7 @@ static void list_priors(struct list *list)
     }
 }
 
-/* One score for all columns of the draws that a calibration keeps. */
+/* One z for all columns of the draws that a calibration keeps. */
 static void list_draws(struct list *list, size_t i)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
@@ -177,7 +177,7 @@ static void list_draws(struct list *list, size_t i)
         if (fulcrum_sampler_keeps(calibration, k) && is_in_force(list, i, k)) {
             add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_DRAWS,
                           .calibration = calibration,
-                          .slot = chance_calibration_slot(list->inputs, i) +
+                          .slot = calibration_slot(list->inputs, i) +
                                   calibration->parameter_count});
             list->group_count++;
             return;
@@ -186,7 +186,7 @@ static void list_draws(struct list *list, size_t i)
 }
 
 /*
- * A block has a score for each of its parameters, also for those that are not in force:
+ * A block has a z for each of its parameters, also for those that are not in force:
  * the others depend on them.
  */
 static void list_block(struct list *list, size_t i, size_t block)
@@ -202,7 +202,7 @@ static void list_block(struct list *list, size_t i, size_t block)
                     .field = fulcrum_field_find(parameter->path),
                     .calibration = calibration,
                     .parameter = k,
-                    .slot = chance_calibration_slot(list->inputs, i) + k});
+                    .slot = calibration_slot(list->inputs, i) + k});
             any_in_force |= is_in_force(list, i, k);
         }
     }
@@ -264,30 +264,29 @@ end:
 }
 
 static double prior_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_uncertain_input *chance, double score)
+    const struct fulcrum_uncertain_input *input, double z)
 {
-    double spread_factor = inputs->priors[chance->prior].spread_factor;
-    double value = fulcrum_field_number(chance->field, inputs->base) *
-                   exp(score * log(spread_factor));
-    return fmin(fmax(value, chance->field->least), chance->field->most);
+    double spread_factor = inputs->priors[input->prior].spread_factor;
+    double value =
+        fulcrum_field_number(input->field, inputs->base) * exp(z * log(spread_factor));
+    return fmin(fmax(value, input->field->least), input->field->most);
 }
 
 double fulcrum_uncertain_input_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_uncertain_input *chance, double score)
+    const struct fulcrum_uncertain_input *input, double z)
 {
-    switch (chance->kind) {
+    switch (input->kind) {
     case FULCRUM_UNCERTAIN_CPU_SCALE:
-        return exp(score * log(FULCRUM_CPU_SPREAD_FACTOR));
+        return exp(z * log(FULCRUM_CPU_SPREAD_FACTOR));
     case FULCRUM_UNCERTAIN_GPU_SCALE:
-        return exp(score * log(FULCRUM_GPU_SPREAD_FACTOR));
+        return exp(z * log(FULCRUM_GPU_SPREAD_FACTOR));
     case FULCRUM_UNCERTAIN_PRIOR:
-        return prior_value(inputs, chance, score);
+        return prior_value(inputs, input, z);
     case FULCRUM_UNCERTAIN_PARAMETER:
-        return fmin(
-            fmax(fulcrum_sampler_marginal(
-                     &chance->calibration->parameters[chance->parameter], score),
-                chance->field->least),
-            chance->field->most);
+        return fmin(fmax(fulcrum_sampler_marginal(
+                             &input->calibration->parameters[input->parameter], z),
+                        input->field->least),
+            input->field->most);
     case FULCRUM_UNCERTAIN_DRAWS:
     default:
         return FULCRUM_UNKNOWN;
@@ -376,7 +375,7 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(fulcrum_applied_calibration_init(
             &scenario->applied[i], inputs->calibrations[i], err));
-        scenario->applied[i].first_slot = chance_calibration_slot(inputs, i);
+        scenario->applied[i].first_slot = calibration_slot(inputs, i);
     }
     TRY_OR_END(apply_with_cores(
         inputs->settings, inputs->setting_count, &scenario->base, err));
@@ -402,18 +401,18 @@ void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
     free(scenario);
 }
 
-static double lognormal_factor(double score, double spread_factor)
+static double lognormal_factor(double z, double spread_factor)
 {
-    return isnan(score) ? 1.0 : exp(score * log(spread_factor));
+    return isnan(z) ? 1.0 : exp(z * log(spread_factor));
 }
 
-/* The score in `slot` of a world, or chance. */
-static double score_of(const struct fulcrum_luck *luck, size_t slot)
+/* The z in `slot` of a sample, or chance. */
+static double z_of(const struct fulcrum_luck *luck, size_t slot)
 {
-    return luck->score != NULL ? luck->score[slot] : gsl_ran_ugaussian(luck->rng);
+    return luck->z != NULL ? luck->z[slot] : gsl_ran_ugaussian(luck->rng);
 }
 
-static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status apply_calibrations(const struct fulcrum_scenario *scenario,
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
@@ -471,12 +470,12 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     *out = scenario->base;
-    bool is_drawn = luck->rng != NULL || luck->score != NULL;
+    bool is_drawn = luck->rng != NULL || luck->z != NULL;
     for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
         const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
         double value = fulcrum_field_number(prior->field, out);
-        double score = score_of(luck, FULCRUM_SLOT_FIRST_PRIOR + i);
-        double drawn = value * lognormal_factor(score, prior->spread_factor);
+        double z = z_of(luck, FULCRUM_SLOT_FIRST_PRIOR + i);
+        double drawn = value * lognormal_factor(z, prior->spread_factor);
         if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
             drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
             memcpy((char *)out + prior->field->offset, &drawn, sizeof drawn);
@@ -484,7 +483,7 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     }
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
-    TRY_OR_END(apply_overlays(scenario, luck, out));
+    TRY_OR_END(apply_calibrations(scenario, luck, out));
     status = apply_again(scenario, point, out, err);
 end:
     out->flags |= watts_flag(scenario, &out->machine);
@@ -516,10 +515,10 @@ static enum fulcrum_status finish_design(
 
 static void set_spreads(struct fulcrum_luck *luck)
 {
-    luck->cpu_spread = lognormal_factor(
-        score_of(luck, FULCRUM_SLOT_CPU_SCALE), FULCRUM_CPU_SPREAD_FACTOR);
-    luck->gpu_spread = lognormal_factor(
-        score_of(luck, FULCRUM_SLOT_GPU_SCALE), FULCRUM_GPU_SPREAD_FACTOR);
+    luck->cpu_spread =
+        lognormal_factor(z_of(luck, FULCRUM_SLOT_CPU_SCALE), FULCRUM_CPU_SPREAD_FACTOR);
+    luck->gpu_spread =
+        lognormal_factor(z_of(luck, FULCRUM_SLOT_GPU_SCALE), FULCRUM_GPU_SPREAD_FACTOR);
 }
 
 static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
@@ -561,10 +560,10 @@ enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scena
 }
 
 enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *scenario,
-    const double *score, const struct fulcrum_point *point, struct fulcrum_design *out,
+    const double *z, const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_luck luck = {NULL, score, 1.0, 1.0};
+    struct fulcrum_luck luck = {NULL, z, 1.0, 1.0};
     set_spreads(&luck);
     TRY(build_prefix(scenario, point, &luck, out, err));
     return finish_design(out, err);
@@ -572,8 +571,8 @@ enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *sc
 
 /* A point's settings, parted into those that the prefix holds and the others. */
 struct parted {
-    struct fulcrum_setting early[FULCRUM_STEM_SETTINGS_MOST];
-    struct fulcrum_setting late[FULCRUM_STEM_SETTINGS_MOST];
+    struct fulcrum_setting early[FULCRUM_PREFIX_SETTINGS_MOST];
+    struct fulcrum_setting late[FULCRUM_PREFIX_SETTINGS_MOST];
     size_t early_count;
     size_t late_count;
 };
@@ -637,7 +636,7 @@ enum fulcrum_status fulcrum_scenario_design_along(
     struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
-    if (point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
+    if (point->varied_count > FULCRUM_PREFIX_SETTINGS_MOST) {
         return fulcrum_scenario_design(scenario, point, out, err);
     }
     struct parted parted;

@@ -70,18 +70,18 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design(
     struct fulcrum_design *out, struct fulcrum_error *err);
 
 /*
- * As fulcrum_scenario_design, in the world that `score` describes: for everything that
+ * As fulcrum_scenario_design, in the sample that `z` describes: for everything that
  * draws leave to chance, how many standard deviations it is off its value; NAN: at its
- * value (struct fulcrum_uncertain_input has what each score stands for). Standard
- * normal scores give designs of the law that draws have, scores that are all NAN the
+ * value (struct fulcrum_uncertain_input has what each z stands for). Standard
+ * normal ones give designs of the law that draws have, values that are all NAN the
  * design of draw 0. The point's draw is not looked at.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design_in(
-    const struct fulcrum_scenario *scenario, const double *score,
+    const struct fulcrum_scenario *scenario, const double *z,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err);
 
-enum { FULCRUM_STEM_SETTINGS_MOST = 16 };
+enum { FULCRUM_PREFIX_SETTINGS_MOST = 16 };
 
 /*
  * What successive points of a sweep have in common: presets, calibrations scaled to the
@@ -94,7 +94,7 @@ struct fulcrum_design_common_prefix {
     uint64_t seed;
     size_t count;
     struct fulcrum_setting
-        settings[FULCRUM_STEM_SETTINGS_MOST]; /* what it stands for */
+        settings[FULCRUM_PREFIX_SETTINGS_MOST]; /* what it stands for */
     struct fulcrum_design design;
 };
 
@@ -108,7 +108,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design_along(
     struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
     struct fulcrum_design *out, struct fulcrum_error *err);
 
-/* What draws of a scenario leave to chance: one score for each number. */
+/* What draws of a scenario leave to chance: one z for each number. */
 
 enum fulcrum_uncertain_input_kind {
     FULCRUM_UNCERTAIN_CPU_SCALE, /* what (23) leaves open of another processor's times
@@ -119,7 +119,7 @@ enum fulcrum_uncertain_input_kind {
     FULCRUM_UNCERTAIN_DRAWS      /* which of its draws a calibration gives */
 };
 
-/* Places in a world's scores; those of calibrations follow the priors. */
+/* Places of the z in a sample; those of calibrations follow the priors. */
 enum {
     FULCRUM_SLOT_CPU_SCALE = 0,
     FULCRUM_SLOT_GPU_SCALE = 1,
@@ -133,14 +133,14 @@ struct fulcrum_uncertain_input {
     size_t parameter;                              /* of the calibration */
     size_t prior;                                  /* of the scenario */
     size_t group; /* those of one group depend on each other; in order, from 0 */
-    size_t slot;  /* of its score */
+    size_t slot;  /* of its z */
 };
 
-/* How many scores a world has. */
+/* How many z a sample has. */
 size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *inputs);
 
 /*
- * Everything with a score that can move a prediction: what the user has set is known,
+ * Everything with a z that can move a prediction: what the user has set is known,
  * and what a later calibration gives is not asked of earlier ones or of presets.
  *   inputs   borrowed as long as `out` is used
  *   out      the caller frees it with free(); by groups
@@ -155,6 +155,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_uncertain_inputs_list(
  * source gives it, or the factor of a scale. NAN of draws.
  */
 double fulcrum_uncertain_input_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_uncertain_input *chance, double score);
+    const struct fulcrum_uncertain_input *input, double z);
 
 #endif

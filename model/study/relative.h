@@ -45,10 +45,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_yardstick_new(
 void fulcrum_yardstick_free(struct fulcrum_yardstick *yardstick);
 
 /*
- * What `predictor` predicted last, over the yardstick. Draw k is the same world at both
- * points, so that the interval is that of the ratio, which may be much narrower than
- * what the ends of the two intervals give. Both must come from one scenario, seed and
- * number of draws; draws that cannot run at one of the points are left out.
+ * What `predictor` predicted last, over the yardstick. Draw k is the same sample at
+ * both points, so that the interval is that of the ratio, which may be much narrower
+ * than what the ends of the two intervals give. Both must come from one scenario, seed
+ * and number of draws; draws that cannot run at one of the points are left out.
  *   prediction  the result of that
  *   column      room for as many numbers as there are draws; may be NULL without draws
  *   out         FULCRUM_RELATIVE_COUNT ratios

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Each input gets coordinates of the unit cube: one for a field that varies over a
- * range, one for each number that is uncertain. Uncertain numbers enter as scores of a
- * world (scenario.h), before they are scaled to the machine, so that their law is that
- * of the draws behind intervals; ranges enter as settings, which have the last word.
+ * range, one for each number that is uncertain. Uncertain numbers enter as values of z
+ * of a sample (scenario.h), before they are scaled to the machine, so that their law is
+ * that of the draws behind intervals; ranges enter as settings, which have the last
+ * word.
  *
  * Bars of one input at a time stand beside the shares of variance: they show which way
  * an output goes, and how far, which no share of variance does.
@@ -41,15 +42,15 @@ struct fulcrum_sensitivity_ground {
 /* For one thread at a time. Opaque. */
 struct fulcrum_sensitivity_worker;
 
-/* Outputs of a scenario in one world. */
+/* Outputs of a scenario in one sample. */
 
 struct fulcrum_sensitivity_worker {
     const struct fulcrum_sensitivity_ground *ground;
     struct fulcrum_predictor *predictor;
     const struct fulcrum_field *actors;
-    double *score;                    /* of the world */
+    double *z;                        /* of the sample */
     struct fulcrum_setting *settings; /* spans, axis, actors, the point of comparison */
-    size_t span_count; /* settings that hold at every point of the world */
+    size_t span_count; /* settings that hold at every point of the sample */
     double *along;     /* output after output, along the axis */
 };
 
@@ -58,7 +59,7 @@ static void sensitivity_worker_free(struct fulcrum_sensitivity_worker *worker)
 {
     if (worker != NULL) {
         fulcrum_predictor_free(worker->predictor);
-        free(worker->score);
+        free(worker->z);
         free(worker->settings);
         free(worker->along);
         free(worker);
@@ -80,13 +81,13 @@ static enum fulcrum_status sensitivity_worker_new(
     TRY_MEMORY(worker, err, "a sensitivity analysis");
     worker->ground = ground;
     worker->actors = fulcrum_field_find("run.actor_count");
-    worker->score =
-        calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->score);
+    worker->z =
+        calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->z);
     worker->settings =
         calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
     worker->along = calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
     enum fulcrum_status status =
-        worker->score == NULL || worker->settings == NULL || worker->along == NULL
+        worker->z == NULL || worker->settings == NULL || worker->along == NULL
             ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis")
             : fulcrum_predictor_new(ground->scenario, &worker->predictor, err);
     if (status != FULCRUM_OK) {
@@ -120,26 +121,26 @@ static void place_span(
     }
 }
 
-/* Coordinates become the scores and settings of a world. */
+/* Coordinates become the values of z and settings of a sample. */
 static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
     size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
     for (size_t i = 0; i < slot_count; i++) {
-        worker->score[i] = FULCRUM_UNKNOWN;
+        worker->z[i] = FULCRUM_UNKNOWN;
     }
     worker->span_count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct fulcrum_sensitivity_input *input = &plan->inputs[i];
-        for (size_t k = 0; k < input->chance_count; k++, unit++) {
-            worker->score[input->chances[k].slot] =
+        for (size_t k = 0; k < input->uncertain_count; k++, unit++) {
+            worker->z[input->uncertain[k].slot] =
                 isnan(*unit) ? FULCRUM_UNKNOWN : gsl_cdf_ugaussian_Pinv(*unit);
         }
         if (input->span != NULL) {
             place_span(worker, i, *unit++);
         }
     }
-    fulcrum_predictor_place(worker->predictor, worker->score);
+    fulcrum_predictor_place(worker->predictor, worker->z);
 }
 
 /* At the settings that are there, and `own_count` more. */
@@ -339,7 +340,7 @@ struct job {
 
 static size_t coordinates_of(const struct fulcrum_sensitivity_input *input)
 {
-    return input->span != NULL ? 1 : input->chance_count;
+    return input->span != NULL ? 1 : input->uncertain_count;
 }
 
 struct fulcrum_effect fulcrum_sensitivity_effect(
@@ -461,7 +462,7 @@ static void settle_spans(struct job *job)
     }
 }
 
-static void settle_chances(struct job *job)
+static void settle_uncertain(struct job *job)
 {
     static const double deviations = 1.6448536269514722; /* of the 95 % point */
     const struct fulcrum_sensitivity_plan *plan = job->plan;
@@ -473,13 +474,11 @@ static void settle_chances(struct job *job)
         }
         *reach =
             (struct fulcrum_reach){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-        if (input->chance_count == 1) {
-            const struct fulcrum_uncertain_input *chance = input->chances;
-            reach->lo =
-                fulcrum_uncertain_input_value(plan->scenario, chance, -deviations);
-            reach->value = fulcrum_uncertain_input_value(plan->scenario, chance, 0.0);
-            reach->hi =
-                fulcrum_uncertain_input_value(plan->scenario, chance, deviations);
+        if (input->uncertain_count == 1) {
+            const struct fulcrum_uncertain_input *one = input->uncertain;
+            reach->lo = fulcrum_uncertain_input_value(plan->scenario, one, -deviations);
+            reach->value = fulcrum_uncertain_input_value(plan->scenario, one, 0.0);
+            reach->hi = fulcrum_uncertain_input_value(plan->scenario, one, deviations);
         }
     }
 }
@@ -489,7 +488,7 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     TRY(fulcrum_scenario_new(job->plan->scenario, &job->scenario, err));
     TRY(make_room(job, err));
     settle_spans(job);
-    settle_chances(job);
+    settle_uncertain(job);
     job->ground =
         (struct fulcrum_sensitivity_ground){job->plan, job->scenario, job->span_values};
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
@@ -541,7 +540,7 @@ static void effect_rows(struct job *job, size_t input, size_t coordinate,
 }
 
 /* Numbers that depend on each other, or draws, have no points of their own. */
-static enum fulcrum_status swing_group(
+static enum fulcrum_status effect_of_group(
     struct job *job, size_t input, size_t coordinate, struct fulcrum_error *err)
 {
     size_t width = coordinates_of(&job->plan->inputs[input]);
@@ -562,15 +561,15 @@ static enum fulcrum_status swing_group(
     return status;
 }
 
-static enum fulcrum_status fill_swings(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *err)
 {
     size_t coordinate = 0;
     for (size_t i = 0; i < job->plan->input_count; i++) {
         const struct fulcrum_sensitivity_input *input = &job->plan->inputs[i];
         if (input->span == NULL &&
-            (input->chance_count > 1 ||
-                input->chances->kind == FULCRUM_UNCERTAIN_DRAWS)) {
-            TRY(swing_group(job, i, coordinate, err));
+            (input->uncertain_count > 1 ||
+                input->uncertain->kind == FULCRUM_UNCERTAIN_DRAWS)) {
+            TRY(effect_of_group(job, i, coordinate, err));
         } else {
             /* The only coordinate of an input at both of its points. */
             job->unit[coordinate] = low_point;
@@ -691,7 +690,7 @@ enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_pla
     set_unknown(job.unit, job.coordinate_count);
     TRY_OR_END(
         sensitivity_worker_evaluate(job.workers[0], job.unit, job.result->values, err));
-    TRY_OR_END(fill_swings(&job, err));
+    TRY_OR_END(fill_effects(&job, err));
     TRY_OR_END(run_sobol(&job, err));
 end:
     if (job.result != NULL && job.result->sobol != NULL) {

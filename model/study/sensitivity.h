@@ -135,8 +135,8 @@ struct fulcrum_field_range {
 /* One thing that varies: a span, or uncertain numbers that depend on each other. */
 struct fulcrum_sensitivity_input {
     const struct fulcrum_field_range *span; /* NULL: chances */
-    const struct fulcrum_uncertain_input *chances;
-    size_t chance_count;
+    const struct fulcrum_uncertain_input *uncertain;
+    size_t uncertain_count;
 };
 
 enum fulcrum_subject {
@@ -217,7 +217,7 @@ struct fulcrum_effect fulcrum_sensitivity_effect(
 /* A span's value at a point of (0, 1). */
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit);
 
-/* Outputs of a scenario in one world. */
+/* Outputs of a scenario in one sample. */
 
 /*
  * The place of the largest value over increasing places, between the neighbours of the

@@ -420,10 +420,10 @@ double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t 
 /* The best point of each draw. */
 
 /*
- * A draw is one world at every point of the sweep, so the point that is best in it is a
- * draw of the best point, and the interval of the best is that of these points. To take
- * the interval of every point for itself would answer another question: worlds in which
- * everything is fast would be compared with worlds in which everything is slow.
+ * A draw is one sample at every point of the sweep, so the point that is best in it is
+ * a draw of the best point, and the interval of the best is that of these points. To
+ * take the interval of every point for itself would answer another question: samples in
+ * which everything is fast would be compared with samples in which everything is slow.
  *
  * Each thread keeps the best of what it has seen. They are joined by value, then by the
  * lower index, so that neither their number nor their order shows.

@@ -73,9 +73,10 @@ static struct fulcrum_variants *make_room(const struct fulcrum_variant_plan *pla
         return NULL;
     }
     variants->draw_count = (size_t)plan->predict.draws;
-    size_t rows = plan->count * (variants->draw_count + 1);
+    size_t row_count = plan->count * (variants->draw_count + 1);
     variants->replicas = calloc(1, sizeof *variants->replicas);
-    variants->values = calloc(rows * FULCRUM_VARIANT_COUNT, sizeof *variants->values);
+    variants->values =
+        calloc(row_count * FULCRUM_VARIANT_COUNT, sizeof *variants->values);
     variants->column = calloc(variants->draw_count + 1, sizeof *variants->column);
     if (variants->replicas == NULL || variants->values == NULL ||
         variants->column == NULL) {

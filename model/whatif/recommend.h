@@ -94,7 +94,7 @@ double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objectiv
 size_t fulcrum_cost_best(
     const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal);
 
-/* One thing beside another, from draws that stand for the same world by pairs. */
+/* One thing beside another, from draws that stand for the same sample by pairs. */
 struct fulcrum_contest {
     size_t draw_count; /* that both have */
     double beats_frac; /* draws in which A is better, ties by half; NAN without draws */

@@ -83,32 +83,32 @@ static int chain_extend(
 
 /* From the last link to the first, each over what those before it gave. */
 static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader,
-    struct fulcrum_fields_io *sheet, struct fulcrum_file_header *head)
+    struct fulcrum_fields_io *io, struct fulcrum_file_header *head)
 {
     for (size_t i = chain->count; i > 0; i--) {
         reader->file = chain->links[i - 1].path;
         struct fulcrum_node root =
             fulcrum_node_root(reader, chain->links[i - 1].document);
-        (void)fulcrum_file_header_read(&root, sheet->kind, head);
+        (void)fulcrum_file_header_read(&root, io->kind, head);
         if (head->is_kind) {
-            fulcrum_fields_io_apply(sheet, &root, head->name);
+            fulcrum_fields_io_apply(io, &root, head->name);
         }
     }
 }
 
-enum fulcrum_status fulcrum_fields_io_load(struct fulcrum_fields_io *sheet,
+enum fulcrum_status fulcrum_fields_io_load(struct fulcrum_fields_io *io,
     struct fulcrum_file_header *head, const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
-    TRY(fulcrum_preset_find(sheet->kind, name, NULL, path, err));
+    TRY(fulcrum_preset_find(io->kind, name, NULL, path, err));
     struct chain *chain = calloc(1, sizeof *chain);
     TRY_MEMORY(chain, err, "%s", path);
     enum fulcrum_status status = chain_read(chain, path, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
-        while (chain_extend(chain, &reader, sheet->kind)) {
+        while (chain_extend(chain, &reader, io->kind)) {
         }
-        apply_chain(chain, &reader, sheet, head);
+        apply_chain(chain, &reader, io, head);
         status = fulcrum_reader_finish(&reader, err);
     }
     for (size_t i = 0; i < chain->count; i++) {

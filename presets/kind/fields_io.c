@@ -162,7 +162,7 @@ struct pending {
 };
 
 struct walk {
-    struct fulcrum_fields_io *sheet;
+    struct fulcrum_fields_io *io;
     const struct fulcrum_node *root; /* where sources stand; NULL: not asked for */
     const char *name;                /* of the preset */
     struct pending pending[MAX_PENDING];
@@ -184,10 +184,10 @@ enum fulcrum_status fulcrum_fields_io_init(struct fulcrum_fields_io *out,
     return FULCRUM_OK;
 }
 
-void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet)
+void fulcrum_fields_io_clear(struct fulcrum_fields_io *io)
 {
-    free(sheet->sources);
-    sheet->sources = NULL;
+    free(io->sources);
+    io->sources = NULL;
 }
 
 int fulcrum_fields_io_has(
@@ -199,16 +199,16 @@ int fulcrum_fields_io_has(
 }
 
 static struct fulcrum_source *source_of(
-    const struct fulcrum_fields_io *sheet, const struct fulcrum_field *field)
+    const struct fulcrum_fields_io *io, const struct fulcrum_field *field)
 {
     size_t count = 0;
-    return &sheet->sources[field - fulcrum_fields(&count)];
+    return &io->sources[field - fulcrum_fields(&count)];
 }
 
 static void note_source(const struct walk *walk, const struct fulcrum_node *node,
     const struct fulcrum_field *field)
 {
-    struct fulcrum_source *source = source_of(walk->sheet, field);
+    struct fulcrum_source *source = source_of(walk->io, field);
     memset(source, 0, sizeof *source);
     const char *relative = strchr(field->path, '.') + 1;
     if (!cover_find(walk->root, relative, source) &&
@@ -221,22 +221,21 @@ static void note_source(const struct walk *walk, const struct fulcrum_node *node
 }
 
 /* What a parent gave is forgotten with its source. */
-static void take_back(
-    struct fulcrum_fields_io *sheet, const struct fulcrum_field *field)
+static void take_back(struct fulcrum_fields_io *io, const struct fulcrum_field *field)
 {
-    memcpy((char *)&sheet->design + field->offset,
-        (const char *)&sheet->blank + field->offset, field->size);
-    memset(source_of(sheet, field), 0, sizeof(struct fulcrum_source));
+    memcpy((char *)&io->design + field->offset,
+        (const char *)&io->blank + field->offset, field->size);
+    memset(source_of(io, field), 0, sizeof(struct fulcrum_source));
 }
 
 static void apply_field(const struct walk *walk, const struct fulcrum_node *node,
     const struct fulcrum_field *field)
 {
     if (node->json == NULL) {
-        take_back(walk->sheet, field);
+        take_back(walk->io, field);
         return;
     }
-    struct fulcrum_design *design = &walk->sheet->design;
+    struct fulcrum_design *design = &walk->io->design;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status status;
     if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
@@ -268,11 +267,11 @@ static void enter_group(
 {
     if (node->json == NULL) {
         /* null for a whole group takes all of it back. */
-        struct fulcrum_fields_io *sheet = walk->sheet;
+        struct fulcrum_fields_io *io = walk->io;
         size_t count = 0;
         const struct fulcrum_field *fields = fulcrum_fields(&count);
         for (size_t i = next_below(path, 0); i < count; i = next_below(path, i + 1)) {
-            take_back(sheet, &fields[i]);
+            take_back(io, &fields[i]);
         }
     } else if (fulcrum_node_is_object(node) && walk->count < MAX_PENDING) {
         struct pending *next = &walk->pending[walk->count++];
@@ -288,8 +287,7 @@ static const struct fulcrum_field *nearest_field(
     const char *nearest = fulcrum_field_nearest(path);
     const struct fulcrum_field *field =
         nearest != NULL ? fulcrum_field_find(nearest) : NULL;
-    return field != NULL && fulcrum_fields_io_has(walk->sheet->kind, field) ? field
-                                                                            : NULL;
+    return field != NULL && fulcrum_fields_io_has(walk->io->kind, field) ? field : NULL;
 }
 
 /* A key in the wrong group is found by its end, a mistyped one by its whole path. */
@@ -339,7 +337,7 @@ static void apply_member(
 /* A list of objects to visit stands in for recursion: files decide how deep it goes. */
 static void apply(struct walk *walk, const struct fulcrum_node *object)
 {
-    enter_group(walk, object, fulcrum_preset_kind_name(walk->sheet->kind));
+    enter_group(walk, object, fulcrum_preset_kind_name(walk->io->kind));
     for (size_t i = 0; i < walk->count; i++) {
         struct pending group = walk->pending[i];
         struct json_object_iter member;
@@ -351,12 +349,12 @@ static void apply(struct walk *walk, const struct fulcrum_node *object)
 }
 
 void fulcrum_fields_io_apply(
-    struct fulcrum_fields_io *sheet, const struct fulcrum_node *root, const char *name)
+    struct fulcrum_fields_io *io, const struct fulcrum_node *root, const char *name)
 {
-    struct walk walk = {.sheet = sheet, .root = root, .name = name};
+    struct walk walk = {.io = io, .root = root, .name = name};
     /* Adds a fault for each entry of "source" and "prior" that is malformed or covers
      * no field. */
-    enum fulcrum_preset_kind kind = sheet->kind;
+    enum fulcrum_preset_kind kind = io->kind;
     struct fulcrum_node source = fulcrum_node_member(root, "source");
     struct fulcrum_node prior = fulcrum_node_member(root, "prior");
     check_entries(&source, kind, check_text);
@@ -365,9 +363,9 @@ void fulcrum_fields_io_apply(
 }
 
 void fulcrum_fields_io_apply_bare(
-    struct fulcrum_fields_io *sheet, const struct fulcrum_node *object)
+    struct fulcrum_fields_io *io, const struct fulcrum_node *object)
 {
-    struct walk walk = {.sheet = sheet};
+    struct walk walk = {.io = io};
     apply(&walk, object);
 }
 

@@ -24,15 +24,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fields_io_init(
 struct fulcrum_file_header;
 
 /*
- * The sheet of a preset with everything it extends; `head` is that of the first file.
+ * The io of a preset with everything it extends; `head` is that of the first file.
  *   fails    as fulcrum_machine_load (presets/kind/preset.h)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fields_io_load(
-    struct fulcrum_fields_io *sheet, struct fulcrum_file_header *head, const char *name,
+    struct fulcrum_fields_io *io, struct fulcrum_file_header *head, const char *name,
     struct fulcrum_error *err);
 
 /* Frees what it holds. */
-void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet);
+void fulcrum_fields_io_clear(struct fulcrum_fields_io *io);
 
 /*
  * Sets every field that a file gives, with its source; null takes a field back. Adds a
@@ -40,11 +40,11 @@ void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet);
  *   name     of the preset that gives them
  */
 void fulcrum_fields_io_apply(
-    struct fulcrum_fields_io *sheet, const struct fulcrum_node *root, const char *name);
+    struct fulcrum_fields_io *io, const struct fulcrum_node *root, const char *name);
 
 /* The same for an object without sources, as a calibration holds one. */
 void fulcrum_fields_io_apply_bare(
-    struct fulcrum_fields_io *sheet, const struct fulcrum_node *object);
+    struct fulcrum_fields_io *io, const struct fulcrum_node *object);
 
 /* Adds every given field of the kind to `object`, nested as their paths say. */
 void fulcrum_fields_io_write(const struct fulcrum_design *design,

@@ -33,7 +33,7 @@ const struct fulcrum_source *fulcrum_sources_find(
 
 /* The caller's list changes only when everything else has succeeded. */
 static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
-    const struct fulcrum_fields_io *sheet, struct fulcrum_error *err)
+    const struct fulcrum_fields_io *io, struct fulcrum_error *err)
 {
     size_t count = 0;
     (void)fulcrum_fields(&count);
@@ -45,8 +45,8 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
         memcpy(items, sources->items, used * sizeof *items);
     }
     for (size_t i = 0; i < count; i++) {
-        if (sheet->sources[i].path[0] != '\0') {
-            items[used++] = sheet->sources[i];
+        if (io->sources[i].path[0] != '\0') {
+            items[used++] = io->sources[i];
         }
     }
     free(sources->items);
@@ -60,25 +60,25 @@ static enum fulcrum_status load(enum fulcrum_preset_kind kind, const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    struct fulcrum_fields_io sheet;
+    struct fulcrum_fields_io io;
     struct fulcrum_file_header head;
     enum fulcrum_status status;
-    TRY(fulcrum_fields_io_init(&sheet, kind, err));
-    TRY_OR_END(fulcrum_fields_io_load(&sheet, &head, name, err));
+    TRY(fulcrum_fields_io_init(&io, kind, err));
+    TRY_OR_END(fulcrum_fields_io_load(&io, &head, name, err));
     if (sources != NULL) {
-        TRY_OR_END(append_sources(sources, &sheet, err));
+        TRY_OR_END(append_sources(sources, &io, err));
     }
     if (kind == FULCRUM_PRESET_MACHINE) {
-        design->machine = sheet.design.machine;
+        design->machine = io.design.machine;
         memcpy(design->machine.name, head.name, sizeof head.name);
         memcpy(design->machine.title, head.title, sizeof head.title);
     } else {
-        design->workload = sheet.design.workload;
+        design->workload = io.design.workload;
         memcpy(design->workload.name, head.name, sizeof head.name);
         memcpy(design->workload.title, head.title, sizeof head.title);
     }
 end:
-    fulcrum_fields_io_clear(&sheet);
+    fulcrum_fields_io_clear(&io);
     return status;
 }
 
@@ -116,7 +116,7 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
     enum fulcrum_preset_kind kind, enum fulcrum_preset_kind file,
     struct fulcrum_design *design)
 {
-    struct fulcrum_fields_io sheet;
+    struct fulcrum_fields_io io;
     if (json_object_is_type(node->json, json_type_string)) {
         read_named(node, kind, design);
         return;
@@ -127,19 +127,19 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
             fulcrum_preset_kind_name(kind));
         return;
     }
-    if (fulcrum_fields_io_init(&sheet, kind, NULL) != FULCRUM_OK) {
+    if (fulcrum_fields_io_init(&io, kind, NULL) != FULCRUM_OK) {
         fulcrum_reader_fault(
             node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
         return;
     }
-    fulcrum_fields_io_apply_bare(&sheet, node);
+    fulcrum_fields_io_apply_bare(&io, node);
     bool is_machine = kind == FULCRUM_PRESET_MACHINE;
     if (is_machine) {
-        design->machine = sheet.design.machine;
+        design->machine = io.design.machine;
     } else {
-        design->workload = sheet.design.workload;
+        design->workload = io.design.workload;
     }
-    fulcrum_fields_io_clear(&sheet);
+    fulcrum_fields_io_clear(&io);
     char *name = is_machine ? design->machine.name : design->workload.name;
     char *title = is_machine ? design->machine.title : design->workload.title;
     struct fulcrum_node name_node = fulcrum_node_member(node, "name");

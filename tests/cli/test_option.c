@@ -3,6 +3,7 @@
 #include "cli/option.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 enum { WORD_MOST = 24 };
 
 struct settings {
-    int flag;
-    int help;
+    bool flag;
+    bool help;
     double number;
     double count;
     const char *text;

@@ -74,21 +74,21 @@ static void stop(struct fixture *f)
     fulcrum_calibration_free(f->calibrations[1]);
 }
 
-static size_t list(const struct fixture *f, struct fulcrum_uncertain_input **chances)
+static size_t list(const struct fixture *f, struct fulcrum_uncertain_input **uncertain)
 {
     size_t count = 0;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_uncertain_inputs_list(&f->inputs, chances, &count, NULL), FULCRUM_OK);
+        fulcrum_uncertain_inputs_list(&f->inputs, uncertain, &count, NULL), FULCRUM_OK);
     return count;
 }
 
 /* The chance of a field; NULL: it has none. */
 static const struct fulcrum_uncertain_input *find(
-    const struct fulcrum_uncertain_input *chances, size_t count, const char *path)
+    const struct fulcrum_uncertain_input *uncertain, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++) {
-        if (chances[i].field != NULL && strcmp(chances[i].field->path, path) == 0) {
-            return &chances[i];
+        if (uncertain[i].field != NULL && strcmp(uncertain[i].field->path, path) == 0) {
+            return &uncertain[i];
         }
     }
     return NULL;
@@ -98,46 +98,47 @@ static const struct fulcrum_uncertain_input *find(
 static void test_what_is_in_force_has_a_chance(void)
 {
     struct fixture f = {0};
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start(&f);
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     CU_ASSERT_EQUAL_FATAL(count, 4);
     const struct fulcrum_uncertain_input *step =
-        find(chances, count, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest = find(chances, count, "machine.rest_w");
+        find(uncertain, count, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest =
+        find(uncertain, count, "machine.rest_w");
     CU_ASSERT(step != NULL && step->kind == FULCRUM_UNCERTAIN_PARAMETER);
     CU_ASSERT(rest != NULL && rest->kind == FULCRUM_UNCERTAIN_PRIOR);
-    CU_ASSERT_PTR_NULL(find(chances, count, "workload.host.delay_s"));
-    free(chances);
+    CU_ASSERT_PTR_NULL(find(uncertain, count, "workload.host.delay_s"));
+    free(uncertain);
     stop(&f);
 }
 
 static void test_covariance_makes_a_group(void)
 {
     struct fixture f = {0};
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start(&f);
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     const struct fulcrum_uncertain_input *batch =
-        find(chances, count, "workload.host.per_batch_s");
+        find(uncertain, count, "workload.host.per_batch_s");
     const struct fulcrum_uncertain_input *item =
-        find(chances, count, "workload.host.per_item_s");
+        find(uncertain, count, "workload.host.per_item_s");
     const struct fulcrum_uncertain_input *step =
-        find(chances, count, "workload.step.mean_s");
+        find(uncertain, count, "workload.step.mean_s");
     if (batch != NULL && item != NULL && step != NULL) {
         CU_ASSERT_EQUAL(batch->group, item->group);
         CU_ASSERT_NOT_EQUAL(batch->group, step->group);
         CU_ASSERT_EQUAL(item - batch, 1); /* beside each other */
     }
     CU_ASSERT(batch != NULL && item != NULL && step != NULL);
-    free(chances);
+    free(uncertain);
     stop(&f);
 }
 
 static void test_settings_and_later_calibrations_leave_no_chance(void)
 {
     struct fixture f = {0};
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start(&f);
     f.settings[0] =
         (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
@@ -148,11 +149,11 @@ static void test_settings_and_later_calibrations_leave_no_chance(void)
     designs_add_parameter(
         f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0, FULCRUM_SCALE_LOG);
     f.inputs.calibration_count = 2;
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     CU_ASSERT_EQUAL(count, 2);
-    CU_ASSERT_PTR_NULL(find(chances, count, "machine.rest_w"));
-    CU_ASSERT_PTR_NULL(find(chances, count, "workload.step.mean_s"));
-    free(chances);
+    CU_ASSERT_PTR_NULL(find(uncertain, count, "machine.rest_w"));
+    CU_ASSERT_PTR_NULL(find(uncertain, count, "workload.step.mean_s"));
+    free(uncertain);
     stop(&f);
 }
 
@@ -160,21 +161,21 @@ static void test_settings_and_later_calibrations_leave_no_chance(void)
 static void test_scaled_times_have_a_chance_of_their_own(void)
 {
     struct fixture f = {0};
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start(&f);
     (void)strcpy(f.base.machine.cpu.name, "another");
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     size_t cpu = 0;
     for (size_t i = 0; i < count; i++) {
-        cpu += chances[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
-        CU_ASSERT_NOT_EQUAL(chances[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
+        cpu += uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+        CU_ASSERT_NOT_EQUAL(uncertain[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
     }
     CU_ASSERT_EQUAL(cpu, 1);
-    free(chances);
+    free(uncertain);
     (void)strcpy(f.base.machine.gpu.name, "another");
-    count = list(&f, &chances);
+    count = list(&f, &uncertain);
     CU_ASSERT_EQUAL(count, 6);
-    free(chances);
+    free(uncertain);
     stop(&f);
 }
 
@@ -220,12 +221,13 @@ static void test_a_score_moves_its_own_number(void)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start_scenario(&f, score);
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     const struct fulcrum_uncertain_input *step =
-        find(chances, count, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest = find(chances, count, "machine.rest_w");
+        find(uncertain, count, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest =
+        find(uncertain, count, "machine.rest_w");
     if (step != NULL && rest != NULL) {
         score[step->slot] = 2.0;
         struct fulcrum_design design = design_in(&f, score);
@@ -241,7 +243,7 @@ static void test_a_score_moves_its_own_number(void)
             100.0 / 1.5, 1e-12);
     }
     CU_ASSERT(step != NULL && rest != NULL);
-    free(chances);
+    free(uncertain);
     stop(&f);
 }
 
@@ -271,14 +273,14 @@ static void test_scores_of_a_group_keep_its_correlation(void)
     enum { WORLDS = 4000 };
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start_scenario(&f, score);
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     double sum[5] = {0.0};
     for (size_t k = 0; k < WORLDS; k++) {
         for (size_t i = 0; i < count; i++) {
-            score[chances[i].slot] = gsl_ran_ugaussian(rng);
+            score[uncertain[i].slot] = gsl_ran_ugaussian(rng);
         }
         struct fulcrum_design design = design_in(&f, score);
         double x = log(design.workload.host.per_batch_s / 1e-3) / 0.1;
@@ -296,7 +298,7 @@ static void test_scores_of_a_group_keep_its_correlation(void)
     CU_ASSERT_DOUBLE_EQUAL(sum[3], 0.6, 4.0 * sqrt(1.36) * sigma);
     CU_ASSERT_DOUBLE_EQUAL(sum[4], 0.0, 4.0 * sigma);
     gsl_rng_free(rng);
-    free(chances);
+    free(uncertain);
     stop(&f);
 }
 
@@ -305,7 +307,7 @@ static void test_kept_draws_are_one_chance(void)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *chances = NULL;
+    struct fulcrum_uncertain_input *uncertain = NULL;
     start_scenario(&f, score);
     fulcrum_scenario_free(f.scenario);
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
@@ -313,24 +315,24 @@ static void test_kept_draws_are_one_chance(void)
         fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_OK);
-    size_t count = list(&f, &chances);
+    size_t count = list(&f, &uncertain);
     size_t rows = count;
     for (size_t i = 0; i < count; i++) {
-        rows = chances[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
+        rows = uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
     }
     CU_ASSERT_EQUAL(count, 3);
     CU_ASSERT_FATAL(rows < count);
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 2e-5);
-    score[chances[rows].slot] = -0.1;
+    score[uncertain[rows].slot] = -0.1;
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 1e-5);
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 1e-3);
     CU_ASSERT_EQUAL(design_in(&f, score).workload.step.mean_s, 2e-3);
-    score[chances[rows].slot] = 0.1;
+    score[uncertain[rows].slot] = 0.1;
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
-    score[chances[rows].slot] = 40.0; /* beyond the last row there is none */
+    score[uncertain[rows].slot] = 40.0; /* beyond the last row there is none */
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
-    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &chances[rows], 1.0)));
-    free(chances);
+    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &uncertain[rows], 1.0)));
+    free(uncertain);
     stop(&f);
 }
 

@@ -17,8 +17,8 @@ struct fixture {
     struct fulcrum_calibration *calibration;
     struct fulcrum_prior priors[3];
     struct fulcrum_scenario_inputs scenario;
-    struct fulcrum_uncertain_input *chances;
-    size_t chance_count;
+    struct fulcrum_uncertain_input *uncertain;
+    size_t uncertain_count;
     struct fulcrum_field_range ranges[INPUTS_MOST];
     struct fulcrum_sensitivity_input inputs[INPUTS_MOST];
     struct fulcrum_sensitivity_output outputs[3];
@@ -48,7 +48,7 @@ static void stop(struct fixture *f)
 {
     fulcrum_sensitivity_free(f->result);
     fulcrum_calibration_free(f->calibration);
-    free(f->chances);
+    free(f->uncertain);
 }
 
 static void vary(struct fixture *f, const char *path, double lo, double hi)
@@ -63,14 +63,14 @@ static void vary(struct fixture *f, const char *path, double lo, double hi)
 static void vary_chances(struct fixture *f)
 {
     CU_ASSERT_EQUAL_FATAL(fulcrum_uncertain_inputs_list(
-                              &f->scenario, &f->chances, &f->chance_count, NULL),
+                              &f->scenario, &f->uncertain, &f->uncertain_count, NULL),
         FULCRUM_OK);
-    for (size_t i = 0; i < f->chance_count; i++) {
-        if (i > 0 && f->chances[i].group == f->chances[i - 1].group) {
-            f->inputs[f->plan.input_count - 1].chance_count++;
+    for (size_t i = 0; i < f->uncertain_count; i++) {
+        if (i > 0 && f->uncertain[i].group == f->uncertain[i - 1].group) {
+            f->inputs[f->plan.input_count - 1].uncertain_count++;
         } else {
             f->inputs[f->plan.input_count++] = (struct fulcrum_sensitivity_input){
-                .chances = &f->chances[i], .chance_count = 1};
+                .uncertain = &f->uncertain[i], .uncertain_count = 1};
         }
     }
 }
