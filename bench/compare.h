@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "model/network/network.h"
-#include "model/network/solution.h"
 #include "presets/io/json.h"
 
 /* Networks drawn at random, on which the methods are compared. */

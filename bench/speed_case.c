@@ -17,7 +17,7 @@
 #include "cli/plot/plot_job.h"
 #include "cli/result/report.h"
 #include "model/exact/product_form.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/status.h"
 #include "model/study/sweep.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "cli/command.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/status.h"
 
 /* How long a piece of work takes, repeated until its median settles. */

@@ -18,14 +18,11 @@ set(FULCRUM_PUBLIC_HEADERS
   model/interval.h
   model/nearest.h
   model/network/network.h
-  model/network/solution.h
   model/predict/predict.h
   model/predict/scenario.h
   model/predict/solver.h
   model/stage_kind.h
   model/status.h
-  model/study/pareto.h
-  model/study/relative.h
   model/study/sweep.h
   plots/chart/axis.h
   plots/chart/canvas.h

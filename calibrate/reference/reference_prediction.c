@@ -14,7 +14,7 @@
 
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/pauses.h"
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"

@@ -8,7 +8,7 @@
 
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/scenario.h"
 #include "model/status.h"
 

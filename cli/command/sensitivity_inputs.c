@@ -11,7 +11,7 @@
 #include "cli/message.h"
 #include "cli/range.h"
 #include "model/nearest.h"
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 #include "model/try.h"
 
 /* The word for everything that the presets and calibrations leave uncertain. */

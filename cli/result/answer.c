@@ -22,7 +22,7 @@
 #include "cli/message.h"
 #include "cli/result/report.h"
 #include "model/exact/product_form.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/status.h"

@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "model/exact/product_form.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/status.h"
 #include "presets/kind/network_line.h"
 

@@ -18,7 +18,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/status.h"
 #include "presets/io/json.h"
 

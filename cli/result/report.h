@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/status.h"
 #include "presets/io/json.h"
 

@@ -19,7 +19,7 @@
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 #include "model/try.h"
 
 /* What draws make of one training over numbers of GPUs. */

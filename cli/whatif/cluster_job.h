@@ -8,7 +8,7 @@
 #include "model/design/cluster.h"
 #include "model/interval.h"
 #include "model/predict/predict.h"
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 
 /* What is predicted of each point. */
 enum fulcrum_cluster_scope {

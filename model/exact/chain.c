@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/try.h"
 
 /* Its matrix has the square of this many entries. */

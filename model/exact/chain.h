@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 
 /* How many of n stepping actors are left after a while. */
 

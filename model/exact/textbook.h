@@ -3,7 +3,7 @@
 #ifndef FULCRUM_MODEL_EXACT_TEXTBOOK_H
 #define FULCRUM_MODEL_EXACT_TEXTBOOK_H
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 
 /*
  * Solves a network that fulcrum_network_check accepts as if it had a product form: a

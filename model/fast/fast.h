@@ -6,7 +6,6 @@
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
-#include "model/network/solution.h"
 
 /* The throughput that no arrangement of a network's parts can exceed. */
 

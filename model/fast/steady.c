@@ -18,7 +18,7 @@
 #include "model/fast/fixed_batch.h"
 #include "model/fast/greedy_small.h"
 #include "model/fast/steps.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/try.h"
 
 /* Mean step over the time of a batch: shorter ones are over when it ends, whatever

@@ -1,6 +1,6 @@
 /* solution.c - what follows from any solution, and the names of what it tells. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/network/solution.h"
+#include "model/network/network.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "model/design/memory_system.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/mig.h"
 #include "model/predict/to_network.h"
 

@@ -4,7 +4,7 @@
 #define FULCRUM_MODEL_PREDICT_POWER_H
 
 #include "model/design/design.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/to_network.h"
 
 /* Watts are those of all machines together. */

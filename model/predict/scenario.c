@@ -31,7 +31,7 @@
 #include "model/design/design.h"
 #include "model/design/sampler.h"
 #include "model/design/scale.h"
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/predict/apply_calibration.h"
 #include "model/quantity.h"
 #include "model/status.h"

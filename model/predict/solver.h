@@ -3,7 +3,7 @@
 #ifndef FULCRUM_MODEL_PREDICT_SOLVER_H
 #define FULCRUM_MODEL_PREDICT_SOLVER_H
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 
 /* NULL where memory ran out, which does no harm. */
 struct fulcrum_solver_memory *fulcrum_solver_memory_new(void);

@@ -20,7 +20,6 @@
 #include "model/design/memory_system.h"
 #include "model/design/scale.h"
 #include "model/network/network.h"
-#include "model/network/solution.h"
 #include "model/try.h"
 
 /* Several GPUs beside one processor: who infers, who trains, what they share. */

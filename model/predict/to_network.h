@@ -6,7 +6,6 @@
 #include "model/design/cluster.h"
 #include "model/design/design.h"
 #include "model/network/network.h"
-#include "model/network/solution.h"
 
 /*
  * A design runs as `count` equal, separate networks: one per GPU that infers, or per

@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "model/try.h"
 
 /* Confidence interval of a simulated rate. */

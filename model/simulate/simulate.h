@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "model/network/network.h"
-#include "model/network/solution.h"
 
 /* Random lengths of environment steps, for the simulation. */
 

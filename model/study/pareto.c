@@ -13,7 +13,7 @@
  * Keys are the metrics with the sign that makes more better. Comparisons of doubles are
  * exact: two points are equal where the predictions are.
  */
-#include "model/study/pareto.h"
+#include "model/study/sweep.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* relative.c - one design point beside another, draw by draw. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>

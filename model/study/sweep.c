@@ -28,8 +28,6 @@
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
-#include "model/study/pareto.h"
-#include "model/study/relative.h"
 #include "model/try.h"
 
 #ifdef _OPENMP

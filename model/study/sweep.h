@@ -1,5 +1,4 @@
-/* sweep.h - predictions over a grid of design points, in order and in bounded memory.
- */
+/* sweep.h - many designs: sweeps, what is best, fronts, and ratios to one of them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_STUDY_SWEEP_H
 #define FULCRUM_MODEL_STUDY_SWEEP_H
@@ -9,8 +8,119 @@
 
 #include "model/interval.h"
 #include "model/predict/predict.h"
-#include "model/study/pareto.h"
-#include "model/study/relative.h"
+#include "model/status.h"
+
+/* Of a stream of points those that no other beats in every metric. */
+
+/* What is better of a metric. */
+enum fulcrum_sense { FULCRUM_SENSE_NONE, FULCRUM_SENSE_MORE, FULCRUM_SENSE_LESS };
+
+enum {
+    FULCRUM_PARETO_METRICS_MOST = 3,
+    FULCRUM_PARETO_POINTS_MOST = 1048576 /* on the front; about 200 MB */
+};
+
+struct fulcrum_pareto_point {
+    double value[FULCRUM_PARETO_METRICS_MOST]; /* as given; 0 beyond the metrics */
+    size_t index;
+};
+
+/*
+ * The front of the points seen so far. A point is beaten by another that is as good in
+ * every metric and better in one; points that are equal in all of them stay together.
+ * Memory grows with the front and not with the points. Opaque.
+ */
+struct fulcrum_pareto;
+
+/*
+ *   senses   one per metric, none of them FULCRUM_SENSE_NONE
+ *   out      the caller frees it with fulcrum_pareto_free
+ *   fails    FULCRUM_ERR_RANGE (metric_count is not 2 or 3), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_new(
+    const enum fulcrum_sense *senses, size_t metric_count, struct fulcrum_pareto **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_pareto_free(struct fulcrum_pareto *pareto);
+
+/*
+ * The next point. One of which a metric is not finite is left out, and counted.
+ *   values   one per metric
+ *   fails    FULCRUM_ERR_RANGE (more than FULCRUM_PARETO_POINTS_MOST are on the front:
+ *            the front is refused and never thinned), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto,
+    size_t index, const double *values, struct fulcrum_error *err);
+
+/*
+ * The front, by index. The same whatever the order in which its points came.
+ *   out      borrowed: valid until the next call
+ *   fails    as fulcrum_pareto_add
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_front(
+    struct fulcrum_pareto *pareto, const struct fulcrum_pareto_point **out,
+    size_t *count, struct fulcrum_error *err);
+
+/* Points that were left out because a metric was not finite. */
+size_t fulcrum_pareto_left_out(const struct fulcrum_pareto *pareto);
+
+/* One design point beside another, draw by draw. */
+
+/* One row a ratio: name, the output that is divided, meaning. */
+/* clang-format off */
+#define FULCRUM_RELATIVE_LIST(X)                                                           \
+    X(speedup,     steps_per_s, "agent steps per second over those of the point of comparison") \
+    X(runtime_rel, runtime_s,   "runtime over that of the point of comparison")
+/* clang-format on */
+
+enum fulcrum_relative {
+#define X(name, output, meaning) FULCRUM_RELATIVE_##name,
+    FULCRUM_RELATIVE_LIST(X) FULCRUM_RELATIVE_COUNT
+#undef X
+};
+
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_relative_name(size_t relative);
+
+struct fulcrum_ratio {
+    double value;
+    double lo; /* 5 % and 95 % quantiles over the draws that both points have; NAN */
+    double hi; /* where there are fewer than two */
+};
+
+/* A point that others are compared with, and its draws. Opaque. */
+struct fulcrum_yardstick;
+
+/*
+ * Keeps what `predictor` predicted last.
+ *   prediction  the result of that
+ *   out         the caller frees it with fulcrum_yardstick_free
+ *   fails       FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_yardstick_new(
+    const struct fulcrum_predictor *predictor,
+    const struct fulcrum_prediction *prediction, struct fulcrum_yardstick **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_yardstick_free(struct fulcrum_yardstick *yardstick);
+
+/*
+ * What `predictor` predicted last, over the yardstick. Draw k is the same sample at
+ * both points, so that the interval is that of the ratio, which may be much narrower
+ * than what the ends of the two intervals give. Both must come from one scenario, seed
+ * and number of draws; draws that cannot run at one of the points are left out.
+ *   prediction  the result of that
+ *   column      room for as many numbers as there are draws; may be NULL without draws
+ *   out         FULCRUM_RELATIVE_COUNT ratios
+ */
+void fulcrum_yardstick_compare(const struct fulcrum_yardstick *yardstick,
+    const struct fulcrum_predictor *predictor,
+    const struct fulcrum_prediction *prediction, double *column,
+    struct fulcrum_ratio *out);
+
+/* Predictions over a grid of design points, in order and in bounded memory. */
 
 /* One field and the values it takes. Borrowed. */
 struct fulcrum_sweep_axis {
@@ -180,7 +290,6 @@ struct fulcrum_front_metric {
 };
 
 /* Opaque. */
-struct fulcrum_sweep_front;
 
 /*
  * Draws are kept where the plan has some and all of them fit.
@@ -236,7 +345,6 @@ enum fulcrum_predicted fulcrum_sweep_metric(size_t metric);
  * The best point of each draw, in memory that grows with the draws and not with the
  * points. A sweep whose plan has one fills it. Opaque.
  */
-struct fulcrum_sweep_best;
 
 /*
  *   plan     borrowed, as long as the result is used; its draws are not 0

@@ -9,7 +9,7 @@
 
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 
 /* Several versions of one design point, held beside each other by draws. */
 

@@ -9,7 +9,7 @@
 
 #include "model/predict/predict.h"
 #include "model/status.h"
-#include "model/study/pareto.h"
+#include "model/study/sweep.h"
 
 /* Which machine, for what it costs, and how sure that is. */
 

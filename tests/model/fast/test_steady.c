@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "tests/support/suite.h"
 
 /* Lognormal steps of 1 s, cv 0.5, on plain threads; g(b) = t0 (1 + 0.02 b). */

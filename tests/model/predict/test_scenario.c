@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/network/solution.h"
+#include "model/network/network.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /* test_pareto.c - fronts against every pair of points, in any order. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/study/pareto.h"
+#include "model/study/sweep.h"
 
 #include <math.h>
 #include <stdbool.h>

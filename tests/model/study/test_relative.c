@@ -1,12 +1,11 @@
 /* test_relative.c - ratios of two design points, draw by draw. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/study/relative.h"
+#include "model/study/sweep.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "model/interval.h"
-#include "model/study/sweep.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
