@@ -27,6 +27,13 @@
 /* Its matrix has the square of this many entries. */
 #define FULCRUM_CHAIN_MOST_ACTORS 4096.0
 
+/* Inner loops are faster alone: inside their callers, arrays seem to overlap. */
+#ifdef __GNUC__
+#define OUT_OF_LINE __attribute__((noinline))
+#else
+#define OUT_OF_LINE
+#endif
+
 /* How many of n stepping actors are left after a while. */
 
 /*
@@ -111,7 +118,8 @@ static size_t trimmed(double *chance, size_t low, size_t high)
  * One jump, whose result has `weight` in the mean that is formed in `left`. The inner
  * loop of the chain.
  */
-static void jump(struct fulcrum_pure_death *death, size_t *high, double weight)
+OUT_OF_LINE static void jump(
+    struct fulcrum_pure_death *death, size_t *high, double weight)
 {
     double *restrict count = death->count;
     double *restrict sum = death->left;
@@ -280,7 +288,7 @@ static void scale_down(double *value, size_t count, double divisor)
     }
 }
 
-void fulcrum_stationary(double *out, double *chance, size_t count)
+OUT_OF_LINE void fulcrum_stationary(double *out, double *chance, size_t count)
 {
     for (size_t last = count - 1; last > 0; last--) {
         eliminate(chance, count, last);
