@@ -10,6 +10,7 @@ set(FULCRUM_PUBLIC_HEADERS
   calibrate/meter/meter.h
   calibrate/statistics.h
   calibrate/stopwatch.h
+  model/cpu_curve.h
   model/design/calibration.h
   model/design/design.h
   model/design/machine.h

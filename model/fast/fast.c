@@ -16,6 +16,7 @@
 #include "model/fast/fixed_batch.h"
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
+#include "model/min_max.h"
 #include "model/network/network.h"
 #include "model/try.h"
 
@@ -30,13 +31,13 @@ static double most_rate(
     double most = fulcrum_cpu_capacity(&network->cpu, actors);
     const struct fulcrum_drain_piece *bow = &drain->piece[0];
     if (bow->slope < 0.0) {
-        double top = fmin(actors, -0.5 * bow->rate / bow->slope);
-        top = drain->count > 1 ? fmin(top, drain->piece[1].low) : top;
-        most = fmax(most, fulcrum_cpu_capacity(&network->cpu, top));
+        double top = fulcrum_min(actors, -0.5 * bow->rate / bow->slope);
+        top = drain->count > 1 ? fulcrum_min(top, drain->piece[1].low) : top;
+        most = fulcrum_max(most, fulcrum_cpu_capacity(&network->cpu, top));
     }
     for (size_t i = 1; i < drain->count; i++) {
-        double n = fmin(actors, drain->piece[i].low);
-        most = fmax(most, fulcrum_cpu_capacity(&network->cpu, n));
+        double n = fulcrum_min(actors, drain->piece[i].low);
+        most = fulcrum_max(most, fulcrum_cpu_capacity(&network->cpu, n));
     }
     return most;
 }
@@ -46,10 +47,11 @@ static double most_alone(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain)
 {
     double servers = fulcrum_cpu_servers(&network->cpu);
-    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fmin(1.0, servers);
+    double most = fulcrum_cpu_capacity(&network->cpu, 1.0) / fulcrum_min(1.0, servers);
     for (size_t i = 1; i < drain->count; i++) {
-        double n = fmax(1.0, fmin(network->actors, drain->piece[i].low));
-        most = fmax(most, fulcrum_cpu_capacity(&network->cpu, n) / fmin(n, servers));
+        double n = fulcrum_max(1.0, fulcrum_min(network->actors, drain->piece[i].low));
+        most = fulcrum_max(
+            most, fulcrum_cpu_capacity(&network->cpu, n) / fulcrum_min(n, servers));
     }
     return most;
 }
@@ -64,8 +66,8 @@ static void add_size(
     struct least *least, const struct fulcrum_batch_time *time, double size)
 {
     double time_s = fulcrum_batch_time(time, size);
-    least->batch_s = fmin(least->batch_s, time_s);
-    least->item_s = fmin(least->item_s, time_s / size);
+    least->batch_s = fulcrum_min(least->batch_s, time_s);
+    least->item_s = fulcrum_min(least->item_s, time_s / size);
 }
 
 /* Over all sizes: a line and its share per item are least at an end of it. */
@@ -76,7 +78,7 @@ static struct least least_of(
     add_size(&least, time, low);
     add_size(&least, time, high);
     for (size_t i = 0; i < time->count; i++) {
-        add_size(&least, time, fmax(low, fmin(high, time->size[i])));
+        add_size(&least, time, fulcrum_max(low, fulcrum_min(high, time->size[i])));
     }
     return least;
 }
@@ -86,23 +88,24 @@ double fulcrum_ceiling_per_s(
 {
     const struct fulcrum_training *training = &network->training;
     double limit = network->batch_size > 0.0 ? network->batch_size : network->actors;
-    double high = fmin(limit, network->actors);
+    double high = fulcrum_min(limit, network->actors);
     double low = network->policy == FULCRUM_BATCH_FIXED ? high : 1.0;
     struct least host = least_of(&network->host, low, high);
     struct least gpu = least_of(&network->gpu, low, high);
-    double served_s =
-        network->depth > 1.0 ? fmax(host.item_s, gpu.item_s) : host.item_s + gpu.item_s;
+    double served_s = network->depth > 1.0 ? fulcrum_max(host.item_s, gpu.item_s)
+                                           : host.item_s + gpu.item_s;
     if (training->env_steps_per_train_step > 0.0) {
         /* On the GPU alone: the host has nothing to do with it. */
         double train_s = training->train_step_s / training->env_steps_per_train_step;
         /* Where sharing gains, inference may run beside training for less. */
-        double beside = fmin(fulcrum_sharing_stretch(training) - 1.0, 1.0);
-        served_s = fmax(served_s, beside * gpu.item_s + train_s);
+        double beside = fulcrum_min(fulcrum_sharing_stretch(training) - 1.0, 1.0);
+        served_s = fulcrum_max(served_s, beside * gpu.item_s + train_s);
     }
-    double needed_s = fmax(served_s, network->step.mean_s / most_rate(network, drain));
+    double needed_s =
+        fulcrum_max(served_s, network->step.mean_s / most_rate(network, drain));
     double round_s = network->step.mean_s / most_alone(network, drain) + host.batch_s +
                      gpu.batch_s + network->delay_s;
-    return 1.0 / fmax(needed_s, round_s / network->actors);
+    return 1.0 / fulcrum_max(needed_s, round_s / network->actors);
 }
 
 /* Training on the same GPU, by turns with and without a train step. */
@@ -159,7 +162,7 @@ void fulcrum_flow_add(struct fulcrum_flow *flow, const struct fulcrum_steady *st
     const struct fulcrum_cycle *cycle, double share)
 {
     const struct fulcrum_network *network = &steady->network;
-    double size = fmax(1.0, cycle->batch);
+    double size = fulcrum_max(1.0, cycle->batch);
     double rate = share * cycle->steps_per_s;
     flow->steps_per_s += rate;
     flow->batches_per_s += rate / size;
@@ -180,9 +183,9 @@ static double between(double from, double to, double share)
 static double turn_train_s(const struct fulcrum_network *network, double batch,
     double steps_per_s, double gpu_stretch)
 {
-    double size = fmax(1.0, batch);
+    double size = fulcrum_max(1.0, batch);
     double gpu_s = fulcrum_batch_time(&network->gpu, size);
-    double used = fmin(1.0, steps_per_s / size * gpu_stretch * gpu_s);
+    double used = fulcrum_min(1.0, steps_per_s / size * gpu_stretch * gpu_s);
     double lost = 1.0 - 1.0 / fulcrum_sharing_stretch(&network->training);
     return network->training.train_step_s / (1.0 - lost * used);
 }
@@ -231,7 +234,7 @@ static unsigned mix_flags(const struct fulcrum_network *network,
                    (turn_s + network->training.train_step_s);
     bool matters = rate < turns->alone.steps_per_s * (1.0 - ROUGH_FRAC);
     bool bursts = network->training.env_steps_per_train_step <
-                  LEAST_BURST_BATCHES * fmax(1.0, turns->alone.batch);
+                  LEAST_BURST_BATCHES * fulcrum_max(1.0, turns->alone.batch);
     return apart > ROUGH_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX : 0U;
 }
 
@@ -279,7 +282,7 @@ static double held_up_rate(const struct fulcrum_network *network, double batch)
 /* The largest batch there can be. */
 static double most_batch(const struct fulcrum_network *network)
 {
-    return network->batch_size > 0.0 ? fmin(network->actors, network->batch_size)
+    return network->batch_size > 0.0 ? fulcrum_min(network->actors, network->batch_size)
                                      : network->actors;
 }
 
@@ -291,9 +294,11 @@ static double admitted_batch(const struct fulcrum_network *network, double usual
 {
     double period = network->training.env_steps_per_train_step;
     double most = most_batch(network);
-    double rest = fmax(0.0, period - most);
-    double batches = 1.0 + fmax(rest / usual, fmin(rest, 1.0));
-    return period < network->actors ? most : fmin(most, fmax(usual, period / batches));
+    double rest = fulcrum_max(0.0, period - most);
+    double batches = 1.0 + fulcrum_max(rest / usual, fulcrum_min(rest, 1.0));
+    return period < network->actors
+               ? most
+               : fulcrum_min(most, fulcrum_max(usual, period / batches));
 }
 
 /*
@@ -307,9 +312,9 @@ static double held_up_batch(const struct fulcrum_network *network,
     const struct fulcrum_cycle *shared, bool *is_rough)
 {
     double period = network->training.env_steps_per_train_step;
-    double usual = fmax(1.0, shared->batch);
+    double usual = fulcrum_max(1.0, shared->batch);
     double admitted = admitted_batch(network, usual);
-    double rest = fmax(0.0, period - most_batch(network));
+    double rest = fulcrum_max(0.0, period - most_batch(network));
     double drained_s =
         network->step.mean_s *
         (LAST_STEP_MEANS +
@@ -318,8 +323,8 @@ static double held_up_batch(const struct fulcrum_network *network,
     double least_s = period / shared->steps_per_s;
     /* From one train step's start to the next. */
     double held_up_s = period / held_up_rate(network, usual);
-    double share = (held_up_s - least_s) / fmax(turn_s - least_s, 1e-9 * turn_s);
-    share = sqrt(fmin(1.0, fmax(0.0, share)));
+    double share = (held_up_s - least_s) / fulcrum_max(turn_s - least_s, 1e-9 * turn_s);
+    share = sqrt(fulcrum_min(1.0, fulcrum_max(0.0, share)));
     /* Few actors, or two halves that alternate, follow a rhythm and no mean. */
     bool locks =
         network->actors < LOCKING_ACTORS || usual > LOCKING_HALF_FRAC * network->actors;
@@ -339,7 +344,7 @@ static void solve_held_up(const struct fulcrum_steady *steady,
 {
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_cycle cycle = turns->shared;
-    double usual = fmax(1.0, cycle.batch);
+    double usual = fulcrum_max(1.0, cycle.batch);
     if (network->policy != FULCRUM_BATCH_FIXED) {
         bool is_rough = false;
         cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
@@ -352,7 +357,7 @@ static void solve_held_up(const struct fulcrum_steady *steady,
                       : 0U;
     }
     cycle.steps_per_s =
-        fmin(turns->alone.steps_per_s, held_up_rate(network, cycle.batch));
+        fulcrum_min(turns->alone.steps_per_s, held_up_rate(network, cycle.batch));
     double slower = cycle.steps_per_s / turns->shared.steps_per_s;
     cycle.at_cpu *= slower;
     cycle.stepping *= slower;
@@ -413,13 +418,13 @@ static const struct {
 
 static double within_unit(double value)
 {
-    return fmin(1.0, fmax(0.0, value));
+    return fulcrum_min(1.0, fulcrum_max(0.0, value));
 }
 
 /* What rounding or a rough equation leaves beyond its range is cut off. */
 static double between_0_and(double most, double value)
 {
-    return fmax(0.0, fmin(most, value));
+    return fulcrum_max(0.0, fulcrum_min(most, value));
 }
 
 /* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host. */
@@ -431,7 +436,7 @@ static void report_residence(const struct fulcrum_network *network,
     double host_s = flow->host_busy_frac / flow->batches_per_s;
     out->delay_s = network->delay_s;
     out->gpu_s = between_0_and(rest_s - host_s, flow->at_gpu / rate);
-    rest_s = fmax(0.0, rest_s - out->gpu_s);
+    rest_s = fulcrum_max(0.0, rest_s - out->gpu_s);
     out->cpu_s = between_0_and(rest_s - host_s, flow->at_cpu / rate);
     out->host_s = rest_s - out->cpu_s;
 }
@@ -444,7 +449,7 @@ static void report(const struct fulcrum_network *network,
     double rate = flow->steps_per_s;
     out->method = FULCRUM_METHOD_FAST;
     out->steps_per_s = rate;
-    out->mean_batch = fmax(1.0, rate / flow->batches_per_s);
+    out->mean_batch = fulcrum_max(1.0, rate / flow->batches_per_s);
     out->cpu_thread_busy_frac = within_unit(flow->stepping / fulcrum_cpu_servers(cpu));
     out->cpu_core_busy_frac = within_unit(flow->on_cores / cpu->core_count);
     out->host_busy_frac = within_unit(flow->host_busy_frac);
@@ -452,12 +457,12 @@ static void report(const struct fulcrum_network *network,
     if (training->env_steps_per_train_step > 0.0) {
         double work_s = training->train_step_s / training->env_steps_per_train_step;
         /* Of both together, where they may gain from running at once. */
-        double most = fmax(1.0, 2.0 / fulcrum_sharing_stretch(training));
-        out->gpu_train_busy_frac =
-            fmin(most - out->gpu_inference_busy_frac, fmin(1.0, rate * work_s));
+        double most = fulcrum_max(1.0, 2.0 / fulcrum_sharing_stretch(training));
+        out->gpu_train_busy_frac = fulcrum_min(
+            most - out->gpu_inference_busy_frac, fulcrum_min(1.0, rate * work_s));
     }
     out->gpu_busy_frac =
-        fmin(1.0, out->gpu_inference_busy_frac + out->gpu_train_busy_frac);
+        fulcrum_min(1.0, out->gpu_inference_busy_frac + out->gpu_train_busy_frac);
     report_residence(network, flow, &out->residence);
 }
 
@@ -516,11 +521,11 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     found.flags = flags;
     double error_rel =
         network->policy == FULCRUM_BATCH_FIXED
-            ? fmax(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
+            ? fulcrum_max(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
             : PLAIN_ERROR_REL;
     for (size_t i = 0; i < sizeof risks / sizeof risks[0]; i++) {
         if ((flags & risks[i].flag) != 0U) {
-            error_rel = fmax(error_rel, risks[i].error_rel);
+            error_rel = fulcrum_max(error_rel, risks[i].error_rel);
         }
     }
     found.error_rel = error_rel;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
+#include "model/min_max.h"
 #include "model/status.h"
 #include "model/try.h"
 
@@ -34,7 +35,7 @@ double fulcrum_power(double base, size_t exponent)
 void fulcrum_binomial(double *out, size_t count, double chance)
 {
     /* From the likelier end, where the first term is not lost to rounding. */
-    double rarer = fmin(chance, 1.0 - chance);
+    double rarer = fulcrum_min(chance, 1.0 - chance);
     double odds = rarer / (1.0 - rarer);
     double term = fulcrum_power(1.0 - rarer, count);
     for (size_t i = 0; i <= count; i++) {
@@ -91,7 +92,7 @@ static double spread_end(double first, double ratio, size_t gaps)
 
 void fulcrum_residual_spread(double *out, size_t count, double first, double last)
 {
-    double gap = fmin(first, last / (double)(count - 1));
+    double gap = fulcrum_min(first, last / (double)(count - 1));
     double low = 1.0;
     double high = MOST_RATIO;
     for (int i = 0; i < SEARCH_STEPS; i++) {
@@ -132,7 +133,7 @@ static double law_end_s(const struct fulcrum_step_form *form)
     if (fulcrum_step_excess(form, usual_s) > MOST_CUT_FRAC * form->mean_s) {
         return excess_end_s(form, MOST_CUT_FRAC);
     }
-    return fmin(usual_s, excess_end_s(form, LEAST_CUT_FRAC));
+    return fulcrum_min(usual_s, excess_end_s(form, LEAST_CUT_FRAC));
 }
 
 double fulcrum_residual_mean(double before, double after)
@@ -167,7 +168,8 @@ void fulcrum_residual_grid_init(struct fulcrum_residual_grid *grid,
     for (size_t i = 0; i < RESIDUAL_NODES; i++) {
         double step_s = grid->time_s[i] - delay_s;
         grid->fresh[i] = step_s < 0.0 ? 1.0 : fulcrum_step_tail(form, step_s);
-        grid->rested[i] = fulcrum_step_excess(form, fmax(0.0, step_s)) / form->mean_s;
+        grid->rested[i] =
+            fulcrum_step_excess(form, fulcrum_max(0.0, step_s)) / form->mean_s;
     }
     grid->fresh[RESIDUAL_NODES - 1] = 0.0;
     grid->rested[RESIDUAL_NODES - 1] = 0.0;
@@ -199,7 +201,7 @@ void fulcrum_residual_shift_init(struct fulcrum_residual_shift *shift,
     size_t below = 0;
     for (size_t i = 0; i < RESIDUAL_NODES; i++) {
         /* The cubic gives the last node, where nothing is left, to all beyond it. */
-        double at = fmin(node[i] + time_s, node[RESIDUAL_NODES - 1]);
+        double at = fulcrum_min(node[i] + time_s, node[RESIDUAL_NODES - 1]);
         while (below + 2 < RESIDUAL_NODES && node[below + 1] <= at) {
             below++;
         }
@@ -234,7 +236,7 @@ double fulcrum_residual_left(
     const struct fulcrum_residual_shift *shift, const double *row)
 {
     double left = interpolate(shift, 0, row);
-    return fmin(row[0], fmax(0.0, left));
+    return fulcrum_min(row[0], fulcrum_max(0.0, left));
 }
 
 double fulcrum_residual_move_on(
@@ -247,7 +249,7 @@ double fulcrum_residual_move_on(
         return 1.0;
     }
     fulcrum_residual_set(out, 1.0 / left, out);
-    return fmax(0.0, 1.0 - left / row[0]);
+    return fulcrum_max(0.0, 1.0 - left / row[0]);
 }
 
 void fulcrum_residual_add(double *row, double weight, const double *other)
@@ -315,9 +317,10 @@ static double aged_wins(const struct fulcrum_residual_grid *grid,
     const double *new_left = grid->fresh + cell;
     double aged = (double)crowd->aged;
     double fresh = (double)crowd->fresh;
-    double aged_ends = aged * (left[0] - left[1]) / fmax(left[0] + left[1], NO_CHANCE);
+    double aged_ends =
+        aged * (left[0] - left[1]) / fulcrum_max(left[0] + left[1], NO_CHANCE);
     double fresh_ends = fresh * (new_left[0] - new_left[1]) /
-                        fmax(new_left[0] + new_left[1], NO_CHANCE);
+                        fulcrum_max(new_left[0] + new_left[1], NO_CHANCE);
     double ends = aged_ends + fresh_ends;
     return ends > 0.0 ? aged_ends / ends : aged / (aged + fresh);
 }
@@ -361,7 +364,7 @@ double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
             node++;
         }
         double gap_s = race->time_s[node + 1] - race->time_s[node];
-        double part = fmin(1.0, (finish.time_s - race->time_s[node]) / gap_s);
+        double part = fulcrum_min(1.0, (finish.time_s - race->time_s[node]) / gap_s);
         double aged = finish.chance * ((double)crowd->aged - finish.aged_wins);
         double fresh = finish.chance * ((double)crowd->fresh - 1.0 + finish.aged_wins);
         losers.aged[node] += (1.0 - part) * aged;
@@ -416,7 +419,7 @@ void fulcrum_slice_init(struct fulcrum_slice *slice,
     fulcrum_residual_add(slice->early, 0.5, sooner);
     fulcrum_residual_shift_init(&slice->shift, grid, time_s);
     double ended = 1.0 - fulcrum_residual_left(&slice->shift, grid->rested);
-    slice->again = fmax(0.0, 1.0 - ended * grid->mean_s / time_s);
+    slice->again = fulcrum_max(0.0, 1.0 - ended * grid->mean_s / time_s);
 }
 
 /* Hands out `count` numbers of a block. */

@@ -111,6 +111,52 @@ struct fulcrum_fixed_batch_outcome {
     double work_rate; /* mean of c(n) */
 };
 
+/* Actors: rounding apart, none. */
+#define FULCRUM_FIXED_BATCH_NOBODY 1e-9
+
+/* Steps under way when a cycle begins, by their age. */
+
+/* How many slices are worked out at a time. */
+enum { FULCRUM_RESIDUAL_BLOCK = 8 };
+
+/* Arrays by place in the table of tails, of which `first` to `last` are set. */
+struct fulcrum_residual_ages {
+    size_t first;
+    size_t last;
+    double stepping; /* how many are under way, */
+    double spread;   /* and the variance of that, were it not known */
+    double started[FULCRUM_FIXED_BATCH_AGES];
+    double
+        each[FULCRUM_FIXED_BATCH_AGES]; /* chance to be under way / tail at that age */
+    double
+        weight[FULCRUM_FIXED_BATCH_AGES]; /* started * each: factors of later tails */
+};
+
+/*
+ * Steps of all earlier cycles, each like the one whose starts `state` has, when of
+ * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
+ * that got ready just when the cycle began has left a thread to the queue.
+ */
+void fulcrum_residual_ages_set(struct fulcrum_residual_ages *old,
+    const struct fulcrum_fixed_batch_grid *grid,
+    const struct fulcrum_fixed_batch_state *state, double servers, double at_cpu);
+
+/*
+ * How many are still under way after j, j + 1, ... slices, on average: `out` has
+ * FULCRUM_RESIDUAL_BLOCK of them.
+ */
+void fulcrum_residual_ages_left(const struct fulcrum_residual_ages *old,
+    const struct fulcrum_fixed_batch_grid *grid, size_t j, double *out);
+
+/*
+ * Variance of that number after j slices, their number at the start being known;
+ * `still` is its mean.
+ */
+double fulcrum_residual_ages_variance(const struct fulcrum_residual_ages *old,
+    const struct fulcrum_fixed_batch_grid *grid, size_t j, double still);
+
+/* The cycle itself. */
+
 /* From the start of a batch to the release of its actors. */
 double fulcrum_fixed_batch_latency_s(const struct fulcrum_fixed_batch_case *problem,
     const struct fulcrum_fixed_batch_state *state);

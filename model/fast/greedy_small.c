@@ -34,6 +34,7 @@
 #include <string.h>
 
 #include "model/fast/steps.h"
+#include "model/min_max.h"
 #include "model/network/network.h"
 #include "model/status.h"
 #include "model/try.h"
@@ -115,7 +116,7 @@ static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j <= i; j++) {
             double left = matrix[i][j] - product(matrix[i], matrix[j], j);
-            matrix[i][j] = i == j ? sqrt(fmax(0.0, left)) : left / matrix[j][j];
+            matrix[i][j] = i == j ? sqrt(fulcrum_max(0.0, left)) : left / matrix[j][j];
         }
         if (!(matrix[i][i] > 0.0)) {
             return false;
@@ -293,7 +294,7 @@ static size_t stepping_count(const struct chain *chain, size_t at_cpu)
 /* Of those who step or are in the delay before, how many step: one at least. */
 static double present(const struct chain *chain, double at_cpu)
 {
-    return fmax(fmin(at_cpu, 1.0), at_cpu * chain->present);
+    return fulcrum_max(fulcrum_min(at_cpu, 1.0), at_cpu * chain->present);
 }
 
 /* Work per second of each stepping actor, with that many there. */
@@ -301,8 +302,9 @@ static double pace(const struct chain *chain, double at_cpu)
 {
     const struct fulcrum_cpu_station *cpu = &chain->network->cpu;
     double threads = (double)chain->threads;
-    double seen = at_cpu <= threads ? fmin(at_cpu, fulcrum_cpu_servers(cpu)) : at_cpu;
-    return fulcrum_cpu_capacity(cpu, seen) / fmin(at_cpu, threads);
+    double seen =
+        at_cpu <= threads ? fulcrum_min(at_cpu, fulcrum_cpu_servers(cpu)) : at_cpu;
+    return fulcrum_cpu_capacity(cpu, seen) / fulcrum_min(at_cpu, threads);
 }
 
 static double service_s(
@@ -329,10 +331,10 @@ static void add_time(struct chain *chain, double at_cpu, double time_s)
     }
     double threads = (double)chain->threads;
     double cores = cpu->core_count * threads / cpu->thread_count;
-    double steps = fmin(at_cpu, threads);
+    double steps = fulcrum_min(at_cpu, threads);
     usage->at_cpu += time_s * at_cpu;
     usage->stepping += time_s * steps;
-    usage->on_cores += time_s * fmin(at_cpu * chain->present, cores);
+    usage->on_cores += time_s * fulcrum_min(at_cpu * chain->present, cores);
     usage->work += time_s * steps * pace(chain, present(chain, at_cpu));
 }
 
@@ -385,7 +387,8 @@ static void add_batch_time(struct chain *chain, const struct stage *stage,
         return;
     }
     for (size_t i = 0; i + 1 < NODES && node_s[i] < stage->work_s; i++) {
-        double part = (fmin(node_s[i + 1], stage->work_s) - node_s[i]) / stage->work_s;
+        double part =
+            (fulcrum_min(node_s[i + 1], stage->work_s) - node_s[i]) / stage->work_s;
         double left = fulcrum_residual_mean(row[i], row[i + 1]) / row[0];
         add_time(chain, others * left, chance * part * stage->busy_s);
     }
@@ -465,7 +468,7 @@ static void normalise(const struct chain *chain, double *rows)
     double all = 0.0;
     for (size_t q = 1; q <= chain->actors; q++) {
         double *row = rows + q * NODES;
-        double most = fmax(0.0, row[0]);
+        double most = fulcrum_max(0.0, row[0]);
         for (size_t i = 0; i < NODES; i++) {
             double value = row[i] < 0.0 ? 0.0 : row[i];
             most = value < most ? value : most;
@@ -492,7 +495,7 @@ static double tail_form(const struct chain *chain, size_t i)
     double at_once =
         0.5 * cycle->square_s2 * chain->batches / cycle->all_s - cycle->idle_s;
     double work_s = cycle->all_s / chain->batches;
-    at_once = fmax(0.0, at_once / cycle->all_s);
+    at_once = fulcrum_max(0.0, at_once / cycle->all_s);
     return grid->rested[i] * grid->mean_s / work_s + at_once * grid->fresh[i];
 }
 
@@ -511,7 +514,7 @@ static void tie_tails(const struct chain *chain, double *rows)
     size_t end = 1;
     for (; end + 1 < NODES && grid->rested[end] > NO_REST; end++) {
         double off = fabs(grid->time_s[end] / unit_s - TIED_FROM) / TIED_WIDTH;
-        double weight = fmax(0.0, 1.0 - off);
+        double weight = fulcrum_max(0.0, 1.0 - off);
         double stepping = 0.0; /* of all states, still at this node */
         for (size_t q = 1; q < chain->actors; q++) {
             stepping += rows[q * NODES + end];
@@ -524,7 +527,7 @@ static void tie_tails(const struct chain *chain, double *rows)
         double tie = (grid->time_s[i] / unit_s - TIED_FROM) / TIED_WIDTH;
         if (tie > 0.0 && ratio[i] > 0.0 && weights > 0.0) {
             double factor = sum / weights / ratio[i];
-            factor = 1.0 + fmin(1.0, tie) * (factor - 1.0);
+            factor = 1.0 + fulcrum_min(1.0, tie) * (factor - 1.0);
             for (size_t q = 1; q < chain->actors; q++) {
                 rows[q * NODES + i] *= factor;
             }
@@ -629,7 +632,7 @@ static double done_beside(const struct chain *chain, double at_cpu, double work_
     double threads = (double)chain->threads;
     return at_cpu <= threads
                ? at_cpu * (1.0 - fulcrum_step_excess(&form, work_s) / form.mean_s)
-               : fmin(at_cpu, threads * work_s / form.mean_s);
+               : fulcrum_min(at_cpu, threads * work_s / form.mean_s);
 }
 
 /*
@@ -638,9 +641,9 @@ static double done_beside(const struct chain *chain, double at_cpu, double work_
  */
 static double mean_pace(const struct chain *chain, double at_cpu, double busy_s)
 {
-    double begin = fmax(1.0, at_cpu);
+    double begin = fulcrum_max(1.0, at_cpu);
     double work_s = busy_s * pace(chain, present(chain, begin));
-    double end = fmax(1.0, begin - done_beside(chain, begin, work_s));
+    double end = fulcrum_max(1.0, begin - done_beside(chain, begin, work_s));
     return (pace(chain, present(chain, begin)) + pace(chain, present(chain, end)) +
                4.0 * pace(chain, present(chain, 0.5 * (begin + end)))) /
            6.0;
@@ -686,7 +689,7 @@ static void first_guess(struct chain *chain)
 
 static size_t whole_threads(const struct fulcrum_network *network)
 {
-    return (size_t)fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+    return (size_t)fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
 }
 
 static void clear(struct chain *chain)
@@ -740,7 +743,8 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
         stage->slices = 1;
         if (chain->actors > chain->threads) {
             double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
-            stage->slices = (size_t)fmin(fmax(slices, LEAST_SLICES), MOST_SLICES);
+            stage->slices =
+                (size_t)fulcrum_min(fulcrum_max(slices, LEAST_SLICES), MOST_SLICES);
         }
         fulcrum_slice_init(
             &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
@@ -751,7 +755,7 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
 /* How good a measure is that is exact where this share of time is not idle. */
 static double trust(double busy_frac)
 {
-    return 1.0 / fmax(NEVER_IDLE, 1.0 - busy_frac);
+    return 1.0 / fulcrum_max(NEVER_IDLE, 1.0 - busy_frac);
 }
 
 /*
@@ -785,13 +789,13 @@ static void describe(struct chain *chain, struct fulcrum_cycle *out)
     double rate = rate_of(chain, step_s);
     double delayed = rate * chain->network->delay_s;
     double share = rate * step_s / usage->work;
-    double at_cpu = fmin(share * usage->at_cpu, (double)chain->actors);
-    double steps = fmin(share * usage->stepping, (double)chain->threads);
+    double at_cpu = fulcrum_min(share * usage->at_cpu, (double)chain->actors);
+    double steps = fulcrum_min(share * usage->stepping, (double)chain->threads);
     double gpu_s = usage->at_gpu / chain->items;
     *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
         .steps_per_s = rate,
-        .at_cpu = fmax(0.0, at_cpu - delayed),
-        .stepping = fmax(0.0, steps - delayed),
+        .at_cpu = fulcrum_max(0.0, at_cpu - delayed),
+        .stepping = fulcrum_max(0.0, steps - delayed),
         .on_cores = share * usage->on_cores,
         .at_gpu = rate * gpu_s};
 }
@@ -834,7 +838,7 @@ static bool limit_acts(const struct fulcrum_network *network)
     double free = (double)usual_state(&chain);
     double away = network->actors - full;
     return free + FULCRUM_LIMIT_MARGIN * sqrt(free) > limit &&
-           full - FULCRUM_LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
+           full - FULCRUM_LIMIT_MARGIN * sqrt(fulcrum_min(full, away)) <= limit;
 }
 
 bool fulcrum_greedy_small_suits(const struct fulcrum_network *network)

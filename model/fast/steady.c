@@ -18,6 +18,7 @@
 #include "model/fast/fixed_batch.h"
 #include "model/fast/greedy_small.h"
 #include "model/fast/steps.h"
+#include "model/min_max.h"
 #include "model/network/network.h"
 #include "model/try.h"
 
@@ -167,7 +168,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
     double stays_frac = field->plain_least / field->cycle.batch;
     if (lawful && network->actors > servers) {
-        chance = pow(chance, fmin(1.0, cv));
+        chance = pow(chance, fulcrum_min(1.0, cv));
     }
     *out = field->cycle;
     if (lawful && field->plain_least < servers) {
@@ -200,15 +201,15 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
     double full = size / pace.interval_s;
     double free = out->steps_per_s;
     double actors = network->actors;
-    double spare = fmax(0.0, actors - fulcrum_cpu_servers(&network->cpu));
-    double mixed = fmax(0.0, 1.0 - 2.0 * size / actors);
-    double width = LIMIT_CHANCE * fmin(free, full) * sqrt(mixed / actors) /
+    double spare = fulcrum_max(0.0, actors - fulcrum_cpu_servers(&network->cpu));
+    double mixed = fulcrum_max(0.0, 1.0 - 2.0 * size / actors);
+    double width = LIMIT_CHANCE * fulcrum_min(free, full) * sqrt(mixed / actors) /
                    (1.0 + spare / (QUEUE_CHANCE * sqrt(actors)));
-    width *= fmax(0.0, 1.0 - fabs(free - full) / (FAR_WIDTHS * width + 1e-300));
+    width *= fulcrum_max(0.0, 1.0 - fabs(free - full) / (FAR_WIDTHS * width + 1e-300));
     double rate =
         0.5 * (free + full - sqrt((free - full) * (free - full) + width * width));
-    scale(out, fmax(rate, 0.5 * fmin(free, full)) / free);
-    out->batch = fmin(out->batch, size);
+    scale(out, fulcrum_max(rate, 0.5 * fulcrum_min(free, full)) / free);
+    out->batch = fulcrum_min(out->batch, size);
     if (full < free) {
         out->batch = size;
         out->at_gpu = rate * (pace.latency_s - network->delay_s - pace.host_s);
@@ -230,7 +231,7 @@ static bool is_full(const struct fulcrum_steady *steady, double gpu_stretch,
         return false;
     }
     if (network->batch_size > 0.0) {
-        double size = fmin(batch, network->batch_size);
+        double size = fulcrum_min(batch, network->batch_size);
         struct fulcrum_batch_service pace =
             fulcrum_batch_service_of(network, gpu_stretch, network->batch_size);
         double load = field->plain_steps_per_s * pace.interval_s / network->batch_size;
@@ -271,7 +272,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         limit_batches(network, gpu_stretch, out);
         *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
     } else if (network->batch_size > 0.0) {
-        out->batch = fmin(out->batch, network->batch_size);
+        out->batch = fulcrum_min(out->batch, network->batch_size);
     }
     return FULCRUM_OK;
 }
@@ -337,7 +338,7 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     double free = fulcrum_cpu_capacity(&network->cpu, rest) / rest;
     double off = (latency_s / cohort.interval_s - 1.0) / BUNCHING_WIDTH;
     double mixing = fulcrum_step_cv(&network->step) / BUNCHING_CV;
-    return BUNCHING_LOSS * fmax(0.0, 1.0 - full / free) * exp(-off * off) /
+    return BUNCHING_LOSS * fulcrum_max(0.0, 1.0 - full / free) * exp(-off * off) /
            (1.0 + pow(mixing, 6.0));
 }
 

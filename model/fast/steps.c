@@ -69,7 +69,7 @@ struct fulcrum_batch_service fulcrum_batch_service_of(
 
 static double erlang_stages(double cv)
 {
-    return fmax(1.0, round(1.0 / (cv * cv)));
+    return fulcrum_max(1.0, round(1.0 / (cv * cv)));
 }
 
 struct fulcrum_step_form fulcrum_step_form_of(const struct fulcrum_step *step)
@@ -79,7 +79,7 @@ struct fulcrum_step_form fulcrum_step_form_of(const struct fulcrum_step *step)
     switch (step->law) {
     case FULCRUM_LAW_LOGNORMAL:
         form.shape = sqrt(log1p(square));
-        form.scale = log(fmax(step->mean_s, 1e-300)) - 0.5 * log1p(square);
+        form.scale = log(fulcrum_max(step->mean_s, 1e-300)) - 0.5 * log1p(square);
         break;
     case FULCRUM_LAW_ERLANG:
         form.shape = erlang_stages(step->cv);
@@ -130,7 +130,7 @@ static double erlang_tail(double stages, double x)
         term *= x / (double)i;
         sum += term;
     }
-    return fmin(1.0, sum);
+    return fulcrum_min(1.0, sum);
 }
 
 static double normal_tail(double z)
@@ -185,7 +185,7 @@ double fulcrum_step_excess(const struct fulcrum_step_form *form, double time_s)
                                            form->scale / (form->shape - 1.0);
     case FULCRUM_LAW_DETERMINISTIC:
     default:
-        return fmax(0.0, form->mean_s - time_s);
+        return fulcrum_max(0.0, form->mean_s - time_s);
     }
 }
 
@@ -258,7 +258,7 @@ void fulcrum_step_table_init(
 {
     table->law = step->law;
     table->law_cv = step->cv;
-    table->cv = fmax(NARROWEST, fulcrum_step_cv(step));
+    table->cv = fulcrum_max(NARROWEST, fulcrum_step_cv(step));
     table->bits = bits_for(table->cv);
     table->smooth_period = step->law == FULCRUM_LAW_PARETO
                                ? PARETO_SMOOTH_PERIOD

@@ -69,14 +69,6 @@ const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
-const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve)
-{
-    static const char *const names[] = {
-        "smt_turbo", "saturating", "saturating_sync", "table"};
-    size_t i = (size_t)curve;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
-
 /* The border behind which solvers rely on a network. */
 
 /*

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/cpu_curve.h"
 #include "model/status.h"
 
 /* The closed queueing network that every solver is given. */
@@ -23,32 +24,6 @@ enum fulcrum_step_law {
 enum fulcrum_batch_policy {
     FULCRUM_BATCH_GREEDY, /* takes all that waits, at most `size` */
     FULCRUM_BATCH_FIXED   /* waits for exactly `size` */
-};
-
-/* Which form gives c(n), the work rate of n runnable actors in single-thread units. */
-enum fulcrum_cpu_curve {
-    FULCRUM_CURVE_SMT_TURBO,  /* docs/model.md "CPU station", equation (2) */
-    FULCRUM_CURVE_SATURATING, /* docs/model.md "CPU curve", (20)-(21) asynchronous */
-    FULCRUM_CURVE_SATURATING_SYNC, /* the same, actors that step in lockstep */
-    FULCRUM_CURVE_TABLE /* capacity[0..capacity_count-1] is c(1), c(2), ... */
-};
-
-struct fulcrum_cpu_station {
-    enum fulcrum_cpu_curve curve;
-    double core_count;       /* P >= 1 */
-    double thread_count;     /* T >= core_count */
-    double reserved_threads; /* c_L in [0, T), may be fractional; the learner's */
-    double smt_yield_frac;   /* y in [0, 1]: what a core's second thread adds */
-    double turbo_frac;       /* tau in [0, 1]: extra clock of an otherwise idle CPU */
-    double
-        oversubscription_frac; /* kappa in [0, 10]: loss once actors exceed threads */
-    double slice_s;      /* after which a turn gives way to those that wait; 0: none */
-    double serial_frac;  /* h of (20), >= 0; saturating curves only, as are */
-    double knee;         /* p of (20), >= 0.5, */
-    double cap_per_core; /* kappa of (20), > 0, */
-    double cross_socket_frac; /* nu of (20), in (0, 1]: rate kept past core_count / 2 */
-    const double *capacity;   /* table only: borrowed, positive; held beyond its end */
-    size_t capacity_count;
 };
 
 struct fulcrum_step {
@@ -103,18 +78,6 @@ struct fulcrum_network {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err);
 
-/*
- * c(n) for n >= 0 runnable actors (real numbers are allowed, c(0) = 0), in units of one
- * thread at the clock of a fully busy CPU (so c(1) >= 1 with turbo) or, on the
- * saturating curves, of one thread alone (c(1) = 1). Nondecreasing but for turbo,
- * oversubscription, the synchronous dip and measured tables; constant from S on except
- * in a table.
- */
-double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
-
-/* S = T - c_L: how many actors can step at once. */
-double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
-
 /* Service time of a batch of `size` >= 1 items, in seconds. */
 double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
 
@@ -127,9 +90,6 @@ const char *fulcrum_step_law_name(enum fulcrum_step_law law);
 
 /* As fulcrum_step_law_name. */
 const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy);
-
-/* As fulcrum_step_law_name. */
-const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve);
 
 /* What a method of solving a network is asked, and what it gives. */
 

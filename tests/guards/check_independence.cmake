@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fails where two solution methods share code: methods that judge each other must not
 # have their mistakes in common. What a method is made of is found from its #include
-# lines: each header below model/, and the .c file of the same name, and what those
-# include. Only ALLOWED may be shared: the network as it is read, statuses and the
-# result's form; they are not looked into.
+# lines: each header below model/, the .c files that begin with that header, and what
+# those include. Only ALLOWED may be shared: the network as it is read, its c(n),
+# statuses and the result's form; they are not looked into.
 # cmake -DSOURCE_DIR=... -DMETHODS=chain,simulate,... -P check_independence.cmake
 cmake_minimum_required(VERSION 3.20)
 
-set(ALLOWED model/network/network.h model/network/network.h model/status.h model/try.h)
+set(ALLOWED model/cpu_curve.h model/network/network.h model/status.h model/try.h)
+
+# The sources of each header: a source begins with its own header (check_layers.cmake).
+file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/model/*.c)
+foreach(source IN LISTS sources)
+  file(STRINGS ${SOURCE_DIR}/${source} first REGEX "^#[ \t]*include[ \t]" LIMIT_COUNT 1)
+  if(first MATCHES "\"([^\"]+)\"")
+    list(APPEND sources_of_${CMAKE_MATCH_1} ${source})
+  endif()
+endforeach()
 
 # Every file of one method, its entry included.
 function(parts_of entry out)
@@ -23,9 +32,8 @@ function(parts_of entry out)
     foreach(line IN LISTS includes)
       string(REGEX REPLACE "^[^\"]*\"([^\"]+)\".*$" "\\1" header "${line}")
       list(APPEND waiting ${header})
-      string(REGEX REPLACE "\\.h$" ".c" source "${header}")
-      if(NOT header IN_LIST ALLOWED AND EXISTS ${SOURCE_DIR}/${source})
-        list(APPEND waiting ${source})
+      if(NOT header IN_LIST ALLOWED)
+        list(APPEND waiting ${sources_of_${header}})
       endif()
     endforeach()
   endwhile()

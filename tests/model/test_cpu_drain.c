@@ -1,6 +1,6 @@
 /* test_cpu_drain.c - the drained CPU against numeric integration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/steady.h"
+#include "model/cpu_curve.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_odeiv2.h>
