@@ -9,8 +9,8 @@
 #include "bench/compare.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/output/report.h"
 #include "cli/progress.h"
-#include "cli/result/report.h"
 #include "model/predict/solver.h"
 #include "model/try.h"
 

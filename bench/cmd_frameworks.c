@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bench/commands.h"
 #include "bench/frameworks.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/try.h"
 
 /* In the order of enum fulcrum_framework_rule. Files get fractions, people percent. */

@@ -19,8 +19,8 @@
 #include "model/design/reference.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 enum { FULCRUM_LEFT_OUT_MOST = 4 };
 

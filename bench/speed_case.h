@@ -74,7 +74,7 @@ struct fulcrum_speed_sweep;
 
 /*
  *   out      the caller frees it with fulcrum_speed_sweep_free
- *   fails    as the loaders of presets/kind/preset.h; FULCRUM_ERR_NO_MEMORY
+ *   fails    as the loaders of presets/load/preset.h; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_sweep_new(
     struct fulcrum_speed_sweep **out, enum fulcrum_speed_batches batches,

@@ -31,6 +31,6 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/page.h
   plots/chart/rows.h
   plots/spec/charts.h
-  presets/kind/preset.h
-  presets/kind/preset_folders.h
-  presets/kind/preset_kind.h)
+  presets/load/preset.h
+  presets/load/preset_folders.h
+  presets/load/preset_kind.h)

@@ -9,7 +9,7 @@
 
 #include "model/stage_kind.h"
 #include "model/status.h"
-#include "presets/kind/trace_save.h"
+#include "presets/load/trace_save.h"
 
 /* Which stage each thread of a run is in, moment by moment. */
 

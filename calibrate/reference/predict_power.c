@@ -25,7 +25,7 @@
 #include "model/predict/power.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* References of kind server_prior: watts from a machine's priors. */
 

@@ -9,7 +9,7 @@
 
 #include "calibrate/reference/predictors.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* Points of a reference that are predicted from one calibration. */
 struct part {

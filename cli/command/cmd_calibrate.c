@@ -8,10 +8,10 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/show.h"
 #include "cli/progress.h"
-#include "cli/result/show.h"
 #include "presets/io/output.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* Where the calibration goes unless told. */
 static const char standard_path[] = "calibration.json";

@@ -17,9 +17,9 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/sweep_writer.h"
 #include "cli/progress.h"
 #include "cli/range.h"
-#include "cli/result/sweep_writer.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

@@ -7,11 +7,11 @@
 #include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/output.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* A fit as tables, CSV and JSON. */
 

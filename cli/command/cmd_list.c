@@ -7,12 +7,12 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/meter/meter.h"
 #include "cli/command.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/nearest.h"
 #include "model/try.h"
 #include "plots/spec/charts.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 /* `fulcrum schema`: the JSON Schema of a kind of file. */
 

@@ -22,7 +22,7 @@
 #include "cli/progress.h"
 #include "model/try.h"
 #include "presets/io/output.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 
 /* Where the reference goes unless told. */
 static const char standard_path[] = "measured.json";

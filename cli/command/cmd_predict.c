@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options/options.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/predict/solver.h"
 #include "model/try.h"
 #include "presets/io/json.h"

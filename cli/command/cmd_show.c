@@ -6,12 +6,12 @@
 
 #include "cli/command.h"
 #include "cli/options/options.h"
-#include "cli/result/show.h"
+#include "cli/output/show.h"
 #include "model/nearest.h"
 #include "model/try.h"
-#include "presets/kind/partition_file.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/partition_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 struct settings {
     const char *kind_or_name;

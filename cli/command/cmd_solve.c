@@ -19,8 +19,8 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/answer.h"
 #include "cli/progress.h"
-#include "cli/result/answer.h"
 #include "model/parallel.h"
 #include "model/try.h"
 

@@ -17,9 +17,9 @@
 #include "model/design/reference.h"
 #include "model/parallel.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_csv.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_csv.h"
+#include "presets/load/reference_file.h"
 
 /* In place of a path: what the figures tell something of. */
 #define FULCRUM_FIT_FREE_AUTO "auto"

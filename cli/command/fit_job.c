@@ -12,8 +12,8 @@
 
 #include "calibrate/reference/comparison.h"
 #include "cli/message.h"
+#include "cli/output/report.h"
 #include "cli/progress.h"
-#include "cli/result/report.h"
 #include "model/status.h"
 #include "model/try.h"
 

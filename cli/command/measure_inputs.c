@@ -17,7 +17,7 @@
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* What `fulcrum measure` is asked for: its settings and options. */
 

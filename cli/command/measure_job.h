@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/options/options.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"

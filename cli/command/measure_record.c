@@ -11,7 +11,7 @@
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "cli/command.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/try.h"

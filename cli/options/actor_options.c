@@ -13,7 +13,7 @@
 #include "cli/option.h"
 #include "model/design/design.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 static const char *actor_name(int index)
 {

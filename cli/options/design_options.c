@@ -22,7 +22,7 @@
 #include "model/predict/apply_calibration.h"
 #include "model/predict/scenario.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 enum { PATH_SIZE = 96 };
 

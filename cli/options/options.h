@@ -11,7 +11,7 @@
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* The options that choose what the actors step. */
 
@@ -157,7 +157,7 @@ struct fulcrum_design_inputs {
  *             fulcrum_design_inputs_free, after a failure too
  *   settings  borrowed as long as `out` is used
  *   context   gets exit code 2 where a --set cannot be understood
- *   fails     as the loaders of presets/kind/preset.h; FULCRUM_ERR_UNKNOWN_NAME,
+ *   fails     as the loaders of presets/load/preset.h; FULCRUM_ERR_UNKNOWN_NAME,
  *             FULCRUM_ERR_FORMAT or FULCRUM_ERR_RANGE (a --set);
  *             FULCRUM_ERR_MISSING (no machine, no workload)
  */

@@ -6,12 +6,12 @@
 #include <strings.h>
 
 #include "cli/command.h"
+#include "cli/output/sweep_writer.h"
 #include "cli/plot/plot_job.h"
 #include "cli/plot/plot_source.h"
-#include "cli/result/sweep_writer.h"
 #include "model/nearest.h"
 #include "model/try.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 
 struct settings {
     const char *input;

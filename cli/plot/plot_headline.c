@@ -15,7 +15,7 @@
 #include "model/status.h"
 #include "model/try.h"
 #include "plots/chart/chart.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 bool fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row)
 {

@@ -12,8 +12,8 @@
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "presets/io/output.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 /* What GPU time is compared with unless others are asked for. */
 #define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"

@@ -11,7 +11,7 @@
 #include "model/design/scale.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 enum { CURVES = 8, PANELS = 2, POINTS_MOST = 1025, NAME_SIZE = 96 };
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/output/sweep_writer.h"
 #include "cli/plot/plot_source.h"
-#include "cli/result/sweep_writer.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 

@@ -18,8 +18,8 @@
 #include "cli/plot/plot_data.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 enum { NAME_SIZE = 200, PANELS = FULCRUM_CURVES_PANELS };
 

@@ -17,7 +17,7 @@
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* Which fields vary in the points of a sweep. */
 

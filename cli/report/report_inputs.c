@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-#include "cli/result/report.h"
 #include "model/design/design.h"
 
 /* Origins as predict names them, from what is surest to what is not. */

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-#include "cli/result/report.h"
 #include "cli/validate/validate_job.h"
 #include "model/predict/predict.h"
-#include "presets/kind/preset_folders.h"
+#include "presets/load/preset_folders.h"
 
 static int ask_prediction(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)

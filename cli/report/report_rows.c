@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 
 /* Where a sweep is best, in words and as a table. */
 

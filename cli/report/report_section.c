@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/options/options.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/predict/predict.h"
 #include "model/predict/solver.h"
 #include "model/try.h"

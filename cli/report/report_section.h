@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/options/options.h"
+#include "cli/output/report.h"
 #include "cli/plot/plot_job.h"
-#include "cli/result/report.h"
 #include "model/status.h"
 #include "presets/io/reader.h"
 

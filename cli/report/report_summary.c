@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-#include "cli/result/report.h"
 
 struct fulcrum_report_lever {
     const char *words; /* "twice the actors"; static */

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-#include "cli/result/report.h"
 
 enum { VALUES_MOST = 40 };
 

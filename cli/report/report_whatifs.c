@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-#include "cli/result/report.h"
 
 static int ask_sensitivity(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)

@@ -16,13 +16,13 @@
 #include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/result/check_list.h"
-#include "cli/result/report.h"
+#include "cli/output/check_list.h"
+#include "cli/output/report.h"
 #include "cli/validate/validate_job.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
-#include "presets/kind/preset_folders.h"
+#include "presets/load/preset_folders.h"
 
 static const struct fulcrum_column set_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},

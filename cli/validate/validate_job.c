@@ -9,7 +9,7 @@
 #include "calibrate/reference/comparison.h"
 #include "cli/progress.h"
 #include "model/try.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 
 /* What the command asks for, and whom to tell of wrong options. */
 struct request {

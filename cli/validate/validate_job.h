@@ -8,7 +8,7 @@
 #include "calibrate/reference/validation.h"
 #include "cli/command.h"
 #include "cli/command/fit_job.h"
-#include "cli/result/check_list.h"
+#include "cli/output/check_list.h"
 #include "model/predict/predict.h"
 
 /* References with what is predicted of them, as `validate` wants. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/try.h"

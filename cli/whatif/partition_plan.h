@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "model/predict/partition.h"
 #include "model/predict/predict.h"
-#include "presets/kind/partition_file.h"
+#include "presets/load/partition_file.h"
 
 enum { FULCRUM_PLAN_ROWS_MOST = 24 };
 

@@ -15,9 +15,9 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "cli/range.h"
-#include "cli/result/report.h"
 #include "cli/whatif/candidates.h"
 #include "model/design/design.h"
 #include "model/interval.h"

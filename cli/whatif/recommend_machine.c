@@ -14,8 +14,8 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/report.h"
 #include "cli/progress.h"
-#include "cli/result/report.h"
 #include "cli/whatif/candidates.h"
 #include "model/interval.h"
 #include "model/quantity.h"

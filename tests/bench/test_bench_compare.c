@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/compare.h"
-#include "presets/kind/network_line.h"
+#include "presets/load/network_line.h"
 #include "tests/support/suite.h"
 
 /* Errors of +1, -2, ... +99, -100 %: quantiles and means are known. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "calibrate/reference/throughput.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 static const struct {

@@ -18,9 +18,9 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/output/report.h"
 #include "cli/program.h"
 #include "cli/progress.h"
-#include "cli/result/report.h"
 #include "tests/support/suite.h"
 
 enum { LINE_WIDTH = 79, SETTINGS_MOST = 4096 };

@@ -15,7 +15,7 @@
 
 #include "model/exact/product_form.h"
 #include "model/predict/solver.h"
-#include "presets/kind/network_line.h"
+#include "presets/load/network_line.h"
 
 /* The name that libFuzzer looks for. */
 /* NOLINTNEXTLINE(readability-identifier-naming) */

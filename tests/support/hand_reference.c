@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/suite.h"
 
 /* R2D2 on the paper's machine, taken greedily and without training. */

@@ -9,7 +9,7 @@
 #include "calibrate/actor/request_queue.h"
 #include "calibrate/pipeline/recorder.h"
 #include "calibrate/stopwatch.h"
-#include "presets/kind/trace_save.h"
+#include "presets/load/trace_save.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

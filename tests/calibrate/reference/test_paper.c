@@ -9,8 +9,8 @@
 #include "calibrate/reference/reference_fit.h"
 #include "model/parallel.h"
 #include "model/predict/predict.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 static const char *const names[] = {

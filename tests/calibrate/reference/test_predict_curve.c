@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 16 };

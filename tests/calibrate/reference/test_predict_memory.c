@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/expect.h"
 #include "tests/support/suite.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 /* As the publication has them, without what being several costs. */

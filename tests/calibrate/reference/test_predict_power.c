@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 32 };

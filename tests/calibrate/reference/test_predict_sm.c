@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 enum { COUNTS = 6 };

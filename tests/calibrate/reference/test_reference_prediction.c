@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/expect.h"
 #include "tests/support/hand_reference.h"
 #include "tests/support/suite.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 /* A reference with what is predicted of it. */

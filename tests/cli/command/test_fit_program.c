@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

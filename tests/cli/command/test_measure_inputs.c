@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

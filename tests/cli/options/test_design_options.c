@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "calibrate/host.h"
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

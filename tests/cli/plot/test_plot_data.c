@@ -9,8 +9,8 @@
 
 #include "cli/plot/plot_source.h"
 #include "model/design/scale.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/scratch.h"

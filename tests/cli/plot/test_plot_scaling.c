@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cli/plot/plot_data.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"

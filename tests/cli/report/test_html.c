@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/result/report.h"
+#include "cli/output/report.h"
 #include "tests/support/markup.h"
 #include "tests/support/suite.h"
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/result/check_list.h"
-#include "presets/kind/reference_file.h"
+#include "cli/output/check_list.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 #define REFERENCE "power-mlenergy-llama8b-h100"

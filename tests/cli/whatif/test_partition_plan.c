@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/suite.h"
 
 static double no_time(void)

@@ -8,8 +8,8 @@
 
 #include "model/predict/power.h"
 #include "model/predict/predict.h"
-#include "presets/kind/preset.h"
-#include "presets/kind/reference_file.h"
+#include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 /* A round of 4 steps of 1000 environments: 4 x (2 + 1 + 3 + 1 + 1) ms and 8 ms. */

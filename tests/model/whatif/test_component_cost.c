@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/kind/preset.h"
+#include "presets/load/preset.h"
 #include "tests/support/suite.h"
 
 enum { DRAWS = 40, SETTINGS_MOST = 4 };

@@ -1,0 +1,484 @@
+/* quantity_text.c - quantities as people write them: 2.01 ms, 2 h 47 min, 54 %. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include "cli/output/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How values of one kind are written: divided by `size`, followed by `unit`. */
+struct fulcrum_unit_scale {
+    double size;
+    const char *unit; /* static; "" for plain numbers */
+};
+
+/* Numbers as text, quickly, for outputs of millions of them. */
+
+/*
+ * printf works with numbers of any length to be exact, which takes longer than solving
+ * a network. Most numbers need no such care: a double times a power of ten up to 10^22
+ * (those are exact) is off by half a unit in its last of 53 bits, so that twelve digits
+ * of it are known unless what follows them is next to a half. Then, and for very large
+ * and very small numbers, printf decides. The text is thereby always that of printf.
+ *
+ * Reading back goes the same way: digits below 2^53 over or times such a power of ten
+ * are rounded once, as strtod rounds, so one division tells what strtod would read.
+ */
+
+/* 10^22 is the largest power of ten that a double holds exactly. */
+enum { POWER_MOST = 22, NUMBER_TEXT_DIGITS = 12, DIGITS_EXACT = 15 };
+
+static const double powers[POWER_MOST + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
+    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
+    1e22};
+
+/* digits * 10^(exponent + 1 - count): a decimal number of `count` digits. */
+struct decimal {
+    uint64_t digits;
+    int count;
+    int exponent; /* of the first digit */
+};
+
+static double scaled_up(double magnitude, int power)
+{
+    return power >= 0 ? magnitude * powers[power] : magnitude / powers[-power];
+}
+
+/* A lower bound of log10, and at most 1 below it. */
+static int least_exponent(double magnitude)
+{
+    const double log10_of_2 = 0.30102999566398120;
+    int power = 0;
+    (void)frexp(magnitude, &power);
+    return (int)floor((double)(power - 1) * log10_of_2);
+}
+
+/*
+ * Rounds to `count` digits; 0 where the power of ten would not be exact. `doubt` is how
+ * far the cut-off part is from a half: little means that it may round the other way.
+ */
+static int round_to(double magnitude, int count, struct decimal *out, double *doubt)
+{
+    int exponent = least_exponent(magnitude);
+    int power = count - 1 - exponent;
+    if (power > POWER_MOST || power <= -POWER_MOST) {
+        return 0;
+    }
+    double scaled = scaled_up(magnitude, power);
+    if (scaled >= powers[count]) {
+        exponent++;
+        scaled = scaled_up(magnitude, power - 1);
+    }
+    double whole = floor(scaled);
+    double rest = scaled - whole;
+    out->digits = (uint64_t)whole + (rest > 0.5 ? 1U : 0U);
+    out->count = count;
+    out->exponent = exponent;
+    *doubt = fabs(rest - 0.5);
+    if (out->digits == (uint64_t)powers[count]) {
+        out->digits /= 10U;
+        out->exponent++;
+    }
+    return scaled >= powers[count - 1];
+}
+
+static void drop_zeros(struct decimal *number)
+{
+    while (number->digits % 10U == 0U && number->count > 1) {
+        number->digits /= 10U;
+        number->count--;
+    }
+}
+
+static void put_digits(uint64_t digits, int count, char *out)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        out[i] = (char)('0' + (int)(digits % 10U));
+        digits /= 10U;
+    }
+}
+
+/* 0.00123: zeros between the point and the digits. */
+static char *put_small(const struct decimal *number, char *out)
+{
+    *out++ = '0';
+    *out++ = '.';
+    for (int i = number->exponent + 1; i < 0; i++) {
+        *out++ = '0';
+    }
+    put_digits(number->digits, number->count, out);
+    return out + number->count;
+}
+
+/* Digits with a point after the first `whole` of them, and zeros where they end before
+ * it. */
+static char *put_plain(const struct decimal *number, int whole, char *out)
+{
+    put_digits(number->digits, number->count, out);
+    if (number->count <= whole) {
+        memset(out + number->count, '0', (size_t)(whole - number->count));
+        return out + whole;
+    }
+    memmove(out + whole + 1, out + whole, (size_t)(number->count - whole));
+    out[whole] = '.';
+    return out + number->count + 1;
+}
+
+static char *put_exponent(int exponent, char *out)
+{
+    int magnitude = abs(exponent);
+    *out++ = 'e';
+    *out++ = exponent < 0 ? '-' : '+';
+    put_digits((uint64_t)magnitude, 2, out);
+    return out + 2;
+}
+
+/* As %g: an exponent where the number is below 0.0001 or has more than `most` digits
+ * before the point. */
+static char *put_decimal(const struct decimal *number, int most, char *out)
+{
+    if (number->exponent < -4 || number->exponent >= most) {
+        return put_exponent(number->exponent, put_plain(number, 1, out));
+    }
+    return number->exponent < 0 ? put_small(number, out)
+                                : put_plain(number, number->exponent + 1, out);
+}
+
+static size_t end_text(const char *start, char *end)
+{
+    *end = '\0';
+    return (size_t)(end - start);
+}
+
+static char *put_sign(double value, char *out)
+{
+    if (signbit(value)) {
+        *out++ = '-';
+    }
+    return out;
+}
+
+static size_t text_of_zero(double value, char *out)
+{
+    char *at = put_sign(value, out);
+    *at++ = '0';
+    return end_text(out, at);
+}
+
+size_t fulcrum_number_text(double value, char out[FULCRUM_NUMBER_SIZE])
+{
+    /* The error of the scaled number is below 10^12 * 2^-53 = 1.2e-4. */
+    const double least_doubt = 1e-3;
+    double magnitude = fabs(value);
+    struct decimal number;
+    double doubt = 0.0;
+    if (!(magnitude > 0.0)) {
+        return text_of_zero(value, out);
+    }
+    if (!round_to(magnitude, NUMBER_TEXT_DIGITS, &number, &doubt) ||
+        doubt < least_doubt) {
+        return (size_t)snprintf(out, FULCRUM_NUMBER_SIZE, "%.12g", value);
+    }
+    drop_zeros(&number);
+    return end_text(
+        out, put_decimal(&number, NUMBER_TEXT_DIGITS, put_sign(value, out)));
+}
+
+/* What strtod reads; the number has at most 15 digits. */
+static double value_of(const struct decimal *number)
+{
+    return scaled_up((double)number->digits, number->exponent + 1 - number->count);
+}
+
+size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
+{
+    double magnitude = fabs(value);
+    struct decimal number;
+    double doubt = 0.0;
+    if (!(magnitude > 0.0)) {
+        return text_of_zero(value, out);
+    }
+    if (round_to(magnitude, DIGITS_EXACT, &number, &doubt) &&
+        value_of(&number) == magnitude) {
+        drop_zeros(&number);
+        return end_text(out, put_decimal(&number, DIGITS_EXACT, put_sign(value, out)));
+    }
+    int length = snprintf(out, FULCRUM_NUMBER_SIZE, "%.16g", value);
+    if (strtod(out, NULL) != value) {
+        length = snprintf(out, FULCRUM_NUMBER_SIZE, "%.17g", value);
+    }
+    return (size_t)length;
+}
+
+/* A command line as words, and as a line for people. */
+
+void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
+{
+    char *word = NULL;
+    size_t size = 0;
+    FILE *stream =
+        words->count < FULCRUM_WORDS_MOST ? open_memstream(&word, &size) : NULL;
+    if (stream == NULL) {
+        words->is_short = 1;
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    int length = vfprintf(stream, format, args);
+    va_end(args);
+    if (fclose(stream) != 0 || length < 0) {
+        free(word);
+        words->is_short = 1;
+        return;
+    }
+    words->items[words->count++] = word;
+}
+
+void fulcrum_argv_text_append(
+    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other)
+{
+    for (size_t i = 0; i < other->count; i++) {
+        fulcrum_argv_text_add(words, "%s", other->items[i]);
+    }
+    words->is_short = words->is_short || other->is_short;
+}
+
+int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        if (strcmp(words->items[i], word) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        free(words->items[i]);
+    }
+    *words = (struct fulcrum_argv_text){.count = 0};
+}
+
+/* Within quotes nothing is special but a quote: it is put between two quoted parts. */
+static void print_word(const char *word, FILE *stream)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-_=+,./:@%";
+    bool is_plain = word[0] != '\0' && word[strspn(word, plain)] == '\0';
+    if (is_plain) {
+        (void)fputs(word, stream);
+        return;
+    }
+    (void)fputc('\'', stream);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            (void)fputs("'\\''", stream);
+        } else {
+            (void)fputc(*word, stream);
+        }
+    }
+    (void)fputc('\'', stream);
+}
+
+void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        (void)fputs(i > 0 ? " " : "", stream);
+        print_word(words->items[i], stream);
+    }
+}
+
+/* A thin space that no line breaks at. */
+#define THIN_SPACE "\xE2\x80\xAF"
+/* A full one. */
+#define HARD_SPACE "\xC2\xA0"
+
+enum { DIGITS = 3 };
+
+/* Scales of a unit, from the smallest; each is used from `least` on. */
+struct step {
+    double least;
+    struct fulcrum_unit_scale scale;
+};
+
+struct ladder {
+    const char *unit;
+    size_t count;
+    struct step steps[6];
+};
+
+/* Times pass into the next unit where people would say it so. */
+static const struct ladder ladders[] = {
+    {"s", 6,
+        {{0.0, {1e-6, "\xC2\xB5s"}}, {1e-3, {1e-3, "ms"}}, {1.0, {1.0, "s"}},
+            {120.0, {60.0, "min"}}, {7200.0, {3600.0, "h"}},
+            {172800.0, {86400.0, "days"}}}},
+    {"W", 3, {{0.0, {1.0, "W"}}, {1e4, {1e3, "kW"}}, {1e7, {1e6, "MW"}}}},
+    {"J", 4,
+        {{0.0, {1.0, "J"}}, {1e3, {1e3, "kJ"}}, {1e6, {1e6, "MJ"}},
+            {1e9, {1e9, "GJ"}}}},
+    {"Hz", 3, {{0.0, {1.0, "Hz"}}, {1e6, {1e6, "MHz"}}, {1e9, {1e9, "GHz"}}}},
+    {"byte", 4,
+        {{0.0, {1.0, "bytes"}}, {1e4, {1e3, "kB"}}, {1e6, {1e6, "MB"}},
+            {1e9, {1e9, "GB"}}}},
+    {"byte/s", 3, {{0.0, {1e6, "MB/s"}}, {1e9, {1e9, "GB/s"}}, {1e12, {1e12, "TB/s"}}}},
+    {"1/s", 1, {{0.0, {1.0, "/s"}}}},
+    {"1/J", 1, {{0.0, {1.0, "/J"}}}},
+    {"%", 1, {{0.0, {0.01, "%"}}}},
+};
+
+static const struct ladder *ladder_of(const char *unit)
+{
+    for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++) {
+        if (strcmp(ladders[i].unit, unit) == 0) {
+            return &ladders[i];
+        }
+    }
+    return NULL;
+}
+
+/*
+ * The scale that suits a value.
+ *   unit     SI, as fields and outputs have it: "s", "W", "J", "1/s", "byte", "Hz", ...
+ *            "%" writes a share of one as percent
+ */
+static struct fulcrum_unit_scale unit_scale_of(double value, const char *unit)
+{
+    const struct ladder *ladder = ladder_of(unit);
+    double size = fabs(value) > 0.0 ? fabs(value) : 1.0; /* nothing is 0 s, not 0 us */
+    if (ladder == NULL) {
+        return (struct fulcrum_unit_scale){1.0, unit};
+    }
+    size_t step = 0;
+    while (step + 1 < ladder->count && size >= ladder->steps[step + 1].least) {
+        step++;
+    }
+    return ladder->steps[step].scale;
+}
+
+/* Thousands apart from 10 000 on: four digits read well as they are. */
+static void group(const char *digits, char *out, size_t size)
+{
+    size_t whole = strspn(digits + (digits[0] == '-'), "0123456789");
+    size_t used = 0;
+    const char *at = digits;
+    if (*at == '-') {
+        used += (size_t)snprintf(out, size, "-");
+        at++;
+    }
+    for (size_t left = whole; left > 0 && used + 8 < size; left--) {
+        bool is_gap = whole > 4 && left % 3 == 0 && left != whole;
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%c", is_gap ? THIN_SPACE : "", *at);
+        at++;
+    }
+    (void)snprintf(out + used, size - used, "%s", at);
+}
+
+void fulcrum_number_words(double value, int digits, char out[FULCRUM_QUANTITY_SIZE])
+{
+    const double most = 1e15;
+    const double least = 1e-6;
+    char plain[FULCRUM_QUANTITY_SIZE];
+    if (!isfinite(value)) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "\xE2\x80\x93");
+        return;
+    }
+    double size = fabs(value);
+    if (size >= most || (size > 0.0 && size < least)) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.*g", digits, value);
+        return;
+    }
+    /* Rounded to so many digits first: 999.6 has no decimal left at three. */
+    (void)snprintf(plain, sizeof plain, "%.*e", digits - 1, value);
+    double rounded = 0.0;
+    (void)sscanf(plain, "%lf", &rounded); /* NOLINT(cert-err34-c): printf wrote it */
+    int exponent = rounded != 0.0 ? (int)floor(log10(fabs(rounded)) + 1e-9) : 0;
+    int decimals = exponent >= digits - 1 ? 0 : digits - 1 - exponent;
+    (void)snprintf(plain, sizeof plain, "%.*f", decimals, rounded);
+    if (strchr(plain, '.') != NULL) {
+        char *last = plain + strlen(plain) - 1;
+        while (*last == '0') {
+            *last-- = '\0';
+        }
+        if (*last == '.') {
+            *last = '\0';
+        }
+    }
+    group(plain, out, FULCRUM_QUANTITY_SIZE);
+}
+
+/* Rates stand close to their unit, others a space apart. */
+static const char *gap(const char *unit)
+{
+    return unit[0] == '\0' || unit[0] == '/' ? "" : HARD_SPACE;
+}
+
+void fulcrum_quantity_words(
+    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
+{
+    struct fulcrum_unit_scale scale = unit_scale_of(value, unit);
+    char number[FULCRUM_QUANTITY_SIZE];
+    fulcrum_number_words(value / scale.size, DIGITS, number);
+    if (!isfinite(value)) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.16s", number);
+        return;
+    }
+    (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.40s%s%.12s", number, gap(scale.unit),
+        scale.unit);
+}
+
+void fulcrum_range_words(double lo, double hi, double like, const char *unit,
+    char out[2 * FULCRUM_QUANTITY_SIZE])
+{
+    out[0] = '\0';
+    if (!isfinite(lo) || !isfinite(hi)) {
+        return;
+    }
+    struct fulcrum_unit_scale scale = unit_scale_of(isfinite(like) ? like : hi, unit);
+    char from[FULCRUM_QUANTITY_SIZE];
+    char to[FULCRUM_QUANTITY_SIZE];
+    fulcrum_number_words(lo / scale.size, DIGITS, from);
+    fulcrum_number_words(hi / scale.size, DIGITS, to);
+    (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s%s%.12s",
+        from, to, gap(scale.unit), scale.unit);
+}
+
+void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE])
+{
+    if (isfinite(value) && value >= 0.095 && value < 9.995) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.2f", value);
+    } else {
+        fulcrum_number_words(value, DIGITS, out);
+    }
+}
+
+void fulcrum_factor_range_words(
+    double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE])
+{
+    if (!isfinite(lo) || !isfinite(hi)) {
+        out[0] = '\0';
+        return;
+    }
+    char from[FULCRUM_QUANTITY_SIZE];
+    char to[FULCRUM_QUANTITY_SIZE];
+    fulcrum_factor_words(lo, from);
+    fulcrum_factor_words(hi, to);
+    (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s", from, to);
+}
+
+const char *fulcrum_shown_unit(const char *output, const char *unit)
+{
+    size_t length = strlen(output);
+    bool is_share = length > 5 && strcmp(output + length - 5, "_frac") == 0;
+    return is_share ? "%" : unit;
+}

@@ -1,0 +1,424 @@
+/* fields_io.c - the fields of a machine or workload, from JSON and to JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which keys there are is asked of the field table (model/design/field.c): a member of
+ * an object is a field if its path is one, and a group if fields lie below it. Files
+ * are applied one over the other from the farthest ancestor down, and each field keeps
+ * the name of the file it came from, beside its source. Numbers without a source are
+ * faults, because a preset is only worth as much as its sources.
+ */
+
+#include "presets/load/fields_io.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/design.h"
+#include "model/try.h"
+#include "presets/io/json.h"
+#include "presets/io/reader.h"
+#include "presets/load/preset_kind.h"
+
+/* Which entry of a file's "source" or "prior" stands behind a field. */
+
+/* A spread beyond this says nothing any more. */
+#define MAX_SPREAD_FACTOR 1000.0
+
+/* The first field from `i` on that lies below a path, or the count of fields. */
+static size_t next_below(const char *path, size_t i)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    size_t length = strlen(path);
+    while (i < count && (strncmp(fields[i].path, path, length) != 0 ||
+                            fields[i].path[length] != '.')) {
+        i++;
+    }
+    return i;
+}
+
+/* "machine.gpu" is a group because fields lie below it; there is no list of groups. */
+static bool is_group(const char *path)
+{
+    size_t count = 0;
+    (void)fulcrum_fields(&count);
+    return next_below(path, 0) < count;
+}
+
+/* 1 if `key` is a field of the kind or a group of them; paths without the kind. */
+static int covers_any(enum fulcrum_preset_kind kind, const char *key)
+{
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s.%s", fulcrum_preset_kind_name(kind), key);
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(fields[i].path, path) == 0) {
+            return 1;
+        }
+    }
+    return is_group(path);
+}
+
+static void check_text(const struct fulcrum_node *node)
+{
+    char text[sizeof(((struct fulcrum_source *)NULL)->text)];
+    if (fulcrum_node_text(node, text, sizeof text) && text[0] == '\0') {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+}
+
+static void check_prior(const struct fulcrum_node *node)
+{
+    static const char *const keys[] = {"spread_factor", "reason", NULL};
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node spread = fulcrum_node_member(node, "spread_factor");
+    double factor = fulcrum_node_value(&spread);
+    if (!(factor >= 1.0 && factor <= MAX_SPREAD_FACTOR)) {
+        fulcrum_node_fault(&spread, FULCRUM_ERR_RANGE, "expected a number from 1 to %g",
+            MAX_SPREAD_FACTOR);
+    }
+    struct fulcrum_node reason = fulcrum_node_member(node, "reason");
+    check_text(&reason);
+}
+
+/* An entry that covers nothing is most likely a mistyped path: its field has none. */
+static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_kind kind,
+    void (*check)(const struct fulcrum_node *entry))
+{
+    if (map->json == NULL || !fulcrum_node_is_object(map)) {
+        return;
+    }
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        const char *key = member.key;
+        struct fulcrum_node entry = fulcrum_node_member(map, key);
+        if (!covers_any(kind, key)) {
+            fulcrum_reader_fault(entry.reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key: expected a field or a group of fields", entry.path);
+        }
+        check(&entry);
+    }
+}
+
+/* Entries that cover_check refused are taken too: one fault each is enough. */
+static int find_entry(
+    const struct fulcrum_node *root, const char *key, struct fulcrum_source *out)
+{
+    struct fulcrum_node prior = fulcrum_node_member(root, "prior");
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    struct fulcrum_node entry = fulcrum_node_member(&prior, key);
+    out->is_prior = entry.json != NULL;
+    out->spread_factor = 1.0;
+    struct fulcrum_node text = fulcrum_node_member(&source, key);
+    if (out->is_prior) {
+        struct fulcrum_node spread = fulcrum_node_member(&entry, "spread_factor");
+        out->spread_factor = fulcrum_node_value(&spread);
+        text = fulcrum_node_member(&entry, "reason");
+    }
+    if (json_object_is_type(text.json, json_type_string)) {
+        (void)snprintf(
+            out->text, sizeof out->text, "%s", json_object_get_string(text.json));
+    }
+    return out->is_prior || text.json != NULL;
+}
+
+/*
+ * The entry with the longest key that covers `path` ("gpu.idle_w"): that field itself
+ * or a group around it; a prior beats a source with the same key. Returns 0 if none.
+ *   out      text, is_prior and spread_factor are set
+ */
+static int cover_find(
+    const struct fulcrum_node *root, const char *path, struct fulcrum_source *out)
+{
+    char key[sizeof out->path];
+    (void)snprintf(key, sizeof key, "%s", path);
+    for (;;) {
+        if (find_entry(root, key, out)) {
+            return 1;
+        }
+        char *dot = strrchr(key, '.');
+        if (dot == NULL) {
+            return 0;
+        }
+        *dot = '\0';
+    }
+}
+
+enum { MAX_PENDING = 32, PATH_SIZE = 64 };
+
+/* An object whose members are still to be read. */
+struct pending {
+    struct fulcrum_node node;
+    char path[PATH_SIZE]; /* of the group in the field table: "machine.gpu" */
+};
+
+struct walk {
+    struct fulcrum_fields_io *io;
+    const struct fulcrum_node *root; /* where sources stand; NULL: not asked for */
+    const char *name;                /* of the preset */
+    struct pending pending[MAX_PENDING];
+    size_t count;
+};
+
+enum fulcrum_status fulcrum_fields_io_init(struct fulcrum_fields_io *out,
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+{
+    size_t count = 0;
+    (void)fulcrum_fields(&count);
+    struct fulcrum_source *sources = calloc(count, sizeof *sources);
+    TRY_MEMORY(sources, err, "the sources of a preset");
+    memset(out, 0, sizeof *out);
+    out->kind = kind;
+    out->sources = sources;
+    fulcrum_design_init(&out->design);
+    fulcrum_design_init(&out->blank);
+    return FULCRUM_OK;
+}
+
+void fulcrum_fields_io_clear(struct fulcrum_fields_io *io)
+{
+    free(io->sources);
+    io->sources = NULL;
+}
+
+int fulcrum_fields_io_has(
+    enum fulcrum_preset_kind kind, const struct fulcrum_field *field)
+{
+    const char *name = fulcrum_preset_kind_name(kind);
+    size_t length = strlen(name);
+    return strncmp(field->path, name, length) == 0 && field->path[length] == '.';
+}
+
+static struct fulcrum_source *source_of(
+    const struct fulcrum_fields_io *io, const struct fulcrum_field *field)
+{
+    size_t count = 0;
+    return &io->sources[field - fulcrum_fields(&count)];
+}
+
+static void note_source(const struct walk *walk, const struct fulcrum_node *node,
+    const struct fulcrum_field *field)
+{
+    struct fulcrum_source *source = source_of(walk->io, field);
+    memset(source, 0, sizeof *source);
+    const char *relative = strchr(field->path, '.') + 1;
+    if (!cover_find(walk->root, relative, source) &&
+        field->kind != FULCRUM_FIELD_TEXT) {
+        fulcrum_node_fault(node, FULCRUM_ERR_MISSING,
+            "no source: expected an entry of \"source\" or \"prior\" that covers it");
+    }
+    (void)snprintf(source->path, sizeof source->path, "%s", field->path);
+    (void)snprintf(source->file, sizeof source->file, "%s", walk->name);
+}
+
+/* What a parent gave is forgotten with its source. */
+static void take_back(struct fulcrum_fields_io *io, const struct fulcrum_field *field)
+{
+    memcpy((char *)&io->design + field->offset,
+        (const char *)&io->blank + field->offset, field->size);
+    memset(source_of(io, field), 0, sizeof(struct fulcrum_source));
+}
+
+static void apply_field(const struct walk *walk, const struct fulcrum_node *node,
+    const struct fulcrum_field *field)
+{
+    if (node->json == NULL) {
+        take_back(walk->io, field);
+        return;
+    }
+    struct fulcrum_design *design = &walk->io->design;
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status status;
+    if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
+        /* What is no number becomes NAN, which no field takes. */
+        status =
+            fulcrum_field_set_number(field, design, fulcrum_node_value(node), &failure);
+    } else {
+        /* No choice is called "": a value of another type lists the choices too. */
+        char text[256] = "";
+        bool is_text = json_object_is_type(node->json, json_type_string);
+        if ((is_text || field->kind == FULCRUM_FIELD_TEXT) &&
+            !fulcrum_node_text(node, text, sizeof text)) {
+            return;
+        }
+        status = fulcrum_field_set_text(field, design, text, &failure);
+    }
+    if (status != FULCRUM_OK) {
+        /* The field's setter knows what was expected, the node what stood there. */
+        const char *expected = strstr(failure.detail, "expected");
+        fulcrum_node_fault(
+            node, status, "%s", expected != NULL ? expected : failure.detail);
+    } else if (walk->root != NULL) {
+        note_source(walk, node, field);
+    }
+}
+
+static void enter_group(
+    struct walk *walk, const struct fulcrum_node *node, const char *path)
+{
+    if (node->json == NULL) {
+        /* null for a whole group takes all of it back. */
+        struct fulcrum_fields_io *io = walk->io;
+        size_t count = 0;
+        const struct fulcrum_field *fields = fulcrum_fields(&count);
+        for (size_t i = next_below(path, 0); i < count; i = next_below(path, i + 1)) {
+            take_back(io, &fields[i]);
+        }
+    } else if (fulcrum_node_is_object(node) && walk->count < MAX_PENDING) {
+        struct pending *next = &walk->pending[walk->count++];
+        next->node = *node;
+        (void)snprintf(next->path, sizeof next->path, "%s", path);
+    }
+}
+
+/* The field of this kind nearest to `path`; NULL where none is near. */
+static const struct fulcrum_field *nearest_field(
+    const struct walk *walk, const char *path)
+{
+    const char *nearest = fulcrum_field_nearest(path);
+    const struct fulcrum_field *field =
+        nearest != NULL ? fulcrum_field_find(nearest) : NULL;
+    return field != NULL && fulcrum_fields_io_has(walk->io->kind, field) ? field : NULL;
+}
+
+/* A key in the wrong group is found by its end, a mistyped one by its whole path. */
+static void fault_unknown(
+    const struct walk *walk, const struct fulcrum_node *node, const char *path)
+{
+    const struct fulcrum_field *field = nearest_field(walk, strrchr(path, '.') + 1);
+    if (field == NULL) {
+        field = nearest_field(walk, path);
+    }
+    fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT, "%s: unknown key%s%s%s",
+        node->path, field != NULL ? "; did you mean " : "",
+        field != NULL ? strchr(field->path, '.') + 1 : "", field != NULL ? "?" : "");
+}
+
+/* Members of the outermost object that are no fields. */
+static bool is_heading(const struct walk *walk, const char *key)
+{
+    static const char *const headings[] = {
+        "name", "title", "kind", "extends", "source", "prior"};
+    size_t count = walk->root != NULL ? sizeof headings / sizeof headings[0] : 2;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(headings[i], key) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void apply_member(
+    struct walk *walk, const struct pending *group, const char *key)
+{
+    char path[PATH_SIZE + 128];
+    (void)snprintf(path, sizeof path, "%s.%.100s", group->path, key);
+    struct fulcrum_node node = fulcrum_node_member(&group->node, key);
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    bool is_outermost = strchr(group->path, '.') == NULL;
+    if (field != NULL) {
+        apply_field(walk, &node, field);
+    } else if (is_group(path)) {
+        enter_group(walk, &node, path);
+    } else if (!is_outermost || !is_heading(walk, key)) {
+        fault_unknown(walk, &node, path);
+    }
+}
+
+/* A list of objects to visit stands in for recursion: files decide how deep it goes. */
+static void apply(struct walk *walk, const struct fulcrum_node *object)
+{
+    enter_group(walk, object, fulcrum_preset_kind_name(walk->io->kind));
+    for (size_t i = 0; i < walk->count; i++) {
+        struct pending group = walk->pending[i];
+        struct json_object_iter member;
+        json_object_object_foreachC(group.node.json, member)
+        {
+            apply_member(walk, &group, member.key);
+        }
+    }
+}
+
+void fulcrum_fields_io_apply(
+    struct fulcrum_fields_io *io, const struct fulcrum_node *root, const char *name)
+{
+    struct walk walk = {.io = io, .root = root, .name = name};
+    /* Adds a fault for each entry of "source" and "prior" that is malformed or covers
+     * no field. */
+    enum fulcrum_preset_kind kind = io->kind;
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    struct fulcrum_node prior = fulcrum_node_member(root, "prior");
+    check_entries(&source, kind, check_text);
+    check_entries(&prior, kind, check_prior);
+    apply(&walk, root);
+}
+
+void fulcrum_fields_io_apply_bare(
+    struct fulcrum_fields_io *io, const struct fulcrum_node *object)
+{
+    struct walk walk = {.io = io};
+    apply(&walk, object);
+}
+
+/* The object that a path's last part belongs to: "gpu" for "machine.gpu.idle_w". */
+static struct fulcrum_json *group_object(struct fulcrum_json *object,
+    struct fulcrum_json *last, const char *last_name, const char *name)
+{
+    if (name[0] == '\0') {
+        return object;
+    }
+    if (strcmp(last_name, name) == 0) {
+        return last;
+    }
+    return fulcrum_json_add_object(object, name);
+}
+
+static bool is_given(
+    const struct fulcrum_field *field, const struct fulcrum_design *design)
+{
+    if (field->kind == FULCRUM_FIELD_TEXT) {
+        return fulcrum_field_text(field, design)[0] != '\0';
+    }
+    return !isnan(fulcrum_field_number(field, design));
+}
+
+void fulcrum_fields_io_write(const struct fulcrum_design *design,
+    enum fulcrum_preset_kind kind, struct fulcrum_json *object)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    struct fulcrum_json *group = NULL;
+    char group_name[PATH_SIZE] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (!fulcrum_fields_io_has(kind, &fields[i]) || !is_given(&fields[i], design)) {
+            continue;
+        }
+        /* "machine.gpu.idle_w": group "gpu", key "idle_w"; no path is deeper. */
+        const char *relative = strchr(fields[i].path, '.') + 1;
+        const char *dot = strchr(relative, '.');
+        char name[PATH_SIZE];
+        (void)snprintf(name, sizeof name, "%.*s",
+            dot != NULL ? (int)(dot - relative) : 0, relative);
+        struct fulcrum_json *target = group_object(object, group, group_name, name);
+        if (name[0] != '\0') {
+            group = target;
+            memcpy(group_name, name, sizeof name);
+        }
+        const struct fulcrum_field *field = &fields[i];
+        const char *key = dot != NULL ? dot + 1 : relative;
+        if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
+            fulcrum_json_add_number(target, key, fulcrum_field_number(field, design));
+        } else {
+            fulcrum_json_add_text(target, key, fulcrum_field_text(field, design));
+        }
+    }
+}

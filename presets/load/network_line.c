@@ -1,0 +1,490 @@
+/* network_line.c - one line of a stream of networks, read strictly from JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Numbers are rows of tables: key, place, and what stands there where nothing is given.
+ * Ranges are not looked at here but by fulcrum_network_check, which knows what solvers
+ * rely on. So that a mistake is told once and all of a line together, a value that
+ * could not be read is replaced by one that no other value can clash with before the
+ * check.
+ */
+
+#include "presets/load/network_line.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/exact/product_form.h"
+#include "model/network/network.h"
+#include "model/quantity.h"
+#include "model/status.h"
+#include "model/try.h"
+#include "presets/io/document.h"
+#include "presets/io/reader.h"
+#include "presets/io/struct_io.h"
+
+/* A product-form network, read strictly from JSON. */
+
+/*
+ * As in network_line.c, numbers are rows and ranges are left to the model's check.
+ * Which members a station has depends on its type: what would have no effect is
+ * refused, as whoever wrote it expects one.
+ */
+
+#define REQUIRED      FULCRUM_UNKNOWN
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct fulcrum_struct_io_row product_form_line_network_rows[] = {
+    {"customers", offsetof(struct fulcrum_product_form_network, customers), REQUIRED,
+        1.0},
+    {"think_s", offsetof(struct fulcrum_product_form_network, think_s), 0.0, 1.0},
+};
+
+static const struct fulcrum_struct_io_row station_rows[] = {
+    {"service_s", offsetof(struct fulcrum_product_form_station, service_s), REQUIRED,
+        1.0},
+    {"visits", offsetof(struct fulcrum_product_form_station, visits), 1.0, 1.0},
+    {"servers", offsetof(struct fulcrum_product_form_station, servers), 1.0, 1.0},
+};
+
+static const char *type_name(int index)
+{
+    return fulcrum_product_form_type_name((enum fulcrum_product_form_type)index);
+}
+
+/* The member that is an object of these numbers, which are read into `base`. */
+static struct fulcrum_node read_section(const struct fulcrum_node *root,
+    const char *key, const struct fulcrum_struct_io *section, void *base)
+{
+    struct fulcrum_node object = fulcrum_node_member(root, key);
+    (void)fulcrum_struct_io_read(&object, section, base);
+    return object;
+}
+
+/* The member's choice, -1 after a fault; `otherwise` where it is not given. */
+static int read_choice(const struct fulcrum_node *object, const char *key,
+    fulcrum_struct_io_choice_name *name, int otherwise)
+{
+    struct fulcrum_node node = fulcrum_node_member(object, key);
+    return node.json != NULL ? fulcrum_struct_io_choice(&node, name) : otherwise;
+}
+
+static void read_station(const struct fulcrum_node *object,
+    struct fulcrum_product_form_station *station, double **rates)
+{
+    static const char *const others[] = {"name", "type", "rate", NULL};
+    const struct fulcrum_struct_io section = {
+        station_rows, LENGTH(station_rows), others};
+    (void)snprintf(station->name, sizeof station->name, "%.63s", object->path);
+    if (!fulcrum_node_is_object(object)) {
+        station->service_s = 1.0;
+        station->visits = 1.0;
+        return;
+    }
+    (void)fulcrum_struct_io_read(object, &section, station);
+    struct fulcrum_node name = fulcrum_node_member(object, "name");
+    if (name.json != NULL) {
+        (void)fulcrum_node_text(&name, station->name, sizeof station->name);
+    }
+    int index = read_choice(object, "type", type_name, (int)FULCRUM_STATION_QUEUE);
+    if (index < 0) {
+        return;
+    }
+    station->type = (enum fulcrum_product_form_type)index;
+    /* One server on a queue says what it is anyway. */
+    struct fulcrum_node servers = fulcrum_node_member(object, "servers");
+    bool is_multi = station->type == FULCRUM_STATION_MULTI;
+    bool is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
+    if (is_multi && servers.json == NULL) {
+        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
+    } else if (!is_multi && !is_one && servers.json != NULL) {
+        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type %s takes none",
+            type_name((int)station->type));
+    }
+    /* The station's type becomes one that needs no rates where they cannot be read. */
+    struct fulcrum_node rate = fulcrum_node_member(object, "rate");
+    if (station->type == FULCRUM_STATION_LD) {
+        if (!fulcrum_struct_io_numbers(&rate, 1.0, rates, &station->rate_count)) {
+            station->type = FULCRUM_STATION_QUEUE;
+        }
+        station->rate = *rates;
+    } else if (rate.json != NULL) {
+        fulcrum_node_fault(&rate, FULCRUM_ERR_RANGE, "type %s takes none",
+            type_name((int)station->type));
+    }
+}
+
+/* Returns 1, or 0 after a fault of the list itself. */
+static int read_stations(
+    const struct fulcrum_node *array, struct fulcrum_product_form_line *out)
+{
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return 0;
+    }
+    if (count == 0) {
+        return 1;
+    }
+    out->stations = calloc(count, sizeof *out->stations);
+    out->rates = calloc(count, sizeof *out->rates);
+    if (out->stations == NULL || out->rates == NULL) {
+        fulcrum_reader_fault(
+            array->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory for it", array->path);
+        return 0;
+    }
+    out->network.stations = out->stations;
+    out->network.station_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        read_station(&element, &out->stations[i], &out->rates[i]);
+    }
+    return 1;
+}
+
+#define MEMBER(member) offsetof(struct fulcrum_network, member)
+
+/* The largest numbers that the check lets pass, against which nothing is too much. */
+#define MANY_ACTORS  1e7
+#define MANY_THREADS 1e6
+
+static const struct fulcrum_struct_io_row network_rows[] = {
+    {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
+    {"delay_s", MEMBER(delay_s), 0.0, 1.0},
+};
+
+static const struct fulcrum_struct_io_row cpu_rows[] = {
+    {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
+    {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
+    {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
+    {"slice_s", MEMBER(cpu.slice_s), 0.0, 0.0},
+    {"smt_yield_frac", MEMBER(cpu.smt_yield_frac), 0.0, 0.0},
+    {"turbo_frac", MEMBER(cpu.turbo_frac), 0.0, 0.0},
+    {"oversubscription_frac", MEMBER(cpu.oversubscription_frac), 0.0, 0.0},
+};
+/* The last rows, in place of which a table may be given. */
+enum { FIRST_CURVE_ROW = 4 };
+
+static const struct fulcrum_struct_io_row step_rows[] = {
+    {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
+    {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
+};
+
+static const char *const no_others[] = {NULL};
+
+static const struct fulcrum_struct_io_row host_rows[] = {
+    {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
+    {"per_item_s", MEMBER(host.per_item_s), 0.0, 1.0},
+};
+
+static const struct fulcrum_struct_io_row gpu_rows[] = {
+    {"per_batch_s", MEMBER(gpu.per_batch_s), 0.0, 1.0},
+    {"per_item_s", MEMBER(gpu.per_item_s), 0.0, 1.0},
+};
+
+static const struct fulcrum_struct_io_row batching_rows[] = {
+    {"size", MEMBER(batch_size), 0.0, 1.0},
+    {"depth", MEMBER(depth), 1.0, 1.0},
+};
+
+static const struct fulcrum_struct_io_row training_rows[] = {
+    {"env_steps_per_train_step", MEMBER(training.env_steps_per_train_step), REQUIRED,
+        1.0},
+    {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
+    {"queue_train_steps", MEMBER(training.queue_train_steps), REQUIRED, 1.0},
+    {"sharing_frac", MEMBER(training.sharing_frac), 0.0, 1.0},
+};
+
+static const char *law_name(int index)
+{
+    return fulcrum_step_law_name((enum fulcrum_step_law)index);
+}
+
+static const char *policy_name(int index)
+{
+    return fulcrum_batch_policy_name((enum fulcrum_batch_policy)index);
+}
+
+static const char *kind_name(int index)
+{
+    static const char *const names[] = {"network", "product_form_network", NULL};
+    return names[index];
+}
+
+/* A table stands in place of the three fractions, and says how many threads there are.
+ */
+static void read_capacity(const struct fulcrum_node *object,
+    const struct fulcrum_node *table, struct fulcrum_network_line *line)
+{
+    struct fulcrum_cpu_station *cpu = &line->network.cpu;
+    for (size_t i = FIRST_CURVE_ROW; i < LENGTH(cpu_rows); i++) {
+        struct fulcrum_node node = fulcrum_node_member(object, cpu_rows[i].key);
+        if (node.json != NULL) {
+            fulcrum_node_fault(
+                &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
+        }
+    }
+    if (!fulcrum_struct_io_numbers(table, 1.0, &line->capacity, &cpu->capacity_count)) {
+        return;
+    }
+    cpu->curve = FULCRUM_CURVE_TABLE;
+    cpu->capacity = line->capacity;
+    double length = (double)cpu->capacity_count;
+    struct fulcrum_node cores = fulcrum_node_member(object, "cores");
+    struct fulcrum_node threads = fulcrum_node_member(object, "threads");
+    if (threads.json == NULL) {
+        cpu->thread_count = cores.json != NULL ? fmax(length, cpu->core_count) : length;
+    }
+    if (cores.json == NULL) {
+        cpu->core_count = fmin(length, cpu->thread_count);
+    }
+}
+
+/* Beside a table the counts of cores and threads may be left out. */
+static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    static const char *const others[] = {"capacity", NULL};
+    const struct fulcrum_struct_io section = {cpu_rows, LENGTH(cpu_rows), others};
+    struct fulcrum_struct_io_row optional[LENGTH(cpu_rows)];
+    const struct fulcrum_struct_io beside_table = {optional, LENGTH(optional), others};
+    memcpy(optional, cpu_rows, sizeof optional);
+    optional[0].otherwise = optional[0].neutral;
+    optional[1].otherwise = optional[1].neutral;
+
+    struct fulcrum_node object = fulcrum_node_member(root, "cpu");
+    struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
+    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+    bool is_object = fulcrum_struct_io_read(
+        &object, table.json != NULL ? &beside_table : &section, &line->network);
+    if (is_object && table.json != NULL) {
+        read_capacity(&object, &table, line);
+    }
+}
+
+/*
+ * Without a law, steps that vary are lognormal. What has no valid law or cv is taken
+ * for Pareto's, which accepts any cv.
+ */
+static void read_step(const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    static const char *const others[] = {"law", NULL};
+    const struct fulcrum_struct_io section = {step_rows, LENGTH(step_rows), others};
+    struct fulcrum_node object = read_section(root, "step", &section, network);
+    struct fulcrum_step *step = &network->step;
+    int index = read_choice(&object, "law", law_name,
+        step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
+                                         : (int)FULCRUM_LAW_DETERMINISTIC);
+    if (index < 0 || isnan(step->cv)) {
+        index = (int)FULCRUM_LAW_PARETO;
+        step->cv = 0.0;
+    }
+    step->law = (enum fulcrum_step_law)index;
+}
+
+static void read_batching(
+    const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    static const char *const others[] = {"policy", NULL};
+    const struct fulcrum_struct_io section = {
+        batching_rows, LENGTH(batching_rows), others};
+    struct fulcrum_node object = read_section(root, "batching", &section, network);
+    struct fulcrum_node size = fulcrum_node_member(&object, "size");
+    int index = read_choice(&object, "policy", policy_name, (int)FULCRUM_BATCH_GREEDY);
+    network->policy =
+        index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
+    bool is_zero = size.json != NULL && network->batch_size == 0.0;
+    bool is_missing = size.json == NULL && network->policy == FULCRUM_BATCH_FIXED;
+    if (is_zero || is_missing) {
+        fulcrum_node_fault(&size, FULCRUM_ERR_RANGE, "expected at least 1%s",
+            is_missing ? " with policy fixed" : ", or null for no limit");
+        network->batch_size = 1.0;
+    }
+}
+
+static void read_training(
+    const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    const struct fulcrum_struct_io section = {
+        training_rows, LENGTH(training_rows), no_others};
+    struct fulcrum_node object = fulcrum_node_member(root, "training");
+    if (object.json == NULL) {
+        return;
+    }
+    (void)fulcrum_struct_io_read(&object, &section, network);
+    double *steps = &network->training.env_steps_per_train_step;
+    if (*steps == 0.0) {
+        struct fulcrum_node node =
+            fulcrum_node_member(&object, "env_steps_per_train_step");
+        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE,
+            "expected more than 0; without training, leave `training` out");
+        *steps = 1.0;
+    }
+}
+
+static int continues_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[';
+}
+
+/* What the check names as members, users know as keys. NULL where `text` is neither. */
+static const char *key_of(const char *text, size_t *length)
+{
+    static const char *const renamed[][2] = {
+        {"cpu.core_count", "cpu.cores"},
+        {"cpu.thread_count", "cpu.threads"},
+        {"batch_size", "batching.size"},
+        {"depth", "batching.depth"},
+    };
+    for (size_t i = 0; i < LENGTH(renamed); i++) {
+        *length = strlen(renamed[i][0]);
+        if (strncmp(text, renamed[i][0], *length) == 0 &&
+            !continues_word(text[*length])) {
+            return renamed[i][1];
+        }
+    }
+    *length = 1;
+    return NULL;
+}
+
+static void name_keys(struct fulcrum_error *failure)
+{
+    char text[sizeof failure->detail] = "";
+    size_t used = 0;
+    const char *from = failure->detail;
+    char before = ' ';
+    while (*from != '\0') {
+        size_t length = 1;
+        const char *key = continues_word(before) ? NULL : key_of(from, &length);
+        int written = snprintf(text + used, sizeof text - used, "%.*s",
+            key != NULL ? (int)strlen(key) : 1, key != NULL ? key : from);
+        used += (size_t)written;
+        if (used >= sizeof text) {
+            break;
+        }
+        length = key != NULL ? length : 1;
+        before = from[length - 1];
+        from += length;
+    }
+    memcpy(failure->detail, text, sizeof text);
+}
+
+static void read_network(
+    const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    static const char *const others[] = {
+        "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
+    const struct fulcrum_struct_io section = {
+        network_rows, LENGTH(network_rows), others};
+    (void)fulcrum_struct_io_read(root, &section, &line->network);
+    read_cpu(root, line);
+    read_step(root, &line->network);
+    const struct fulcrum_struct_io host_section = {
+        host_rows, LENGTH(host_rows), no_others};
+    const struct fulcrum_struct_io gpu_section = {
+        gpu_rows, LENGTH(gpu_rows), no_others};
+    (void)read_section(root, "host", &host_section, &line->network);
+    (void)read_section(root, "gpu", &gpu_section, &line->network);
+    read_batching(root, &line->network);
+    read_training(root, &line->network);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
+        name_keys(&failure);
+        fulcrum_reader_adopt(root->reader, &failure);
+    }
+}
+
+static void read_document(
+    const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    struct fulcrum_node name = fulcrum_node_member(root, "name");
+    if (name.json != NULL) {
+        line->has_name = fulcrum_node_text(&name, line->name, sizeof line->name);
+    }
+    int index = read_choice(root, "kind", kind_name, (int)FULCRUM_KIND_NETWORK);
+    if (index < 0) {
+        return;
+    }
+    line->kind = (enum fulcrum_network_kind)index;
+    if (line->kind == FULCRUM_KIND_PRODUCT_FORM) {
+        /*
+         * Adds faults for what is malformed, and those of fulcrum_product_form_check. A
+         * station without a name is called by its place, "stations[2]".
+         */
+        static const char *const others[] = {"kind", "name", "stations", NULL};
+        const struct fulcrum_struct_io section = {product_form_line_network_rows,
+            LENGTH(product_form_line_network_rows), others};
+        (void)fulcrum_struct_io_read(root, &section, &line->product_form.network);
+        struct fulcrum_node stations = fulcrum_node_member(root, "stations");
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (read_stations(&stations, &line->product_form) &&
+            fulcrum_product_form_check(&line->product_form.network, &failure) !=
+                FULCRUM_OK) {
+            fulcrum_reader_adopt(root->reader, &failure);
+        }
+    } else {
+        read_network(root, line);
+    }
+}
+
+/* Several faults in one line: the label comes once, and "; " between them. */
+static void join_lines(struct fulcrum_error *err, const char *label)
+{
+    char text[sizeof err->detail] = "";
+    size_t used = 0;
+    const char *from = err->detail;
+    while (*from != '\0' && used < sizeof text) {
+        size_t length = strcspn(from, "\n");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s",
+            used > 0 ? "; " : "", (int)length, from);
+        from += length;
+        from += *from == '\n' ? 1 : 0;
+        if (strncmp(from, label, strlen(label)) == 0) {
+            from += strlen(label);
+            from += strncmp(from, ": ", 2) == 0 ? 2 : 0;
+        }
+    }
+    memcpy(err->detail, text, sizeof text);
+}
+
+static enum fulcrum_status parse_text(struct fulcrum_network_line *out,
+    struct fulcrum_reader *reader, const char *text, size_t length,
+    struct fulcrum_error *err)
+{
+    struct json_object *document = NULL;
+    FAIL_IF(memchr(text, '\0', length) != NULL, err, FULCRUM_ERR_FORMAT,
+        "%s, column %zu: a zero byte", reader->file, strlen(text) + 1);
+    TRY(fulcrum_document_parse_line(reader->file, text, length, &document, err));
+    struct fulcrum_node root = fulcrum_node_root(reader, document);
+    read_document(&root, out);
+    fulcrum_document_free(document);
+    return fulcrum_reader_finish(reader, err);
+}
+
+enum fulcrum_status fulcrum_network_line_parse(struct fulcrum_network_line *out,
+    const char *label, const char *text, size_t length, struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {label, {FULCRUM_OK, ""}};
+    *out = (struct fulcrum_network_line){.kind = FULCRUM_KIND_NETWORK};
+    enum fulcrum_status status = parse_text(out, &reader, text, length, err);
+    if (status != FULCRUM_OK && err != NULL) {
+        join_lines(err, label);
+    }
+    return status;
+}
+
+void fulcrum_network_line_clear(struct fulcrum_network_line *line)
+{
+    struct fulcrum_product_form_line *product_form = &line->product_form;
+    for (size_t i = 0;
+         product_form->rates != NULL && i < product_form->network.station_count; i++) {
+        free(product_form->rates[i]);
+    }
+    free(product_form->rates);
+    free(product_form->stations);
+    free(line->capacity);
+    line->capacity = NULL;
+    *product_form = (struct fulcrum_product_form_line){.stations = NULL};
+}

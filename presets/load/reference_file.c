@@ -1,0 +1,803 @@
+/* reference_file.c - references from files and into files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/load/reference_file.h"
+
+#include <assert.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/design.h"
+#include "model/design/reference.h"
+#include "model/status.h"
+#include "model/try.h"
+#include "presets/io/document.h"
+#include "presets/io/json.h"
+#include "presets/io/reader.h"
+#include "presets/io/struct_io.h"
+#include "presets/load/fields_io.h"
+#include "presets/load/file_header.h"
+#include "presets/load/preset.h"
+#include "presets/load/preset_folders.h"
+
+/* The points of a reference file: settings and observations. */
+
+/*
+ * A setting is a field of the design or a condition that only the source knows, told
+ * apart by the dot in its path: a mistyped field is thus never taken for a condition.
+ */
+
+#define ENV_COUNT_MOST 1e13 /* most actors times most environments of one */
+
+/* 1, or a fault: names of conditions and quantities are words for files and columns. */
+static int check_word(const struct fulcrum_node *node, const char *word, size_t size)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    size_t length = strlen(word);
+    if (length == 0 || length >= size || strspn(word, letters) != length) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s: expected a name of 1 to %zu small letters, digits and underscores",
+            node->path, size - 1);
+        return 0;
+    }
+    return 1;
+}
+
+/* Whether a design would take the value is asked of a design nobody keeps. */
+static void check_field(const struct fulcrum_node *node,
+    const struct fulcrum_field *field, const struct fulcrum_reference_setting *setting)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    bool is_text = isnan(setting->number);
+    bool is_number =
+        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+    enum fulcrum_status status =
+        is_text && !is_number
+            ? fulcrum_field_set_text(field, &design, setting->text, &failure)
+            : fulcrum_field_set_number(field, &design, setting->number, &failure);
+    if (status != FULCRUM_OK) {
+        /* What the field's setter expected; the node says what stood there. */
+        const char *expected = strstr(failure.detail, "expected");
+        fulcrum_node_fault(
+            node, failure.status, "%s", expected != NULL ? expected : failure.detail);
+    }
+}
+
+/* "sm_count" is the end of a field, "workers" is a word of the source. */
+static void check_condition(
+    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
+{
+    if (!check_word(node, setting->path, sizeof setting->path)) {
+        return;
+    }
+    const struct fulcrum_field *field = fulcrum_field_find(setting->path);
+    if (field != NULL) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s: short names are for the command line; did you mean %s?", node->path,
+            field->path);
+    } else if (fabs(setting->number) > FULCRUM_REFERENCE_MOST) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a number from %g to %g",
+            -FULCRUM_REFERENCE_MOST, FULCRUM_REFERENCE_MOST);
+    }
+}
+
+static void check_setting(
+    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
+{
+    if (strcmp(setting->path, FULCRUM_REFERENCE_ENV_COUNT) == 0) {
+        double count = setting->number;
+        if (!(count >= 1.0 && count <= ENV_COUNT_MOST && count == floor(count))) {
+            fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+                "expected a whole number from 1 to %g", ENV_COUNT_MOST);
+        }
+    } else if (strchr(setting->path, '.') == NULL) {
+        check_condition(node, setting);
+    } else if (fulcrum_field_find(setting->path) != NULL) {
+        check_field(node, fulcrum_field_find(setting->path), setting);
+    } else {
+        const char *path = setting->path;
+        const char *nearest = fulcrum_field_nearest(path);
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: no field is called so%s%s%s", node->path,
+            nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "?" : "");
+    }
+}
+
+/* 1 and the value, which is text or a number, or a fault and 0. */
+static int read_value(
+    const struct fulcrum_node *node, struct fulcrum_reference_setting *setting)
+{
+    setting->number = (double)NAN;
+    if (!json_object_is_type(node->json, json_type_string)) {
+        if (node->json == NULL || json_object_is_type(node->json, json_type_boolean) ||
+            json_object_is_type(node->json, json_type_array) ||
+            json_object_is_type(node->json, json_type_object)) {
+            fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected a number or text");
+            return 0;
+        }
+        return fulcrum_node_number(node, &setting->number);
+    }
+    if (!fulcrum_node_text(node, setting->text, sizeof setting->text)) {
+        return 0;
+    }
+    if (setting->text[0] == '\0') {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
+        return 0;
+    }
+    return 1;
+}
+
+static void read_setting(const struct fulcrum_node *set, const char *key,
+    struct fulcrum_reference_setting *setting)
+{
+    struct fulcrum_node node = fulcrum_node_member(set, key);
+    if (strlen(key) >= sizeof setting->path) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
+            "%s: expected a path of at most %zu bytes", node.path,
+            sizeof setting->path - 1);
+        return;
+    }
+    memcpy(setting->path, key, strlen(key) + 1);
+    if (read_value(&node, setting)) {
+        check_setting(&node, setting);
+    }
+}
+
+static void check_number(const struct fulcrum_node *node, const char *quantity)
+{
+    double value = fulcrum_node_value(node);
+    size_t length = strlen(quantity);
+    bool is_share = length > 5 && strcmp(quantity + length - 5, "_frac") == 0;
+    double most = is_share ? 1.0 : FULCRUM_REFERENCE_MOST;
+    /* What an observation can be below zero: a difference, named so. */
+    bool is_difference =
+        strstr(quantity, "bias") != NULL || strstr(quantity, "change") != NULL;
+    double least = is_difference ? -most : 0.0;
+    if (!(value >= least && value <= most)) {
+        fulcrum_node_fault(
+            node, FULCRUM_ERR_RANGE, "expected a number from %g to %g", least, most);
+    }
+}
+
+static void read_observation(const struct fulcrum_node *observed, const char *key,
+    struct fulcrum_observation *observation)
+{
+    static const char *const keys[] = {"value", "half_width", NULL};
+    struct fulcrum_node node = fulcrum_node_member(observed, key);
+    if (!check_word(&node, key, sizeof observation->quantity) ||
+        !fulcrum_node_is_object(&node)) {
+        return;
+    }
+    memcpy(observation->quantity, key, strlen(key) + 1);
+    fulcrum_node_check_keys(&node, keys);
+    struct fulcrum_node value = fulcrum_node_member(&node, "value");
+    struct fulcrum_node half_width = fulcrum_node_member(&node, "half_width");
+    if (fulcrum_node_number(&value, &observation->value)) {
+        check_number(&value, key);
+    }
+    /* A half-width is below zero for no quantity. */
+    double half = 0.0;
+    if (fulcrum_node_measured(&half_width, &observation->half_width)) {
+        half = observation->half_width;
+    }
+    if (half < 0.0 || half > FULCRUM_REFERENCE_MOST) {
+        fulcrum_node_fault(&half_width, FULCRUM_ERR_RANGE,
+            "expected a number from 0 to %g", FULCRUM_REFERENCE_MOST);
+    }
+}
+
+/* Room for `count` items and one more; a fault where memory ran out. */
+static void *room_for(const struct fulcrum_node *node, size_t count, size_t size)
+{
+    void *items = calloc(count + 1, size);
+    if (items == NULL) {
+        fulcrum_reader_fault(
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
+    }
+    return items;
+}
+
+static size_t member_count(const struct fulcrum_node *object)
+{
+    return (size_t)json_object_object_length(object->json);
+}
+
+static void read_settings(
+    const struct fulcrum_node *set, struct fulcrum_reference_point *point)
+{
+    if (!fulcrum_node_is_object(set)) {
+        return;
+    }
+    point->settings = room_for(set, member_count(set), sizeof *point->settings);
+    struct json_object_iter member;
+    json_object_object_foreachC(set->json, member)
+    {
+        if (point->settings != NULL) {
+            read_setting(set, member.key, &point->settings[point->setting_count++]);
+        }
+    }
+}
+
+static void read_observations(
+    const struct fulcrum_node *observed, struct fulcrum_reference_point *point)
+{
+    if (!fulcrum_node_is_object(observed)) {
+        return;
+    }
+    if (member_count(observed) == 0) {
+        fulcrum_node_fault(
+            observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
+    }
+    point->observations =
+        room_for(observed, member_count(observed), sizeof *point->observations);
+    struct json_object_iter member;
+    json_object_object_foreachC(observed->json, member)
+    {
+        if (point->observations != NULL) {
+            read_observation(
+                observed, member.key, &point->observations[point->observation_count++]);
+        }
+    }
+}
+
+static void read_point(
+    const struct fulcrum_node *node, struct fulcrum_reference_point *point)
+{
+    static const char *const keys[] = {"series", "set", "observed", NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node series = fulcrum_node_member(node, "series");
+    struct fulcrum_node set = fulcrum_node_member(node, "set");
+    struct fulcrum_node observed = fulcrum_node_member(node, "observed");
+    if (series.json != NULL) {
+        (void)fulcrum_node_text(&series, point->series, sizeof point->series);
+    }
+    read_settings(&set, point);
+    read_observations(&observed, point);
+}
+
+/*
+ * Adds the points of an array, as they stand there, or faults to the node's reader. A
+ * reference with faults is never handed out, so it may stay incomplete.
+ */
+static void reference_read_points(
+    const struct fulcrum_node *array, struct fulcrum_reference *reference)
+{
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
+        return;
+    }
+    reference->points = room_for(array, count, sizeof *reference->points);
+    if (reference->points == NULL) {
+        return;
+    }
+    reference->point_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        reference->points[i].index = i;
+        if (fulcrum_node_is_object(&element)) {
+            read_point(&element, &reference->points[i]);
+        }
+    }
+}
+
+static bool is_equal(const struct fulcrum_reference_setting *a,
+    const struct fulcrum_reference_setting *b)
+{
+    bool is_same = isnan(a->number) ? isnan(b->number) : a->number == b->number;
+    return is_same && strcmp(a->path, b->path) == 0 && strcmp(a->text, b->text) == 0;
+}
+
+/* In whatever order the settings stand; paths within one point differ. */
+static bool is_repeat(const struct fulcrum_reference_point *point,
+    const struct fulcrum_reference_point *earlier)
+{
+    assert(point != NULL && earlier != NULL);
+    size_t count = point->setting_count;
+    if (strcmp(point->series, earlier->series) != 0 ||
+        count != earlier->setting_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < count && !is_equal(&point->settings[i], &earlier->settings[k])) {
+            k++;
+        }
+        if (k == count) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static struct fulcrum_observation *find_observation(
+    const struct fulcrum_reference_point *point, const char *quantity)
+{
+    for (size_t i = 0; i < point->observation_count; i++) {
+        if (strcmp(point->observations[i].quantity, quantity) == 0) {
+            return &point->observations[i];
+        }
+    }
+    return NULL;
+}
+
+/* Frames become steps; a point that has both is a fault. */
+static void reference_convert_frames(
+    const struct fulcrum_node *array, struct fulcrum_reference *reference)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_observation *frames =
+            find_observation(&reference->points[i], "frames_per_s");
+        if (frames == NULL) {
+            continue;
+        }
+        if (find_observation(&reference->points[i], "steps_per_s") != NULL) {
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu].observed has frames_per_s and steps_per_s: expected one of "
+                "them",
+                array->path, i);
+            continue;
+        }
+        (void)snprintf(frames->quantity, sizeof frames->quantity, "%s", "steps_per_s");
+        frames->value /= reference->frame_skip;
+        frames->half_width /= reference->frame_skip;
+    }
+}
+
+/* Published or measured points from files. */
+
+/*
+ * One function per member of the file, in a table with its key. What the points need
+ * from the rest (the frame skip, the point that ratios refer to) is looked at once all
+ * of it was read, so that the order of members does not matter.
+ */
+
+typedef void member_reader(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference);
+
+static void read_schema(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)reference;
+    fulcrum_file_header_check_schema(
+        node, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
+}
+
+static void read_note(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(node, reference->note, sizeof reference->note);
+}
+
+static void read_not_predicted(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(
+        node, reference->not_predicted, sizeof reference->not_predicted);
+}
+
+static void read_source(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference_source *source)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    if (strlen(key) >= sizeof source->part) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
+            "%s: expected a key of at most %zu bytes", node.path,
+            sizeof source->part - 1);
+        return;
+    }
+    memcpy(source->part, key, strlen(key) + 1);
+    if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
+        source->text[0] == '\0') {
+        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+}
+
+static void read_sources(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    reference->sources = room_for(map, member_count(map), sizeof *reference->sources);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        if (reference->sources != NULL) {
+            read_source(
+                map, member.key, &reference->sources[reference->source_count++]);
+        }
+    }
+}
+
+static void read_machine(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    struct fulcrum_design *design = &reference->design;
+    fulcrum_preset_read_half(
+        node, FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_REFERENCE, design);
+    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
+}
+
+static void read_workload(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    struct fulcrum_design *design = &reference->design;
+    fulcrum_preset_read_half(
+        node, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_REFERENCE, design);
+    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
+}
+
+/* A path as it was found ends with what was asked for; a preset's file does not. */
+static bool is_path_of(const char *path, const char *name)
+{
+    size_t path_length = strlen(path);
+    size_t length = strlen(name);
+    return path_length >= length && strcmp(path + path_length - length, name) == 0;
+}
+
+/*
+ * Whether it is there is asked now, what it holds when a prediction starts from it. A
+ * path is kept as seen from here, for whoever predicts.
+ */
+static int read_calibration_name(
+    const struct fulcrum_node *node, char out[FULCRUM_REFERENCE_CALIBRATION_SIZE])
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (!fulcrum_node_text(node, out, FULCRUM_REFERENCE_CALIBRATION_SIZE)) {
+        return 0;
+    }
+    if (fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, out, node->reader->file, path,
+            &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+        return 0;
+    }
+    if (!is_path_of(path, out)) {
+        return 1;
+    }
+    if (strlen(path) >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FILE,
+            "expected a path of at most %d bytes",
+            FULCRUM_REFERENCE_CALIBRATION_SIZE - 1);
+        return 0;
+    }
+    memcpy(out, path, strlen(path) + 1);
+    return 1;
+}
+
+static void read_calibration(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)read_calibration_name(node, reference->calibration);
+}
+
+static void read_series_calibration(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    struct fulcrum_series_calibration *own =
+        &reference->calibrations[reference->calibration_count];
+    size_t i = 0;
+    while (
+        i < reference->point_count && strcmp(reference->points[i].series, key) != 0) {
+        i++;
+    }
+    if (i == reference->point_count) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a series of the points", node.path);
+    } else if (read_calibration_name(&node, own->calibration)) {
+        memcpy(own->series, key, strlen(key) + 1);
+        reference->calibration_count++;
+    }
+}
+
+/* Follows the points in the table: it names their series. */
+static void read_calibrations(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    reference->calibrations =
+        room_for(map, member_count(map), sizeof *reference->calibrations);
+    struct json_object_iter member;
+    json_object_object_foreachC(map->json, member)
+    {
+        if (reference->calibrations != NULL) {
+            read_series_calibration(map, member.key, reference);
+        }
+    }
+}
+
+static const char *predictor_name(int index)
+{
+    return fulcrum_predictor_name((size_t)index);
+}
+
+static void read_predictor(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    int index = fulcrum_struct_io_choice(node, predictor_name);
+    if (index >= 0) {
+        reference->predictor = (enum fulcrum_predictor_kind)index;
+    }
+}
+
+static void read_frame_skip(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double skip = fulcrum_node_value(node);
+    if (skip >= 1.0 && skip <= FULCRUM_REFERENCE_FRAME_SKIP_MOST &&
+        skip == floor(skip)) {
+        reference->frame_skip = skip;
+        return;
+    }
+    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a whole number from 1 to %g",
+        FULCRUM_REFERENCE_FRAME_SKIP_MOST);
+}
+
+/* Follows the points in the table: it counts them. */
+static void read_relative_to(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double index = fulcrum_node_value(node);
+    double count = (double)reference->point_count;
+    if (index >= 0.0 && index < count && index == floor(index)) {
+        reference->is_relative = 1;
+        reference->relative_to = (size_t)index;
+    } else if (reference->point_count > 0) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+            "expected the index of a point, from 0 to %g", count - 1.0);
+    }
+}
+
+static void read_points(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    reference_read_points(node, reference);
+    /* A fault for each point that has series and settings of an earlier one. */
+    for (size_t i = 1; i < reference->point_count; i++) {
+        size_t j = 0;
+        while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
+            j++;
+        }
+        if (j < i) {
+            fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu] has the series and the settings of %s[%zu]: expected each "
+                "point once",
+                node->path, i, node->path, j);
+        }
+    }
+    reference_convert_frames(node, reference);
+}
+
+/* In this order: points need the frame skip; what is relative, and calibrations by
+ * series, the points. */
+static const struct {
+    const char *key;
+    member_reader *read;
+    bool is_required;
+} members[] = {
+    {"schema", read_schema, 1},
+    {"source", read_sources, 1},
+    {"note", read_note, 0},
+    {"machine", read_machine, 0},
+    {"workload", read_workload, 0},
+    {"calibration", read_calibration, 0},
+    {"predictor", read_predictor, 1},
+    {"not_predicted", read_not_predicted, 0},
+    {"frame_skip", read_frame_skip, 0},
+    {"points", read_points, 1},
+    {"relative_to", read_relative_to, 0},
+    {"calibrations", read_calibrations, 0},
+};
+
+enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
+
+/* A member, or a series, setting or quantity of a point. */
+static bool is_part(const struct fulcrum_reference *reference, const char *key)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        if (strcmp(members[i].key, key) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        bool is_found =
+            strcmp(point->series, key) == 0 || find_observation(point, key) != NULL;
+        for (size_t k = 0; k < point->setting_count && !is_found; k++) {
+            is_found = strcmp(point->settings[k].path, key) == 0;
+        }
+        if (is_found) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* No number without a source; presets named here have their own. */
+static void check_sources(
+    const struct fulcrum_node *root, const struct fulcrum_reference *reference)
+{
+    static const char *const parts[] = {"points", "machine", "workload"};
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    if (!json_object_is_type(source.json, json_type_object)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct fulcrum_node part = fulcrum_node_member(root, parts[i]);
+        struct fulcrum_node text = fulcrum_node_member(&source, parts[i]);
+        bool is_own = i == 0 || json_object_is_type(part.json, json_type_object);
+        if (is_own && text.json == NULL) {
+            fulcrum_node_fault(&text, FULCRUM_ERR_MISSING,
+                "expected where the values of \"%s\" were read", parts[i]);
+        }
+    }
+    /* A source of nothing is most likely a mistyped name: what it is for has none. */
+    for (size_t i = 0; i < reference->source_count; i++) {
+        const char *key = reference->sources[i].part;
+        struct fulcrum_node node = fulcrum_node_member(&source, key);
+        if (node.json != NULL && !is_part(reference, key)) {
+            fulcrum_reader_fault(node.reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key: expected a member of the file, or a series, setting "
+                "or quantity of its points",
+                node.path);
+        }
+    }
+}
+
+static enum fulcrum_status read_reference(const char *path,
+    struct json_object *document, struct fulcrum_reference *reference,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
+    struct fulcrum_node root = fulcrum_node_root(&reader, document);
+    struct fulcrum_file_header head;
+    (void)fulcrum_file_header_read(&root, FULCRUM_PRESET_REFERENCE, &head);
+    if (head.is_kind) {
+        memcpy(reference->name, head.name, sizeof head.name);
+        memcpy(reference->title, head.title, sizeof head.title);
+        /* null counts as absent. */
+        const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
+        for (size_t i = 0; i < MEMBER_COUNT; i++) {
+            keys[i + 3] = members[i].key;
+            struct fulcrum_node node = fulcrum_node_member(&root, members[i].key);
+            if (node.json != NULL || members[i].is_required) {
+                members[i].read(&node, reference);
+            }
+        }
+        fulcrum_node_check_keys(&root, keys);
+        check_sources(&root, reference);
+    }
+    return fulcrum_reader_finish(&reader, err);
+}
+
+enum fulcrum_status fulcrum_reference_load(
+    const char *name, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct json_object *document = NULL;
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    enum fulcrum_status status;
+    TRY_MEMORY(reference, err, "%s", name);
+    fulcrum_design_init(&reference->design);
+    reference->frame_skip = 1.0;
+    TRY_OR_END(fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err));
+    TRY_OR_END(fulcrum_document_read(path, &document, err));
+    TRY_OR_END(read_reference(path, document, reference, err));
+    *out = reference;
+    reference = NULL;
+end:
+    fulcrum_document_free(document);
+    fulcrum_reference_free(reference);
+    return status;
+}
+
+static void add_text(struct fulcrum_json *object, const char *key, const char *text)
+{
+    if (text[0] != '\0') {
+        fulcrum_json_add_text(object, key, text);
+    }
+}
+
+static void add_half(struct fulcrum_json *root,
+    const struct fulcrum_reference *reference, enum fulcrum_preset_kind kind)
+{
+    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
+    const char *name = is_machine ? reference->machine : reference->workload;
+    if (name[0] == '\0') {
+        return;
+    }
+    struct fulcrum_json *object =
+        fulcrum_json_add_object(root, is_machine ? "machine" : "workload");
+    fulcrum_json_add_text(object, "name", name);
+    add_text(object, "title",
+        is_machine ? reference->design.machine.title
+                   : reference->design.workload.title);
+    fulcrum_fields_io_write(&reference->design, kind, object);
+}
+
+static void add_point(
+    struct fulcrum_json *array, const struct fulcrum_reference_point *point)
+{
+    struct fulcrum_json *object = fulcrum_json_append_object(array);
+    add_text(object, "series", point->series);
+    struct fulcrum_json *set = fulcrum_json_add_object(object, "set");
+    for (size_t i = 0; i < point->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[i];
+        if (isnan(setting->number)) {
+            fulcrum_json_add_text(set, setting->path, setting->text);
+        } else {
+            fulcrum_json_add_number(set, setting->path, setting->number);
+        }
+    }
+    struct fulcrum_json *observed = fulcrum_json_add_object(object, "observed");
+    for (size_t i = 0; i < point->observation_count; i++) {
+        const struct fulcrum_observation *observation = &point->observations[i];
+        struct fulcrum_json *value =
+            fulcrum_json_add_object(observed, observation->quantity);
+        fulcrum_json_add_number(value, "value", observation->value);
+        fulcrum_json_add_number(value, "half_width", observation->half_width);
+    }
+}
+
+/* The order of members is part of the format: same content, same bytes. */
+static struct fulcrum_json *build(const struct fulcrum_reference *reference)
+{
+    struct fulcrum_json *root = fulcrum_json_new_object();
+    struct fulcrum_json *schema = fulcrum_json_add_object(root, "schema");
+    fulcrum_json_add_text(schema, "name", FULCRUM_REFERENCE_SCHEMA);
+    fulcrum_json_add_number(schema, "version", FULCRUM_REFERENCE_VERSION);
+    fulcrum_json_add_text(root, "kind", "reference");
+    fulcrum_json_add_text(root, "name", reference->name);
+    fulcrum_json_add_text(root, "title", reference->title);
+    struct fulcrum_json *source = fulcrum_json_add_object(root, "source");
+    for (size_t i = 0; i < reference->source_count; i++) {
+        fulcrum_json_add_text(
+            source, reference->sources[i].part, reference->sources[i].text);
+    }
+    add_text(root, "note", reference->note);
+    add_half(root, reference, FULCRUM_PRESET_MACHINE);
+    add_half(root, reference, FULCRUM_PRESET_WORKLOAD);
+    add_text(root, "calibration", reference->calibration);
+    struct fulcrum_json *calibrations =
+        reference->calibration_count > 0 ? fulcrum_json_add_object(root, "calibrations")
+                                         : NULL;
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        fulcrum_json_add_text(calibrations, reference->calibrations[i].series,
+            reference->calibrations[i].calibration);
+    }
+    fulcrum_json_add_text(
+        root, "predictor", fulcrum_predictor_name((size_t)reference->predictor));
+    add_text(root, "not_predicted", reference->not_predicted);
+    fulcrum_json_add_number(root, "frame_skip", 1.0);
+    if (reference->is_relative) {
+        fulcrum_json_add_number(root, "relative_to", (double)reference->relative_to);
+    }
+    struct fulcrum_json *points = fulcrum_json_add_array(root, "points");
+    for (size_t i = 0; i < reference->point_count; i++) {
+        add_point(points, &reference->points[i]);
+    }
+    return root;
+}
+
+enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
+    const char *path, struct fulcrum_error *err)
+{
+    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
+        FULCRUM_ERR_MISSING,
+        "%s: a reference needs a name and a source before it is saved",
+        path != NULL ? path : "-");
+    return fulcrum_json_save(build(reference), path, err);
+}

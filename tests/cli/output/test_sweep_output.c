@@ -1,0 +1,428 @@
+/* test_sweep_output.c - points of a sweep as CSV, JSON, tables and a sentence. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/sweep_writer.h"
+#include "tests/support/suite.h"
+
+/* A sweep over threads and a time that is no short decimal. */
+struct fixture {
+    struct fulcrum_sweep_axis axes[2];
+    struct fulcrum_sweep_plan plan;
+    struct fulcrum_sweep_head head;
+};
+
+static void start(struct fixture *f, double draws, const char *columns)
+{
+    f->axes[0] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("machine.cpu.thread_count"), NULL, 3};
+    f->axes[1] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("workload.step.mean_s"), NULL, 4};
+    f->plan = (struct fulcrum_sweep_plan){
+        .axes = f->axes, .axis_count = 2, .predict = {.draws = draws}};
+    f->head = (struct fulcrum_sweep_head){.machine = "a \"b\", c",
+        .workload = "w",
+        .calibration = "k",
+        .actors_rule = "fixed",
+        .plan = &f->plan,
+        .columns = columns};
+}
+
+static struct fulcrum_sweep_point good_point(void)
+{
+    struct fulcrum_sweep_point point = {.status = FULCRUM_OK};
+    point.varied[0] = 40.0;
+    point.varied[1] = 0.1 + 0.2;
+    point.prediction.actor_count = 256.0;
+    point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1000.0 / 3.0;
+    point.prediction.value[FULCRUM_OUTPUT_gpu_w] = (double)NAN;
+    point.prediction.lo[FULCRUM_OUTPUT_steps_per_s] = 300.0;
+    point.prediction.method = FULCRUM_METHOD_FAST;
+    point.prediction.bottleneck = FULCRUM_BOUND_GPU;
+    point.prediction.flags = FULCRUM_FLAG_LOW_CV | FULCRUM_FLAG_SCALED;
+    return point;
+}
+
+static struct fulcrum_sweep_point bad_point(void)
+{
+    struct fulcrum_sweep_point point = {.status = FULCRUM_ERR_INFEASIBLE};
+    point.varied[0] = 8.0;
+    point.reason = "no \"x\", caf\xc3\xa9";
+    return point;
+}
+
+static char *row_text(const struct fixture *f, const struct fulcrum_sweep_point *point,
+    void (*print)(struct fulcrum_sweep_row *row,
+        const struct fulcrum_sweep_columns *columns,
+        const struct fulcrum_sweep_point *point))
+{
+    struct fulcrum_sweep_columns columns;
+    struct fulcrum_context context = {.exit_code = 0};
+    fulcrum_sweep_columns_init(&columns, &f->head);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_sweep_columns_keep(&columns, f->head.columns, &context, NULL),
+        FULCRUM_OK);
+    struct fulcrum_sweep_row row = {0};
+    print(&row, &columns, point);
+    CU_ASSERT_EQUAL(row.is_short_of_memory, 0);
+    char *text = calloc(row.length + 1, 1);
+    CU_ASSERT_FATAL(text != NULL);
+    if (text != NULL && row.bytes != NULL) {
+        memcpy(text, row.bytes, row.length);
+    }
+    fulcrum_sweep_row_clear(&row);
+    CU_ASSERT_PTR_NULL(row.bytes);
+    return text;
+}
+
+static const char *const some_columns =
+    "machine,machine.cpu.thread_count,workload.step.mean_s,actor_count,steps_per_s,"
+    "steps_per_s_lo,gpu_w,method,bottleneck,flags,status";
+
+static void test_a_row_of_each_kind_in_each_form(void)
+{
+    struct fixture f;
+    start(&f, 2.0, some_columns);
+    struct fulcrum_sweep_point good = good_point();
+    struct fulcrum_sweep_point bad = bad_point();
+    struct fulcrum_sweep_point counted = good;
+    counted.prediction.has_interval = 1;
+    const struct {
+        const struct fulcrum_sweep_point *point;
+        const char *csv;
+        const char *json;
+    } cases[] = {
+        {&good,
+            "\"a \"\"b\"\", c\",40,0.30000000000000004,256,333.333333333,,,fast,gpu,"
+            "steps vary so little that actors may lock into step; times scaled from "
+            "another machine (extrapolated),ok\n",
+            "{\"machine.cpu.thread_count\":40,\"workload.step.mean_s\":"
+            "0.30000000000000004,\"actor_count\":256,\"steps_per_s\":333.333333333,"
+            "\"steps_per_s_lo\":null,\"gpu_w\":null,\"method\":\"fast\",\"bottleneck\":"
+            "\"gpu\",\"flags\":\"steps vary so little that actors may lock into step; "
+            "times scaled from another machine (extrapolated)\",\"status\":\"ok\"}"},
+        {&bad, "\"a \"\"b\"\", c\",8,0,,,,,,,,\"no \"\"x\"\", caf\xc3\xa9\"\n",
+            "{\"machine.cpu.thread_count\":8,\"workload.step.mean_s\":0,"
+            "\"actor_count\":null,\"steps_per_s\":null,\"steps_per_s_lo\":null,"
+            "\"gpu_w\":null,\"method\":\"\",\"bottleneck\":\"\",\"flags\":\"\","
+            "\"status\":\"no \\\"x\\\", caf\xc3\xa9\"}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *csv = row_text(&f, cases[i].point, fulcrum_sweep_row_csv);
+        char *json = row_text(&f, cases[i].point, fulcrum_sweep_row_json);
+        CU_ASSERT_STRING_EQUAL(csv, cases[i].csv);
+        CU_ASSERT_STRING_EQUAL(json, cases[i].json);
+        free(csv);
+        free(json);
+    }
+    char *csv = row_text(&f, &counted, fulcrum_sweep_row_csv);
+    CU_ASSERT_PTR_NOT_NULL(strstr(csv, "333.333333333,300,,fast"));
+    free(csv);
+}
+
+static void test_columns_are_all_few_or_named(void)
+{
+    struct fixture f;
+    struct fulcrum_sweep_columns columns;
+    struct fulcrum_context context = {.exit_code = 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    start(&f, 0.0, NULL);
+    fulcrum_sweep_columns_init(&columns, &f.head);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 5);
+    fulcrum_sweep_columns_keep_few(&columns);
+    CU_ASSERT_EQUAL(columns.count, 2 + 11);
+    CU_ASSERT_STRING_EQUAL(columns.items[0].name, "machine.cpu.thread_count");
+    CU_ASSERT_STRING_EQUAL(columns.items[12].name, "status");
+    start(&f, 2.0, NULL);
+    fulcrum_sweep_columns_init(&columns, &f.head);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 5);
+    CU_ASSERT_EQUAL(
+        fulcrum_sweep_columns_keep(&columns, "status,step_per_s", &context, &err),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "did you mean 'steps_per_s'?"));
+    CU_ASSERT_EQUAL(context.exit_code, 2);
+}
+
+/* What a writer prints of `count` good points in blocks of two and a bad one. */
+static char *written(
+    enum fulcrum_sweep_format format, const char *columns, size_t count, int complete)
+{
+    struct fixture f;
+    char *text = NULL;
+    size_t size = 0;
+    struct fulcrum_context context = {.out = open_memstream(&text, &size)};
+    CU_ASSERT_FATAL(context.out != NULL);
+    start(&f, 0.0, columns);
+    struct fulcrum_sweep_writer *writer = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_sweep_writer_new(&f.head, format, &context, &writer, NULL), FULCRUM_OK);
+    for (size_t done = 0; done < count; done += 2) {
+        const struct fulcrum_sweep_point points[] = {good_point(), good_point()};
+        fulcrum_sweep_writer_prepare(writer, 1, &points[1]);
+        fulcrum_sweep_writer_prepare(writer, 0, &points[0]);
+        fulcrum_sweep_writer_add(writer, points, count - done < 2 ? 1 : 2);
+    }
+    const struct fulcrum_sweep_point bad = bad_point();
+    fulcrum_sweep_writer_prepare(writer, 0, &bad);
+    fulcrum_sweep_writer_add(writer, &bad, 1);
+    CU_ASSERT_EQUAL(
+        fulcrum_sweep_writer_end(writer, "this", NULL, complete, NULL), FULCRUM_OK);
+    fulcrum_sweep_writer_free(writer);
+    (void)fclose(context.out);
+    return text;
+}
+
+static void test_an_output_is_whole_in_each_form(void)
+{
+    static const char *const head =
+        "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},"
+        "\"machine\":\"a \\\"b\\\", c\",\"workload\":\"w\",\"calibration\":\"k\","
+        "\"actors_rule\":\"fixed\",\"interval_draws\":0,\"axes\":["
+        "{\"path\":\"machine.cpu.thread_count\",\"unit\":\"\",\"count\":3},"
+        "{\"path\":\"workload.step.mean_s\",\"unit\":\"s\",\"count\":4}]";
+    static const struct {
+        enum fulcrum_sweep_format format;
+        int complete;
+        const char *after_head; /* NULL: there is no head */
+        const char *rest;
+    } cases[] = {
+        {FULCRUM_SWEEP_CSV, 1, NULL,
+            "actor_count,method\n256,fast\n256,fast\n256,fast\n,\n"},
+        {FULCRUM_SWEEP_JSON, 0, ",\"points\":[",
+            "\n{\"actor_count\":256,\"method\":\"fast\"},"
+            "\n{\"actor_count\":256,\"method\":\"fast\"},"
+            "\n{\"actor_count\":256,\"method\":\"fast\"},"
+            "\n{\"actor_count\":null,\"method\":\"\"}"
+            "\n],\"finding\":\"this\",\"complete\":false}\n"},
+        {FULCRUM_SWEEP_JSON_LINES, 1, "}\n",
+            "{\"actor_count\":256,\"method\":\"fast\"}\n"
+            "{\"actor_count\":256,\"method\":\"fast\"}\n"
+            "{\"actor_count\":256,\"method\":\"fast\"}\n"
+            "{\"actor_count\":null,\"method\":\"\"}\n"
+            "{\"finding\":\"this\",\"complete\":true}\n"},
+        {FULCRUM_SWEEP_TABLE, 1, NULL,
+            "a \"b\", c, w, calibration k, actors fixed\n\n"
+            "actor_count  method\n"
+            "        256  fast\n        256  fast\n        256  fast\n          -\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text =
+            written(cases[i].format, "actor_count,method", 3, cases[i].complete);
+        char expected[2000];
+        bool has_head = cases[i].after_head != NULL;
+        (void)snprintf(expected, sizeof expected, "%s%s%s", has_head ? head : "",
+            has_head ? cases[i].after_head : "", cases[i].rest);
+        CU_ASSERT_STRING_EQUAL(text, expected);
+        free(text);
+    }
+    CU_ASSERT_STRING_EQUAL(fulcrum_sweep_format_name(3), "jsonl");
+    CU_ASSERT_PTR_NULL(fulcrum_sweep_format_name(4));
+    CU_ASSERT_PTR_NULL(fulcrum_sweep_format_name(-1));
+    fulcrum_sweep_writer_free(NULL);
+}
+
+static size_t line_count(const char *text)
+{
+    size_t lines = 0;
+    for (; *text != '\0'; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+static void test_a_table_for_people_ends(void)
+{
+    char *text = written(
+        FULCRUM_SWEEP_TABLE, "actor_count,method", FULCRUM_SWEEP_TABLE_ROWS + 6, 1);
+    /* Head, blank, names, rows, blank, and how many are left out. */
+    CU_ASSERT_EQUAL(line_count(text), 3 + FULCRUM_SWEEP_TABLE_ROWS + 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n\n7 more points: --format csv"));
+    free(text);
+}
+
+/* Throughput that creeps up to 1000 by ever smaller steps. */
+static void creep(struct fulcrum_sweep_finding *finding, size_t count, double slowness)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_sweep_point point = {.status = FULCRUM_OK};
+        double rate = 1000.0 * (1.0 - exp(-(double)(i + 1) / slowness));
+        point.varied[0] = (double)i;
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rate;
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_j_gpu] = (double)NAN;
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_j_system] = 2000.0 - rate;
+        point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
+        point.prediction.actor_count = 7.0;
+        fulcrum_sweep_finding_add(finding, &point, 1);
+    }
+}
+
+static void test_the_finding_names_the_first_point_near_the_best(void)
+{
+    struct fixture f;
+    start(&f, 0.0, NULL);
+    f.plan.axis_count = 1;
+    char text[1200];
+    struct fulcrum_sweep_finding *finding = fulcrum_sweep_finding_new(&f.plan);
+    fulcrum_sweep_finding_text(finding, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "no point of the sweep can run");
+    /* 1 - exp(-x) passes 0.95 at x = ln 20 = 2.99573: point 299572 counts from 0. */
+    creep(finding, 2000000, 1e5);
+    struct fulcrum_sweep_point bad = bad_point();
+    bad.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1e9;
+    fulcrum_sweep_finding_add(finding, &bad, 1);
+    fulcrum_sweep_finding_text(finding, text, sizeof text);
+    static const char *const expected =
+        "throughput in steps/s comes within 5 % of its best, 1000, at CPU/GPU ratio "
+        "0.5 (machine.cpu.thread_count = ";
+    CU_ASSERT_EQUAL(strncmp(text, expected, strlen(expected)), 0);
+    double first = strtod(text + strlen(expected), NULL);
+    /* Records are 1e-5 of the best apart, here 1e-5 / 0.05 * 1e5 = 20 points. */
+    CU_ASSERT(first >= 299571.0 && first <= 299571.0 + 21.0);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "; performance per system watt is best, 2e+03 steps/J, at CPU/GPU "
+                     "ratio 0.5 (machine.cpu.thread_count = 0, 7 actors)"));
+    CU_ASSERT_PTR_NULL(strstr(text, "per GPU watt"));
+    fulcrum_sweep_finding_free(finding);
+    fulcrum_sweep_finding_free(NULL);
+}
+
+enum { PLACES = 10 };
+
+/* The sentence on throughput along ten numbers of threads, for rates as given. */
+static void describe_rates(const double *rates, double draws, char *out, size_t size)
+{
+    static const double threads[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
+    struct fixture f;
+    start(&f, draws, NULL);
+    f.axes[0].values = threads;
+    f.axes[0].count = PLACES;
+    f.plan.axis_count = 1;
+    struct fulcrum_sweep_best *best = NULL;
+    if (draws > 0.0) {
+        CU_ASSERT_EQUAL_FATAL(fulcrum_sweep_best_new(&f.plan, &best, NULL), FULCRUM_OK);
+        f.plan.best = best;
+    }
+    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    for (size_t i = 0; i < PLACES; i++) {
+        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
+        double *value = point.prediction.value;
+        value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
+        value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = threads[i] / 80.0;
+        fulcrum_sweep_optima_add(optima, &point, 1);
+        for (size_t k = 0; best != NULL && k < 2; k++) {
+            /* Both draws are as fast as the estimate, or twice as fast. */
+            value[FULCRUM_OUTPUT_steps_per_s] = rates[i] * (double)(k + 1);
+            double both[2][FULCRUM_OUTPUT_COUNT] = {{0}};
+            memcpy(both[k], value, sizeof both[k]);
+            fulcrum_sweep_best_add(best, i, both[0], 2);
+        }
+    }
+    out[0] = '\0';
+    (void)fulcrum_sweep_optima_text(optima, 0, 0, out, size);
+    char other[100];
+    CU_ASSERT_EQUAL(fulcrum_sweep_optima_text(optima, 1, 0, other, sizeof other), 0);
+    fulcrum_sweep_optima_free(optima);
+    fulcrum_sweep_best_free(best);
+}
+
+static void test_a_plateau_is_not_called_an_optimum(void)
+{
+    static const struct {
+        double rates[PLACES];
+        double draws;
+        const char *text;
+    } cases[] = {
+        {{1, 2, 3, 9.6, 10, 9.5, 8, 7, 6, 5}, 0,
+            "throughput over machine.cpu.thread_count is best at 40; within 5 % of "
+            "that from 32 to 48; as CPU/GPU ratio 0.5, within 5 % from 0.4 to 0.6"},
+        {{1, 2, 3, 9.6, 9, 9.5, 8, 7, 10, 5}, 2,
+            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
+            "to 72 of 2 draws; within 5 % of that from 32 to 72, with gaps; as CPU/GPU "
+            "ratio 0.9, 0.9 to 0.9, within 5 % from 0.4 to 0.9"},
+        {{1, 2, 3, 4, 5, 6, 7, 9.6, 10, 9.9}, 2,
+            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
+            "to 72 of 2 draws; within 5 % of that from 64 to 80, the end of the sweep: "
+            "a plateau and no optimum (its end is within 5 % of the best in 100 % of "
+            "the draws); as CPU/GPU ratio 0.9, 0.9 to 0.9, within 5 % from 0.8 to 1"},
+        {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0,
+            "throughput over machine.cpu.thread_count is best at 80; within 5 % of "
+            "that from 80 to 80: it rises to the end of the sweep"},
+        {{10, 9.9, 3, 4, 5, 6, 7, 8, 9, 9.4}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 16, from the beginning of the sweep: a plateau and no optimum; "
+            "as CPU/GPU ratio 0.1, within 5 % from 0.1 to 0.2"},
+        {{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 8: it falls from the beginning of the sweep"},
+        {{10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 80, the whole sweep: it is flat; as CPU/GPU ratio 0.1, within "
+            "5 % from 0.1 to 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[900];
+        describe_rates(cases[i].rates, cases[i].draws, text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+    }
+    fulcrum_sweep_optima_add(NULL, NULL, 0);
+    fulcrum_sweep_optima_free(NULL);
+}
+
+/* Two axes, one of a single value, and no draws. */
+static void test_optima_in_numbers(void)
+{
+    static const double threads[] = {8};
+    static const double times[] = {0.5, 1, 2, 4};
+    static const double rates[] = {5, 9.7, 10, 3};
+    struct fixture f;
+    start(&f, 0.0, NULL);
+    f.axes[0].values = threads;
+    f.axes[0].count = 1;
+    f.axes[1].values = times;
+    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    for (size_t i = 0; i < 4; i++) {
+        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
+        point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
+        point.prediction.method =
+            i == 0 ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST;
+        fulcrum_sweep_optima_add(optima, &point, 1);
+    }
+    struct fulcrum_json *document = fulcrum_json_new_object();
+    fulcrum_sweep_optima_json(optima, document);
+    char *text = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(text,
+        "{\"optima\":[{\"output\":\"steps_per_s\",\"draws\":0,"
+        "\"simulated_points\":1,\"value_interval\":null,\"cpu_gpu_ratio_used\":0.5,"
+        "\"cpu_gpu_ratio_used_interval\":null,\"axes\":[{\"path\":"
+        "\"workload.step.mean_s\",\"shape\":\"optimum\",\"best\":2,"
+        "\"best_interval\":null,\"plateau\":[1,2],\"plateau_first_interval\":null,"
+        "\"plateau_last_interval\":null,\"plateau_cpu_gpu_ratio_used\":"
+        "[0.5,0.5],\"plateau_value_count\":2,\"first_near_frac\":null,"
+        "\"last_near_frac\":null}]}]}\n");
+    free(text);
+    fulcrum_json_free(document);
+    fulcrum_sweep_optima_free(optima);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_row_of_each_kind_in_each_form),
+        SUITE_CASE(test_columns_are_all_few_or_named),
+        SUITE_CASE(test_an_output_is_whole_in_each_form),
+        SUITE_CASE(test_a_table_for_people_ends),
+        SUITE_CASE(test_the_finding_names_the_first_point_near_the_best),
+        SUITE_CASE(test_a_plateau_is_not_called_an_optimum),
+        SUITE_CASE(test_optima_in_numbers),
+    };
+    return suite_run("sweep_output", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

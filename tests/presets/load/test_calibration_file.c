@@ -1,0 +1,401 @@
+/* test_calibration_file.c - calibrations come back as they were saved, and malformed
+ * files are refused. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/load/preset.h"
+#include "tests/support/expect.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+#define SCHEMA  "\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":1},"
+#define HEAD    "{" SCHEMA "\"kind\":\"calibration\",\"name\":\"c\","
+#define MACHINE "\"machine\":\"dgx-1\","
+#define STEP                                                                           \
+    "{\"path\":\"workload.step.mean_s\",\"value\":0.002,\"standard_error\":0.001,"     \
+    "\"scale\":\"log\",\"origin\":\"prior\",\"source\":\"s\"}"
+#define HOST                                                                           \
+    "{\"path\":\"workload.host.delay_s\",\"value\":0.001,\"standard_error\":0.001,"    \
+    "\"scale\":\"linear\",\"origin\":\"fitted\",\"source\":\"s\"}"
+#define NO_PARAMETERS "\"parameters\":[]"
+
+static enum fulcrum_status load(
+    const char *content, struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, "c.json", content);
+    enum fulcrum_status status = fulcrum_calibration_load(path, out, err);
+    free(path);
+    scratch_free(&scratch);
+    return status;
+}
+
+static const struct {
+    const char *content;
+    enum fulcrum_status status;
+    const char *detail; /* a part of it */
+} faults[] = {
+    {"{\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
+        FULCRUM_ERR_FORMAT, "c.json: schema is not given: expected an object"},
+    {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":2},"
+     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
+        FULCRUM_ERR_FORMAT, "c.json: schema.version = 2: expected 1"},
+    {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":1.5},"
+     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
+        FULCRUM_ERR_FORMAT, "c.json: schema.version = 1.5: expected 1"},
+    {"{\"schema\":{\"name\":\"other\",\"version\":1},"
+     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
+        FULCRUM_ERR_FORMAT,
+        "c.json: schema.name = \"other\": expected \"fulcrum-calibration\""},
+    {"{\"kind\":\"machine\",\"name\":\"c\"}", FULCRUM_ERR_FORMAT,
+        "c.json: kind = \"machine\": expected \"calibration\""},
+    {HEAD NO_PARAMETERS "}", FULCRUM_ERR_FORMAT,
+        "c.json: machine is not given: expected the name of a machine preset"},
+    {HEAD "\"machine\":\"dgx1\"," NO_PARAMETERS "}", FULCRUM_ERR_UNKNOWN_NAME,
+        "c.json: machine = \"dgx1\": \"dgx1\" is no machine preset; did you mean"},
+    {HEAD "\"machine\":{\"gpu\":{\"sm_count\":-1}}," NO_PARAMETERS "}",
+        FULCRUM_ERR_RANGE, "c.json: machine.gpu.sm_count = -1: expected a whole"},
+    {HEAD "\"machine\":{\"source\":{}}," NO_PARAMETERS "}", FULCRUM_ERR_FORMAT,
+        "c.json: machine.source: unknown key"},
+    {HEAD "\"machine\":\"dgx-1\"}", FULCRUM_ERR_FORMAT,
+        "c.json: parameters is not given: expected an array"},
+    {HEAD MACHINE NO_PARAMETERS ",\"paramters\":[]}", FULCRUM_ERR_FORMAT,
+        "c.json: paramters: unknown key; did you mean parameters?"},
+    {HEAD MACHINE "\"parameters\":[7]}", FULCRUM_ERR_FORMAT,
+        "c.json: parameters[0] = 7: expected an object"},
+    {HEAD MACHINE "\"parameters\":[" STEP "," STEP "]}", FULCRUM_ERR_FORMAT,
+        "c.json: parameters[1].path = \"workload.step.mean_s\": expected each"},
+    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.mean_s\","
+                  "\"value\":NaN,\"scale\":\"logg\"}]}",
+        FULCRUM_ERR_FORMAT, "c.json: parameters[0].value = NaN: expected a finite"},
+    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.mean_s\","
+                  "\"value\":1,\"scale\":\"logg\"}]}",
+        FULCRUM_ERR_FORMAT,
+        "c.json: parameters[0].scale = \"logg\": expected one of linear, log, "
+        "logit"},
+    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.means\",\"value\":1,"
+                  "\"standard_error\":0,\"scale\":\"log\",\"origin\":\"fitted\","
+                  "\"source\":\"s\"}]}",
+        FULCRUM_ERR_UNKNOWN_NAME, "c.json: parameters: workload.step.means names"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[]}", FULCRUM_ERR_FORMAT,
+        "c.json: covariance has 0 rows: expected 1"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1,2]]}",
+        FULCRUM_ERR_FORMAT, "c.json: covariance[0] has 2 elements: expected 1"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[1e-3],[1,2]]}",
+        FULCRUM_ERR_FORMAT, "c.json: draws[1] has 2 numbers: expected 1"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[-1]]}", FULCRUM_ERR_RANGE,
+        "c.json: draws[0][0] = -1: outside"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":7}", FULCRUM_ERR_FORMAT,
+        "c.json: draws = 7: expected an array"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1]]}", FULCRUM_ERR_RANGE,
+        "c.json: covariance[0][0] = 1: expected the square"},
+    {HEAD MACHINE "\"parameters\":[" STEP "," HOST
+                  "],\"covariance\":[[1e-6,1e-7],[2e-7,1e-6]]}",
+        FULCRUM_ERR_RANGE, "c.json: covariance[0][1] = 1e-07: expected a symmetric"},
+    {HEAD MACHINE NO_PARAMETERS ",\"capacity\":[1,\"2\"]}", FULCRUM_ERR_FORMAT,
+        "c.json: capacity[1] = \"2\": expected a number"},
+    {HEAD MACHINE NO_PARAMETERS ",\"capacity\":[1,-2]}", FULCRUM_ERR_RANGE,
+        "c.json: capacity[1] = -2: expected a number above 0"},
+    {HEAD MACHINE NO_PARAMETERS ",\"batch_time\":{\"size\":[1,2],\"time_s\":[1e-3]}}",
+        FULCRUM_ERR_FORMAT, "c.json: batch_time.time_s has 1 elements: expected 2"},
+    {HEAD MACHINE NO_PARAMETERS
+        ",\"series\":[{\"name\":\"n\",\"unit\":\"s\",\"x_name\":\"\","
+        "\"condition\":\"\",\"x\":[1,2],\"value\":[1]}]}",
+        FULCRUM_ERR_FORMAT, "c.json: series[0].x has 2 elements: expected 1"},
+    {HEAD MACHINE NO_PARAMETERS ",\"quantities\":[{\"name\":\"n\",\"value\":1,"
+                                "\"interval\":[1],\"unit\":\"s\"}]}",
+        FULCRUM_ERR_FORMAT,
+        "c.json: quantities[0].interval has 1 elements: expected 2"},
+    {HEAD MACHINE NO_PARAMETERS
+        ",\"fits\":[{\"name\":\"n\",\"form\":\"f\",\"point_count\":-1,"
+        "\"warning\":\"\"}]}",
+        FULCRUM_ERR_RANGE, "c.json: fits[0].point_count = -1: expected a whole"},
+    {HEAD MACHINE NO_PARAMETERS ",\"notes\":{\"kernel\":6}}", FULCRUM_ERR_FORMAT,
+        "c.json: notes.kernel = 6: expected text"},
+    {HEAD MACHINE NO_PARAMETERS ",\"complete\":1}", FULCRUM_ERR_FORMAT,
+        "c.json: complete = 1: expected true or false"},
+};
+
+static void test_each_fault_is_named(void)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct fulcrum_calibration *calibration = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(load(faults[i].content, &calibration, &err), faults[i].status);
+        CU_ASSERT_PTR_NULL(calibration);
+        expect_part(err.detail, faults[i].detail);
+    }
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_calibration_load("v100prior", &calibration, &err),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    expect_part(err.detail, "did you mean v100-prior?");
+}
+
+static void test_an_absent_covariance_is_diagonal(void)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        load(HEAD MACHINE "\"parameters\":[" STEP "," HOST "]}", &calibration, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(calibration->machine.name, "dgx-1");
+    CU_ASSERT_STRING_EQUAL(calibration->title, "c");
+    CU_ASSERT_EQUAL(calibration->complete, 1);
+    suite_assert_close("variance", calibration->covariance[0], 1e-6, 1e-12);
+    CU_ASSERT_EQUAL(calibration->covariance[1], 0.0);
+    fulcrum_calibration_free(calibration);
+}
+
+static void add_parameters(struct fulcrum_calibration *calibration)
+{
+    static const struct fulcrum_parameter parameters[] = {
+        {"workload.step.mean_s", 1.0 / 3.0, 0.1 / 3.0, FULCRUM_SCALE_LOG,
+            FULCRUM_ORIGIN_FITTED, "fit of \"throughput\""},
+        {"machine.cpu.smt_yield_frac", 0.25, 0.07, FULCRUM_SCALE_LOGIT,
+            FULCRUM_ORIGIN_PRIOR, "\xc2\xb1 0.07\n"},
+        {"workload.host.delay_s", 4e-4, 0.0, FULCRUM_SCALE_LINEAR,
+            FULCRUM_ORIGIN_MEASURED, ""},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL),
+            FULCRUM_OK);
+    }
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
+            "machine.cpu.smt_yield_frac", -0.3 * 0.07 * 0.1 / 3.0, NULL),
+        FULCRUM_OK);
+    const double draws[] = {1.0 / 7.0, NAN, 3e-4, 0.3, NAN, 5e-4};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_draws(calibration, draws, 2, NULL), FULCRUM_OK);
+}
+
+/* Every part is there, with values that plain decimals do not hold. */
+static struct fulcrum_calibration *full_calibration(void)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    (void)snprintf(calibration->name, sizeof calibration->name, "full");
+    (void)snprintf(calibration->title, sizeof calibration->title, "all \"parts\"");
+    calibration->complete = 0;
+    calibration->machine = design.machine;
+    calibration->machine.cpu.clock_hz = 2.2e9 / 7.0;
+    calibration->machine.cpu.idle_w = (double)NAN;
+    add_parameters(calibration);
+    static const double x[] = {1.0, 2.0, 4.0};
+    static const double y[] = {1.0, 1.9 / 0.97, 3.7 / 1.1};
+    static const double samples[] = {0.1 + 0.2, (double)NAN, 5e-324};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_capacity(calibration, y, 3, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_batch_time(calibration, x, y, 3, NULL), FULCRUM_OK);
+    struct fulcrum_series series = {
+        "throughput", "steps/s", "threads", "alone", 3, NULL, NULL, NULL, NULL};
+    double columns[4][3];
+    memcpy(columns[0], x, sizeof x);
+    memcpy(columns[1], samples, sizeof samples);
+    memcpy(columns[2], y, sizeof y);
+    memcpy(columns[3], (const double[]){0.0, 1.0, 0.0}, sizeof columns[3]);
+    series.x = columns[0];
+    series.value = columns[1];
+    series.canary_rel = columns[2];
+    series.disturbed = columns[3];
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    static const struct fulcrum_quantity quantity = {
+        "reset_mean_s", 0.1, 0.09, 1.0 / 9.0, "s"};
+    static const struct fulcrum_fit_report fit = {
+        "cpu_curve", "p-norm", 12, 0.03, 0.031, 0.1, -0.01, "few points"};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_quantity(calibration, &quantity, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_calibration_add_fit(calibration, &fit, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_note(calibration, "kernel", "6.1", NULL), FULCRUM_OK);
+    return calibration;
+}
+
+static int same_numbers(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!(a[i] == b[i] || (isnan(a[i]) && isnan(b[i])))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void assert_same_machine(
+    const struct fulcrum_machine *a, const struct fulcrum_machine *b)
+{
+    struct fulcrum_design left;
+    struct fulcrum_design right;
+    fulcrum_design_init(&left);
+    fulcrum_design_init(&right);
+    left.machine = *a;
+    right.machine = *b;
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        double x = fulcrum_field_number(&fields[i], &left);
+        double y = fulcrum_field_number(&fields[i], &right);
+        CU_ASSERT(same_numbers(&x, &y, 1));
+        CU_ASSERT_STRING_EQUAL(fulcrum_field_text(&fields[i], &left),
+            fulcrum_field_text(&fields[i], &right));
+    }
+    CU_ASSERT_STRING_EQUAL(a->name, b->name);
+    CU_ASSERT_STRING_EQUAL(a->title, b->title);
+}
+
+static void assert_same_rows(
+    const struct fulcrum_calibration *a, const struct fulcrum_calibration *b)
+{
+    CU_ASSERT_EQUAL_FATAL(a->quantity_count, 1);
+    CU_ASSERT_EQUAL_FATAL(b->quantity_count, 1);
+    CU_ASSERT_STRING_EQUAL(a->quantities[0].name, b->quantities[0].name);
+    CU_ASSERT_STRING_EQUAL(a->quantities[0].unit, b->quantities[0].unit);
+    CU_ASSERT_EQUAL(a->quantities[0].value, b->quantities[0].value);
+    CU_ASSERT_EQUAL(a->quantities[0].lo, b->quantities[0].lo);
+    CU_ASSERT_EQUAL(a->quantities[0].hi, b->quantities[0].hi);
+    CU_ASSERT_EQUAL_FATAL(a->fit_count, 1);
+    CU_ASSERT_EQUAL_FATAL(b->fit_count, 1);
+    CU_ASSERT_STRING_EQUAL(a->fits[0].name, b->fits[0].name);
+    CU_ASSERT_STRING_EQUAL(a->fits[0].form, b->fits[0].form);
+    CU_ASSERT_STRING_EQUAL(a->fits[0].warning, b->fits[0].warning);
+    CU_ASSERT_EQUAL(a->fits[0].point_count, b->fits[0].point_count);
+    CU_ASSERT_EQUAL(a->fits[0].mape_frac, b->fits[0].mape_frac);
+    CU_ASSERT_EQUAL(a->fits[0].smape_frac, b->fits[0].smape_frac);
+    CU_ASSERT_EQUAL(a->fits[0].max_frac, b->fits[0].max_frac);
+    CU_ASSERT_EQUAL(a->fits[0].bias_frac, b->fits[0].bias_frac);
+    CU_ASSERT_EQUAL_FATAL(a->note_count, 1);
+    CU_ASSERT_EQUAL_FATAL(b->note_count, 1);
+    CU_ASSERT_STRING_EQUAL(a->notes[0].key, b->notes[0].key);
+    CU_ASSERT_STRING_EQUAL(a->notes[0].text, b->notes[0].text);
+}
+
+static void assert_same_series(
+    const struct fulcrum_series *left, const struct fulcrum_series *right)
+{
+    CU_ASSERT_STRING_EQUAL(left->name, right->name);
+    CU_ASSERT_STRING_EQUAL(left->unit, right->unit);
+    CU_ASSERT_STRING_EQUAL(left->x_name, right->x_name);
+    CU_ASSERT_STRING_EQUAL(left->condition, right->condition);
+    CU_ASSERT_EQUAL_FATAL(left->count, right->count);
+    CU_ASSERT(same_numbers(left->x, right->x, left->count));
+    CU_ASSERT(same_numbers(left->value, right->value, left->count));
+    CU_ASSERT(same_numbers(left->canary_rel, right->canary_rel, left->count));
+    CU_ASSERT(same_numbers(left->disturbed, right->disturbed, left->count));
+}
+
+static void assert_same(
+    const struct fulcrum_calibration *a, const struct fulcrum_calibration *b)
+{
+    CU_ASSERT_STRING_EQUAL(a->name, b->name);
+    CU_ASSERT_STRING_EQUAL(a->title, b->title);
+    CU_ASSERT_EQUAL(a->complete, b->complete);
+    assert_same_machine(&a->machine, &b->machine);
+    CU_ASSERT_EQUAL_FATAL(a->parameter_count, b->parameter_count);
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        CU_ASSERT_STRING_EQUAL(a->parameters[i].path, b->parameters[i].path);
+        CU_ASSERT_STRING_EQUAL(a->parameters[i].source, b->parameters[i].source);
+        CU_ASSERT_EQUAL(a->parameters[i].value, b->parameters[i].value);
+        CU_ASSERT_EQUAL(
+            a->parameters[i].standard_error, b->parameters[i].standard_error);
+        CU_ASSERT_EQUAL(a->parameters[i].scale, b->parameters[i].scale);
+        CU_ASSERT_EQUAL(a->parameters[i].origin, b->parameters[i].origin);
+    }
+    CU_ASSERT(same_numbers(
+        a->covariance, b->covariance, a->parameter_count * a->parameter_count));
+    CU_ASSERT_EQUAL_FATAL(a->draw_count, b->draw_count);
+    CU_ASSERT(same_numbers(a->draws, b->draws, a->draw_count * a->parameter_count));
+    CU_ASSERT_EQUAL_FATAL(a->capacity_count, b->capacity_count);
+    CU_ASSERT(same_numbers(a->capacity, b->capacity, a->capacity_count));
+    CU_ASSERT_EQUAL_FATAL(a->batch_count, b->batch_count);
+    CU_ASSERT(same_numbers(a->batch_size, b->batch_size, a->batch_count));
+    CU_ASSERT(same_numbers(a->batch_time_s, b->batch_time_s, a->batch_count));
+    CU_ASSERT_EQUAL_FATAL(a->series_count, b->series_count);
+    for (size_t i = 0; i < a->series_count; i++) {
+        assert_same_series(&a->series[i], &b->series[i]);
+    }
+    assert_same_rows(a, b);
+}
+
+static void test_a_saved_calibration_comes_back(void)
+{
+    struct scratch scratch = scratch_new();
+    char *first = scratch_path(&scratch, "first.json");
+    char *second = scratch_path(&scratch, "second.json");
+    struct fulcrum_calibration *saved = full_calibration();
+    struct fulcrum_calibration *loaded = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_calibration_save(saved, first, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(first, &loaded, &err), FULCRUM_OK);
+    if (loaded != NULL) {
+        assert_same(saved, loaded);
+        CU_ASSERT_EQUAL(fulcrum_calibration_save(loaded, second, &err), FULCRUM_OK);
+    }
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    char *a = scratch_read(first);
+    char *b = scratch_read(second);
+    CU_ASSERT(strlen(a) > 0);
+    CU_ASSERT_STRING_EQUAL(a, b);
+    free(a);
+    free(b);
+    fulcrum_calibration_free(saved);
+    fulcrum_calibration_free(loaded);
+    free(first);
+    free(second);
+    scratch_free(&scratch);
+}
+
+static void test_of_two_notes_with_one_key_the_later_is_saved(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "c.json");
+    struct fulcrum_calibration *saved = full_calibration();
+    struct fulcrum_calibration *loaded = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_note(saved, "kernel", "6.2", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_calibration_save(saved, path, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(path, &loaded, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(loaded->note_count, 1);
+    CU_ASSERT_STRING_EQUAL(loaded->notes[0].text, "6.2");
+    fulcrum_calibration_free(saved);
+    fulcrum_calibration_free(loaded);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_what_cannot_be_saved_says_why(void)
+{
+    struct fulcrum_calibration *calibration = full_calibration();
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_calibration_save(calibration, "/absent/c.json", &err),
+        FULCRUM_ERR_FILE);
+    expect_part(err.detail, "/absent/c.json: cannot be written");
+    calibration->name[0] = '\0';
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_save(calibration, "/dev/null", &err), FULCRUM_ERR_MISSING);
+    fulcrum_calibration_free(calibration);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_each_fault_is_named),
+        SUITE_CASE(test_an_absent_covariance_is_diagonal),
+        SUITE_CASE(test_a_saved_calibration_comes_back),
+        SUITE_CASE(test_of_two_notes_with_one_key_the_later_is_saved),
+        SUITE_CASE(test_what_cannot_be_saved_says_why),
+    };
+    (void)unsetenv("FULCRUM_PRESETS");
+    return suite_run(
+        "calibration_file", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

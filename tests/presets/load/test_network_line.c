@@ -1,0 +1,546 @@
+/* test_network_line.c - networks are read as they were written, or refused in words. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/load/network_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/suite.h"
+
+#define CPU      "\"cpu\":{\"cores\":20,\"threads\":40}"
+#define STEP     "\"step\":{\"mean_s\":0.002}"
+#define ACTORS   "\"actors\":64"
+#define LEAST    "{" ACTORS "," CPU "," STEP "}"
+#define WITH(x)  "{" ACTORS "," CPU "," STEP "," x "}"
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static const char whole[] =
+    "{\"kind\":\"network\",\"name\":\"example\",\"actors\":256,"
+    "\"cpu\":{\"cores\":20,\"threads\":40,\"smt_yield_frac\":0.25,"
+    "\"reserved_threads\":3.5,\"turbo_frac\":0.3,\"oversubscription_frac\":0.02,"
+    "\"slice_s\":0.0014},"
+    "\"step\":{\"mean_s\":0.0022,\"cv\":0.5,\"law\":\"erlang\"},"
+    "\"host\":{\"per_batch_s\":0.0009,\"per_item_s\":4.4e-5},"
+    "\"gpu\":{\"per_batch_s\":0.00094,\"per_item_s\":7.4e-6},"
+    "\"batching\":{\"policy\":\"fixed\",\"size\":128,\"depth\":2},"
+    "\"delay_s\":0.00036,"
+    "\"training\":{\"env_steps_per_train_step\":3360,\"train_step_s\":0.19,"
+    "\"queue_train_steps\":2.4}}";
+
+static enum fulcrum_status parse(
+    struct fulcrum_network_line *out, const char *text, struct fulcrum_error *err)
+{
+    return fulcrum_network_line_parse(out, "line 7", text, strlen(text), err);
+}
+
+/* A line that must be good; the caller clears it. */
+static struct fulcrum_network_line read_good(const char *text)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_network_line line;
+    if (parse(&line, text, &err) != FULCRUM_OK) {
+        (void)fprintf(stderr, "%s\n%s\n", text, err.detail);
+        CU_FAIL("a good line is refused");
+    }
+    return line;
+}
+
+static void test_every_value_arrives_at_its_member(void)
+{
+    struct fulcrum_network_line line = read_good(whole);
+    const struct fulcrum_network *network = &line.network;
+    const struct {
+        double actual;
+        double expected;
+    } values[] = {
+        {network->actors, 256.0},
+        {network->cpu.core_count, 20.0},
+        {network->cpu.thread_count, 40.0},
+        {network->cpu.reserved_threads, 3.5},
+        {network->cpu.smt_yield_frac, 0.25},
+        {network->cpu.turbo_frac, 0.3},
+        {network->cpu.oversubscription_frac, 0.02},
+        {network->cpu.slice_s, 0.0014},
+        {network->step.mean_s, 0.0022},
+        {network->step.cv, 0.5},
+        {network->host.per_batch_s, 0.0009},
+        {network->host.per_item_s, 4.4e-5},
+        {network->gpu.per_batch_s, 0.00094},
+        {network->gpu.per_item_s, 7.4e-6},
+        {network->batch_size, 128.0},
+        {network->depth, 2.0},
+        {network->delay_s, 0.00036},
+        {network->training.env_steps_per_train_step, 3360.0},
+        {network->training.train_step_s, 0.19},
+        {network->training.queue_train_steps, 2.4},
+    };
+    for (size_t i = 0; i < COUNT(values); i++) {
+        CU_ASSERT_EQUAL(values[i].actual, values[i].expected);
+    }
+    CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_NETWORK);
+    CU_ASSERT_STRING_EQUAL(line.name, "example");
+    CU_ASSERT_EQUAL(line.has_name, 1);
+    CU_ASSERT_EQUAL(network->cpu.curve, FULCRUM_CURVE_SMT_TURBO);
+    CU_ASSERT_EQUAL(network->step.law, FULCRUM_LAW_ERLANG);
+    CU_ASSERT_EQUAL(network->policy, FULCRUM_BATCH_FIXED);
+    fulcrum_network_line_clear(&line);
+}
+
+/* Null is the same as nothing. */
+static void test_what_is_left_out_has_its_default(void)
+{
+    static const char *const lines[] = {LEAST,
+        WITH("\"kind\":null,\"name\":null,\"host\":null,\"gpu\":null,"
+             "\"batching\":null,\"delay_s\":null,\"training\":null"),
+        WITH("\"host\":{},\"gpu\":{\"per_item_s\":null},"
+             "\"batching\":{\"policy\":null,\"size\":null,\"depth\":null}"),
+        "\t{" ACTORS ",\"cpu\":{\"cores\":20,\"threads\":40,\"reserved_threads\":null,"
+        "\"capacity\":null}," STEP "}\r\n"};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct fulcrum_network_line line = read_good(lines[i]);
+        const struct fulcrum_network *network = &line.network;
+        CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_NETWORK);
+        CU_ASSERT_EQUAL(line.has_name, 0);
+        CU_ASSERT_STRING_EQUAL(line.name, "");
+        CU_ASSERT_PTR_NULL(line.capacity);
+        CU_ASSERT_EQUAL(network->cpu.reserved_threads, 0.0);
+        CU_ASSERT_EQUAL(network->step.law, FULCRUM_LAW_DETERMINISTIC);
+        CU_ASSERT_EQUAL(network->step.cv, 0.0);
+        CU_ASSERT_EQUAL(network->host.per_batch_s + network->host.per_item_s, 0.0);
+        CU_ASSERT_EQUAL(network->gpu.per_batch_s + network->gpu.per_item_s, 0.0);
+        CU_ASSERT_EQUAL(network->host.count + network->gpu.count, 0);
+        CU_ASSERT_EQUAL(network->policy, FULCRUM_BATCH_GREEDY);
+        CU_ASSERT_EQUAL(network->batch_size, 0.0);
+        CU_ASSERT_EQUAL(network->depth, 1.0);
+        CU_ASSERT_EQUAL(network->delay_s, 0.0);
+        CU_ASSERT_EQUAL(network->training.env_steps_per_train_step, 0.0);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+static void test_law_follows_from_cv_where_it_is_left_out(void)
+{
+    static const struct {
+        const char *step;
+        enum fulcrum_step_law law;
+        double cv;
+    } cases[] = {
+        {"\"cv\":0", FULCRUM_LAW_DETERMINISTIC, 0.0},
+        {"\"cv\":0.5", FULCRUM_LAW_LOGNORMAL, 0.5},
+        {"\"cv\":1", FULCRUM_LAW_LOGNORMAL, 1.0},
+        {"\"law\":\"deterministic\"", FULCRUM_LAW_DETERMINISTIC, 0.0},
+        {"\"law\":\"exponential\"", FULCRUM_LAW_EXPONENTIAL, 0.0},
+        {"\"law\":\"exponential\",\"cv\":1", FULCRUM_LAW_EXPONENTIAL, 1.0},
+        {"\"law\":\"lognormal\",\"cv\":2", FULCRUM_LAW_LOGNORMAL, 2.0},
+        {"\"law\":\"hyperexponential\",\"cv\":2", FULCRUM_LAW_HYPEREXPONENTIAL, 2.0},
+        {"\"law\":\"pareto\"", FULCRUM_LAW_PARETO, 0.0},
+        {"\"law\":\"pareto\",\"cv\":9", FULCRUM_LAW_PARETO, 9.0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text,
+            "{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,%s}}", cases[i].step);
+        struct fulcrum_network_line line = read_good(text);
+        CU_ASSERT_EQUAL(line.network.step.law, cases[i].law);
+        CU_ASSERT_EQUAL(line.network.step.cv, cases[i].cv);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+static void test_capacity_table_gives_the_counts(void)
+{
+    static const struct {
+        const char *counts;
+        double cores;
+        double threads;
+    } cases[] = {
+        {"", 4.0, 4.0},
+        {",\"cores\":2", 2.0, 4.0},
+        {",\"threads\":3", 3.0, 3.0},
+        {",\"threads\":8", 4.0, 8.0},
+        {",\"cores\":6", 6.0, 6.0},
+        {",\"cores\":2,\"threads\":16", 2.0, 16.0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text,
+            "{" ACTORS ",\"cpu\":{\"capacity\":[1,1.9,2.7,3.25]%s}," STEP "}",
+            cases[i].counts);
+        struct fulcrum_network_line line = read_good(text);
+        const struct fulcrum_cpu_station *cpu = &line.network.cpu;
+        CU_ASSERT_EQUAL(cpu->curve, FULCRUM_CURVE_TABLE);
+        CU_ASSERT_EQUAL(cpu->capacity_count, 4);
+        CU_ASSERT_PTR_EQUAL(cpu->capacity, line.capacity);
+        CU_ASSERT_EQUAL(fulcrum_cpu_capacity(cpu, 2.0), 1.9);
+        CU_ASSERT_EQUAL(fulcrum_cpu_capacity(cpu, 4.0), 3.25);
+        CU_ASSERT_EQUAL(cpu->core_count, cases[i].cores);
+        CU_ASSERT_EQUAL(cpu->thread_count, cases[i].threads);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+#define PRODUCT(x) "{\"kind\":\"product_form_network\",\"customers\":3," x "}"
+#define STATION(x) PRODUCT("\"stations\":[{\"service_s\":1," x "}]")
+
+static void test_stations_of_a_product_form_arrive(void)
+{
+    struct fulcrum_network_line line = read_good(
+        "{\"kind\":\"product_form_network\",\"name\":\"p\",\"customers\":20,"
+        "\"think_s\":4.5,\"stations\":["
+        "{\"name\":\"cpu\",\"type\":\"multi\",\"service_s\":0.125,\"visits\":16,"
+        "\"servers\":4},"
+        "{\"type\":\"ld\",\"service_s\":0.3,\"rate\":[1,1.5,2.25]},"
+        "{\"type\":\"delay\",\"service_s\":2,\"servers\":null,\"rate\":null},"
+        "{\"service_s\":0.2,\"visits\":0.5,\"servers\":1}]}");
+    const struct fulcrum_product_form_network *network = &line.product_form.network;
+    CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_PRODUCT_FORM);
+    CU_ASSERT_STRING_EQUAL(line.name, "p");
+    CU_ASSERT_EQUAL(network->customers, 20.0);
+    CU_ASSERT_EQUAL(network->think_s, 4.5);
+    CU_ASSERT_EQUAL_FATAL(network->station_count, 4);
+    static const struct fulcrum_product_form_station expected[] = {
+        {"cpu", FULCRUM_STATION_MULTI, 0.125, 16.0, 4.0, NULL, 0},
+        {"stations[1]", FULCRUM_STATION_LD, 0.3, 1.0, 1.0, NULL, 3},
+        {"stations[2]", FULCRUM_STATION_DELAY, 2.0, 1.0, 1.0, NULL, 0},
+        {"stations[3]", FULCRUM_STATION_QUEUE, 0.2, 0.5, 1.0, NULL, 0},
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct fulcrum_product_form_station *station = &network->stations[i];
+        CU_ASSERT_STRING_EQUAL(station->name, expected[i].name);
+        CU_ASSERT_EQUAL(station->type, expected[i].type);
+        CU_ASSERT_EQUAL(station->service_s, expected[i].service_s);
+        CU_ASSERT_EQUAL(station->visits, expected[i].visits);
+        CU_ASSERT_EQUAL(station->servers, expected[i].servers);
+        CU_ASSERT_EQUAL(station->rate_count, expected[i].rate_count);
+    }
+    CU_ASSERT_EQUAL(network->stations[1].rate[2], 2.25);
+    fulcrum_network_line_clear(&line);
+    line = read_good(PRODUCT("\"think_s\":1,\"stations\":[]"));
+    CU_ASSERT_EQUAL(line.product_form.network.station_count, 0);
+    fulcrum_network_line_clear(&line);
+}
+
+struct refusal {
+    const char *text;
+    enum fulcrum_status status;
+    const char *detail; /* whole */
+};
+
+#define RANGE_FAULT  FULCRUM_ERR_RANGE
+#define FORMAT_FAULT FULCRUM_ERR_FORMAT
+
+/* One mistake gives one fault: the whole detail is compared. */
+static const struct refusal refusals[] = {
+    {"", FORMAT_FAULT, "line 7: is empty"},
+    {"[1]", FORMAT_FAULT, "line 7: expected a JSON object, from { to }"},
+    {"{\"actors\":64,\"actors\":64}", FORMAT_FAULT,
+        "line 7, column 14: a key is given twice: actors"},
+    {"{\"actors\":64,\"\\u0061ctors\":64}", FORMAT_FAULT,
+        "line 7, column 14: a key is given twice: actors"},
+    {"{\"a\\nb\":1,\"a\\nb\":1}", FORMAT_FAULT,
+        "line 7, column 11: a key is given twice: a; b"},
+    {WITH("\"kind\":\"machine\""), RANGE_FAULT,
+        "line 7: kind = \"machine\": expected one of network, product_form_network"},
+    {WITH("\"kind\":7"), FORMAT_FAULT, "line 7: kind = 7: expected text"},
+    {WITH("\"name\":7"), FORMAT_FAULT, "line 7: name = 7: expected text"},
+    {WITH("\"actor\":1"), FORMAT_FAULT,
+        "line 7: actor: unknown key; did you mean actors?"},
+    {WITH("\"host\":{\"zzzzzzzz\":1}"), FORMAT_FAULT,
+        "line 7: host.zzzzzzzz: unknown key"},
+    {"{" CPU "," STEP "}", FORMAT_FAULT,
+        "line 7: actors is not given: expected a number"},
+    {"{\"actors\":\"64\"," CPU "," STEP "}", FORMAT_FAULT,
+        "line 7: actors = \"64\": expected a number"},
+    {"{\"actors\":true," CPU "," STEP
+     ",\"batching\":{\"policy\":\"fixed\",\"size\":9}}",
+        FORMAT_FAULT, "line 7: actors = true: expected a number"},
+    {"{\"actors\":0," CPU "," STEP "}", RANGE_FAULT,
+        "line 7: actors = 0 is outside [1, 1e+07] or not whole"},
+    {"{\"actors\":2.5," CPU "," STEP "}", RANGE_FAULT,
+        "line 7: actors = 2.5 is outside [1, 1e+07] or not whole"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"cores\":20}}", FORMAT_FAULT,
+        "line 7: cpu.threads is not given: expected a number"},
+    {"{" ACTORS "," STEP ",\"cpu\":[20,40]}", FORMAT_FAULT,
+        "line 7: cpu = [20,40]: expected an object, from { to }"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"cores\":8,\"threads\":4}}", RANGE_FAULT,
+        "line 7: cpu.threads = 4 is below cpu.cores = 8"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"cores\":4,\"threads\":4,"
+     "\"reserved_threads\":4}}",
+        RANGE_FAULT,
+        "line 7: cpu.reserved_threads = 4 leaves none of cpu.threads = 4 to actors"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[]}}", RANGE_FAULT,
+        "line 7: cpu.capacity = []: expected one number or more"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":3,\"reserved_threads\":2}}",
+        FORMAT_FAULT, "line 7: cpu.capacity = 3: expected an array, from [ to ]"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[1,null]}}", FORMAT_FAULT,
+        "line 7: cpu.capacity[1] is not given: expected a number"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[1,2,-3]}}", RANGE_FAULT,
+        "line 7: cpu.capacity[2] = -3 is outside [1e-06, 1e+06]"},
+    {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[1,2],\"turbo_frac\":0.1}}",
+        RANGE_FAULT,
+        "line 7: cpu.turbo_frac = 0.1: cpu.capacity stands in place of it"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":-1}}", RANGE_FAULT,
+        "line 7: step.mean_s = -1 is neither 0 nor inside [1e-12, 1e+06]"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":1e999}}", FORMAT_FAULT,
+        "line 7: step.mean_s = 1e999: expected a finite number"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,\"cv\":-0.5}}", RANGE_FAULT,
+        "line 7: step.cv = -0.5 is outside [0.001, 100], the range of the lognormal "
+        "law"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,\"cv\":\"1\"}}", FORMAT_FAULT,
+        "line 7: step.cv = \"1\": expected a number"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,\"law\":\"erlang\"}}", RANGE_FAULT,
+        "line 7: step.cv = 0 is outside [0.001, 1], the range of the erlang law"},
+    {"{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,\"law\":\"normal\",\"cv\":3}}",
+        RANGE_FAULT,
+        "line 7: step.law = \"normal\": expected one of lognormal, exponential, "
+        "deterministic, erlang, hyperexponential, pareto"},
+    {"{" ACTORS "," CPU ",\"step\":3}", FORMAT_FAULT,
+        "line 7: step = 3: expected an object, from { to }"},
+    {WITH("\"gpu\":{\"per_item_s\":-1}"), RANGE_FAULT,
+        "line 7: gpu.per_item_s = -1 is neither 0 nor inside [1e-12, 1e+06]"},
+    {WITH("\"batching\":{\"policy\":\"lazy\"}"), RANGE_FAULT,
+        "line 7: batching.policy = \"lazy\": expected one of greedy, fixed"},
+    {WITH("\"batching\":{\"size\":0}"), RANGE_FAULT,
+        "line 7: batching.size = 0: expected at least 1, or null for no limit"},
+    {WITH("\"batching\":{\"policy\":\"fixed\"}"), RANGE_FAULT,
+        "line 7: batching.size is not given: expected at least 1 with policy fixed"},
+    {WITH("\"batching\":{\"policy\":\"fixed\",\"size\":65}"), FULCRUM_ERR_INFEASIBLE,
+        "line 7: batching.size = 65 would wait for ever for actors = 64"},
+    {WITH("\"batching\":{\"depth\":0}"), RANGE_FAULT,
+        "line 7: batching.depth = 0 is outside [1, 1e+07] or not whole"},
+    {WITH("\"delay_s\":[]"), FORMAT_FAULT, "line 7: delay_s = []: expected a number"},
+    {WITH("\"delay_s\":NaN"), FORMAT_FAULT,
+        "line 7: delay_s = NaN: expected a finite number"},
+    {WITH("\"delay_s\":-Infinity"), FORMAT_FAULT,
+        "line 7: delay_s = -Infinity: expected a finite number"},
+    {WITH("\"training\":{\"env_steps_per_train_step\":0,\"train_step_s\":1,"
+          "\"queue_train_steps\":1}"),
+        RANGE_FAULT,
+        "line 7: training.env_steps_per_train_step = 0: expected more than 0; without "
+        "training, leave `training` out"},
+    {WITH("\"training\":{\"env_steps_per_train_step\":9,\"train_step_s\":1,"
+          "\"queue_train_steps\":0.5}"),
+        RANGE_FAULT, "line 7: training.queue_train_steps = 0.5 is outside [1, 1e+09]"},
+    {WITH("\"training\":{\"env_steps_per_train_step\":9,\"train_step_s\":1}"),
+        FORMAT_FAULT,
+        "line 7: training.queue_train_steps is not given: expected a number"},
+    {PRODUCT("\"think_s\":1"), FORMAT_FAULT,
+        "line 7: stations is not given: expected an array, from [ to ]"},
+    {PRODUCT("\"stations\":[]"), FULCRUM_ERR_INFEASIBLE,
+        "line 7: think_s and all services are 0: nothing takes time"},
+    {PRODUCT("\"stations\":[3]"), FORMAT_FAULT,
+        "line 7: stations[0] = 3: expected an object, from { to }"},
+    {PRODUCT("\"actors\":3,\"stations\":[{\"service_s\":1}]"), FORMAT_FAULT,
+        "line 7: actors: unknown key"},
+    {PRODUCT("\"stations\":[{\"name\":\"a\"}]"), FORMAT_FAULT,
+        "line 7: stations[0].service_s is not given: expected a number"},
+    {STATION("\"type\":\"bus\""), RANGE_FAULT,
+        "line 7: stations[0].type = \"bus\": expected one of queue, multi, delay, ld"},
+    {STATION("\"type\":\"multi\""), RANGE_FAULT,
+        "line 7: stations[0].servers is not given: type multi needs it"},
+    {STATION("\"servers\":2"), RANGE_FAULT,
+        "line 7: stations[0].servers = 2: type queue takes none"},
+    {STATION("\"type\":\"delay\",\"servers\":1"), RANGE_FAULT,
+        "line 7: stations[0].servers = 1: type delay takes none"},
+    {STATION("\"type\":\"queue\",\"rate\":[1]"), RANGE_FAULT,
+        "line 7: stations[0].rate = [1]: type queue takes none"},
+    {STATION("\"type\":\"ld\""), FORMAT_FAULT,
+        "line 7: stations[0].rate is not given: expected an array, from [ to ]"},
+    {STATION("\"type\":\"ld\",\"rate\":[]"), RANGE_FAULT,
+        "line 7: stations[0].rate = []: expected one number or more"},
+    {STATION("\"type\":\"ld\",\"rate\":[1,\"2\"]"), FORMAT_FAULT,
+        "line 7: stations[0].rate[1] = \"2\": expected a number"},
+    {STATION("\"visits\":-1"), RANGE_FAULT,
+        "line 7: stations[0]: visits = -1 is neither 0 nor inside [1e-09, 1e+09]"},
+    {"{" ACTORS "," CPU "}", FULCRUM_ERR_INFEASIBLE,
+        "line 7: step.mean_s, host, gpu and delay_s are all 0: nothing takes time"},
+};
+
+/* Asserts that a message is this one, and prints both if not. */
+static void expect_detail(const char *detail, const char *expected)
+{
+    if (strcmp(detail, expected) != 0) {
+        (void)fprintf(stderr, "expected: %s\nfound:    %s\n", expected, detail);
+        CU_FAIL("another message");
+    }
+}
+
+static void test_a_mistake_is_told_once_with_field_value_and_expectation(void)
+{
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_network_line line;
+        enum fulcrum_status status = parse(&line, refusals[i].text, &err);
+        CU_ASSERT_EQUAL(status, refusals[i].status);
+        CU_ASSERT_EQUAL(err.status, refusals[i].status);
+        expect_detail(err.detail, refusals[i].detail);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+static void test_all_mistakes_come_in_one_line(void)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_network_line line;
+    CU_ASSERT_EQUAL(parse(&line,
+                        "{\"kind\":\"network\",\"name\":\"n\",\"actors\":-1,"
+                        "\"cpu\":{\"cores\":0,\"thread\":4},"
+                        "\"step\":{\"cv\":7,\"law\":\"erlang\"},\"delay_s\":\"no\"}",
+                        &err),
+        FULCRUM_ERR_FORMAT);
+    CU_ASSERT_STRING_EQUAL(err.detail,
+        "line 7: delay_s = \"no\": expected a number; "
+        "cpu.thread: unknown key; did you mean threads?; "
+        "cpu.threads is not given: expected a number; "
+        "actors = -1 is outside [1, 1e+07] or not whole; "
+        "cpu.cores = 0 is outside [1, 1e+06]; "
+        "step.cv = 7 is outside [0.001, 1], the range of the erlang law");
+    CU_ASSERT_STRING_EQUAL(line.name, "n");
+    CU_ASSERT_EQUAL(line.has_name, 1);
+    fulcrum_network_line_clear(&line);
+}
+
+/* More faults than a message holds: whole ones, and no byte beyond. */
+static void test_many_mistakes_are_cut_between_two(void)
+{
+    char text[20000] = "{";
+    size_t used = 1;
+    for (int i = 0; i < 500; i++) {
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "\"a key nobody knows %d\":%d,", i, i);
+    }
+    (void)snprintf(text + used, sizeof text - used, "\"actors\":1}");
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_network_line line;
+    CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "line 7: a key nobody knows 0: unknown key; a key");
+    CU_ASSERT(strlen(err.detail) > 1000);
+    CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
+    const char *end = err.detail + strlen(err.detail);
+    CU_ASSERT_STRING_EQUAL(end - strlen("unknown key"), "unknown key");
+    fulcrum_network_line_clear(&line);
+}
+
+static void test_bytes_that_are_no_text_are_refused(void)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *part;
+    } cases[] = {
+        {"{\"name\":\"\xff\"}", 12, "line 7, column "},
+        {"{\"name\":\"\xed\xa0\x80\"}", 14, "line 7, column "},
+        {"{\"name\":\"a\0b\"}", 14, "line 7, column 11: a zero byte"},
+        {"{\"name\":\"a\"}\0", 13, "line 7, column 13: a zero byte"},
+        {"{\"name\":\"a\nb\"}", 14, "line 7, column 11: a control character"},
+        {"{\"name\":\"\xc0\xaf\"}", 13, "line 7, column "},
+        {"{\"name\":\"\\u0000\"}", 17, "line 7: name = "},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_network_line line;
+        enum fulcrum_status status = fulcrum_network_line_parse(
+            &line, "line 7", cases[i].text, cases[i].length, &err);
+        CU_ASSERT_NOT_EQUAL(status, FULCRUM_OK);
+        expect_part(err.detail, cases[i].part);
+        CU_ASSERT_EQUAL(line.has_name, 0);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+/* What lenient readers of JSON let pass. */
+static void test_what_is_nearly_json_is_refused(void)
+{
+    static const char *const lines[] = {"1.", "01", "+1", ".5", "0x10", "1e", "1,",
+        "1}", "1 1", "1/*no*/", "1 //", "'1'", "True", "nul", "[1,]", "{1:1}",
+        "{'a':1}", "{'}}\"\"}':1}"};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text, WITH("\"delay_s\":%s"), lines[i]);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_network_line line;
+        CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
+        expect_part(err.detail, "line 7, column ");
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+/* Nesting far beyond any network must not use up the stack. */
+static void test_deep_nesting_is_refused(void)
+{
+    enum { DEPTH = 100000 };
+    static char text[DEPTH + 16] = "{\"cpu\":";
+    memset(text + strlen(text), '[', DEPTH);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_network_line line;
+    CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "line 7, column ");
+    fulcrum_network_line_clear(&line);
+}
+
+/* Every beginning of a good line is a bad one, whatever byte it stops at. */
+static void test_truncated_lines_are_refused(void)
+{
+    char text[sizeof whole];
+    for (size_t length = 0; length < strlen(whole); length++) {
+        memcpy(text, whole, length);
+        text[length] = '\0';
+        struct fulcrum_network_line line;
+        CU_ASSERT_EQUAL(parse(&line, text, NULL), FULCRUM_ERR_FORMAT);
+        fulcrum_network_line_clear(&line);
+    }
+}
+
+static void test_names_are_kept_up_to_their_limit(void)
+{
+    enum { MOST = 255 };
+    for (size_t length = MOST; length <= MOST + 1; length++) {
+        char name[MOST + 2] = "";
+        char text[MOST + 200];
+        memset(name, 'x', length);
+        (void)snprintf(text, sizeof text, WITH("\"name\":\"%s\""), name);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_network_line line;
+        enum fulcrum_status status = parse(&line, text, &err);
+        CU_ASSERT_EQUAL(status, length > MOST ? FULCRUM_ERR_RANGE : FULCRUM_OK);
+        CU_ASSERT_EQUAL(line.has_name, length <= MOST);
+        CU_ASSERT_STRING_EQUAL(line.name, length <= MOST ? name : "");
+        fulcrum_network_line_clear(&line);
+    }
+    struct fulcrum_network_line line =
+        read_good(WITH("\"name\":\"\\u00e9 \\\"\xe2\x82\xac\\\"\\n\""));
+    CU_ASSERT_STRING_EQUAL(line.name, "\xc3\xa9 \"\xe2\x82\xac\"\n");
+    fulcrum_network_line_clear(&line);
+}
+
+static void test_clear_accepts_a_zeroed_line_and_a_second_time(void)
+{
+    struct fulcrum_network_line line = {.kind = FULCRUM_KIND_NETWORK};
+    fulcrum_network_line_clear(&line);
+    line = read_good("{" ACTORS ",\"cpu\":{\"capacity\":[1,2]}," STEP "}");
+    fulcrum_network_line_clear(&line);
+    fulcrum_network_line_clear(&line);
+    CU_ASSERT_PTR_NULL(line.capacity);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_every_value_arrives_at_its_member),
+        SUITE_CASE(test_what_is_left_out_has_its_default),
+        SUITE_CASE(test_law_follows_from_cv_where_it_is_left_out),
+        SUITE_CASE(test_capacity_table_gives_the_counts),
+        SUITE_CASE(test_stations_of_a_product_form_arrive),
+        SUITE_CASE(test_a_mistake_is_told_once_with_field_value_and_expectation),
+        SUITE_CASE(test_all_mistakes_come_in_one_line),
+        SUITE_CASE(test_many_mistakes_are_cut_between_two),
+        SUITE_CASE(test_bytes_that_are_no_text_are_refused),
+        SUITE_CASE(test_what_is_nearly_json_is_refused),
+        SUITE_CASE(test_deep_nesting_is_refused),
+        SUITE_CASE(test_truncated_lines_are_refused),
+        SUITE_CASE(test_names_are_kept_up_to_their_limit),
+        SUITE_CASE(test_clear_accepts_a_zeroed_line_and_a_second_time),
+    };
+    return suite_run("network_line", cases, COUNT(cases), argc, argv);
+}

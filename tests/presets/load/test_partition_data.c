@@ -1,0 +1,142 @@
+/* test_partition_data.c - partition files: those shipped, and faulty ones. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/load/partition_file.h"
+#include "presets/load/preset.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+/* What the MIG User Guide's tables have in common: 7 compute slices, one profile each
+ * of 1, 2, 3, 4 and 7 of them besides 1 with twice the memory and 1 with media. */
+static void assert_as_in_the_guide(const struct fulcrum_mig *mig)
+{
+    static const double compute[] = {1, 1, 1, 2, 3, 4, 7};
+    static const double most[] = {7, 1, 4, 3, 2, 1, 1};
+    CU_ASSERT_EQUAL_FATAL(mig->profile_count, 7);
+    for (size_t k = 0; k < 7; k++) {
+        const struct fulcrum_mig_profile *profile = &mig->profiles[k];
+        CU_ASSERT_EQUAL(profile->compute_slice_count, compute[k]);
+        CU_ASSERT_EQUAL(profile->most_count, most[k]);
+        CU_ASSERT_EQUAL(profile->is_media_extension, k == 1);
+        CU_ASSERT(profile->memory_byte * mig->memory_slice_count <=
+                  1.01 * mig->memory_byte * profile->memory_slice_count);
+    }
+}
+
+static void test_shipped_partitions_are_as_the_guide_tells(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_PARTITION, &entries, &count, NULL),
+        FULCRUM_OK);
+    CU_ASSERT(count >= 5);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_partition *partition = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_partition_load(entries[i].name, &partition, NULL), FULCRUM_OK);
+        assert_as_in_the_guide(&partition->mig);
+        CU_ASSERT(partition->source_count >= 3);
+        free(partition);
+    }
+    free(entries);
+}
+
+/* The driver's listing of an A100 with 40 GB. */
+static void test_an_a100_has_14_sms_a_slice(void)
+{
+    struct fulcrum_partition *partition = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_partition_load("a100-40gb", &partition, NULL), FULCRUM_OK);
+    size_t i = fulcrum_mig_find(&partition->mig, "3g.20gb");
+    CU_ASSERT_EQUAL(partition->mig.profiles[i].sm_count, 42);
+    CU_ASSERT_EQUAL(partition->mig.profiles[i].memory_slice_count, 4);
+    i = fulcrum_mig_find(&partition->mig, "7g.40gb");
+    CU_ASSERT_EQUAL(partition->mig.profiles[i].sm_count, 98);
+    free(partition);
+}
+
+static void test_the_partition_of_a_gpu_is_found_by_its_name(void)
+{
+    struct fulcrum_partition *partition = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_partition_of_gpu("NVIDIA H100-SXM5-80GB", &partition, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(partition->mig.name, "h100-80gb");
+    free(partition);
+    CU_ASSERT_EQUAL(fulcrum_partition_of_gpu("NVIDIA V100", &partition, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "a100-40gb, a100-80gb"));
+}
+
+#define HEAD                                                                           \
+    "{\"schema\":{\"name\":\"fulcrum-partition\",\"version\":1},"                      \
+    "\"kind\":\"partition\",\"name\":\"p\",\"title\":\"P\",\"gpu\":\"G\","             \
+    "\"compute_slice_count\":2,\"memory_slice_count\":2,\"sm_count\":20,"              \
+    "\"memory_byte\":2e9,"
+#define PROFILE PROFILE_OF("1", "0,1")
+#define PROFILE_OF(compute, starts)                                                    \
+    "{\"name\":\"1g\",\"compute_slice_count\":" compute ",\"memory_slice_count\":1,"   \
+    "\"cache_slice_count\":1,\"sm_count\":10,\"memory_byte\":1e9,\"most_count\":2,"    \
+    "\"starts\":[" starts "]}"
+
+static void test_each_fault_of_a_file_is_named(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        const char *part;
+    } rows[] = {
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE "]}", FULCRUM_OK,
+            ""},
+        {HEAD "\"source\":{},\"profiles\":[" PROFILE "]}", FULCRUM_ERR_FORMAT,
+            "source.profiles is not given"},
+        {HEAD "\"source\":{\"profiles\":\"s\",\"sm\":\"s\"},\"profiles\":[" PROFILE
+              "]}",
+            FULCRUM_ERR_FORMAT, "source.sm: unknown key"},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[]}", FULCRUM_ERR_MISSING,
+            "profiles is empty"},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[{\"name\":\"1g\"}]}",
+            FULCRUM_ERR_FORMAT, "profiles[0].sm_count is not given"},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE "," PROFILE "]}",
+            FULCRUM_ERR_RANGE, "profiles[1].name = \"1g\""},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":3}", FULCRUM_ERR_FORMAT,
+            "profiles = 3"},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE_OF(
+             "1.5", "0,1") "]}",
+            FULCRUM_ERR_RANGE,
+            "profiles[0].compute_slice_count = 1.5: expected a whole number from 1 to "
+            "2"},
+        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE_OF(
+             "1", "0,0") "]}",
+            FULCRUM_ERR_RANGE,
+            "profiles[0].starts[1] = 0: expected more than the start before, 0"},
+        {"{\"kind\":\"machine\",\"name\":\"p\"}", FULCRUM_ERR_FORMAT, "kind"},
+    };
+    struct scratch scratch = scratch_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_partition *partition = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        char *path = scratch_write(&scratch, "p.json", rows[i].text);
+        CU_ASSERT_EQUAL(fulcrum_partition_load(path, &partition, &err), rows[i].status);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, rows[i].part));
+        free(partition);
+        free(path);
+    }
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_shipped_partitions_are_as_the_guide_tells),
+        SUITE_CASE(test_an_a100_has_14_sms_a_slice),
+        SUITE_CASE(test_the_partition_of_a_gpu_is_found_by_its_name),
+        SUITE_CASE(test_each_fault_of_a_file_is_named),
+    };
+    return suite_run(
+        "partition_data", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

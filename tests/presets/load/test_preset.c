@@ -1,0 +1,438 @@
+/* test_preset.c - machines and workloads are read with their sources, or every fault of
+ * a file is named. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/load/preset.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+#define HEAD        "{\"kind\":\"machine\",\"name\":\"m\","
+#define ALL_SOURCED "\"source\":{\"cpu\":\"s\",\"gpu\":\"s\",\"rest_w\":\"s\"},"
+
+/* Loads a file of that content. */
+static enum fulcrum_status load_machine(const char *content,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, "my.json", content);
+    enum fulcrum_status status = fulcrum_machine_load(path, design, sources, err);
+    free(path);
+    scratch_free(&scratch);
+    return status;
+}
+
+static const struct {
+    const char *content;
+    enum fulcrum_status status;
+    const char *detail; /* a part of it */
+} machine_faults[] = {
+    {HEAD ALL_SOURCED "\"gpu\":{\"sm_count\":0}}", FULCRUM_ERR_RANGE,
+        "my.json: gpu.sm_count = 0: expected a whole number from 1 to 10000"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"sm_count\":2.5}}", FULCRUM_ERR_RANGE,
+        "my.json: gpu.sm_count = 2.5: expected a whole number"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"sm_count\":\"80\"}}", FULCRUM_ERR_RANGE,
+        "my.json: gpu.sm_count = \"80\": expected a whole number"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"sm_count\":true}}", FULCRUM_ERR_RANGE,
+        "gpu.sm_count = true: expected a whole number"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"sm_count\":[80]}}", FULCRUM_ERR_RANGE,
+        "gpu.sm_count = [80]: expected a whole number"},
+    {HEAD ALL_SOURCED "\"rest_w\":NaN}", FULCRUM_ERR_RANGE,
+        "my.json: rest_w = NaN: expected a number from 0"},
+    {HEAD ALL_SOURCED "\"rest_w\":-Infinity}", FULCRUM_ERR_RANGE,
+        "my.json: rest_w = -Infinity: expected a number from 0"},
+    {HEAD ALL_SOURCED "\"rest_w\":1e999}", FULCRUM_ERR_RANGE,
+        "my.json: rest_w = 1e999: expected a number from 0"},
+    {HEAD ALL_SOURCED "\"cpu\":{\"idle_w\":-3}}", FULCRUM_ERR_RANGE,
+        "my.json: cpu.idle_w = -3: expected a number from 0"},
+    {HEAD ALL_SOURCED "\"cpu\":{\"curve\":\"smooth\"}}", FULCRUM_ERR_RANGE,
+        "my.json: cpu.curve = \"smooth\": expected one of smt"},
+    {HEAD ALL_SOURCED "\"cpu\":{\"curve\":1}}", FULCRUM_ERR_RANGE,
+        "my.json: cpu.curve = 1: expected one of smt"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"name\":7}}", FULCRUM_ERR_FORMAT,
+        "my.json: gpu.name = 7: expected text"},
+    {HEAD ALL_SOURCED "\"gpu\":7}", FULCRUM_ERR_FORMAT,
+        "my.json: gpu = 7: expected an object"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"smcount\":80}}", FULCRUM_ERR_FORMAT,
+        "my.json: gpu.smcount: unknown key; did you mean gpu.sm_count?"},
+    {HEAD ALL_SOURCED "\"sm_count\":80}", FULCRUM_ERR_FORMAT,
+        "my.json: sm_count: unknown key; did you mean gpu.sm_count?"},
+    {HEAD ALL_SOURCED "\"gpu\":{\"source\":\"s\"}}", FULCRUM_ERR_FORMAT,
+        "my.json: gpu.source: unknown key"},
+    {HEAD "\"rest_w\":400}", FULCRUM_ERR_MISSING,
+        "my.json: rest_w = 400: no source: expected an entry"},
+    {HEAD "\"accelerator\":\"cpu\"}", FULCRUM_ERR_MISSING,
+        "my.json: accelerator = \"cpu\": no source"},
+    {HEAD "\"source\":{\"gpus\":\"s\"}}", FULCRUM_ERR_FORMAT,
+        "my.json: source.gpus: unknown key: expected a field or a group"},
+    {HEAD "\"source\":{\"gpu\":\"\"}}", FULCRUM_ERR_RANGE,
+        "my.json: source.gpu = \"\": expected some text"},
+    {HEAD "\"source\":\"a book\"}", FULCRUM_ERR_FORMAT,
+        "my.json: source = \"a book\": expected an object"},
+    {HEAD "\"prior\":{\"gpu\":{\"spread_factor\":0.5,\"reason\":\"r\"}}}",
+        FULCRUM_ERR_RANGE,
+        "my.json: prior.gpu.spread_factor = 0.5: expected a number from 1 to 1000"},
+    {HEAD "\"prior\":{\"gpu\":{\"spread_factor\":2}}}", FULCRUM_ERR_FORMAT,
+        "my.json: prior.gpu.reason is not given: expected text"},
+    {HEAD "\"prior\":{\"gpu\":\"r\"}}", FULCRUM_ERR_FORMAT,
+        "my.json: prior.gpu = \"r\": expected an object"},
+    {"{\"name\":\"m\"}", FULCRUM_ERR_MISSING,
+        "my.json: kind is not given: expected \"machine\""},
+    {"{\"kind\":\"workload\",\"name\":\"m\"}", FULCRUM_ERR_FORMAT,
+        "my.json: kind = \"workload\": expected \"machine\""},
+    {"{\"kind\":\"machine\"}", FULCRUM_ERR_MISSING,
+        "my.json: name is not given: expected text"},
+    {"{\"kind\":\"machine\",\"name\":\"\"}", FULCRUM_ERR_RANGE,
+        "my.json: name = \"\": expected some text"},
+    {"{\"kind\":\"machine\",\"name\":\"0123456789012345678901234567890123456789"
+     "012345678901234567890123\"}",
+        FULCRUM_ERR_RANGE, "...: expected at most 63 bytes of text"},
+    {HEAD "\"extends\":7}", FULCRUM_ERR_FORMAT, "my.json: extends = 7: expected text"},
+    {HEAD "\"extends\":\"dgx1\"}", FULCRUM_ERR_UNKNOWN_NAME,
+        "my.json: extends = \"dgx1\": \"dgx1\" is no machine preset; did you mean "
+        "dgx-1?"},
+    {HEAD "\"extends\":\"absent.json\"}", FULCRUM_ERR_FILE,
+        "absent.json: cannot be read"},
+    {HEAD "\"extends\":\"./my.json\"}", FULCRUM_ERR_FORMAT,
+        "my.json: extends = \"./my.json\": expected a chain"},
+    {HEAD, FULCRUM_ERR_FORMAT, "my.json: line 1, column 30: the text ends"},
+    {HEAD "\"name\":\"n\"}", FULCRUM_ERR_FORMAT,
+        "my.json: line 1, column 30: a key is given twice: name"},
+};
+
+static void test_each_fault_of_a_machine_is_named(void)
+{
+    for (size_t i = 0; i < sizeof machine_faults / sizeof machine_faults[0]; i++) {
+        struct fulcrum_design design;
+        fulcrum_design_init(&design);
+        design.machine.rest_w = 123.0;
+        design.machine.gpu.sm_count = 7.0;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(load_machine(machine_faults[i].content, &design, NULL, &err),
+            machine_faults[i].status);
+        expect_part(err.detail, machine_faults[i].detail);
+        CU_ASSERT_EQUAL(design.machine.rest_w, 123.0);
+        CU_ASSERT_EQUAL(design.machine.gpu.sm_count, 7.0);
+    }
+}
+
+static void test_all_faults_come_in_one_go(void)
+{
+    struct fulcrum_design design;
+    struct fulcrum_error err;
+    /* Whatever the caller's error held before must not show. */
+    memset(&err, 'x', sizeof err);
+    CU_ASSERT_EQUAL(
+        load_machine("{\"kind\":\"machine\",\"gpu\":{\"sm_count\":0,\"idle\":4},"
+                     "\"rest_w\":\"a\\u001b\",\"psu_efficiency_frac\":0.9}",
+            &design, NULL, &err),
+        FULCRUM_ERR_MISSING);
+    static const char *const parts[] = {"my.json: name is not given", "\n",
+        "my.json: gpu.sm_count = 0: ", "my.json: gpu.idle: unknown key",
+        "my.json: rest_w = \"a\\u001b\": ",
+        "my.json: psu_efficiency_frac = 0.9: no source"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect_part(err.detail, parts[i]);
+    }
+    size_t lines = 1;
+    for (const char *c = err.detail; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    CU_ASSERT_EQUAL(lines, 5);
+}
+
+/* A copy, empty where there is none. */
+static struct fulcrum_source source_of(
+    const struct fulcrum_sources *sources, const char *path)
+{
+    static const struct fulcrum_source none = {.path = ""};
+    const struct fulcrum_source *found = fulcrum_sources_find(sources, path);
+    CU_ASSERT_PTR_NOT_NULL(found);
+    return found != NULL ? *found : none;
+}
+
+static void test_a_given_machine_is_read_with_its_sources(void)
+{
+    struct fulcrum_design design;
+    struct fulcrum_sources sources = {0, NULL};
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        load_machine(HEAD
+            "\"title\":\"T\",\"accelerator\":\"gpu\",\"rest_w\":4e2,"
+            "\"gpu\":{\"idle_w\":40,\"floor_w\":22,\"sm_count\":80},"
+            "\"source\":{\"gpu\":\"a\",\"rest_w\":\"b\",\"accelerator\":\"c\"},"
+            "\"prior\":{\"gpu.idle_w\":{\"spread_factor\":1.3,\"reason\":\"d\"}}}",
+            &design, &sources, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(design.machine.name, "m");
+    CU_ASSERT_STRING_EQUAL(design.machine.title, "T");
+    CU_ASSERT_EQUAL(design.machine.rest_w, 400.0);
+    CU_ASSERT_EQUAL(design.machine.gpu.sm_count, 80.0);
+    CU_ASSERT(isnan(design.machine.gpu.count));
+    CU_ASSERT_EQUAL(design.machine.gpu.power_exponent, 1.0);
+    CU_ASSERT_EQUAL(sources.count, 5);
+    CU_ASSERT_STRING_EQUAL(sources.items[0].path, "machine.accelerator");
+    struct fulcrum_source idle = source_of(&sources, "machine.gpu.idle_w");
+    struct fulcrum_source floor_w = source_of(&sources, "machine.gpu.floor_w");
+    CU_ASSERT(idle.is_prior);
+    CU_ASSERT_EQUAL(idle.spread_factor, 1.3);
+    CU_ASSERT_STRING_EQUAL(idle.text, "d");
+    CU_ASSERT_STRING_EQUAL(idle.file, "m");
+    CU_ASSERT(!floor_w.is_prior);
+    CU_ASSERT_EQUAL(floor_w.spread_factor, 1.0);
+    CU_ASSERT_STRING_EQUAL(floor_w.text, "a");
+    CU_ASSERT_PTR_NULL(fulcrum_sources_find(&sources, "machine.gpu.count"));
+    fulcrum_sources_free(&sources);
+    CU_ASSERT_EQUAL(sources.count, 0);
+}
+
+static void test_a_child_overrides_takes_back_and_keeps(void)
+{
+    struct scratch scratch = scratch_new();
+    free(scratch_write(&scratch, "parent.json",
+        "{\"kind\":\"machine\",\"name\":\"parent\",\"title\":\"P\",\"rest_w\":300,"
+        "\"cpu\":{\"core_count\":40,\"thread_count\":80,\"knee\":3},"
+        "\"gpu\":{\"count\":8},\"source\":{\"cpu\":\"a\",\"gpu\":\"b\",\"rest_w\":"
+        "\"c\"}}"));
+    char *path = scratch_write(&scratch, "child.json",
+        "{\"kind\":\"machine\",\"name\":\"child\",\"extends\":\"./parent.json\","
+        "\"cpu\":{\"thread_count\":40,\"knee\":null},\"gpu\":null,"
+        "\"prior\":{\"cpu\":{\"spread_factor\":2,\"reason\":\"d\"}}}");
+    struct fulcrum_design design;
+    struct fulcrum_sources sources = {0, NULL};
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load(path, &design, &sources, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(design.machine.name, "child");
+    CU_ASSERT_STRING_EQUAL(design.machine.title, "child");
+    CU_ASSERT_EQUAL(design.machine.cpu.core_count, 40.0);
+    CU_ASSERT_EQUAL(design.machine.cpu.thread_count, 40.0);
+    CU_ASSERT_EQUAL(design.machine.cpu.knee, 2.1);
+    CU_ASSERT(isnan(design.machine.gpu.count));
+    CU_ASSERT_EQUAL(design.machine.rest_w, 300.0);
+    CU_ASSERT_EQUAL(sources.count, 3);
+    struct fulcrum_source threads = source_of(&sources, "machine.cpu.thread_count");
+    struct fulcrum_source cores = source_of(&sources, "machine.cpu.core_count");
+    CU_ASSERT_STRING_EQUAL(threads.file, "child");
+    CU_ASSERT_STRING_EQUAL(cores.file, "parent");
+    fulcrum_sources_free(&sources);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_a_circle_of_files_is_refused(void)
+{
+    struct scratch scratch = scratch_new();
+    free(scratch_write(&scratch, "b.json",
+        "{\"kind\":\"machine\",\"name\":\"b\",\"extends\":\"./a.json\"}"));
+    char *path = scratch_write(&scratch, "a.json",
+        "{\"kind\":\"machine\",\"name\":\"a\",\"extends\":\"./b.json\"}");
+    struct fulcrum_design design;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(
+        fulcrum_machine_load(path, &design, NULL, &err), FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "b.json: extends = \"./a.json\": expected a chain");
+    expect_part(err.detail, "without a circle");
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_files_that_cannot_be_read_are_named(void)
+{
+    struct scratch scratch = scratch_new();
+    char *absent = scratch_path(&scratch, "absent.json");
+    char *folder = scratch_path(&scratch, "");
+    char *huge = scratch_path(&scratch, "huge.json");
+    char *empty = scratch_write(&scratch, "empty.json", "");
+    FILE *stream = fopen(huge, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    /* A hole: takes no room on the disk. */
+    CU_ASSERT_EQUAL(fseek(stream, (64L << 20) + 1, SEEK_SET), 0);
+    (void)fputc('x', stream);
+    (void)fclose(stream);
+    const struct {
+        const char *path;
+        enum fulcrum_status status;
+        const char *detail;
+    } cases[] = {
+        {absent, FULCRUM_ERR_FILE,
+            "absent.json: cannot be read: No such file or directory"},
+        {folder, FULCRUM_ERR_FILE, "is a directory: expected a file"},
+        {huge, FULCRUM_ERR_FILE, "huge.json: is larger than 64 MiB"},
+        {empty, FULCRUM_ERR_FORMAT, "empty.json: is empty"},
+        {"/dev/null", FULCRUM_ERR_FORMAT, "/dev/null: is empty"},
+        {"/proc/self/mem", FULCRUM_ERR_FILE, "/proc/self/mem: cannot be read: "},
+        {"dgx1", FULCRUM_ERR_UNKNOWN_NAME,
+            "\"dgx1\" is no machine preset; did you mean dgx-1?"},
+        {"", FULCRUM_ERR_UNKNOWN_NAME, "\"\" is no machine preset"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_design design;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_machine_load(cases[i].path, &design, NULL, &err), cases[i].status);
+        expect_part(err.detail, cases[i].detail);
+    }
+    free(absent);
+    free(folder);
+    free(huge);
+    free(empty);
+    scratch_free(&scratch);
+}
+
+static enum fulcrum_status load_any(
+    enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    if (kind == FULCRUM_PRESET_MACHINE) {
+        return fulcrum_machine_load(name, &design, NULL, err);
+    }
+    if (kind == FULCRUM_PRESET_WORKLOAD) {
+        return fulcrum_workload_load(name, &design, NULL, err);
+    }
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status = fulcrum_calibration_load(name, &calibration, err);
+    fulcrum_calibration_free(calibration);
+    return status;
+}
+
+static void check_shipped(enum fulcrum_preset_kind kind)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_preset_list(kind, &entries, &count, &err), FULCRUM_OK);
+    CU_ASSERT(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(load_any(kind, entries[i].name, &err), FULCRUM_OK);
+        CU_ASSERT(entries[i].title[0] != '\0');
+        CU_ASSERT(i == 0 || strcmp(entries[i - 1].name, entries[i].name) < 0);
+    }
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    free(entries);
+}
+
+static void test_every_shipped_preset_loads(void)
+{
+    check_shipped(FULCRUM_PRESET_MACHINE);
+    check_shipped(FULCRUM_PRESET_WORKLOAD);
+    check_shipped(FULCRUM_PRESET_CALIBRATION);
+}
+
+static void test_published_values_of_the_dgx_1_are_kept(void)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
+    double sms = design.machine.gpu.count * design.machine.gpu.sm_count;
+    CU_ASSERT_EQUAL(design.machine.cpu.thread_count / sms, 1.0 / 8.0);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(design.machine.cpu.thread_count / sms, 1.0 / 16.0);
+    CU_ASSERT_EQUAL(design.machine.cpu.core_count, 20.0);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(design.workload.batching.policy, FULCRUM_BATCH_FIXED);
+    CU_ASSERT_EQUAL(design.workload.training.env_steps_per_train_step, 3360.0);
+    CU_ASSERT_STRING_EQUAL(design.workload.calibration, "v100-prior");
+    CU_ASSERT(isnan(design.workload.step.mean_s));
+}
+
+static void test_a_folder_of_the_user_comes_first(void)
+{
+    struct scratch scratch = scratch_new();
+    char *folder = scratch_path(&scratch, "machines");
+    CU_ASSERT_EQUAL_FATAL(mkdir(folder, 0700), 0);
+    char *path = scratch_write(&scratch, "machines/dgx-1.json",
+        "{\"kind\":\"machine\",\"name\":\"dgx-1\",\"title\":\"mine\"}");
+    free(scratch_write(&scratch, "machines/notes.txt", "no preset"));
+    CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL(fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(design.machine.title, "mine");
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, NULL),
+        FULCRUM_OK);
+    CU_ASSERT(count >= 2);
+    size_t own = 0;
+    while (own < count && strcmp(entries[own].name, "dgx-1") != 0) {
+        own++;
+    }
+    CU_ASSERT_FATAL(own < count);
+    CU_ASSERT_STRING_EQUAL(entries[own].file, path);
+    free(entries);
+    free(path);
+    path = scratch_write(
+        &scratch, "machines/other.json", "{\"kind\":\"machine\",\"name\":\"another\"}");
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, &err),
+        FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "other.json: name = \"another\": expected \"other\"");
+    CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", path, 1), 0);
+    CU_ASSERT_EQUAL(
+        fulcrum_machine_load("dgx-1", &design, NULL, &err), FULCRUM_ERR_FILE);
+    expect_part(err.detail, "FULCRUM_PRESETS = ");
+    CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
+    free(path);
+    free(folder);
+    scratch_free(&scratch);
+}
+
+static void test_references_are_listed_by_their_head(void)
+{
+    struct scratch scratch = scratch_new();
+    char *folder = scratch_path(&scratch, "references");
+    CU_ASSERT_EQUAL_FATAL(mkdir(folder, 0700), 0);
+    free(scratch_write(&scratch, "references/aa.json",
+        "{\"kind\":\"reference\",\"name\":\"aa\",\"title\":\"A\",\"source\":{},"
+        "\"points\":[]}"));
+    CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(entries[0].name, "aa");
+    CU_ASSERT_STRING_EQUAL(entries[0].title, "A");
+    free(entries);
+    free(scratch_write(
+        &scratch, "references/bb.json", "{\"kind\":\"reference\",\"name\":\"bb\"}"));
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, &err),
+        FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "bb.json: source is not given: expected an object");
+    CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
+    free(folder);
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_each_fault_of_a_machine_is_named),
+        SUITE_CASE(test_all_faults_come_in_one_go),
+        SUITE_CASE(test_a_given_machine_is_read_with_its_sources),
+        SUITE_CASE(test_a_child_overrides_takes_back_and_keeps),
+        SUITE_CASE(test_a_circle_of_files_is_refused),
+        SUITE_CASE(test_files_that_cannot_be_read_are_named),
+        SUITE_CASE(test_every_shipped_preset_loads),
+        SUITE_CASE(test_published_values_of_the_dgx_1_are_kept),
+        SUITE_CASE(test_a_folder_of_the_user_comes_first),
+        SUITE_CASE(test_references_are_listed_by_their_head),
+    };
+    (void)unsetenv("FULCRUM_PRESETS");
+    return suite_run("preset", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

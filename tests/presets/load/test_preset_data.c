@@ -1,0 +1,409 @@
+/* test_preset_data.c - the shipped machines, workloads and calibrations are sourced,
+ * plausible and good for predictions. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/load/preset.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/predict/predict.h"
+#include "tests/support/suite.h"
+
+/* What a design holds, and where each value is from. */
+struct loaded {
+    struct fulcrum_design design;
+    struct fulcrum_sources sources;
+};
+
+static void load(enum fulcrum_preset_kind kind, const char *name, struct loaded *out)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    *out = (struct loaded){.sources = {0, NULL}};
+    fulcrum_design_init(&out->design);
+    enum fulcrum_status status =
+        kind == FULCRUM_PRESET_MACHINE
+            ? fulcrum_machine_load(name, &out->design, &out->sources, &err)
+            : fulcrum_workload_load(name, &out->design, &out->sources, &err);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+}
+
+static void for_each(enum fulcrum_preset_kind kind,
+    void (*check)(const char *name, const struct loaded *loaded))
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(kind, &entries, &count, NULL), FULCRUM_OK);
+    CU_ASSERT(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        struct loaded loaded;
+        load(kind, entries[i].name, &loaded);
+        check(entries[i].name, &loaded);
+        fulcrum_sources_free(&loaded.sources);
+    }
+    free(entries);
+}
+
+static void expect(int holds, const char *name, const char *what)
+{
+    if (!holds) {
+        (void)fprintf(stderr, "%s: %s\n", name, what);
+        CU_FAIL("a preset is not as it should be");
+    }
+}
+
+/* Given: not what the field is without the file. */
+static bool is_given(
+    const struct fulcrum_field *field, const struct fulcrum_design *design)
+{
+    double value = fulcrum_field_number(field, design);
+    return !isnan(value) && (isnan(field->fallback) || value < field->fallback ||
+                                value > field->fallback);
+}
+
+static void check_sources(const char *name, const struct loaded *loaded)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                         fields[i].kind == FULCRUM_FIELD_COUNT;
+        if (strncmp(fields[i].path, "run.", 4) == 0 || !is_number ||
+            !is_given(&fields[i], &loaded->design)) {
+            continue;
+        }
+        const struct fulcrum_source *source =
+            fulcrum_sources_find(&loaded->sources, fields[i].path);
+        expect(source != NULL && source->text[0] != '\0', name, fields[i].path);
+        expect(source != NULL && source->spread_factor >= 1.0, name, fields[i].path);
+    }
+}
+
+static void test_every_number_has_a_source(void)
+{
+    for_each(FULCRUM_PRESET_MACHINE, check_sources);
+    for_each(FULCRUM_PRESET_WORKLOAD, check_sources);
+}
+
+/* A watt or yield that nobody published must not pass for a fact. */
+static void check_assumed(const char *name, const struct loaded *loaded)
+{
+    static const char *const paths[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
+        "machine.cpu.core_dynamic_w", "machine.gpu.idle_w", "machine.gpu.floor_w",
+        "machine.gpu.dynamic_w", "machine.rest_w", "machine.psu_efficiency_frac"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        const struct fulcrum_source *source =
+            fulcrum_sources_find(&loaded->sources, paths[i]);
+        expect(source == NULL || (source->is_prior && source->spread_factor > 1.0),
+            name, paths[i]);
+    }
+}
+
+static void test_assumed_watts_are_marked_as_priors_with_a_spread(void)
+{
+    for_each(FULCRUM_PRESET_MACHINE, check_assumed);
+}
+
+static void test_ratios_of_threads_to_sms_are_the_published_ones(void)
+{
+    static const struct {
+        const char *name;
+        double thread_count;
+        double gpu_count;
+        double sm_count;
+    } cases[] = {
+        {"dgx-1", 80, 8, 80},
+        {"dgx-1-inci2020", 40, 8, 80},
+        {"dgx-2", 96, 16, 80},
+        {"dgx-a100", 256, 8, 108},
+        {"dgx-h100", 224, 8, 132},
+        {"dgx-h200", 224, 8, 132},
+        {"dgx-b200", 224, 8, 148},
+        {"gb200-nvl72", 2592, 72, 148},
+        {"aws-p3-16xlarge", 64, 8, 80},
+        {"aws-p4d-24xlarge", 96, 8, 108},
+        {"aws-p5-48xlarge", 192, 8, 132},
+        {"azure-nd-h100-v5", 96, 8, 132},
+        {"workstation-rtx4090", 32, 1, 128},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct loaded loaded;
+        load(FULCRUM_PRESET_MACHINE, cases[i].name, &loaded);
+        const struct fulcrum_machine *machine = &loaded.design.machine;
+        suite_assert_close(cases[i].name,
+            machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count),
+            cases[i].thread_count / (cases[i].gpu_count * cases[i].sm_count), 1e-12);
+        CU_ASSERT_EQUAL(machine->gpu.count, cases[i].gpu_count);
+        fulcrum_sources_free(&loaded.sources);
+    }
+}
+
+static bool is_within(double value, double least, double most)
+{
+    return value >= least && value <= most;
+}
+
+static void check_gpu(const char *name, const struct fulcrum_gpu *gpu)
+{
+    expect(is_within(gpu->clock_hz, 1.2e9, 3e9), name, "clock of the GPU");
+    expect(is_within(gpu->flop_per_sm_cycle, 128, 256), name, "math rate per SM");
+    expect(is_within(gpu->dram_byte_per_s, 0.8e12, 9e12), name, "memory bandwidth");
+    expect(is_within(gpu->llc_byte, 6e6, 130e6), name, "last-level cache");
+    expect(is_within(gpu->memory_byte, 16e9, 200e9), name, "memory");
+    expect(is_within(gpu->tdp_w, 300, 1200), name, "rated power");
+    expect(gpu->idle_w + gpu->floor_w + gpu->dynamic_w <= gpu->tdp_w, name,
+        "idle, floor and dynamic watts exceed the GPU's rated power");
+    expect(gpu->idle_w < 0.35 * gpu->tdp_w, name, "idle watts of the GPU");
+}
+
+/* Everything busy. Rated power covers it, but for the roundness of the priors. */
+static void check_rated(const char *name, const struct fulcrum_machine *machine)
+{
+    const struct fulcrum_cpu *cpu = &machine->cpu;
+    double busy_core_w = cpu->core_dynamic_w * (1.0 + cpu->smt_power_frac);
+    double cpu_w = cpu->idle_w + cpu->core_count * (cpu->core_idle_w + busy_core_w);
+    double gpus_w = machine->gpu.count * machine->gpu.tdp_w;
+    expect(!(gpus_w > machine->rated_w), name, "GPUs exceed the machine's rated power");
+    double loaded_w = (cpu_w + gpus_w + machine->rest_w) / machine->psu_efficiency_frac;
+    expect(
+        !(loaded_w > 1.1 * machine->rated_w), name, "loaded watts exceed the rating");
+    expect(!(loaded_w < 0.6 * machine->rated_w), name, "loaded watts miss the rating");
+}
+
+static void check_plausible(const char *name, const struct loaded *loaded)
+{
+    const struct fulcrum_machine *machine = &loaded->design.machine;
+    if (machine->accelerator == FULCRUM_ACCELERATOR_CPU) {
+        return;
+    }
+    const struct fulcrum_cpu *cpu = &machine->cpu;
+    expect(cpu->core_count >= cpu->socket_count, name, "sockets without a core");
+    expect(
+        is_within(cpu->thread_count / cpu->core_count, 1, 2), name, "threads per core");
+    expect(
+        isnan(cpu->clock_hz) || is_within(cpu->clock_hz, 2e9, 5e9), name, "base clock");
+    expect(isnan(cpu->single_thread_speed_rel) ||
+               is_within(cpu->single_thread_speed_rel, 0.7, 2.5),
+        name, "single-thread speed");
+    check_gpu(name, &machine->gpu);
+    check_rated(name, machine);
+}
+
+static void test_machines_are_plausible(void)
+{
+    for_each(FULCRUM_PRESET_MACHINE, check_plausible);
+}
+
+static void test_the_generic_server_gives_watts_but_no_counts(void)
+{
+    struct loaded loaded;
+    load(FULCRUM_PRESET_MACHINE, "generic-server", &loaded);
+    const struct fulcrum_machine *machine = &loaded.design.machine;
+    CU_ASSERT_EQUAL(machine->accelerator, FULCRUM_ACCELERATOR_CPU);
+    CU_ASSERT(isnan(machine->cpu.core_count));
+    CU_ASSERT(isnan(machine->cpu.thread_count));
+    CU_ASSERT(isnan(machine->cpu.socket_count));
+    CU_ASSERT(isnan(machine->gpu.count));
+    CU_ASSERT(machine->cpu.idle_w > 0.0);
+    CU_ASSERT(machine->cpu.core_idle_w > 0.0);
+    CU_ASSERT(machine->cpu.core_dynamic_w > 0.0);
+    CU_ASSERT(machine->rest_w > 0.0);
+    fulcrum_sources_free(&loaded.sources);
+}
+
+/* Work of a training step: at least one forward and backward pass of each step. */
+static void check_training(const char *name, const struct fulcrum_workload *workload)
+{
+    const struct fulcrum_workload_training *training = &workload->training;
+    double unroll = isnan(training->unroll_length) ? 1.0 : training->unroll_length;
+    double trained = training->batch_size * unroll;
+    expect(training->train_step_flop >= 2.0 * trained * workload->network.forward_flop,
+        name, "a training step costs less than its passes");
+    expect(training->env_steps_per_train_step <= trained, name,
+        "more new steps than a training step takes");
+}
+
+static void check_workload(const char *name, const struct loaded *loaded)
+{
+    const struct fulcrum_workload *workload = &loaded->design.workload;
+    if (workload->training.env_steps_per_train_step > 0.0) {
+        check_training(name, workload);
+    }
+    expect(isnan(workload->step.mean_s) && isnan(workload->network.per_item_s), name,
+        "times belong into a calibration");
+    expect(is_within(workload->total_env_steps, 1e5, 1e9), name, "total steps");
+}
+
+static void test_workloads_are_plausible_and_leave_times_to_calibrations(void)
+{
+    for_each(FULCRUM_PRESET_WORKLOAD, check_workload);
+}
+
+/* A fit says what it was fitted to. */
+static bool is_fitted(const struct fulcrum_calibration *calibration)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, "fitted_to") == 0) {
+            return strstr(calibration->name, "-prior") == NULL;
+        }
+    }
+    return 0;
+}
+
+/* What `fulcrum calibrate` wrote says when and with what, and how fast the core was. */
+static bool is_measured(const struct fulcrum_calibration *calibration)
+{
+    return fulcrum_calibration_note(calibration, "date") != NULL;
+}
+
+static void check_measured(const struct fulcrum_calibration *calibration)
+{
+    static const char *const notes[] = {
+        "date", "tool", "host", "cpu_model", "blas", "actor", "learner"};
+    const char *name = calibration->name;
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        expect(fulcrum_calibration_note(calibration, notes[i]) != NULL, name, notes[i]);
+    }
+    expect(calibration->machine.cpu.canary_s > 0.0, name, "no canary");
+    const struct fulcrum_quantity *disturbed =
+        fulcrum_calibration_quantity(calibration, "disturbed_frac");
+    expect(disturbed != NULL && disturbed->value < 0.7, name, "taken in a busy place");
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+        expect(
+            parameter->origin != FULCRUM_ORIGIN_PRIOR && parameter->source[0] != '\0',
+            name, parameter->path);
+    }
+}
+
+static void check_beliefs(const struct fulcrum_calibration *calibration)
+{
+    const char *name = calibration->name;
+    expect(calibration->machine.cpu.single_thread_speed_rel > 0.0, name,
+        "cannot be carried to another processor");
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+        int origin_ok =
+            parameter->origin == FULCRUM_ORIGIN_PRIOR ||
+            (parameter->origin == FULCRUM_ORIGIN_FITTED && is_fitted(calibration));
+        expect(origin_ok && parameter->standard_error > 0.0 &&
+                   parameter->source[0] != '\0',
+            name, parameter->path);
+    }
+}
+
+static void test_calibrations_claim_nothing_that_was_not_measured(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, NULL),
+        FULCRUM_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_calibration *calibration = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_calibration_load(entries[i].name, &calibration, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+        expect(calibration->series_count == 0, entries[i].name, "has samples");
+        if (is_measured(calibration)) {
+            check_measured(calibration);
+        } else {
+            check_beliefs(calibration);
+        }
+        fulcrum_calibration_free(calibration);
+    }
+    free(entries);
+}
+
+static void predict(const struct fulcrum_design *base,
+    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out)
+{
+    const struct fulcrum_setting actors = {
+        fulcrum_field_find("run.actor_count"), 256.0, NULL};
+    const struct fulcrum_scenario_inputs inputs = {.base = base,
+        .calibrations = &calibration,
+        .calibration_count = 1,
+        .settings = &actors,
+        .setting_count = fulcrum_design_is_resident(base) ? 0 : 1};
+    struct fulcrum_scenario *scenario = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    const struct fulcrum_point point = {NULL, 0, 0, 1};
+    const struct fulcrum_predict_options options = {
+        .solver = {.seed = 1, .half_width_rel = 0.05}};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_predict(scenario, &point, &options, out, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    fulcrum_scenario_free(scenario);
+}
+
+/* One machine under one workload whose times are those of `calibration`. */
+static void check_prediction(const char *name, const struct fulcrum_design *workload,
+    const struct fulcrum_calibration *calibration)
+{
+    struct loaded loaded;
+    load(FULCRUM_PRESET_MACHINE, name, &loaded);
+    if (loaded.design.machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
+        struct fulcrum_prediction prediction = {.actor_count = 0.0};
+        loaded.design.workload = workload->workload;
+        predict(&loaded.design, calibration, &prediction);
+        for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+            expect(isfinite(prediction.value[i]) ||
+                       i == FULCRUM_OUTPUT_actor_threads_per_learner_core,
+                name, fulcrum_output_name(i));
+        }
+        double most = fulcrum_design_is_resident(workload) ? 1e7 : 1e5;
+        expect(is_within(prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e3, most), name,
+            "steps per second of 256 actors, or of environments on the GPU");
+    }
+    fulcrum_sources_free(&loaded.sources);
+}
+
+static void check_workload_everywhere(const char *name, const struct loaded *loaded)
+{
+    if (loaded->design.workload.calibration[0] == '\0') {
+        return;
+    }
+    struct fulcrum_calibration *calibration = NULL;
+    expect(fulcrum_calibration_load(
+               loaded->design.workload.calibration, &calibration, NULL) == FULCRUM_OK,
+        name, loaded->design.workload.calibration);
+    struct fulcrum_preset_entry *machines = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &machines, &count, NULL),
+        FULCRUM_OK);
+    for (size_t i = 0; i < count && calibration != NULL; i++) {
+        check_prediction(machines[i].name, &loaded->design, calibration);
+    }
+    free(machines);
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_every_gpu_machine_runs_every_workload_with_times(void)
+{
+    for_each(FULCRUM_PRESET_WORKLOAD, check_workload_everywhere);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_every_number_has_a_source),
+        SUITE_CASE(test_assumed_watts_are_marked_as_priors_with_a_spread),
+        SUITE_CASE(test_ratios_of_threads_to_sms_are_the_published_ones),
+        SUITE_CASE(test_machines_are_plausible),
+        SUITE_CASE(test_the_generic_server_gives_watts_but_no_counts),
+        SUITE_CASE(test_workloads_are_plausible_and_leave_times_to_calibrations),
+        SUITE_CASE(test_calibrations_claim_nothing_that_was_not_measured),
+        SUITE_CASE(test_every_gpu_machine_runs_every_workload_with_times),
+    };
+    /* The data of this tree, not what is installed; CTest runs in its root. */
+    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
+        return EXIT_FAILURE;
+    }
+    return suite_run("preset_data", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

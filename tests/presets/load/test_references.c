@@ -1,0 +1,500 @@
+/* test_references.c - references are read with their sources and steps, or every fault
+ * of a file is named. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/load/reference_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/load/preset.h"
+#include "tests/support/expect.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+#define SCHEMA "\"schema\":{\"name\":\"fulcrum-reference\",\"version\":1},"
+#define NAMED  "\"kind\":\"reference\",\"name\":\"r\","
+#define SOURCE "\"source\":{\"points\":\"a table\"},"
+#define KIND   "\"predictor\":\"cpu_curve\","
+#define HEAD   "{" SCHEMA NAMED SOURCE KIND
+#define OWN                                                                            \
+    "{" SCHEMA NAMED                                                                   \
+    "\"source\":{\"points\":\"p\",\"machine\":\"m\",\"workload\":\"w\"}," KIND
+#define GOOD_POINT                                                                     \
+    "{\"set\":{\"workers\":1},\"observed\":{\"steps_per_s\":{\"value\":100}}}"
+#define GOOD "\"points\":[" GOOD_POINT "]"
+#define SERIES                                                                         \
+    "\"points\":[{\"series\":\"one\",\"set\":{\"workers\":1},\"observed\":{"           \
+    "\"steps_per_s\":{\"value\":1}}},"                                                 \
+    "{\"series\":\"other\",\"set\":{\"workers\":1},\"observed\":{"                     \
+    "\"steps_per_s\":{\"value\":1}}}]"
+#define SET(set)                                                                       \
+    HEAD "\"points\":[{\"set\":{" set "},\"observed\":{\"gpu_w\":{\"value\":1}}}]}"
+#define OBSERVED(o) HEAD "\"points\":[{\"set\":{},\"observed\":{" o "}}]}"
+
+/* Loads a file of that content. */
+static enum fulcrum_status load(
+    const char *content, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, "my.json", content);
+    enum fulcrum_status status = fulcrum_reference_load(path, out, err);
+    free(path);
+    scratch_free(&scratch);
+    return status;
+}
+
+static struct fulcrum_reference *load_good(const char *content)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(load(content, &reference, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(reference);
+    return reference;
+}
+
+static const struct {
+    const char *content;
+    enum fulcrum_status status;
+    const char *detail; /* a part of it */
+} faults[] = {
+    {"{" NAMED SOURCE KIND GOOD "}", FULCRUM_ERR_FORMAT,
+        "my.json: schema is not given: expected an object"},
+    {"{\"schema\":{\"name\":\"x\",\"version\":1}," NAMED SOURCE KIND GOOD "}",
+        FULCRUM_ERR_FORMAT, "schema.name = \"x\": expected \"fulcrum-reference\""},
+    {"{\"schema\":{\"name\":\"fulcrum-reference\",\"version\":2}," NAMED SOURCE KIND
+            GOOD "}",
+        FULCRUM_ERR_FORMAT, "schema.version = 2: expected 1, the version"},
+    {"{\"kind\":\"machine\",\"name\":\"r\"}", FULCRUM_ERR_FORMAT,
+        "my.json: kind = \"machine\": expected \"reference\""},
+    {"{" SCHEMA NAMED KIND GOOD "}", FULCRUM_ERR_FORMAT,
+        "my.json: source is not given: expected an object"},
+    {"{" SCHEMA NAMED "\"source\":{}," KIND GOOD "}", FULCRUM_ERR_MISSING,
+        "source.points is not given: expected where the values of \"points\""},
+    {"{" SCHEMA NAMED "\"source\":{\"points\":\"\"}," KIND GOOD "}", FULCRUM_ERR_RANGE,
+        "source.points = \"\": expected some text"},
+    {"{" SCHEMA NAMED "\"source\":{\"points\":\"t\",\"worker\":\"t\"}," KIND GOOD "}",
+        FULCRUM_ERR_FORMAT, "source.worker: unknown key: expected a member"},
+    {"{" SCHEMA NAMED SOURCE GOOD "}", FULCRUM_ERR_FORMAT,
+        "my.json: predictor is not given: expected text"},
+    {"{" SCHEMA NAMED SOURCE "\"predictor\":\"speed\"," GOOD "}", FULCRUM_ERR_RANGE,
+        "predictor = \"speed\": expected one of none, throughput, cpu_curve"},
+    {HEAD GOOD ",\"frameskip\":4}", FULCRUM_ERR_FORMAT,
+        "frameskip: unknown key; did you mean frame_skip?"},
+    {HEAD GOOD ",\"frame_skip\":0}", FULCRUM_ERR_RANGE,
+        "frame_skip = 0: expected a whole number from 1 to 1000"},
+    {HEAD GOOD ",\"frame_skip\":2.5}", FULCRUM_ERR_RANGE, "frame_skip = 2.5: expected"},
+    {HEAD GOOD ",\"frame_skip\":\"4\"}", FULCRUM_ERR_RANGE, "frame_skip = \"4\""},
+    {HEAD GOOD ",\"relative_to\":1}", FULCRUM_ERR_RANGE,
+        "relative_to = 1: expected the index of a point, from 0 to 0"},
+    {HEAD GOOD ",\"relative_to\":-1}", FULCRUM_ERR_RANGE, "relative_to = -1: expected"},
+    {HEAD GOOD ",\"note\":7}", FULCRUM_ERR_FORMAT, "note = 7: expected text"},
+    {HEAD GOOD ",\"not_predicted\":7}", FULCRUM_ERR_FORMAT,
+        "not_predicted = 7: expected text"},
+    {HEAD GOOD ",\"machine\":\"dgx-11\"}", FULCRUM_ERR_UNKNOWN_NAME,
+        "machine = \"dgx-11\": \"dgx-11\" is no machine preset; did you mean dgx-1?"},
+    {HEAD GOOD ",\"workload\":\"r2d2-atary\"}", FULCRUM_ERR_UNKNOWN_NAME,
+        "is no workload preset; did you mean r2d2-atari?"},
+    {HEAD GOOD ",\"calibration\":\"v100-priors\"}", FULCRUM_ERR_UNKNOWN_NAME,
+        "is no calibration preset; did you mean v100-prior?"},
+    {HEAD GOOD ",\"machine\":7}", FULCRUM_ERR_FORMAT,
+        "machine = 7: expected the name of a machine preset, or an object"},
+    {HEAD GOOD ",\"machine\":{\"name\":\"m\"}}", FULCRUM_ERR_MISSING,
+        "source.machine is not given: expected where the values of \"machine\""},
+    {OWN "\"machine\":{\"name\":\"m\",\"gpu\":{\"smcount\":1}}," GOOD "}",
+        FULCRUM_ERR_FORMAT,
+        "machine.gpu.smcount: unknown key; did you mean gpu.sm_count?"},
+    {OWN "\"workload\":{\"name\":\"w\",\"frame_skip\":0}," GOOD "}", FULCRUM_ERR_RANGE,
+        "workload.frame_skip = 0: expected a whole number"},
+    {OWN "\"machine\":{}," GOOD "}", FULCRUM_ERR_FORMAT,
+        "machine.name is not given: expected text"},
+    {OWN "\"workload\":{\"name\":\"\"}," GOOD "}", FULCRUM_ERR_RANGE,
+        "workload.name = \"\": expected some text"},
+    {"{" SCHEMA NAMED SOURCE "\"predictor\":\"none\"}", FULCRUM_ERR_FORMAT,
+        "my.json: points is not given: expected an array"},
+    {HEAD "\"points\":[]}", FULCRUM_ERR_RANGE, "points = []: expected one point"},
+    {HEAD "\"points\":[7]}", FULCRUM_ERR_FORMAT, "points[0] = 7: expected an object"},
+    {HEAD "\"points\":[{\"set\":{},\"observed\":{}}]}", FULCRUM_ERR_RANGE,
+        "points[0].observed = {}: expected one quantity or more"},
+    {HEAD "\"points\":[{\"observed\":{\"gpu_w\":{\"value\":1}}}]}", FULCRUM_ERR_FORMAT,
+        "points[0].set is not given: expected an object"},
+    {HEAD "\"points\":[{\"set\":{}}]}", FULCRUM_ERR_FORMAT,
+        "points[0].observed is not given: expected an object"},
+    {HEAD
+        "\"points\":[{\"set\":{},\"observed\":{\"w\":{\"value\":1}},\"observe\":{}}]}",
+        FULCRUM_ERR_FORMAT, "points[0].observe: unknown key; did you mean observed?"},
+    {HEAD "\"points\":[" GOOD_POINT "," GOOD_POINT "]}", FULCRUM_ERR_FORMAT,
+        "points[1] has the series and the settings of points[0]: expected each"},
+    {SET("\"run.env_cuont\":4"), FULCRUM_ERR_UNKNOWN_NAME,
+        "points[0].set.run.env_cuont: no field is called so; did you mean run."},
+    {SET("\"machine.gpu.smcount\":4"), FULCRUM_ERR_UNKNOWN_NAME,
+        "no field is called so; did you mean machine.gpu.sm_count?"},
+    {SET("\"run.env_count\":2.5"), FULCRUM_ERR_RANGE,
+        "points[0].set.run.env_count = 2.5: expected a whole number from 1"},
+    {SET("\"run.env_count\":\"many\""), FULCRUM_ERR_RANGE,
+        "run.env_count = \"many\": expected a whole number from 1"},
+    {SET("\"run.actor_count\":0"), FULCRUM_ERR_RANGE,
+        "points[0].set.run.actor_count = 0: expected a whole number from 1"},
+    {SET("\"run.actor_count\":\"4\""), FULCRUM_ERR_RANGE,
+        "run.actor_count = \"4\": expected a whole number from 1"},
+    {SET("\"workload.batching.policy\":\"lazy\""), FULCRUM_ERR_RANGE,
+        "workload.batching.policy = \"lazy\": expected one of greedy"},
+    {SET("\"workload.batching.policy\":1"), FULCRUM_ERR_RANGE,
+        "workload.batching.policy = 1: expected one of its names"},
+    {SET("\"actors\":4"), FULCRUM_ERR_FORMAT,
+        "points[0].set.actors: short names are for the command line; did you mean "
+        "run.actor_count?"},
+    {SET("\"Workers\":4"), FULCRUM_ERR_FORMAT,
+        "points[0].set.Workers: expected a name of 1 to 63 small letters"},
+    {SET("\"workers\":true"), FULCRUM_ERR_FORMAT,
+        "points[0].set.workers = true: expected a number or text"},
+    {SET("\"workers\":null"), FULCRUM_ERR_FORMAT, "expected a number or text"},
+    {SET("\"workers\":NaN"), FULCRUM_ERR_FORMAT,
+        "points[0].set.workers = NaN: expected a finite number"},
+    {SET("\"workers\":\"\""), FULCRUM_ERR_RANGE, "workers = \"\": expected some text"},
+    {SET("\"workers\":1e30"), FULCRUM_ERR_RANGE, "expected a number from -1e+21 to"},
+    {OBSERVED("\"gpu_w\":7"), FULCRUM_ERR_FORMAT,
+        "points[0].observed.gpu_w = 7: expected an object"},
+    {OBSERVED("\"gpu_w\":{}"), FULCRUM_ERR_FORMAT,
+        "points[0].observed.gpu_w.value is not given: expected a number"},
+    {OBSERVED("\"gpu_w\":{\"value\":null}"), FULCRUM_ERR_FORMAT, "value is not given"},
+    {OBSERVED("\"gpu_w\":{\"value\":\"7\"}"), FULCRUM_ERR_FORMAT,
+        "points[0].observed.gpu_w.value = \"7\": expected a number"},
+    {OBSERVED("\"gpu_w\":{\"value\":NaN}"), FULCRUM_ERR_FORMAT,
+        "gpu_w.value = NaN: expected a finite number"},
+    {OBSERVED("\"gpu_w\":{\"value\":-3}"), FULCRUM_ERR_RANGE,
+        "points[0].observed.gpu_w.value = -3: expected a number from 0 to 1e+21"},
+    {OBSERVED("\"gpu_w\":{\"value\":1e22}"), FULCRUM_ERR_RANGE,
+        "gpu_w.value = 1e22: expected a number from 0 to 1e+21"},
+    {OBSERVED("\"busy_frac\":{\"value\":57}"), FULCRUM_ERR_RANGE,
+        "busy_frac.value = 57: expected a number from 0 to 1"},
+    {OBSERVED("\"time_bias_frac\":{\"value\":-1.5}"), FULCRUM_ERR_RANGE,
+        "time_bias_frac.value = -1.5: expected a number from -1 to 1"},
+    {OBSERVED("\"gpu_w\":{\"value\":1,\"half_width\":-1}"), FULCRUM_ERR_RANGE,
+        "points[0].observed.gpu_w.half_width = -1: expected a number from 0"},
+    {OBSERVED("\"gpu_w\":{\"value\":1,\"half_width\":\"1\"}"), FULCRUM_ERR_FORMAT,
+        "half_width = \"1\": expected a number"},
+    {OBSERVED("\"gpu_w\":{\"value\":1,\"width\":1}"), FULCRUM_ERR_FORMAT,
+        "points[0].observed.gpu_w.width: unknown key"},
+    {OBSERVED("\"gpu w\":{\"value\":1}"), FULCRUM_ERR_FORMAT,
+        "points[0].observed.gpu w: expected a name of 1 to 47 small letters"},
+    {HEAD "\"calibrations\":7," GOOD "}", FULCRUM_ERR_FORMAT,
+        "calibrations = 7: expected an object"},
+    {HEAD "\"calibrations\":{\"two\":\"v100-prior\"}," SERIES "}",
+        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.two: expected a series of the points"},
+    {HEAD "\"calibrations\":{\"one\":\"v100-pior\"}," SERIES "}",
+        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.one = \"v100-pior\": "},
+    {HEAD "\"calibrations\":{\"one\":1}," SERIES "}", FULCRUM_ERR_FORMAT,
+        "calibrations.one = 1: expected text"},
+    {HEAD "\"calibrations\":{\"one\":null}," SERIES "}", FULCRUM_ERR_FORMAT,
+        "calibrations.one is not given: expected text"},
+    {OBSERVED("\"frames_per_s\":{\"value\":1},\"steps_per_s\":{\"value\":1}"),
+        FULCRUM_ERR_FORMAT, "points[0].observed has frames_per_s and steps_per_s"},
+};
+
+static void test_faults_name_path_value_and_what_was_expected(void)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct fulcrum_reference *reference = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        enum fulcrum_status status = load(faults[i].content, &reference, &err);
+        if (status != faults[i].status || strchr(err.detail, '\n') != NULL) {
+            (void)fprintf(stderr, "%s\nstatus %d:\n%s\n", faults[i].content,
+                (int)status, err.detail);
+        }
+        CU_ASSERT_EQUAL(status, faults[i].status);
+        CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
+        CU_ASSERT_PTR_NULL(reference);
+        expect_part(err.detail, faults[i].detail);
+        fulcrum_reference_free(reference);
+    }
+}
+
+static void test_all_faults_of_a_file_are_named_in_one_go(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_NOT_EQUAL(
+        load("{" SCHEMA NAMED SOURCE "\"predictor\":\"x\",\"frame_skip\":0,"
+             "\"machine\":\"dgx-0\",\"relative_to\":5,\"points\":[{\"set\":{\"a.b\":1},"
+             "\"observed\":{\"gpu_w\":{\"value\":-1,\"half_width\":-1}}}]}",
+            &reference, &err),
+        FULCRUM_OK);
+    size_t lines = 1;
+    for (const char *c = err.detail; *c != '\0'; c++) {
+        lines += *c == '\n' ? 1 : 0;
+    }
+    CU_ASSERT_EQUAL(lines, 7);
+    expect_part(err.detail, "predictor = \"x\"");
+    expect_part(err.detail, "frame_skip = 0");
+    expect_part(err.detail, "machine = \"dgx-0\"");
+    expect_part(err.detail, "relative_to = 5");
+    expect_part(err.detail, "set.a.b: no field is called so");
+    expect_part(err.detail, "gpu_w.value = -1");
+    expect_part(err.detail, "gpu_w.half_width = -1");
+}
+
+static void test_unknown_references_are_suggested(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_reference_load("inci2020-fig3-txt", &reference, &err),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    expect_part(err.detail, "did you mean inci2020-fig3-text?");
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_load("./absent.json", &reference, NULL), FULCRUM_ERR_FILE);
+    CU_ASSERT_PTR_NULL(reference);
+    fulcrum_reference_free(NULL);
+}
+
+/* Members in an order that needs the frame skip before it is read. */
+static void test_frames_become_steps_with_their_half_width(void)
+{
+    struct fulcrum_reference *reference = load_good(
+        "{\"points\":[{\"set\":{\"run.env_count\":20},\"observed\":{"
+        "\"frames_per_s\":{\"value\":11347,\"half_width\":2},\"gpu_w\":{\"value\":70}}"
+        "}],\"frame_skip\":4," SCHEMA NAMED SOURCE "\"predictor\":\"throughput\"}");
+    const struct fulcrum_reference_point *point = &reference->points[0];
+    CU_ASSERT_EQUAL_FATAL(point->observation_count, 2);
+    CU_ASSERT_STRING_EQUAL(point->observations[0].quantity, "steps_per_s");
+    CU_ASSERT_EQUAL(point->observations[0].value, 2836.75);
+    CU_ASSERT_EQUAL(point->observations[0].half_width, 0.5);
+    CU_ASSERT_STRING_EQUAL(point->observations[1].quantity, "gpu_w");
+    CU_ASSERT_EQUAL(point->observations[1].value, 70.0);
+    CU_ASSERT(isnan(point->observations[1].half_width));
+    CU_ASSERT_EQUAL(reference->frame_skip, 4.0);
+    CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
+    CU_ASSERT_EQUAL(reference->is_relative, 0);
+    fulcrum_reference_free(reference);
+}
+
+static void test_points_keep_series_settings_and_base(void)
+{
+    struct fulcrum_reference *reference = load_good(
+        HEAD "\"title\":\"T\",\"note\":\"N\",\"relative_to\":1,\"points\":["
+             "{\"series\":\"one\",\"set\":{\"game\":\"Pong\",\"run.sm_count\":40},"
+             "\"observed\":{\"speedup\":{\"value\":0.5}}},"
+             "{\"series\":\"one\",\"set\":{\"run.sm_count\":80,\"game\":\"Pong\"},"
+             "\"observed\":{\"speedup\":{\"value\":1,\"half_width\":0}}},"
+             "{\"series\":\"two\",\"set\":{\"run.sm_count\":80,\"game\":\"Pong\"},"
+             "\"observed\":{\"time_bias_frac\":{\"value\":-0.1}}}]}");
+    CU_ASSERT_STRING_EQUAL(reference->name, "r");
+    CU_ASSERT_STRING_EQUAL(reference->title, "T");
+    CU_ASSERT_STRING_EQUAL(reference->note, "N");
+    CU_ASSERT_EQUAL_FATAL(reference->point_count, 3);
+    const struct fulcrum_reference_point *point = &reference->points[0];
+    CU_ASSERT_STRING_EQUAL(point->series, "one");
+    CU_ASSERT_EQUAL_FATAL(point->setting_count, 2);
+    CU_ASSERT_STRING_EQUAL(point->settings[0].path, "game");
+    CU_ASSERT_STRING_EQUAL(point->settings[0].text, "Pong");
+    CU_ASSERT(isnan(point->settings[0].number));
+    CU_ASSERT_STRING_EQUAL(point->settings[1].path, "run.sm_count");
+    CU_ASSERT_EQUAL(point->settings[1].number, 40.0);
+    CU_ASSERT_STRING_EQUAL(point->settings[1].text, "");
+    CU_ASSERT_EQUAL(reference->is_relative, 1);
+    CU_ASSERT_EQUAL(reference->relative_to, 1);
+    CU_ASSERT_EQUAL(reference->points[2].observations[0].value, -0.1);
+    fulcrum_reference_free(reference);
+}
+
+/* A preset with what it extends, and an object whose other fields stay unknown. */
+static void test_one_series_can_be_taken_by_itself(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_reference_keep_series(reference, "SEED RL", &err),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    CU_ASSERT(strstr(err.detail, "'SEED RL V-trace'") != NULL);
+    size_t all = reference->point_count;
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_keep_series(reference, "SEED RL V-trace", &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(reference->point_count, 5);
+    CU_ASSERT(all > 5);
+    for (size_t i = 0; i < reference->point_count; i++) {
+        CU_ASSERT_STRING_EQUAL(reference->points[i].series, "SEED RL V-trace");
+        CU_ASSERT_EQUAL(reference->points[i].index, all - 5 + i);
+    }
+    fulcrum_reference_free(reference);
+}
+
+static void test_series_have_calibrations_of_their_own(void)
+{
+    struct fulcrum_reference *reference =
+        load_good(HEAD "\"calibration\":\"v100-impala-prior\","
+                       "\"calibrations\":{\"one\":\"v100-prior\"}," SERIES "}");
+    CU_ASSERT_EQUAL(reference->calibration_count, 1);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "v100-prior");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "other"), "v100-impala-prior");
+    fulcrum_reference_free(reference);
+    reference = load_good(HEAD "\"workload\":\"r2d2-atari\"," SERIES "}");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "v100-prior");
+    fulcrum_reference_free(reference);
+    reference = load_good(HEAD SERIES "}");
+    CU_ASSERT_STRING_EQUAL(fulcrum_reference_calibration(reference, "one"), "");
+    fulcrum_reference_free(reference);
+}
+
+/* Wherever the program runs, a path is seen from the file that names it. */
+static void test_calibrations_lie_beside_the_reference(void)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_reference *reference = NULL;
+    char *path = scratch_write(&scratch, "my.json",
+        HEAD
+        "\"calibration\":\"c.json\",\"calibrations\":{\"one\":\"/d/c.json\"}," SERIES
+        "}");
+    char *beside = scratch_write(&scratch, "c.json", "");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(path, &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(reference->calibration, beside);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "/d/c.json");
+    fulcrum_reference_free(reference);
+    free(beside);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_machine_and_workload_fill_the_design(void)
+{
+    struct fulcrum_reference *reference = load_good(
+        "{" SCHEMA NAMED KIND "\"source\":{\"points\":\"p\",\"workload\":\"w\"},"
+        "\"machine\":\"dgx-1-inci2020\",\"workload\":{\"name\":\"mine\","
+        "\"frame_skip\":4,\"step\":{\"mean_s\":0.002}}," GOOD "}");
+    CU_ASSERT_STRING_EQUAL(reference->machine, "dgx-1-inci2020");
+    CU_ASSERT_EQUAL(reference->design.machine.cpu.thread_count, 40.0);
+    CU_ASSERT_EQUAL(reference->design.machine.gpu.sm_count, 80.0);
+    CU_ASSERT_STRING_EQUAL(reference->workload, "mine");
+    CU_ASSERT_EQUAL(reference->design.workload.frame_skip, 4.0);
+    CU_ASSERT_EQUAL(reference->design.workload.step.mean_s, 0.002);
+    CU_ASSERT(isnan(reference->design.workload.step.cv));
+    CU_ASSERT_EQUAL(reference->design.run.gpu_count, 1.0);
+    CU_ASSERT_EQUAL_FATAL(reference->source_count, 2);
+    CU_ASSERT_STRING_EQUAL(reference->sources[1].part, "workload");
+    CU_ASSERT_STRING_EQUAL(reference->sources[1].text, "w");
+    fulcrum_reference_free(reference);
+    reference = load_good(HEAD "\"machine\":null,\"calibration\":null," GOOD "}");
+    CU_ASSERT_STRING_EQUAL(reference->machine, "");
+    CU_ASSERT_STRING_EQUAL(reference->calibration, "");
+    CU_ASSERT(isnan(reference->design.machine.cpu.thread_count));
+    fulcrum_reference_free(reference);
+}
+
+/* Ratios need their base point to be 1; what nothing predicts says why. */
+static void check_preset(const struct fulcrum_reference *reference)
+{
+    const char *name = reference->name;
+    CU_ASSERT(reference->point_count > 0);
+    CU_ASSERT(reference->title[0] != '\0');
+    if (reference->predictor == FULCRUM_PREDICTOR_NONE &&
+        reference->not_predicted[0] == '\0') {
+        (void)fprintf(stderr, "%s does not say why nothing predicts it\n", name);
+        CU_FAIL("no reason");
+    }
+    if (reference->is_relative) {
+        const struct fulcrum_reference_point *base =
+            &reference->points[reference->relative_to];
+        CU_ASSERT_EQUAL_FATAL(base->observation_count, 1);
+        CU_ASSERT_EQUAL(base->observations[0].value, 1.0);
+        CU_ASSERT_EQUAL(base->observations[0].half_width, 0.0);
+    }
+}
+
+static void load_preset(const char *name)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    if (fulcrum_reference_load(name, &reference, &err) != FULCRUM_OK) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+        CU_FAIL("a shipped reference does not load");
+        return;
+    }
+    check_preset(reference);
+    fulcrum_reference_free(reference);
+}
+
+/* The first row of a table that names it; "" where there is none. */
+static void find_row(const char *document, const char *name, char *out, size_t size)
+{
+    char wanted[80];
+    (void)snprintf(wanted, sizeof wanted, "`%s`", name);
+    const char *found = strstr(document, wanted);
+    while (found != NULL && found > document && found[-1] != '\n') {
+        found--;
+    }
+    size_t length = found != NULL ? strcspn(found, "\n") : 0;
+    (void)snprintf(out, size, "%.*s", (int)length, found != NULL ? found : "");
+}
+
+/* docs/references.md is written by hand. */
+static void check_document(const char *document, const char *name)
+{
+    struct fulcrum_reference *reference = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
+    char row[600];
+    char predictor[40];
+    find_row(document, name, row, sizeof row);
+    (void)snprintf(predictor, sizeof predictor, "| `%s` |",
+        fulcrum_predictor_name(reference->predictor));
+    expect_part(row, name);
+    expect_part(row, predictor);
+    fulcrum_reference_free(reference);
+}
+
+static void test_every_shipped_reference_is_documented(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
+        FULCRUM_OK);
+    char *document = scratch_read("docs/references.md");
+    for (size_t i = 0; i < count; i++) {
+        check_document(document, entries[i].name);
+    }
+    free(document);
+    free(entries);
+}
+
+static void test_every_shipped_reference_loads(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
+        FULCRUM_OK);
+    CU_ASSERT(count >= 33);
+    for (size_t i = 0; i < count; i++) {
+        load_preset(entries[i].name);
+    }
+    free(entries);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_faults_name_path_value_and_what_was_expected),
+        SUITE_CASE(test_all_faults_of_a_file_are_named_in_one_go),
+        SUITE_CASE(test_unknown_references_are_suggested),
+        SUITE_CASE(test_frames_become_steps_with_their_half_width),
+        SUITE_CASE(test_points_keep_series_settings_and_base),
+        SUITE_CASE(test_one_series_can_be_taken_by_itself),
+        SUITE_CASE(test_series_have_calibrations_of_their_own),
+        SUITE_CASE(test_calibrations_lie_beside_the_reference),
+        SUITE_CASE(test_machine_and_workload_fill_the_design),
+        SUITE_CASE(test_every_shipped_reference_loads),
+        SUITE_CASE(test_every_shipped_reference_is_documented),
+    };
+    /* The data of this tree, not what is installed; CTest runs in its root. */
+    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
+        return EXIT_FAILURE;
+    }
+    return suite_run("references", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
