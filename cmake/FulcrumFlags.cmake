@@ -13,9 +13,12 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 target_include_directories(fulcrum_flags INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+# Inner loops of a few instructions lose a tenth of their speed where they happen to
+# straddle two cache lines: alignment keeps that out of the linker's hands.
 # Clang counts the float constants behind NAN, INFINITY and isfinite as promotions of
 # ours; GCC knows that they come from math.h.
 target_compile_options(fulcrum_flags INTERFACE
+  $<$<CONFIG:Release,RelWithDebInfo>:-falign-functions=64;-falign-loops=32>
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla -Wundef
   -Wcast-qual -Wwrite-strings -Wformat=2 -Wswitch-enum -Wimplicit-fallthrough
