@@ -160,20 +160,22 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     size_t batches = 0;
     pthread_t thread;
     atomic_init(&trainer.is_done, 0);
-    FAIL_IF(pthread_create(&thread, NULL, train, &trainer) != 0, err,
-        FULCRUM_ERR_UNSUPPORTED, "no thread for training");
-    enum fulcrum_status status = infer(state, &trainer, &batches, &inference, err);
-    (void)pthread_join(thread, NULL);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (pthread_create(&thread, NULL, train, &trainer) == 0) {
+        status = infer(state, &trainer, &batches, &inference, err);
+        (void)pthread_join(thread, NULL);
+    } else {
+        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for training");
+    }
     if (is_bound) {
         (void)fulcrum_cpu_list_bind(&before);
     }
-    if (status == FULCRUM_OK && trainer.status != FULCRUM_OK) {
-        status = fulcrum_fail(err, trainer.status, "%s", trainer.err.detail);
-    }
+    TRY(status);
+    FAIL_IF(trainer.status != FULCRUM_OK, err, trainer.status, "%s", trainer.err.detail);
     double spent_s =
         is_cpu ? inference.cpu_s + trainer.span.cpu_s : trainer.span.wall_s;
     *out = ((double)trainer.step_count * train_s + (double)batches * batch_s) / spent_s;
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status sample(

@@ -1,13 +1,16 @@
 /* test_calibrate.c - short real calibrations are complete, consistent and stoppable. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "calibrate/probe/calibrate.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/actor/placement.h"
 #include "tests/support/fake_powercap.h"
 #include "tests/support/suite.h"
 
@@ -297,6 +300,42 @@ static void test_without_a_name_the_first_available_actor_runs(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* From the probe before the one that runs a thread for training on. */
+static void refuse_threads(
+    void *user, const struct fulcrum_calibrate_progress *progress)
+{
+    pthread_attr_t *huge = user;
+    if (strcmp(progress->what, "inference beside training") == 0) {
+        (void)pthread_setattr_default_np(huge);
+    }
+}
+
+static void test_no_thread_leaves_the_caller_on_its_cores(void)
+{
+    pthread_attr_t usual;
+    pthread_attr_t huge;
+    CU_ASSERT_EQUAL_FATAL(pthread_getattr_default_np(&usual), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_getattr_default_np(&huge), 0);
+    (void)pthread_attr_setstacksize(&huge, (size_t)1 << 60U);
+    struct fulcrum_cpu_list before;
+    struct fulcrum_cpu_list after;
+    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&before, NULL), FULCRUM_OK);
+    struct fulcrum_calibrate_options options = cheap;
+    options.progress = refuse_threads;
+    options.user = &huge;
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {.detail = ""};
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
+    (void)pthread_setattr_default_np(&usual);
+    CU_ASSERT_NOT_EQUAL(status, FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no thread for training"));
+    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&after, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(after.count, before.count);
+    fulcrum_calibration_free(calibration);
+    (void)pthread_attr_destroy(&huge);
+    (void)pthread_attr_destroy(&usual);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -306,6 +345,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_meter_that_opens_gives_watts),
         SUITE_CASE(test_without_a_name_the_first_available_actor_runs),
         SUITE_CASE(test_bad_options_are_refused),
+        SUITE_CASE(test_no_thread_leaves_the_caller_on_its_cores),
     };
     if (!has_learner()) {
         return 77;
