@@ -156,7 +156,7 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     struct trainer trainer = {.state = state,
         .cpus = is_bound ? &placement.server : NULL,
         .step_count = (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 2.0)};
-    struct fulcrum_span inference;
+    struct fulcrum_span inference = {.wall_s = 0.0};
     size_t batches = 0;
     pthread_t thread;
     atomic_init(&trainer.is_done, 0);
@@ -171,7 +171,8 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
         (void)fulcrum_cpu_list_bind(&before);
     }
     TRY(status);
-    FAIL_IF(trainer.status != FULCRUM_OK, err, trainer.status, "%s", trainer.err.detail);
+    FAIL_IF(
+        trainer.status != FULCRUM_OK, err, trainer.status, "%s", trainer.err.detail);
     double spent_s =
         is_cpu ? inference.cpu_s + trainer.span.cpu_s : trainer.span.wall_s;
     *out = ((double)trainer.step_count * train_s + (double)batches * batch_s) / spent_s;
