@@ -101,18 +101,18 @@ int cublasSetSmCountTarget(const struct handle *handle, int sm_count)
     return handle != NULL && sm_count >= 0 ? SUCCESS : INVALID_VALUE;
 }
 
-/* Element (i, j) of op(matrix), column-major. */
-static float element(const float *matrix, int stride, int op, size_t i, size_t j)
-{
-    return op == 0 ? matrix[j * (size_t)stride + i] : matrix[i * (size_t)stride + j];
-}
-
+/* Element (i, j) of the product; all matrices are column-major. */
 static float sum_of(const struct product *p, size_t i, size_t j)
 {
+    size_t left_stride = (size_t)p->left_stride;
+    size_t right_stride = (size_t)p->right_stride;
+    const float *left = p->left + (p->left_op == 0 ? i : i * left_stride);
+    const float *right = p->right + (p->right_op == 0 ? j * right_stride : j);
+    size_t left_step = p->left_op == 0 ? left_stride : 1;
+    size_t right_step = p->right_op == 0 ? 1 : right_stride;
     float sum = 0.0F;
     for (size_t k = 0; k < (size_t)p->inner_count; k++) {
-        sum += element(p->left, p->left_stride, p->left_op, i, k) *
-               element(p->right, p->right_stride, p->right_op, k, j);
+        sum += left[k * left_step] * right[k * right_step];
     }
     return sum;
 }
