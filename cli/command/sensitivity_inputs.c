@@ -132,13 +132,11 @@ static struct fulcrum_sensitivity_output read_metric(const char *name, size_t le
 }
 
 /* Mistyped outputs are mostly near one; else all there is. */
-static enum fulcrum_status fail_metric(const struct reading *reading, const char *text,
-    int length, struct fulcrum_error *err)
+static enum fulcrum_status fail_metric(
+    const struct reading *reading, const char *name, struct fulcrum_error *err)
 {
-    char name[80];
     char hint[FULCRUM_OUTPUT_HINT_BYTE];
     const struct fulcrum_names names = fulcrum_output_names();
-    (void)snprintf(name, sizeof name, "%.*s", length, text);
     fulcrum_names_hint(&names, name, hint, sizeof hint);
     return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_UNKNOWN_NAME,
         "--metric: unknown output '%s'%s%s", name, hint,
@@ -149,27 +147,25 @@ static enum fulcrum_status fail_metric(const struct reading *reading, const char
 
 /* What the metric needs that was not given. */
 static enum fulcrum_status check_metric(const struct reading *reading,
-    const struct fulcrum_sensitivity_output *output, const char *name, int length,
+    const struct fulcrum_sensitivity_output *output, const char *name,
     struct fulcrum_error *err)
 {
     if ((size_t)output->predicted == FULCRUM_OUTPUT_COUNT) {
-        return fail_metric(reading, name, length, err);
+        return fail_metric(reading, name, err);
     }
     FULCRUM_USAGE_IF(
         output->subject == FULCRUM_SUBJECT_RELATIVE && reading->out->base_count == 0,
         reading->context, err, FULCRUM_ERR_MISSING,
-        "--metric %.*s: --base PATH=VALUE names the point to compare with", length,
-        name);
+        "--metric %s: --base PATH=VALUE names the point to compare with", name);
     FULCRUM_USAGE_IF(
         output->subject == FULCRUM_SUBJECT_BEST && reading->out->axis.count == 0,
         reading->context, err, FULCRUM_ERR_MISSING,
-        "--metric %.*s: --along PATH=RANGE says where to look for the best", length,
-        name);
+        "--metric %s: --along PATH=RANGE says where to look for the best", name);
     for (size_t i = 0; i < reading->out->output_count; i++) {
         FULCRUM_USAGE_IF(reading->out->outputs[i].subject == output->subject &&
                              reading->out->outputs[i].predicted == output->predicted,
-            reading->context, err, FULCRUM_ERR_RANGE, "--metric %.*s is given twice",
-            length, name);
+            reading->context, err, FULCRUM_ERR_RANGE, "--metric %s is given twice",
+            name);
     }
     return FULCRUM_OK;
 }
@@ -179,16 +175,14 @@ static enum fulcrum_status read_metrics(
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
     enum fulcrum_status status = FULCRUM_OK;
-    const char *at = list;
-    for (int more = 1; more && status == FULCRUM_OK;) {
-        size_t length = strcspn(at, ",");
-        struct fulcrum_sensitivity_output output = read_metric(at, length);
-        status = check_metric(reading, &output, at, (int)length, err);
+    while (list != NULL && status == FULCRUM_OK) {
+        char *name = fulcrum_list_part(&list);
+        struct fulcrum_sensitivity_output output = read_metric(name, strlen(name));
+        status = check_metric(reading, &output, name, err);
         if (status == FULCRUM_OK) {
             out->outputs[out->output_count++] = output;
         }
-        more = at[length] == ',';
-        at += length + 1;
+        free(name);
     }
     return status;
 }

@@ -310,17 +310,17 @@ enum fulcrum_status fulcrum_front_list_parse(
 {
     struct fulcrum_front_list list = {.count = 0};
     for (const char *at = text; at != NULL;) {
-        size_t length = strcspn(at, ",");
         if (list.count == FULCRUM_PARETO_METRICS_MOST) {
             list.count = 0; /* as wrong as too few */
             break;
         }
         struct fulcrum_front_item *item = &list.items[list.count++];
-        (void)snprintf(item->name, sizeof item->name, "%.*s", (int)length, at);
+        char *name = fulcrum_list_part(&at);
+        (void)snprintf(item->name, sizeof item->name, "%s", name);
+        free(name);
         TRY(read_item(item, err));
         FAIL_IF(is_given_before(&list, list.count - 1), err, FULCRUM_ERR_RANGE,
             "--pareto: %s is given twice", item->name);
-        at = at[length] == ',' ? at + length + 1 : NULL;
     }
     FAIL_IF(list.count < 2, err, FULCRUM_ERR_RANGE,
         "--pareto %s: expected two or three metrics", text);

@@ -159,14 +159,6 @@ struct fulcrum_chart_text fulcrum_plot_headline_text(
 #define STANDARD_MACHINES                                                              \
     "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
 
-/* The next name of a comma-separated list; moves *list on, to NULL after the last. */
-static void take_name(const char **list, char *out, size_t size)
-{
-    size_t length = strcspn(*list, ",");
-    (void)snprintf(out, size, "%.*s", (int)length, *list);
-    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
-}
-
 enum fulcrum_status fulcrum_plot_landmarks_load(
     const char *list, struct fulcrum_plot_landmarks *out, struct fulcrum_error *err)
 {
@@ -176,11 +168,12 @@ enum fulcrum_status fulcrum_plot_landmarks_load(
     while (rest != NULL) {
         FAIL_IF(out->count == FULCRUM_PLOT_LANDMARKS_MAX, err, FULCRUM_ERR_RANGE,
             "--machines: more than %d", (int)FULCRUM_PLOT_LANDMARKS_MAX);
-        char *name = out->names[out->count];
-        take_name(&rest, name, sizeof out->names[0]);
+        char *name = fulcrum_list_part(&rest);
+        (void)snprintf(out->names[out->count], sizeof out->names[0], "%s", name);
         struct fulcrum_design design;
         fulcrum_design_init(&design);
         enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+        free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
         }

@@ -322,14 +322,11 @@ static enum fulcrum_status read_shares(const char *text,
     struct fulcrum_error *err)
 {
     const char *rest = text;
-    while (rest != NULL) {
-        char item[40];
+    enum fulcrum_status status = FULCRUM_OK;
+    while (rest != NULL && status == FULCRUM_OK) {
         double value = (double)NAN;
-        size_t length = strcspn(rest, ",");
-        (void)snprintf(
-            item, sizeof item, "%.*s", (int)(length < 39 ? length : 39), rest);
-        enum fulcrum_status status =
-            fulcrum_number_parse("--shares", item, &value, NULL);
+        char *item = fulcrum_list_part(&rest);
+        status = fulcrum_number_parse("--shares", item, &value, NULL);
         if (status != FULCRUM_OK || !(value > 0.0 && value <= 1.0)) {
             status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
                 "--shares: '%s': expected a share above 0 and at most 1", item);
@@ -338,14 +335,14 @@ static enum fulcrum_status read_shares(const char *text,
             status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
                 "--shares: more than %d numbers", (int)FULCRUM_STAGES_MOST);
         }
-        if (status != FULCRUM_OK) {
+        if (status == FULCRUM_OK) {
+            terms->given_shares[terms->given_count++] = value;
+        } else {
             context->exit_code = 2;
-            return status;
         }
-        terms->given_shares[terms->given_count++] = value;
-        rest = rest[length] == ',' ? rest + length + 1 : NULL;
+        free(item);
     }
-    return FULCRUM_OK;
+    return status;
 }
 
 /* A GPU without a partition of its own has shares, not slices. */
