@@ -82,7 +82,7 @@ static size_t accuracy_missed(const struct fulcrum_accuracy *accuracy)
 #define NUMBER FULCRUM_COLUMN_NUMBER
 
 /* Files get fractions, people percent. */
-static const struct fulcrum_column summary_columns[] = {
+static const struct fulcrum_report_head summary_columns[] = {
     {"domain", TEXT, NULL},
     {"set", TEXT, NULL},
     {"judge", TEXT, NULL},
@@ -110,7 +110,7 @@ static const struct fulcrum_column summary_columns[] = {
 
 enum { FILE_COLUMN_COUNT = 4 };
 
-static const struct fulcrum_column verdict_columns[] = {
+static const struct fulcrum_report_head verdict_columns[] = {
     {"domain", TEXT, NULL},
     {"set", TEXT, NULL},
     {"quantity", TEXT, NULL},

@@ -6,7 +6,7 @@
 #include "model/try.h"
 
 /* In the order of enum fulcrum_framework_rule. Files get fractions, people percent. */
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"left_out", FULCRUM_COLUMN_TEXT, "left out"},
     {"framework", FULCRUM_COLUMN_TEXT, NULL},
     {"reference", FULCRUM_COLUMN_TEXT, NULL},

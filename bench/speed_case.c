@@ -608,7 +608,7 @@ static const char *speed_series_label(size_t series)
 #define NUMBER FULCRUM_COLUMN_NUMBER
 
 /* Files get seconds, people microseconds. */
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"part", TEXT, NULL},
     {"name", TEXT, NULL},
     {"law", TEXT, NULL},

@@ -58,18 +58,20 @@ void fulcrum_command_hint(const struct fulcrum_command *const *commands,
     fulcrum_names_hint(&names, name, out, size);
 }
 
-const char *fulcrum_format_name(int format)
+enum fulcrum_status fulcrum_context_show(const struct fulcrum_context *context,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    switch (format) {
-    case FULCRUM_FORMAT_TABLE:
-        return "table";
-    case FULCRUM_FORMAT_CSV:
-        return "csv";
-    case FULCRUM_FORMAT_JSON:
-        return "json";
-    default:
-        return NULL;
+    enum fulcrum_status status = fulcrum_result_check(result, err);
+    if (status == FULCRUM_OK && context->keeps != NULL) {
+        *context->keeps = result;
+        return FULCRUM_OK;
     }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_result_write(
+            result, context->format, &context->layout, context->out, err);
+    }
+    fulcrum_result_free(result);
+    return status;
 }
 
 enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
@@ -109,12 +111,14 @@ enum fulcrum_status fulcrum_name_check(const char *name, const char *kind,
 }
 
 /*
- * The first row gets the command's own fallback, and is left out where results have one
- * form only.
+ * The first row gets the command's own fallback; it and the second are left out where
+ * results have one form only.
  */
 static const struct fulcrum_option common_rows[FULCRUM_COMMON_OPTION_COUNT + 1] = {
     FULCRUM_OPTION(CHOICE, "format", offsetof(struct fulcrum_common_settings, format),
         "FORMAT", .choice = fulcrum_format_name, .help = "form of the results"),
+    FULCRUM_OPTION(FLAG, "all", offsetof(struct fulcrum_common_settings, all), NULL,
+        .help = "show every quantity and column in tables"),
     FULCRUM_OPTION(FILE, "output",
         offsetof(struct fulcrum_common_settings, output_path), "FILE", .letter = 'o',
         .help = "write to FILE, whole or not at all, instead of standard output"),
@@ -143,7 +147,7 @@ void fulcrum_command_syntax_init(
                       command->output == FULCRUM_OUTPUT_FILE_REPORT;
     memcpy(out->common, common_rows, sizeof common_rows);
     out->common[0].fallback = fulcrum_format_name((int)command->format);
-    out->groups[count].rows = has_format ? out->common : out->common + 1;
+    out->groups[count].rows = has_format ? out->common : out->common + 2;
     out->groups[count].offset = out->common_offset;
     out->syntax.groups = out->groups;
     out->syntax.arguments = command->arguments;

@@ -9,8 +9,7 @@
 
 #include "cli/option.h"
 #include "model/status.h"
-
-enum fulcrum_format { FULCRUM_FORMAT_TABLE, FULCRUM_FORMAT_CSV, FULCRUM_FORMAT_JSON };
+#include "presets/result/result_io.h"
 
 /* What becomes of -o FILE, and whether there is a --format. */
 enum fulcrum_output_kind {
@@ -29,7 +28,9 @@ struct fulcrum_context {
     FILE *out;               /* results; committed by the caller after success */
     const char *output_path; /* of -o; NULL: standard output */
     enum fulcrum_format format;
-    bool quiet;     /* no progress, no notes */
+    struct fulcrum_text_layout layout; /* of tables */
+    struct fulcrum_result **keeps; /* whoever asked in place of people; may be NULL */
+    bool quiet;                    /* no progress, no notes */
     FILE *warnings; /* a line each, for another command that asked; NULL: to people */
     int exit_code;  /* 0 on entry; see below */
 };
@@ -60,6 +61,15 @@ struct fulcrum_command {
     enum fulcrum_status (*run)(const void *settings, struct fulcrum_context *context,
         struct fulcrum_error *err);
 };
+
+/*
+ * Writes a result in the form that the context asks for, or hands it to whoever asked.
+ *   result   freed, or handed over; NULL is one without memory
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_context_show(
+    const struct fulcrum_context *context, struct fulcrum_result *result,
+    struct fulcrum_error *err);
 
 /*
  * For settings that do not go together: stores the text like fulcrum_fail, and makes
@@ -100,11 +110,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_name_check(const char *name,
 struct fulcrum_common_settings {
     bool help;
     int format; /* enum fulcrum_format */
+    bool all;
     const char *output_path;
     bool quiet;
 };
 
-enum { FULCRUM_COMMAND_GROUP_MAX = 12, FULCRUM_COMMON_OPTION_COUNT = 4 };
+enum { FULCRUM_COMMAND_GROUP_MAX = 12, FULCRUM_COMMON_OPTION_COUNT = 5 };
 
 /* A command's own groups and the common one, in one block of settings. */
 struct fulcrum_command_syntax {
@@ -118,9 +129,6 @@ struct fulcrum_command_syntax {
 /* What the parser and the usage of `command` need. */
 void fulcrum_command_syntax_init(
     const struct fulcrum_command *command, struct fulcrum_command_syntax *out);
-
-/* "table", "csv", "json"; NULL beyond the last one. */
-const char *fulcrum_format_name(int format);
 
 /* One cmd_<name>.c each, in the rooms of cli/. Listed in command.c. */
 extern const struct fulcrum_command fulcrum_command_calibrate;

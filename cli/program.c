@@ -1,5 +1,7 @@
 /* program.c - finds the command, reads its options, runs it, reports how it went. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* ioctl, winsize */
+
 #include "cli/program.h"
 
 #include <errno.h>
@@ -7,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "calibrate/network/layer.h"
 #include "calibrate/statistics.h"
@@ -303,6 +307,19 @@ static enum fulcrum_status run_with_output(const struct fulcrum_command *command
     return status;
 }
 
+/* Characters in a line where tables are read: of a terminal, or what COLUMNS says. */
+static size_t line_width(void)
+{
+    enum { LEAST = 20, MOST = 10000 };
+    struct winsize size = {.ws_col = 0};
+    const char *text = getenv("COLUMNS");
+    long width = text != NULL ? strtol(text, NULL, 10) : 0;
+    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+        width = size.ws_col;
+    }
+    return width >= LEAST && width <= MOST ? (size_t)width : 0;
+}
+
 static int run_parsed(const struct fulcrum_program *program,
     const struct fulcrum_command *command, const void *settings,
     const struct fulcrum_common_settings *common)
@@ -316,6 +333,7 @@ static int run_parsed(const struct fulcrum_program *program,
         .program = program->name,
         .output_path = common->output_path,
         .format = (enum fulcrum_format)common->format,
+        .layout = {common->output_path == NULL ? line_width() : 0, common->all},
         .quiet = common->quiet,
     };
     enum fulcrum_status status = run_with_output(command, settings, &context, &err);

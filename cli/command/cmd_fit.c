@@ -20,7 +20,7 @@
  * alone, and what is left of every prior.
  */
 
-static const struct fulcrum_column figure_columns[] = {
+static const struct fulcrum_report_head figure_columns[] = {
     {"figure", FULCRUM_COLUMN_NUMBER, NULL},
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"point", FULCRUM_COLUMN_NUMBER, NULL},
@@ -65,7 +65,7 @@ static struct fulcrum_report *report_figures(
     return report;
 }
 
-static const struct fulcrum_column parameter_columns[] = {
+static const struct fulcrum_report_head parameter_columns[] = {
     {"path", FULCRUM_COLUMN_TEXT, "parameter"},
     {"scale", FULCRUM_COLUMN_TEXT, NULL},
     {"prior", FULCRUM_COLUMN_NUMBER, NULL},

@@ -88,7 +88,7 @@ struct kind {
     void (*add)(struct fulcrum_report *report);
 };
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"kind", FULCRUM_COLUMN_TEXT, NULL},
     {"name", FULCRUM_COLUMN_TEXT, NULL},
     {"title", FULCRUM_COLUMN_TEXT, NULL},

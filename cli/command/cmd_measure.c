@@ -152,7 +152,7 @@ static enum fulcrum_status print(
         }
         return fulcrum_report_print_document(document, context, err);
     }
-    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report_head room[FULCRUM_MEASURE_COLUMNS];
     bool is_for_people = context->format == FULCRUM_FORMAT_TABLE;
     struct fulcrum_report *points =
         fulcrum_measure_report_points(&result, is_for_people, room);

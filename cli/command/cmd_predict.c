@@ -9,8 +9,9 @@
 #include "cli/options/options.h"
 #include "cli/output/report.h"
 #include "model/predict/solver.h"
+#include "model/quantity.h"
+#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 
 /* Draws behind the intervals of a single point. */
 #define PREDICT_DRAWS 200.0
@@ -28,134 +29,89 @@ struct answer {
     char calibrations[200];
 };
 
-static const struct fulcrum_column columns[] = {
-    {"name", FULCRUM_COLUMN_TEXT, "quantity"},
-    {"value", FULCRUM_COLUMN_NUMBER, NULL},
-    {"lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"unit", FULCRUM_COLUMN_TEXT, NULL},
-    {"meaning", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static struct fulcrum_report *report_outputs(
-    const struct fulcrum_prediction *prediction)
+static bool is_gpu(const struct fulcrum_design *design)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("outputs", columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        double lo = prediction->has_interval ? prediction->lo[i] : (double)NAN;
-        double hi = prediction->has_interval ? prediction->hi[i] : (double)NAN;
-        fulcrum_report_add_text(report, fulcrum_output_name(i));
-        fulcrum_report_add_number(report, prediction->value[i]);
-        fulcrum_report_add_number(report, lo);
-        fulcrum_report_add_number(report, hi);
-        fulcrum_report_add_text(report, fulcrum_output_unit(i));
-        fulcrum_report_add_text(report, fulcrum_output_meaning(i));
-    }
-    return report;
+    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-static bool is_gpu(const struct answer *answer)
+/* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
+static void add_run(struct fulcrum_result *result, const struct fulcrum_design *design)
 {
-    return answer->design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-}
-
-static void print_table(const struct answer *answer, FILE *stream)
-{
-    char run_text[400];
-    /* "40 actors x 1 environment on 1 of 8 GPUs, 80 of 80 SMs each" */
-    char *out = run_text;
-    size_t size = sizeof run_text;
-    const struct fulcrum_design *design = &answer->design;
-    char place[120];
-    char parts[48] = "";
-    if (design->run.instances_per_gpu > 1.0) {
-        (void)snprintf(
-            parts, sizeof parts, ", in %.6g instances", design->run.instances_per_gpu);
-    }
-    if (is_gpu(answer)) {
-        (void)snprintf(place, sizeof place, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
-            design->run.gpu_count, design->machine.gpu.count, design->run.sm_count,
-            design->machine.gpu.sm_count);
+    const struct fulcrum_run *run = &design->run;
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_string text = {0};
+    fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
+        run->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
+        run->envs_per_actor, machine->cpu.thread_count);
+    if (is_gpu(design)) {
+        fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
+            run->gpu_count, machine->gpu.count, run->sm_count, machine->gpu.sm_count);
     } else {
-        (void)snprintf(place, sizeof place, "%.6g learner core(s) of %.6g cores",
-            design->machine.learner_core_count, design->machine.cpu.core_count);
+        fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
+            machine->learner_core_count, machine->cpu.core_count);
     }
-    const char *who = fulcrum_design_is_resident(design) ? "processes" : "actors";
-    (void)snprintf(out, size, "%.6g %s x %.6g environments on %.6g threads, %s%s",
-        design->run.actor_count, who, design->run.envs_per_actor,
-        design->machine.cpu.thread_count, place, parts);
-    (void)fprintf(stream,
-        "machine      %s\nworkload     %s\ncalibration  %s\nrun          %s\n",
-        answer->design.machine.name, answer->design.workload.name, answer->calibrations,
-        run_text);
-    (void)fprintf(
-        stream, "method       %s", fulcrum_method_name(answer->prediction.method));
-    if (answer->prediction.solver_error_rel > 0.0) {
-        (void)fprintf(stream, " (+-%.2g %% at 95 %%)",
-            100.0 * answer->prediction.solver_error_rel);
+    if (run->instances_per_gpu > 1.0) {
+        fulcrum_string_add(&text, ", in %.6g instances", run->instances_per_gpu);
     }
-    (void)fprintf(stream, "\nbottleneck   %s",
-        fulcrum_bottleneck_name(answer->prediction.bottleneck));
-    if (answer->prediction.has_interval) {
-        (void)fprintf(stream, " (in %.0f %% of %.6g draws)",
-            100.0 * answer->prediction.bottleneck_agree_frac, answer->prediction.draws);
-    }
-    (void)fputc('\n', stream);
-    (void)fputc('\n', stream);
-    struct fulcrum_report *report = report_outputs(&answer->prediction);
-    fulcrum_report_print_table(report, stream, 0);
-    fulcrum_report_free(report);
-    (void)fputc('\n', stream);
-    unsigned flags = answer->prediction.flags;
-    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT; i++) {
-        if ((flags & (1U << (unsigned)i)) != 0U) {
-            (void)fprintf(
-                stream, "note: %s\n", fulcrum_flag_text((enum fulcrum_flag_index)i));
-        }
-    }
+    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
 }
 
-static void add_intervals(
-    struct fulcrum_json *document, const struct fulcrum_prediction *prediction)
+static void add_design(struct fulcrum_result *result, const struct answer *answer)
 {
-    if (!prediction->has_interval) {
-        fulcrum_json_add_null(document, "intervals");
-        return;
-    }
-    struct fulcrum_json *intervals = fulcrum_json_add_object(document, "intervals");
-    fulcrum_json_add_number(intervals, "coverage_frac", 0.9);
-    fulcrum_json_add_number(intervals, "draws", prediction->draws);
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        double ends[] = {prediction->lo[i], prediction->hi[i]};
-        fulcrum_json_add_numbers(intervals, fulcrum_output_name(i), ends, 2);
-    }
+    const struct fulcrum_design *design = &answer->design;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", answer->calibrations);
+    add_run(result, design);
+    fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
+    fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
+    fulcrum_result_number(result, "gpu_count", NULL,
+        is_gpu(design) ? design->run.gpu_count : FULCRUM_UNKNOWN);
+    fulcrum_result_number(result, "sm_count", NULL,
+        is_gpu(design) ? design->run.sm_count : FULCRUM_UNKNOWN);
 }
 
 static void add_outputs(
-    struct fulcrum_json *document, const struct fulcrum_prediction *prediction)
+    struct fulcrum_result *result, const struct fulcrum_prediction *prediction)
 {
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        fulcrum_json_add_number(document, fulcrum_output_name(i), prediction->value[i]);
-    }
-    fulcrum_json_add_text(
-        document, "bottleneck", fulcrum_bottleneck_name(prediction->bottleneck));
-    fulcrum_json_add_number(
-        document, "bottleneck_agree_frac", prediction->bottleneck_agree_frac);
-    fulcrum_json_add_text(document, "method", fulcrum_method_name(prediction->method));
-    fulcrum_json_add_number(document, "solver_error_rel", prediction->solver_error_rel);
-    double ends[] = {
+    bool has = prediction->has_interval;
+    const double ends[] = {
         prediction->solver_lo_steps_per_s, prediction->solver_hi_steps_per_s};
-    fulcrum_json_add_numbers(document, "solver_interval_steps_per_s", ends, 2);
-    fulcrum_flags_to_json(prediction->flags, document);
+    fulcrum_result_text(
+        result, "method", "method", fulcrum_method_name(prediction->method));
+    fulcrum_result_number(
+        result, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_result_text(result, "bottleneck", "bottleneck",
+        fulcrum_bottleneck_name(prediction->bottleneck));
+    fulcrum_result_number(result, "bottleneck_agree_frac",
+        has ? "in so many draws" : NULL, prediction->bottleneck_agree_frac);
+    fulcrum_result_numbers(result, "solver_interval_steps_per_s", ends, 2);
+    fulcrum_result_gap(result);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        fulcrum_result_estimate(result, fulcrum_output_name(i), fulcrum_output_title(i),
+            prediction->value[i], has ? prediction->lo[i] : FULCRUM_UNKNOWN,
+            has ? prediction->hi[i] : FULCRUM_UNKNOWN);
+    }
+    if (has) {
+        fulcrum_result_number(result, "intervals/coverage_frac", NULL, 0.9);
+        fulcrum_result_number(result, "intervals/draws", NULL, prediction->draws);
+    }
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        char key[80];
+        (void)snprintf(key, sizeof key, "units/%s", fulcrum_output_name(i));
+        fulcrum_result_text(result, key, NULL, fulcrum_output_unit(i));
+    }
+    fulcrum_flags_add(prediction->flags, result);
 }
 
 /* Every value in force with its origin: what was measured, fitted, a prior or set. */
-static void add_inputs(struct fulcrum_json *document, const struct answer *answer)
+static void add_inputs(struct fulcrum_result *result, const struct answer *answer)
 {
-    struct fulcrum_json *list = fulcrum_json_add_object(document, "inputs");
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
+    struct fulcrum_table *table = fulcrum_result_table(result, "inputs", NULL);
+    fulcrum_table_make_keyed(table);
     for (size_t i = 0; i < count; i++) {
         double value = fulcrum_field_number(&fields[i], &answer->design);
         const char *text = fulcrum_field_text(&fields[i], &answer->design);
@@ -163,58 +119,28 @@ static void add_inputs(struct fulcrum_json *document, const struct answer *answe
             continue;
         }
         struct fulcrum_origin_note note = fulcrum_origin_of(answer->inputs, &fields[i]);
-        struct fulcrum_json *row = fulcrum_json_add_object(list, fields[i].path);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "field", "field", fields[i].path);
         if (text[0] != '\0') {
-            fulcrum_json_add_text(row, "value", text);
+            fulcrum_table_text(table, "value", "value", text);
         } else {
-            fulcrum_json_add_number(row, "value", value);
+            fulcrum_table_number(table, "value", "value", value);
         }
-        fulcrum_json_add_text(row, "unit", fields[i].unit);
-        fulcrum_json_add_text(row, "origin", note.kind);
-        fulcrum_json_add_text(row, "from", note.from);
-        fulcrum_json_add_text(row, "source", note.text);
+        fulcrum_table_text(table, "unit", "unit", fields[i].unit);
+        fulcrum_table_text(table, "origin", "origin", note.kind);
+        fulcrum_table_text(table, "from", "from", note.from);
+        fulcrum_table_text(table, "source", "source", note.text);
     }
 }
 
-static enum fulcrum_status print_json(const struct answer *answer,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status show(const struct answer *answer,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-predict");
-    fulcrum_json_add_text(document, "machine", answer->design.machine.name);
-    fulcrum_json_add_text(document, "workload", answer->design.workload.name);
-    fulcrum_json_add_text(document, "calibration", answer->calibrations);
-    fulcrum_json_add_number(document, "actor_count", answer->design.run.actor_count);
-    fulcrum_json_add_number(
-        document, "envs_per_actor", answer->design.run.envs_per_actor);
-    fulcrum_json_add_number(document, "gpu_count",
-        is_gpu(answer) ? answer->design.run.gpu_count : (double)NAN);
-    fulcrum_json_add_number(document, "sm_count",
-        is_gpu(answer) ? answer->design.run.sm_count : (double)NAN);
-    add_outputs(document, &answer->prediction);
-    add_intervals(document, &answer->prediction);
-    struct fulcrum_json *units = fulcrum_json_add_object(document, "units");
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        fulcrum_json_add_text(units, fulcrum_output_name(i), fulcrum_output_unit(i));
-    }
-    add_inputs(document, answer);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-static enum fulcrum_status print_answer(const struct answer *answer,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(answer, context, err);
-    }
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        print_table(answer, context->out);
-        return FULCRUM_OK;
-    }
-    struct fulcrum_report *report = report_outputs(&answer->prediction);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-predict", context, err);
-    fulcrum_report_free(report);
-    return status;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
+    add_design(result, answer);
+    add_outputs(result, &answer->prediction);
+    add_inputs(result, answer);
+    return fulcrum_context_show(context, result, err);
 }
 
 static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
@@ -235,7 +161,7 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_scenario_design(scenario, &point, &answer->design, err));
     TRY_OR_END(fulcrum_predict(scenario, &point, options, &answer->prediction, err));
-    status = print_answer(answer, context, err);
+    status = show(answer, context, err);
 end:
     free(answer);
     fulcrum_scenario_free(scenario);

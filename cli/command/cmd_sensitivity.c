@@ -41,7 +41,7 @@ enum { METRIC_NAME_SIZE = 64 };
 /* A list of fields goes on to the next line before it. */
 enum { LINE_WIDTH = 98 };
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"metric", FULCRUM_COLUMN_TEXT, NULL},
     {"unit", FULCRUM_COLUMN_TEXT, NULL},
     {"field", FULCRUM_COLUMN_TEXT, NULL},
@@ -68,7 +68,7 @@ static const struct fulcrum_column columns[] = {
 };
 
 /* For people: the metric stands above its table. */
-static const struct fulcrum_column table_columns[] = {
+static const struct fulcrum_report_head table_columns[] = {
     {"field", FULCRUM_COLUMN_TEXT, NULL},
     {"field_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
     {"field_value", FULCRUM_COLUMN_NUMBER, "value"},

@@ -182,7 +182,7 @@ enum { FULCRUM_MEASURE_COLUMNS = 23 };
  */
 struct fulcrum_report *fulcrum_measure_report_points(
     const struct fulcrum_measure_result *result, bool is_for_people,
-    struct fulcrum_column *room);
+    struct fulcrum_report_head *room);
 
 /* The sentences below the table: errors, what was disturbed, what failed, watts. */
 void fulcrum_measure_report_notes(

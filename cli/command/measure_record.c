@@ -41,7 +41,7 @@ enum audience {
 };
 
 struct stage_column {
-    struct fulcrum_column column;
+    struct fulcrum_report_head column;
     enum audience audience;
     double (*number)(const struct row *row); /* NULL: a text */
 };
@@ -220,7 +220,7 @@ static const char *name_of(const struct row *row)
 /* The columns of one output, which its report borrows. */
 struct selection {
     const struct stage_column *from[STAGE_COLUMNS];
-    struct fulcrum_column columns[STAGE_COLUMNS];
+    struct fulcrum_report_head columns[STAGE_COLUMNS];
     size_t count;
 };
 
@@ -265,7 +265,7 @@ static struct fulcrum_report *new_stages(const struct selection *selection,
     return report;
 }
 
-static const struct fulcrum_column cycle_columns[] = {
+static const struct fulcrum_report_head cycle_columns[] = {
     {"run", FULCRUM_COLUMN_TEXT, NULL},
     NUMBER("step_s", "step and hand in"),
     NUMBER("predicted_step_s", "pred."),
@@ -316,7 +316,7 @@ static struct fulcrum_report *new_cycles(
     return report;
 }
 
-static const struct fulcrum_column recording_columns[] = {
+static const struct fulcrum_report_head recording_columns[] = {
     {"run", FULCRUM_COLUMN_TEXT, NULL},
     NUMBER("window_s", NULL),
     NUMBER("corrected_window_s", NULL),

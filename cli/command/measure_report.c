@@ -13,7 +13,7 @@
 /* A canary that differs so much tells of another clock or other neighbours. */
 #define DRIFT_MOST_REL 0.05
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"batching", FULCRUM_COLUMN_TEXT, NULL},
     {"actors", FULCRUM_COLUMN_NUMBER, NULL},
     {"envs_per_actor", FULCRUM_COLUMN_NUMBER, "envs"},
@@ -155,8 +155,8 @@ static bool has_watts(const struct fulcrum_measurement *found)
 }
 
 /* Columns that would be empty, or say one thing throughout, are not for a table. */
-static bool is_of_interest(
-    const struct fulcrum_measure_result *result, const struct fulcrum_column *column)
+static bool is_of_interest(const struct fulcrum_measure_result *result,
+    const struct fulcrum_report_head *column)
 {
     const char *key = column->key;
     if (strncmp(key, "predicted_", 10) == 0 || strcmp(key, "error_frac") == 0) {
@@ -199,7 +199,7 @@ static struct fulcrum_measured without_windows(const struct fulcrum_measured *it
 
 struct fulcrum_report *fulcrum_measure_report_points(
     const struct fulcrum_measure_result *result, bool is_for_people,
-    struct fulcrum_column *room)
+    struct fulcrum_report_head *room)
 {
     const struct fulcrum_measurement *found = result->measurement;
     unsigned char is_shown[COLUMN_COUNT];
@@ -327,7 +327,7 @@ void fulcrum_measure_report_notes(
     }
 }
 
-static const struct fulcrum_column window_columns[] = {
+static const struct fulcrum_report_head window_columns[] = {
     {"point", FULCRUM_COLUMN_NUMBER, NULL},
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"mean_batch", FULCRUM_COLUMN_NUMBER, NULL},
@@ -384,7 +384,7 @@ void fulcrum_measure_report_to_json(
     } else {
         fulcrum_json_add_null(document, "calibration");
     }
-    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report_head room[FULCRUM_MEASURE_COLUMNS];
     struct fulcrum_report *points = fulcrum_measure_report_points(result, 0, room);
     fulcrum_report_to_json(points, document);
     fulcrum_report_free(points);

@@ -456,7 +456,7 @@ enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], TEXT_SIZE = 2000 };
 
 /* For people, with the rows of one kind of network. */
 struct table {
-    struct fulcrum_column columns[COLUMN_COUNT];
+    struct fulcrum_report_head columns[COLUMN_COUNT];
     struct fulcrum_report *report;
     size_t rows;
 };
@@ -610,7 +610,7 @@ static void begin_table(struct table *table, int kind)
     size_t count = 0;
     for (size_t j = 0; j < COLUMN_COUNT; j++) {
         if ((columns[j].tables & (1 << kind)) != 0) {
-            table->columns[count++] = (struct fulcrum_column){columns[j].name,
+            table->columns[count++] = (struct fulcrum_report_head){columns[j].name,
                 is_number(&columns[j]) ? FULCRUM_COLUMN_NUMBER : FULCRUM_COLUMN_TEXT,
                 NULL};
         }

@@ -36,6 +36,17 @@ void fulcrum_flags_join(unsigned flags, char *out, size_t size)
     }
 }
 
+void fulcrum_flags_add(unsigned flags, struct fulcrum_result *result)
+{
+    fulcrum_result_note(result, "flags", NULL);
+    for (unsigned i = 0; i < (unsigned)FULCRUM_FLAG_COUNT; i++) {
+        if ((flags & (1U << i)) != 0U) {
+            fulcrum_result_note(
+                result, "flags", fulcrum_flag_text((enum fulcrum_flag_index)i));
+        }
+    }
+}
+
 void fulcrum_flags_to_json(unsigned flags, struct fulcrum_json *object)
 {
     struct fulcrum_json *array = fulcrum_json_add_array(object, "flags");
@@ -57,7 +68,7 @@ struct cell {
 
 struct fulcrum_report {
     const char *rows_key;
-    const struct fulcrum_column *columns;
+    const struct fulcrum_report_head *columns;
     size_t column_count;
     size_t cell_count;
     size_t capacity;
@@ -65,8 +76,8 @@ struct fulcrum_report {
     bool *hidden;       /* of each column: whether tables leave it out */
 };
 
-struct fulcrum_report *fulcrum_report_new(
-    const char *rows_key, const struct fulcrum_column *columns, size_t column_count)
+struct fulcrum_report *fulcrum_report_new(const char *rows_key,
+    const struct fulcrum_report_head *columns, size_t column_count)
 {
     assert(column_count > 0);
     struct fulcrum_report *report = fulcrum_allocate(1, sizeof *report);
@@ -96,7 +107,7 @@ bool fulcrum_report_is_empty(const struct fulcrum_report *report)
 }
 
 static struct cell *next_cell(
-    struct fulcrum_report *report, enum fulcrum_column_kind kind)
+    struct fulcrum_report *report, enum fulcrum_report_kind kind)
 {
     assert(report->columns[report->cell_count % report->column_count].kind == kind);
     (void)kind;
@@ -240,7 +251,7 @@ enum { NUMBER_SIZE = 32 };
 static const char *shown_text(
     const struct fulcrum_report *report, size_t row, size_t j, char room[NUMBER_SIZE])
 {
-    const struct fulcrum_column *column = &report->columns[j];
+    const struct fulcrum_report_head *column = &report->columns[j];
     if (row == row_count(report)) {
         return column->title != NULL ? column->title : column->key;
     }

@@ -7,84 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/argv_text.h"
 #include "cli/command.h"
 #include "model/network/network.h"
+#include "model/result.h"
 #include "model/status.h"
 #include "presets/io/json.h"
-
-/* Quantities as people write them: 2.01 ms, 2 h 47 min, 54 %. */
-
-/* Numbers as text, quickly, for outputs of millions of them. */
-
-/* Room for any number, with the '\0' at its end. */
-enum { FULCRUM_NUMBER_SIZE = 32 };
-
-/*
- * Writes a finite number as printf's %.12g does and returns its length. Twelve digits
- * are far more than any prediction is good for, and the same on every machine.
- */
-size_t fulcrum_number_text(double value, char out[FULCRUM_NUMBER_SIZE]);
-
-/* The same with as many digits as it takes to read back the very same number. */
-size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE]);
-
-/* A command line as words, and as a line for people. */
-
-enum { FULCRUM_WORDS_MOST = 96 };
-
-/* {0} is a legal start. Owns its words. */
-struct fulcrum_argv_text {
-    size_t count;
-    char *items[FULCRUM_WORDS_MOST + 1]; /* NULL after the last one */
-    bool is_short;                       /* of memory or of room: a word is missing */
-};
-
-/* Adds one word, made as by printf. */
-void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
-    FULCRUM_PRINTF(2, 3);
-
-/* Adds copies of all words of `other`. */
-void fulcrum_argv_text_append(
-    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other);
-
-/* 1 where one of the words is this one. */
-int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word);
-
-/* Leaves it empty. */
-void fulcrum_argv_text_clear(struct fulcrum_argv_text *words);
-
-/* As a shell reads it back: words with other than plain characters in quotes. */
-void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream);
-
-enum { FULCRUM_QUANTITY_SIZE = 64 };
-
-/*
- * A number with so many digits that count, thousands apart, no exponent where it can be
- * helped; "-" where it is not known.
- */
-void fulcrum_number_words(double value, int digits, char out[FULCRUM_QUANTITY_SIZE]);
-
-/* "4.99 ms": value and unit, three digits. */
-void fulcrum_quantity_words(
-    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);
-
-/*
- * "3.02 to 6.94 ms": both in the scale that suits `like`, the value that they are
- * beside (NAN: the upper end); "" where one is not known.
- */
-void fulcrum_range_words(double lo, double hi, double like, const char *unit,
-    char out[2 * FULCRUM_QUANTITY_SIZE]);
-
-/* A factor near 1 with two decimals, "1.00" as well as "0.91"; three digits of others.
- */
-void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE]);
-
-/* "0.91 to 1.20"; "" where one is not known. */
-void fulcrum_factor_range_words(
-    double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE]);
-
-/* The unit of an output: "%" for a share, else the one that is given. */
-const char *fulcrum_shown_unit(const char *output, const char *unit);
+#include "presets/result/quantity_text.h"
 
 /* Rows of results, printed as a table, CSV or JSON. */
 
@@ -93,14 +22,17 @@ const char *fulcrum_shown_unit(const char *output, const char *unit);
 /* The texts of all flags that are set, "; " between them, as far as they fit. */
 void fulcrum_flags_join(unsigned flags, char *out, size_t size);
 
+/* Adds them as notes under "flags". */
+void fulcrum_flags_add(unsigned flags, struct fulcrum_result *result);
+
 /* Adds them as an array of texts under "flags". */
 void fulcrum_flags_to_json(unsigned flags, struct fulcrum_json *object);
 
-enum fulcrum_column_kind { FULCRUM_COLUMN_TEXT, FULCRUM_COLUMN_NUMBER };
+enum fulcrum_report_kind { FULCRUM_COLUMN_TEXT, FULCRUM_COLUMN_NUMBER };
 
-struct fulcrum_column {
+struct fulcrum_report_head {
     const char *key; /* CSV heading and JSON member, with the unit: "watts_w" */
-    enum fulcrum_column_kind kind;
+    enum fulcrum_report_kind kind;
     const char *title; /* heading of the table; NULL: the key */
 };
 
@@ -119,8 +51,8 @@ struct fulcrum_report;
  *   rows_key  JSON member that holds the rows: "machines"
  *   columns   borrowed, until the report is freed
  */
-struct fulcrum_report *fulcrum_report_new(
-    const char *rows_key, const struct fulcrum_column *columns, size_t column_count);
+struct fulcrum_report *fulcrum_report_new(const char *rows_key,
+    const struct fulcrum_report_head *columns, size_t column_count);
 
 /* The same for an array of columns. */
 #define FULCRUM_REPORT_NEW(rows_key, columns)                                          \

@@ -19,7 +19,7 @@
 
 /* What a calibration found, how well, and how it was got. */
 
-static const struct fulcrum_column parameter_columns[] = {
+static const struct fulcrum_report_head parameter_columns[] = {
     {"field", FULCRUM_COLUMN_TEXT, NULL},
     {"value", FULCRUM_COLUMN_NUMBER, NULL},
     {"standard_error", FULCRUM_COLUMN_NUMBER, "standard error"},
@@ -28,7 +28,7 @@ static const struct fulcrum_column parameter_columns[] = {
     {"source", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static const struct fulcrum_column quantity_columns[] = {
+static const struct fulcrum_report_head quantity_columns[] = {
     {"name", FULCRUM_COLUMN_TEXT, "quantity"},
     {"value", FULCRUM_COLUMN_NUMBER, NULL},
     {"lo", FULCRUM_COLUMN_NUMBER, "95 % from"},
@@ -36,7 +36,7 @@ static const struct fulcrum_column quantity_columns[] = {
     {"unit", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static const struct fulcrum_column fit_columns[] = {
+static const struct fulcrum_report_head fit_columns[] = {
     {"name", FULCRUM_COLUMN_TEXT, "fit"},
     {"form", FULCRUM_COLUMN_TEXT, NULL},
     {"point_count", FULCRUM_COLUMN_NUMBER, "points"},
@@ -47,7 +47,7 @@ static const struct fulcrum_column fit_columns[] = {
     {"warning", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static const struct fulcrum_column note_columns[] = {
+static const struct fulcrum_report_head note_columns[] = {
     {"key", FULCRUM_COLUMN_TEXT, "note"},
     {"text", FULCRUM_COLUMN_TEXT, NULL},
 };
@@ -141,7 +141,7 @@ enum fulcrum_status fulcrum_show_calibration(
 
 /* A partition: its profiles, and which of them fill the GPU. */
 
-static const struct fulcrum_column profile_columns[] = {
+static const struct fulcrum_report_head profile_columns[] = {
     {"profile", FULCRUM_COLUMN_TEXT, NULL},
     {"most_count", FULCRUM_COLUMN_NUMBER, "most"},
     {"compute_slice_count", FULCRUM_COLUMN_NUMBER, "compute slices"},
@@ -156,14 +156,14 @@ static const struct fulcrum_column profile_columns[] = {
     {"starts", FULCRUM_COLUMN_TEXT, "from memory slice"},
 };
 
-static const struct fulcrum_column layout_columns[] = {
+static const struct fulcrum_report_head layout_columns[] = {
     {"layout", FULCRUM_COLUMN_TEXT, "fills the GPU"},
     {"instance_count", FULCRUM_COLUMN_NUMBER, "instances"},
     {"sm_count", FULCRUM_COLUMN_NUMBER, "SMs"},
     {"memory_slice_count", FULCRUM_COLUMN_NUMBER, "memory slices"},
 };
 
-static const struct fulcrum_column source_columns[] = {
+static const struct fulcrum_report_head source_columns[] = {
     {"part", FULCRUM_COLUMN_TEXT, "source of"},
     {"text", FULCRUM_COLUMN_TEXT, NULL},
 };
@@ -277,7 +277,7 @@ enum fulcrum_status fulcrum_show_partition(const struct fulcrum_partition *parti
     return status;
 }
 
-static const struct fulcrum_column point_columns[] = {
+static const struct fulcrum_report_head point_columns[] = {
     {"point", FULCRUM_COLUMN_NUMBER, NULL},
     {"series", FULCRUM_COLUMN_TEXT, NULL},
     {"set", FULCRUM_COLUMN_TEXT, "at"},

@@ -11,7 +11,7 @@
 #include "cli/output/show.h"
 #include "presets/io/json.h"
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"field", FULCRUM_COLUMN_TEXT, NULL},
     {"value", FULCRUM_COLUMN_TEXT, NULL},
     {"unit", FULCRUM_COLUMN_TEXT, NULL},

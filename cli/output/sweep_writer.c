@@ -221,7 +221,7 @@ struct fulcrum_sweep_writer {
     size_t rows;
     enum fulcrum_status status;
     struct fulcrum_sweep_row slots[FULCRUM_SWEEP_BLOCK];
-    struct fulcrum_column report_columns[FULCRUM_SWEEP_COLUMNS_MOST];
+    struct fulcrum_report_head report_columns[FULCRUM_SWEEP_COLUMNS_MOST];
     struct fulcrum_report *report; /* tables only */
 };
 
@@ -275,7 +275,7 @@ static void begin_table(struct fulcrum_sweep_writer *writer)
     const struct fulcrum_sweep_columns *columns = &writer->columns;
     for (size_t j = 0; j < columns->count; j++) {
         bool is_number = fulcrum_sweep_column_is_number(&columns->items[j]);
-        writer->report_columns[j] = (struct fulcrum_column){columns->items[j].name,
+        writer->report_columns[j] = (struct fulcrum_report_head){columns->items[j].name,
             is_number ? FULCRUM_COLUMN_NUMBER : FULCRUM_COLUMN_TEXT, NULL};
     }
     writer->report =

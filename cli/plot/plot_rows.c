@@ -12,7 +12,7 @@
 #include "model/try.h"
 
 struct fulcrum_plot_rows {
-    const struct fulcrum_table *table; /* NULL: from JSON */
+    const struct fulcrum_csv *table; /* NULL: from JSON */
     struct fulcrum_node root;
     size_t count;
     struct fulcrum_node items[]; /* of JSON: `count` objects */
@@ -27,13 +27,13 @@ static enum fulcrum_status new_rows(
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu rows", item_count);
 }
 
-enum fulcrum_status fulcrum_plot_rows_of_table(const struct fulcrum_table *table,
+enum fulcrum_status fulcrum_plot_rows_of_table(const struct fulcrum_csv *table,
     struct fulcrum_plot_rows **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_rows *rows = NULL;
     TRY(new_rows(0, &rows, err));
     rows->table = table;
-    rows->count = fulcrum_table_row_count(table);
+    rows->count = fulcrum_csv_row_count(table);
     *out = rows;
     return FULCRUM_OK;
 }
@@ -97,8 +97,8 @@ enum fulcrum_status fulcrum_plot_rows_need(
 int fulcrum_plot_rows_have(const struct fulcrum_plot_rows *rows, const char *column)
 {
     if (rows->table != NULL) {
-        return fulcrum_table_find(rows->table, column) <
-               fulcrum_table_column_count(rows->table);
+        return fulcrum_csv_find(rows->table, column) <
+               fulcrum_csv_column_count(rows->table);
     }
     for (size_t i = 0; i < rows->count; i++) {
         if (fulcrum_node_member(&rows->items[i], column).json != NULL) {
@@ -112,8 +112,8 @@ const char *fulcrum_plot_rows_column(
     const struct fulcrum_plot_rows *rows, size_t column)
 {
     if (rows->table != NULL) {
-        return column < fulcrum_table_column_count(rows->table)
-                   ? fulcrum_table_column_name(rows->table, column)
+        return column < fulcrum_csv_column_count(rows->table)
+                   ? fulcrum_csv_column_name(rows->table, column)
                    : NULL;
     }
     return rows->count > 0 ? fulcrum_node_key(&rows->items[0], column) : NULL;
@@ -145,12 +145,12 @@ enum fulcrum_status fulcrum_plot_rows_number(const struct fulcrum_plot_rows *row
     size_t row, const char *column, double *out, struct fulcrum_error *err)
 {
     if (rows->table != NULL) {
-        size_t i = fulcrum_table_find(rows->table, column);
-        if (i == fulcrum_table_column_count(rows->table)) {
+        size_t i = fulcrum_csv_find(rows->table, column);
+        if (i == fulcrum_csv_column_count(rows->table)) {
             *out = FULCRUM_UNKNOWN;
             return FULCRUM_OK;
         }
-        return fulcrum_table_number(rows->table, row, i, out, err);
+        return fulcrum_csv_number(rows->table, row, i, out, err);
     }
     if (row >= rows->count) {
         *out = FULCRUM_UNKNOWN;
@@ -228,9 +228,9 @@ void fulcrum_plot_rows_text(const struct fulcrum_plot_rows *rows, size_t row,
 {
     out[0] = '\0';
     if (rows->table != NULL) {
-        size_t i = fulcrum_table_find(rows->table, column);
-        if (i < fulcrum_table_column_count(rows->table)) {
-            (void)snprintf(out, size, "%s", fulcrum_table_text(rows->table, row, i));
+        size_t i = fulcrum_csv_find(rows->table, column);
+        if (i < fulcrum_csv_column_count(rows->table)) {
+            (void)snprintf(out, size, "%s", fulcrum_csv_text(rows->table, row, i));
         }
         return;
     }

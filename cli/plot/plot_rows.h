@@ -7,8 +7,8 @@
 
 #include "model/interval.h"
 #include "model/status.h"
+#include "presets/io/csv.h"
 #include "presets/io/reader.h"
-#include "presets/io/table.h"
 
 /* Cells are found by the name of their column; what there is not, is not known. */
 struct fulcrum_plot_rows;
@@ -19,7 +19,7 @@ struct fulcrum_plot_rows;
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_table(
-    const struct fulcrum_table *table, struct fulcrum_plot_rows **out,
+    const struct fulcrum_csv *table, struct fulcrum_plot_rows **out,
     struct fulcrum_error *err);
 
 /*

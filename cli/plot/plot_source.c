@@ -176,11 +176,11 @@ static void note_columns(struct fulcrum_plot_source *source)
         {{"swing_lo", "total_frac"}, FULCRUM_PLOT_SENSITIVITY},
         {{"learner_gpu_count", "threads_needed"}, FULCRUM_PLOT_NODE},
     };
-    size_t columns = fulcrum_table_column_count(source->table);
+    size_t columns = fulcrum_csv_column_count(source->table);
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *second = marks[i].columns[1];
-        if (fulcrum_table_find(source->table, marks[i].columns[0]) < columns &&
-            (second == NULL || fulcrum_table_find(source->table, second) < columns)) {
+        if (fulcrum_csv_find(source->table, marks[i].columns[0]) < columns &&
+            (second == NULL || fulcrum_csv_find(source->table, second) < columns)) {
             source->content = marks[i].content;
             return;
         }
@@ -190,15 +190,15 @@ static void note_columns(struct fulcrum_plot_source *source)
 static enum fulcrum_status open_table(
     struct fulcrum_plot_source *source, struct fulcrum_error *err)
 {
-    TRY(fulcrum_table_load(source->name, &source->table, err));
-    size_t columns = fulcrum_table_column_count(source->table);
-    bool is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
-                         fulcrum_table_find(source->table, "observed") < columns;
-    bool has_stages = fulcrum_table_find(source->table, "stage") < columns &&
-                      fulcrum_table_find(source->table, "cpu_only_frac") < columns;
+    TRY(fulcrum_csv_load(source->name, &source->table, err));
+    size_t columns = fulcrum_csv_column_count(source->table);
+    bool is_validation = fulcrum_csv_find(source->table, "predicted") < columns &&
+                         fulcrum_csv_find(source->table, "observed") < columns;
+    bool has_stages = fulcrum_csv_find(source->table, "stage") < columns &&
+                      fulcrum_csv_find(source->table, "cpu_only_frac") < columns;
     source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
     bool is_measured =
-        fulcrum_table_find(source->table, "measured_steps_per_s") < columns;
+        fulcrum_csv_find(source->table, "measured_steps_per_s") < columns;
     source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
     source->content = is_measured ? FULCRUM_PLOT_MEASURED : source->content;
     note_columns(source);
@@ -362,7 +362,7 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
 
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
 {
-    fulcrum_table_free(source->table);
+    fulcrum_csv_free(source->table);
     fulcrum_document_free(source->document);
     *source = (struct fulcrum_plot_source){.name = NULL};
 }

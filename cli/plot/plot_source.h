@@ -60,7 +60,7 @@ enum fulcrum_plot_content {
 struct fulcrum_plot_source {
     const char *name; /* borrowed: a path or a preset's name */
     enum fulcrum_plot_content content;
-    struct fulcrum_table *table;  /* CSV */
+    struct fulcrum_csv *table;    /* CSV */
     struct json_object *document; /* JSON */
     struct fulcrum_reader reader; /* of the document */
 };

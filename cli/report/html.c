@@ -7,26 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/string.h"
-
-#define REPLACEMENT "\xEF\xBF\xBD"
+#include "presets/result/result_io.h"
 
 /* Longer cells are sentences, longer names of rows would be squeezed to a word's width.
  */
 enum { PRINTED_MOST = 4000, WORDS_BYTE = 40, SHORT_BYTE = 8 };
-
-void fulcrum_html_text(FILE *out, const char *text)
-{
-    static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
-        {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}, {'\n', "\n"}, {'\t', "\t"},
-        {'\x7F', REPLACEMENT}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
-        (void)fwrite(piece, 1, length, out);
-    }
-}
 
 void fulcrum_html_print(FILE *out, const char *format, ...)
 {

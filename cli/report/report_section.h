@@ -12,16 +12,11 @@
 #include "cli/plot/plot_job.h"
 #include "model/status.h"
 #include "presets/io/reader.h"
+#include "presets/result/result_io.h"
 
 /* Pieces of an HTML document: escaped text, tables, whiskers. */
 
-/*
- * Text for an element or an attribute in quotes: markup escaped, bytes that are no
- * UTF-8 and control characters as U+FFFD.
- */
-void fulcrum_html_text(FILE *out, const char *text);
-
-/* The same, made as by printf; no longer than 4000 bytes. */
+/* Escaped text, made as by printf; no longer than 4000 bytes. */
 void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
 
 /*

@@ -24,7 +24,7 @@
 #include "presets/io/output.h"
 #include "presets/load/preset_folders.h"
 
-static const struct fulcrum_column set_columns[] = {
+static const struct fulcrum_report_head set_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"calibration", FULCRUM_COLUMN_TEXT, NULL},
     {"predictor", FULCRUM_COLUMN_TEXT, NULL},
@@ -72,7 +72,7 @@ static struct fulcrum_report *report_sets(const struct fulcrum_validate_job *job
     return report;
 }
 
-static const struct fulcrum_column baseline_columns[] = {
+static const struct fulcrum_report_head baseline_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"calibration", FULCRUM_COLUMN_TEXT, NULL},
     {"by", FULCRUM_COLUMN_TEXT, NULL},
@@ -127,7 +127,7 @@ static struct fulcrum_report *report_baselines(const struct fulcrum_validate_job
     return report;
 }
 
-static const struct fulcrum_column series_columns[] = {
+static const struct fulcrum_report_head series_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"series", FULCRUM_COLUMN_TEXT, NULL},
     {"predicted_points", FULCRUM_COLUMN_NUMBER, "points"},
@@ -205,7 +205,7 @@ static struct fulcrum_report *report_series(const struct fulcrum_validate_job *j
     return report;
 }
 
-static const struct fulcrum_column point_columns[] = {
+static const struct fulcrum_report_head point_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"calibration", FULCRUM_COLUMN_TEXT, NULL},
     {"series", FULCRUM_COLUMN_TEXT, NULL},

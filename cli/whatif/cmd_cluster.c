@@ -45,7 +45,7 @@ struct fulcrum_cluster_family {
 enum { FAMILY_POINTS = 21 };
 
 /* In the order of add_row. */
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"scaling", FULCRUM_COLUMN_TEXT, NULL},
     {"gpu_count", FULCRUM_COLUMN_NUMBER, "GPUs"},
     {"node_count", FULCRUM_COLUMN_NUMBER, "nodes"},
@@ -406,7 +406,7 @@ static enum fulcrum_status cluster_report(const struct fulcrum_cluster_answer *a
     return status;
 }
 
-static const struct fulcrum_column family_columns[] = {
+static const struct fulcrum_report_head family_columns[] = {
     {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
     {"efficiency_ratio", FULCRUM_COLUMN_NUMBER, "SE ratio"},
     {"speedup", FULCRUM_COLUMN_NUMBER, NULL},

@@ -57,7 +57,7 @@ struct fulcrum_memory_families {
 
 /* Shares of GPU time and of a run, as tables, CSV and JSON. */
 
-static const struct fulcrum_column memory_components_all_columns[] = {
+static const struct fulcrum_report_head memory_components_all_columns[] = {
     {"machine", FULCRUM_COLUMN_TEXT, NULL},
     {"gpu", FULCRUM_COLUMN_TEXT, NULL},
     {"component", FULCRUM_COLUMN_TEXT, NULL},
@@ -76,7 +76,7 @@ static const struct fulcrum_column memory_components_all_columns[] = {
 };
 
 /* For people: the rest is in the other formats. */
-static const struct fulcrum_column memory_components_few_columns[] = {
+static const struct fulcrum_report_head memory_components_few_columns[] = {
     {"meaning", FULCRUM_COLUMN_TEXT, "made ideal"},
     {"gpu_frac", FULCRUM_COLUMN_NUMBER, "GPU time"},
     {"kernel_frac", FULCRUM_COLUMN_NUMBER, "kernels"},
@@ -324,7 +324,7 @@ static enum fulcrum_status report_components(
 
 /* Shares and exponents that meet a gain: tables, CSV and JSON. */
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"kind", FULCRUM_COLUMN_TEXT, NULL},
     {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
     {"cache_rel", FULCRUM_COLUMN_NUMBER, "cache x"},
@@ -465,7 +465,7 @@ static enum fulcrum_status report_families(
     return status;
 }
 
-static const struct fulcrum_column all_columns[] = {
+static const struct fulcrum_report_head all_columns[] = {
     {"cache_rel", FULCRUM_COLUMN_NUMBER, NULL},
     {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, NULL},
     {"llc_byte", FULCRUM_COLUMN_NUMBER, NULL},
@@ -480,7 +480,7 @@ static const struct fulcrum_column all_columns[] = {
 };
 
 /* For people. */
-static const struct fulcrum_column few_columns[] = {
+static const struct fulcrum_report_head few_columns[] = {
     {"cache_rel", FULCRUM_COLUMN_NUMBER, "cache x"},
     {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "DRAM x"},
     {"inference_s", FULCRUM_COLUMN_NUMBER, "batch s"},

@@ -25,7 +25,7 @@ struct fulcrum_plan_shown {
 
 /* Placements as a table, CSV or JSON. */
 
-static const struct fulcrum_column placement_columns[] = {
+static const struct fulcrum_report_head placement_columns[] = {
     {"placement", FULCRUM_COLUMN_TEXT, NULL},
     {"instances", FULCRUM_COLUMN_NUMBER, "procs"},
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
@@ -40,7 +40,7 @@ static const struct fulcrum_column placement_columns[] = {
     {"reason", FULCRUM_COLUMN_TEXT, "cannot run"},
 };
 
-static const struct fulcrum_column part_columns[] = {
+static const struct fulcrum_report_head part_columns[] = {
     {"placement", FULCRUM_COLUMN_TEXT, NULL},
     {"stages", FULCRUM_COLUMN_TEXT, NULL},
     {"part_instances", FULCRUM_COLUMN_NUMBER, "procs"},
@@ -53,7 +53,7 @@ static const struct fulcrum_column part_columns[] = {
 };
 
 /* Parts with the columns of their placement, for files. */
-static const struct fulcrum_column flat_columns[] = {
+static const struct fulcrum_report_head flat_columns[] = {
     {"placement", FULCRUM_COLUMN_TEXT, NULL},
     {"layout", FULCRUM_COLUMN_TEXT, NULL},
     {"instances", FULCRUM_COLUMN_NUMBER, NULL},
@@ -76,7 +76,7 @@ static const struct fulcrum_column flat_columns[] = {
     {"is_slowest", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static const struct fulcrum_column stage_columns[] = {
+static const struct fulcrum_report_head stage_columns[] = {
     {"stage", FULCRUM_COLUMN_TEXT, NULL},
     {"round_s", FULCRUM_COLUMN_NUMBER, "round"},
     {"host_s", FULCRUM_COLUMN_NUMBER, "launches, host"},

@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/output/report.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
+#include "model/result.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
-#include "presets/io/json.h"
 
 /*
  * A machine is a sweep over GPUs and learners among them. While a thread has a point,
@@ -314,234 +313,101 @@ void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows)
     *rows = (struct fulcrum_node_rows){.count = 0};
 }
 
-/*
- * People get a table with what they compare, programs every number with its interval.
- * Both are made of the same rows; columns and cells stand side by side, so that none is
- * forgotten.
- */
-
-static int runs(const struct fulcrum_node_row *row)
+static bool runs(const struct fulcrum_node_row *row)
 {
     return row->point.status == FULCRUM_OK;
 }
 
 static double output(const struct fulcrum_node_row *row, enum fulcrum_predicted which)
 {
-    return runs(row) ? row->point.prediction.value[which] : (double)NAN;
+    return runs(row) ? row->point.prediction.value[which] : FULCRUM_UNKNOWN;
 }
 
-static struct fulcrum_node_estimate estimate(
-    const struct fulcrum_node_row *row, enum fulcrum_predicted which)
+static void add_output(struct fulcrum_table *table, const struct fulcrum_node_row *row,
+    enum fulcrum_predicted which, const char *title)
 {
-    int has = runs(row) && row->point.prediction.has_interval;
-    return (struct fulcrum_node_estimate){output(row, which),
-        has ? row->point.prediction.lo[which] : (double)NAN,
-        has ? row->point.prediction.hi[which] : (double)NAN};
+    bool has = runs(row) && row->point.prediction.has_interval;
+    fulcrum_table_estimate(table, fulcrum_output_name(which), title, output(row, which),
+        has ? row->point.prediction.lo[which] : FULCRUM_UNKNOWN,
+        has ? row->point.prediction.hi[which] : FULCRUM_UNKNOWN);
 }
 
-static double actors(const struct fulcrum_node_row *row)
+static void add_estimate(struct fulcrum_table *table, const char *key,
+    const char *title, const struct fulcrum_node_estimate *value)
 {
-    return runs(row) ? row->point.prediction.actor_count : (double)NAN;
+    fulcrum_table_estimate(table, key, title, value->value, value->lo, value->hi);
 }
 
-static const char *bottleneck(const struct fulcrum_node_row *row)
-{
-    return runs(row) ? fulcrum_bottleneck_name(row->point.prediction.bottleneck) : "";
-}
-
-/* "ok", or why there is nothing. */
-static const char *status_text(const struct fulcrum_node_row *row)
-{
-    return runs(row) ? "ok" : row->reason;
-}
-
-static const struct fulcrum_column table_columns[] = {
-    {"machine", FULCRUM_COLUMN_TEXT, NULL},
-    {"gpu_count", FULCRUM_COLUMN_NUMBER, "GPUs"},
-    {"learner_gpu_count", FULCRUM_COLUMN_NUMBER, "learn"},
-    {"threads_per_gpu", FULCRUM_COLUMN_NUMBER, "thr/GPU"},
-    {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, "ratio"},
-    {"actor_count", FULCRUM_COLUMN_NUMBER, "actors"},
-    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
-    {"relative", FULCRUM_COLUMN_NUMBER, "relative"},
-    {"steps_per_j_gpu", FULCRUM_COLUMN_NUMBER, "/J GPU"},
-    {"steps_per_j_system", FULCRUM_COLUMN_NUMBER, "/J all"},
-    {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
-    FULCRUM_COLUMN_ENDS("threads_needed", "needs"),
-    {"status", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static void add_ends(
-    struct fulcrum_report *report, const struct fulcrum_node_estimate *value)
-{
-    FULCRUM_REPORT_NUMBERS(report, value->value, value->lo, value->hi);
-}
-
-static void add_table_row(
-    struct fulcrum_report *report, const struct fulcrum_node_row *row)
-{
-    struct fulcrum_node_estimate rate = estimate(row, FULCRUM_OUTPUT_steps_per_s);
-    fulcrum_report_add_text(report, row->machine);
-    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
-        row->thread_count / row->gpu_count,
-        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
-    add_ends(report, &rate);
-    FULCRUM_REPORT_NUMBERS(report, row->relative.value,
-        output(row, FULCRUM_OUTPUT_steps_per_j_gpu),
-        output(row, FULCRUM_OUTPUT_steps_per_j_system));
-    fulcrum_report_add_text(report, bottleneck(row));
-    add_ends(report, &row->need);
-    fulcrum_report_add_text(report, status_text(row));
-}
-
-/* With its interval, one after the other. */
-static const enum fulcrum_predicted estimated[] = {FULCRUM_OUTPUT_steps_per_s,
-    FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system,
-    FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_cpu_thread_busy_frac,
-    FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_gpu_inference_busy_frac,
-    FULCRUM_OUTPUT_gpu_train_busy_frac, FULCRUM_OUTPUT_host_busy_frac};
-
-enum { ESTIMATED = sizeof estimated / sizeof estimated[0] };
-
-/* In the order of add_data_row. */
-static const struct fulcrum_column data_columns[] = {
-    {"machine", FULCRUM_COLUMN_TEXT, NULL},
-    {"workload", FULCRUM_COLUMN_TEXT, NULL},
-    {"calibration", FULCRUM_COLUMN_TEXT, NULL},
-    {"actors_rule", FULCRUM_COLUMN_TEXT, NULL},
-    {"gpu_count", FULCRUM_COLUMN_NUMBER, NULL},
-    {"learner_gpu_count", FULCRUM_COLUMN_NUMBER, NULL},
-    {"thread_count", FULCRUM_COLUMN_NUMBER, NULL},
-    {"threads_per_gpu", FULCRUM_COLUMN_NUMBER, NULL},
-    {"cpu_gpu_ratio_machine", FULCRUM_COLUMN_NUMBER, NULL},
-    {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, NULL},
-    {"actor_count", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
-    FULCRUM_COLUMN_ENDS("steps_per_j_gpu", NULL),
-    FULCRUM_COLUMN_ENDS("steps_per_j_system", NULL),
-    FULCRUM_COLUMN_ENDS("gpu_w", NULL),
-    FULCRUM_COLUMN_ENDS("system_w", NULL),
-    FULCRUM_COLUMN_ENDS("cpu_thread_busy_frac", NULL),
-    FULCRUM_COLUMN_ENDS("gpu_busy_frac", NULL),
-    FULCRUM_COLUMN_ENDS("gpu_inference_busy_frac", NULL),
-    FULCRUM_COLUMN_ENDS("gpu_train_busy_frac", NULL),
-    FULCRUM_COLUMN_ENDS("host_busy_frac", NULL),
-    FULCRUM_COLUMN_ENDS("relative", NULL),
-    {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
-    {"bottleneck_agree_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"plateau_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("threads_needed", NULL),
-    {"threads_needed_is_open", FULCRUM_COLUMN_NUMBER, NULL},
-    {"method", FULCRUM_COLUMN_TEXT, NULL},
-    {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"status", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static void add_data_row(struct fulcrum_report *report,
+static void add_found_row(struct fulcrum_table *table,
     const struct fulcrum_node_answer *answer, const struct fulcrum_node_row *row)
 {
     const struct fulcrum_prediction *prediction = &row->point.prediction;
-    FULCRUM_REPORT_TEXTS(report, row->machine, answer->workload, answer->calibration,
-        answer->actors_rule);
-    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
-        row->thread_count, row->thread_count / row->gpu_count,
-        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine),
-        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
-    for (size_t i = 0; i < ESTIMATED; i++) {
-        struct fulcrum_node_estimate value = estimate(row, estimated[i]);
-        add_ends(report, &value);
-    }
-    add_ends(report, &row->relative);
-    fulcrum_report_add_text(report, bottleneck(row));
-    FULCRUM_REPORT_NUMBERS(report,
-        runs(row) ? prediction->bottleneck_agree_frac : (double)NAN,
-        answer->plateau_frac);
-    add_ends(report, &row->need);
-    fulcrum_report_add_number(
-        report, isnan(row->need.value) ? (double)NAN : row->need_is_open);
-    fulcrum_report_add_text(
-        report, runs(row) ? fulcrum_method_name(prediction->method) : "");
-    fulcrum_report_add_number(
-        report, runs(row) ? prediction->solver_error_rel : (double)NAN);
-    fulcrum_report_add_text(report, status_text(row));
-}
-
-static struct fulcrum_report *make_report(
-    const struct fulcrum_node_answer *answer, enum fulcrum_format format)
-{
-    bool is_table = format == FULCRUM_FORMAT_TABLE;
-    struct fulcrum_report *report = is_table ? FULCRUM_REPORT_NEW("rows", table_columns)
-                                             : FULCRUM_REPORT_NEW("rows", data_columns);
-    for (size_t i = 0; i < answer->rows->count; i++) {
-        if (is_table) {
-            add_table_row(report, &answer->rows->rows[i]);
-        } else {
-            add_data_row(report, answer, &answer->rows->rows[i]);
-        }
-    }
-    return report;
-}
-
-/*
- * What people can do without on a narrow screen: the rule of actors and the machine's
- * threads are told, a rate over another can be seen, and what is the same or unknown
- * everywhere says nothing.
- */
-static void hide_columns(
-    const struct fulcrum_node_rows *rows, struct fulcrum_report *report)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        failed += runs(&rows->rows[i]) ? 0 : 1;
-    }
-    fulcrum_report_hide(report, "actor_count");
-    fulcrum_report_hide(report, "relative");
-    if (fulcrum_report_constant(report, "learner_gpu_count") <= 0.0) {
-        fulcrum_report_hide(report, "learner_gpu_count");
-    }
-    if (failed == 0) {
-        fulcrum_report_hide(report, "status");
-    }
-    fulcrum_report_hide_empty(report);
+    bool has = runs(row);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", row->machine);
+    fulcrum_table_text(table, "workload", NULL, answer->workload);
+    fulcrum_table_text(table, "calibration", NULL, answer->calibration);
+    fulcrum_table_text(table, "actors_rule", NULL, answer->actors_rule);
+    fulcrum_table_number(table, "gpu_count", "GPUs", row->gpu_count);
+    fulcrum_table_number(
+        table, "learner_gpu_count", "learners", row->learner_gpu_count);
+    fulcrum_table_number(table, "thread_count", NULL, row->thread_count);
+    fulcrum_table_number(
+        table, "threads_per_gpu", "threads/GPU", row->thread_count / row->gpu_count);
+    fulcrum_table_number(table, "cpu_gpu_ratio_machine", NULL,
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine));
+    fulcrum_table_number(table, "cpu_gpu_ratio_used", "CPU/GPU ratio",
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used));
+    fulcrum_table_number(
+        table, "actor_count", NULL, has ? prediction->actor_count : FULCRUM_UNKNOWN);
+    add_output(table, row, FULCRUM_OUTPUT_steps_per_s, "steps");
+    add_output(table, row, FULCRUM_OUTPUT_steps_per_j_gpu, "per GPU joule");
+    add_output(table, row, FULCRUM_OUTPUT_steps_per_j_system, "per system joule");
+    fulcrum_table_text(table, "bottleneck", "bottleneck",
+        has ? fulcrum_bottleneck_name(prediction->bottleneck) : "");
+    add_estimate(table, "threads_needed", "threads needed", &row->need);
+    add_output(table, row, FULCRUM_OUTPUT_gpu_w, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_system_w, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_cpu_thread_busy_frac, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_gpu_busy_frac, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_gpu_inference_busy_frac, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_gpu_train_busy_frac, NULL);
+    add_output(table, row, FULCRUM_OUTPUT_host_busy_frac, NULL);
+    add_estimate(table, "relative", NULL, &row->relative);
+    fulcrum_table_number(table, "bottleneck_agree_frac", NULL,
+        has ? prediction->bottleneck_agree_frac : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "plateau_frac", NULL, answer->plateau_frac);
+    fulcrum_table_number(table, "threads_needed_is_open", NULL,
+        isnan(row->need.value) ? FULCRUM_UNKNOWN : row->need_is_open);
+    fulcrum_table_text(
+        table, "method", NULL, has ? fulcrum_method_name(prediction->method) : "");
+    fulcrum_table_number(table, "solver_error_rel", NULL,
+        has ? prediction->solver_error_rel : FULCRUM_UNKNOWN);
+    fulcrum_table_text(table, "status", "status", has ? "ok" : row->reason);
 }
 
 enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_report *report = make_report(answer, context->format);
-    enum fulcrum_status done = FULCRUM_OK;
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        struct fulcrum_json *document = fulcrum_report_document("fulcrum-node");
-        fulcrum_json_add_flag(document, "complete", answer->is_complete);
-        fulcrum_json_add_text(document, "workload", answer->workload);
-        fulcrum_json_add_text(document, "calibration", answer->calibration);
-        fulcrum_json_add_text(document, "actors_rule", answer->actors_rule);
-        fulcrum_json_add_number(document, "plateau_frac", answer->plateau_frac);
-        fulcrum_report_to_json(report, document);
-        done = fulcrum_report_print_document(document, context, err);
-    } else {
-        if (context->format == FULCRUM_FORMAT_TABLE) {
-            FILE *stream = context->out;
-            (void)fprintf(stream, "workload     %s\ncalibration  %s\nactors       %s\n",
-                answer->workload, answer->calibration, answer->actors_rule);
-            if (!isnan(answer->plateau_frac)) {
-                (void)fprintf(stream,
-                    "needs        fewest threads with %.6g %% of the plateau over "
-                    "threads\n",
-                    100.0 * answer->plateau_frac);
-            }
-            (void)fputs(
-                "thr/GPU      hardware threads for each GPU; ratio: for each SM; "
-                "learn: GPUs that "
-                "train alone\n"
-                "/J           steps per joule: of the GPUs, of all behind the plug\n\n",
-                stream);
-            hide_columns(answer->rows, report);
-        }
-        done = fulcrum_report_print(report, "fulcrum-node", context, err);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    fulcrum_result_flag(result, "complete", NULL, answer->is_complete);
+    fulcrum_result_text(result, "workload", "workload", answer->workload);
+    fulcrum_result_text(result, "calibration", "calibration", answer->calibration);
+    fulcrum_result_text(result, "actors_rule", "actors", answer->actors_rule);
+    fulcrum_result_number(result, "plateau_frac", "plateau", answer->plateau_frac);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    bool all_run = true;
+    for (size_t i = 0; i < answer->rows->count; i++) {
+        add_found_row(table, answer, &answer->rows->rows[i]);
+        all_run = all_run && runs(&answer->rows->rows[i]);
     }
-    fulcrum_report_free(report);
-    return done;
+    if (fulcrum_table_constant(table, "learner_gpu_count") <= 0.0) {
+        fulcrum_table_hide(table, "learner_gpu_count");
+    }
+    if (all_run) {
+        fulcrum_table_hide(table, "status");
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 /* The row of rows[from, to) with the most of an output; `to` where none runs. */

@@ -128,7 +128,7 @@ static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_err
     return status;
 }
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"metric", FULCRUM_COLUMN_TEXT, NULL},
     {"better", FULCRUM_COLUMN_TEXT, NULL},
     FULCRUM_COLUMN_ENDS("a", "A"),

@@ -469,7 +469,7 @@ static void write_sentence(const struct question *question, const struct answer 
         answer->found.best_value, axis->values[answer->found.best]);
 }
 
-static const struct fulcrum_column answer_columns[] = {
+static const struct fulcrum_report_head answer_columns[] = {
     {"name", FULCRUM_COLUMN_TEXT, "quantity"},
     {"value", FULCRUM_COLUMN_NUMBER, NULL},
     {"lo", FULCRUM_COLUMN_NUMBER, "5 %"},

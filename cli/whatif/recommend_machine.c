@@ -593,19 +593,19 @@ static bool is_wanted(const struct candidate_list *candidate_list, enum cell cel
                candidate_list->need.goal == FULCRUM_OBJECTIVE_EFFICIENT);
 }
 
-static void show_cell(
-    enum cell cell, enum cell *shown, struct fulcrum_column *columns, size_t *count)
+static void show_cell(enum cell cell, enum cell *shown,
+    struct fulcrum_report_head *columns, size_t *count)
 {
     bool is_text = cell == CELL_MACHINE || cell == CELL_VERDICT;
     shown[*count] = cell;
-    columns[(*count)++] = (struct fulcrum_column){cells[cell].key,
+    columns[(*count)++] = (struct fulcrum_report_head){cells[cell].key,
         is_text ? FULCRUM_COLUMN_TEXT : FULCRUM_COLUMN_NUMBER, cells[cell].title};
 }
 
 /* The columns of the context's format; returns how many. A verdict may be long, so that
  * people find it at the end of the line. */
 static size_t choose_cells(const struct candidate_list *candidate_list,
-    enum cell *shown, struct fulcrum_column *columns)
+    enum cell *shown, struct fulcrum_report_head *columns)
 {
     size_t count = 0;
     bool is_table = candidate_list->context->format == FULCRUM_FORMAT_TABLE;
@@ -795,7 +795,7 @@ static enum fulcrum_status print_candidates(
     const struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     enum cell shown[CELLS];
-    struct fulcrum_column columns[CELLS];
+    struct fulcrum_report_head columns[CELLS];
     char sentence[700];
     size_t count = choose_cells(candidate_list, shown, columns);
     struct fulcrum_report *report = fulcrum_report_new("machines", columns, count);

@@ -32,11 +32,12 @@
 struct output_row {
     const char *name;
     const char *unit;
+    const char *title;
     const char *meaning;
 };
 
 static const struct output_row rows[] = {
-#define X(name, unit, meaning) {#name, unit, meaning},
+#define X(name, unit, title, meaning) {#name, unit, title, meaning},
     FULCRUM_OUTPUT_LIST(X)
 #undef X
 };
@@ -63,6 +64,11 @@ struct fulcrum_names fulcrum_output_names(void)
 const char *fulcrum_output_unit(size_t output)
 {
     return output < FULCRUM_OUTPUT_COUNT ? rows[output].unit : NULL;
+}
+
+const char *fulcrum_output_title(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].title : NULL;
 }
 
 const char *fulcrum_output_meaning(size_t output)

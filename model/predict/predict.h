@@ -14,40 +14,40 @@
  * machine without one) or where the machine gives no watts.
  */
 /* clang-format off */
-#define FULCRUM_OUTPUT_LIST(X)                                                                  \
-    X(steps_per_s,             "1/s",    "agent steps of all actors")                           \
-    X(frames_per_s,            "1/s",    "environment frames: steps times frame skip")          \
-    X(runtime_s,               "s",      "the whole training")                                  \
-    X(quality_runtime_s,       "s",      "the whole training, to the quality it has with the workload's own batch") \
-    X(sample_efficiency_frac,  "",       "samples to that quality with the own batch, over those with the batch of all GPUs") \
-    X(train_batch,             "",       "sequences or samples in a training step of all GPUs") \
-    X(allreduce_s,             "s",      "of a training step: gradients summed, as far as computing does not hide it") \
-    X(mean_batch,              "",       "observations in an inference batch")                  \
-    X(cpu_thread_busy_frac,    "",       "threads open to actors that are stepping")            \
-    X(cpu_core_busy_frac,      "",       "cores with a stepping thread")                        \
-    X(host_busy_frac,          "",       "host stage")                                          \
-    X(gpu_busy_frac,           "",       "GPU or learner core: inference or training active")   \
-    X(gpu_inference_busy_frac, "",       "inference work")                                      \
-    X(gpu_train_busy_frac,     "",       "training work")                                       \
-    X(sm_active_frac,          "",       "SM activity that drives GPU power")                   \
-    X(cpu_residence_s,         "s",      "of a cycle: waiting for a thread and stepping")       \
-    X(host_residence_s,        "s",      "of a cycle: waiting for a batch and on the host")     \
-    X(gpu_residence_s,         "s",      "of a cycle: waiting for the GPU and on it")           \
-    X(delay_s,                 "s",      "of a cycle: delivery of the action")                  \
-    X(cpu_w,                   "W",      "processors")                                          \
-    X(gpu_w,                   "W",      "GPUs used")                                           \
-    X(system_w,                "W",      "behind the plug, everything installed")               \
-    X(gpu_j,                   "J",      "GPUs used, the whole training")                       \
-    X(system_j,                "J",      "behind the plug, the whole training")                 \
-    X(steps_per_j_gpu,         "1/J",    "performance per GPU watt")                            \
-    X(steps_per_j_system,      "1/J",    "performance per system watt")                         \
-    X(cpu_gpu_ratio_machine,   "",       "hardware threads / SMs, whole machine")               \
-    X(cpu_gpu_ratio_used,      "",       "hardware threads / SMs of the run")                   \
-    X(actor_threads_per_learner_core, "", "threads open to actors / cores of a CPU learner")
+#define FULCRUM_OUTPUT_LIST(X)                                                                                                                                      \
+    X(steps_per_s,                    "1/s", "agent steps",                    "agent steps of all actors")                                                         \
+    X(frames_per_s,                   "1/s", "environment frames",             "environment frames: steps times frame skip")                                        \
+    X(runtime_s,                      "s",   "whole training",                 "the whole training")                                                                \
+    X(quality_runtime_s,              "s",   NULL,                             "the whole training, to the quality it has with the workload's own batch")           \
+    X(sample_efficiency_frac,         "",    NULL,                             "samples to that quality with the own batch, over those with the batch of all GPUs") \
+    X(train_batch,                    "",    NULL,                             "sequences or samples in a training step of all GPUs")                               \
+    X(allreduce_s,                    "s",   NULL,                             "of a training step: gradients summed, as far as computing does not hide it")        \
+    X(mean_batch,                     "",    "mean inference batch",           "observations in an inference batch")                                                \
+    X(cpu_thread_busy_frac,           "",    "CPU threads busy",               "threads open to actors that are stepping")                                          \
+    X(cpu_core_busy_frac,             "",    NULL,                             "cores with a stepping thread")                                                      \
+    X(host_busy_frac,                 "",    "host stage busy",                "host stage")                                                                        \
+    X(gpu_busy_frac,                  "",    "GPU busy",                       "GPU or learner core: inference or training active")                                 \
+    X(gpu_inference_busy_frac,        "",    "GPU inferring",                  "inference work")                                                                    \
+    X(gpu_train_busy_frac,            "",    "GPU training",                   "training work")                                                                     \
+    X(sm_active_frac,                 "",    NULL,                             "SM activity that drives GPU power")                                                 \
+    X(cpu_residence_s,                "s",   NULL,                             "of a cycle: waiting for a thread and stepping")                                     \
+    X(host_residence_s,               "s",   NULL,                             "of a cycle: waiting for a batch and on the host")                                   \
+    X(gpu_residence_s,                "s",   NULL,                             "of a cycle: waiting for the GPU and on it")                                         \
+    X(delay_s,                        "s",   NULL,                             "of a cycle: delivery of the action")                                                \
+    X(cpu_w,                          "W",   NULL,                             "processors")                                                                        \
+    X(gpu_w,                          "W",   "GPU power",                      "GPUs used")                                                                         \
+    X(system_w,                       "W",   "system power",                   "behind the plug, everything installed")                                             \
+    X(gpu_j,                          "J",   NULL,                             "GPUs used, the whole training")                                                     \
+    X(system_j,                       "J",   "energy of the training, system", "behind the plug, the whole training")                                               \
+    X(steps_per_j_gpu,                "1/J", "steps per GPU joule",            "performance per GPU watt")                                                          \
+    X(steps_per_j_system,             "1/J", "steps per system joule",         "performance per system watt")                                                       \
+    X(cpu_gpu_ratio_machine,          "",    NULL,                             "hardware threads / SMs, whole machine")                                             \
+    X(cpu_gpu_ratio_used,             "",    "CPU/GPU ratio",                  "hardware threads / SMs of the run")                                                 \
+    X(actor_threads_per_learner_core, "",    "actor threads per learner core", "threads open to actors / cores of a CPU learner")
 /* clang-format on */
 
 enum fulcrum_predicted {
-#define X(name, unit, meaning) FULCRUM_OUTPUT_##name,
+#define X(name, unit, title, meaning) FULCRUM_OUTPUT_##name,
     FULCRUM_OUTPUT_LIST(X) FULCRUM_OUTPUT_COUNT
 #undef X
 };
@@ -159,5 +159,7 @@ struct fulcrum_names fulcrum_output_names(void);
 const char *fulcrum_output_unit(size_t output);
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_meaning(size_t output);
+/* For people; NULL: one that few ask for. */
+const char *fulcrum_output_title(size_t output);
 
 #endif

@@ -20,7 +20,7 @@
 #include "model/status.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "presets/io/table.h"
+#include "presets/io/csv.h"
 #include "presets/load/reference_file.h"
 
 #define FULCRUM_CSV_SERIES "series"
@@ -34,7 +34,7 @@ enum { FULCRUM_CSV_RATES = FULCRUM_CSV_GPU_W };
 struct fulcrum_csv_reader {
     const char *path;
     const struct fulcrum_design *design;
-    struct fulcrum_table *table;
+    struct fulcrum_csv *table;
     struct fulcrum_reference *reference;
     size_t column[FULCRUM_CSV_WORDS]; /* where each word stands;
                                          FULCRUM_CSV_COLUMN_NONE: nowhere */
@@ -68,9 +68,9 @@ static void csv_fault_cell(struct fulcrum_csv_reader *reader, size_t row, size_t
 {
     (void)fulcrum_fail_more(&reader->faults, status,
         "%s: line %zu: %s = %.60s: expected %s", reader->path,
-        fulcrum_table_line(reader->table, row),
-        fulcrum_table_column_name(reader->table, column),
-        fulcrum_table_text(reader->table, row, column), expected);
+        fulcrum_csv_line(reader->table, row),
+        fulcrum_csv_column_name(reader->table, column),
+        fulcrum_csv_text(reader->table, row, column), expected);
 }
 
 /* A cell as a number: NAN where it is empty, and where it is a fault. */
@@ -79,7 +79,7 @@ static double csv_read_number(
 {
     double value = (double)NAN;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_table_number(reader->table, row, column, &value, &failure) !=
+    if (fulcrum_csv_number(reader->table, row, column, &value, &failure) !=
         FULCRUM_OK) {
         (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
         value = (double)NAN;
@@ -89,7 +89,7 @@ static double csv_read_number(
 
 static bool is_blank(const struct fulcrum_csv_reader *reader, size_t row, size_t column)
 {
-    const char *text = fulcrum_table_text(reader->table, row, column);
+    const char *text = fulcrum_csv_text(reader->table, row, column);
     return text[strspn(text, " \t")] == '\0';
 }
 
@@ -99,7 +99,7 @@ static void read_field(struct fulcrum_csv_reader *reader, size_t row, size_t whi
 {
     const struct fulcrum_field *field = reader->fields[which];
     size_t column = reader->field_column[which];
-    const char *text = fulcrum_table_text(reader->table, row, column);
+    const char *text = fulcrum_csv_text(reader->table, row, column);
     struct fulcrum_design design = *reader->design;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status status = FULCRUM_OK;
@@ -230,12 +230,12 @@ static void read_observations(struct fulcrum_csv_reader *reader, size_t row,
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
             "%s: line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
             "expected one of them in a row",
-            reader->path, fulcrum_table_line(reader->table, row), rates);
+            reader->path, fulcrum_csv_line(reader->table, row), rates);
     }
     if (!is_observed(reader, row)) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
             "%s: line %zu: nothing was observed in this row", reader->path,
-            fulcrum_table_line(reader->table, row));
+            fulcrum_csv_line(reader->table, row));
     }
 }
 
@@ -246,7 +246,7 @@ static void read_series(struct fulcrum_csv_reader *reader, size_t row,
     if (column == FULCRUM_CSV_COLUMN_NONE) {
         return;
     }
-    const char *text = fulcrum_table_text(reader->table, row, column);
+    const char *text = fulcrum_csv_text(reader->table, row, column);
     size_t length = 0;
     while (text[length] != '\0' && fulcrum_utf8_length(text + length) > 0) {
         length += fulcrum_utf8_length(text + length);
@@ -273,7 +273,7 @@ bool fulcrum_reference_is_csv(const char *name)
 
 static void fault_column(struct fulcrum_csv_reader *reader, size_t column)
 {
-    const char *name = fulcrum_table_column_name(reader->table, column);
+    const char *name = fulcrum_csv_column_name(reader->table, column);
     /* The name that a column of this name was most likely to have. */
     size_t i = fulcrum_nearest(
         name, fulcrum_csv_words, FULCRUM_CSV_WORDS, sizeof fulcrum_csv_words[0]);
@@ -300,9 +300,9 @@ static int sets_field(
 
 static void read_header(struct fulcrum_csv_reader *reader)
 {
-    size_t count = fulcrum_table_column_count(reader->table);
+    size_t count = fulcrum_csv_column_count(reader->table);
     for (size_t i = 0; i < FULCRUM_CSV_WORDS; i++) {
-        size_t column = fulcrum_table_find(reader->table, fulcrum_csv_words[i]);
+        size_t column = fulcrum_csv_find(reader->table, fulcrum_csv_words[i]);
         reader->column[i] = column < count ? column : FULCRUM_CSV_COLUMN_NONE;
     }
     for (size_t column = 0; column < count; column++) {
@@ -312,7 +312,7 @@ static void read_header(struct fulcrum_csv_reader *reader)
         }
         if (i > FULCRUM_CSV_WORD_ENV_COUNT) {
             /* A column whose name is that of a field, or short for one. */
-            const char *name = fulcrum_table_column_name(reader->table, column);
+            const char *name = fulcrum_csv_column_name(reader->table, column);
             const struct fulcrum_field *field = fulcrum_field_find(name);
             if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
                 fault_column(reader, column);
@@ -411,7 +411,7 @@ static void split_base(struct fulcrum_csv_reader *reader)
 
 static void read_rows(struct fulcrum_csv_reader *reader)
 {
-    size_t count = fulcrum_table_row_count(reader->table);
+    size_t count = fulcrum_csv_row_count(reader->table);
     reader->reference->points =
         csv_room(reader, count, sizeof *reader->reference->points);
     if (reader->reference->points == NULL) {
@@ -437,7 +437,7 @@ static void read_rows(struct fulcrum_csv_reader *reader)
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
             "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
             "or a column %s with 1 in another row",
-            reader->path, fulcrum_table_line(reader->table, reader->base),
+            reader->path, fulcrum_csv_line(reader->table, reader->base),
             FULCRUM_CSV_BASE);
     }
     if (reader->faults.status == FULCRUM_OK) {
@@ -466,7 +466,7 @@ static void set_source(struct fulcrum_csv_reader *reader)
         return;
     }
     struct fulcrum_reference_source *source = &reference->sources[0];
-    const char *comment = fulcrum_table_comment(reader->table, 0);
+    const char *comment = fulcrum_csv_comment(reader->table, 0);
     reference->source_count = 1;
     (void)snprintf(source->part, sizeof source->part, "points");
     (void)snprintf(source->text, sizeof source->text, "%.180s%s%.180s", reader->path,
@@ -492,7 +492,7 @@ static void set_head(struct fulcrum_csv_reader *reader)
 static enum fulcrum_status read_all(
     struct fulcrum_csv_reader *reader, struct fulcrum_error *err)
 {
-    size_t columns = fulcrum_table_column_count(reader->table);
+    size_t columns = fulcrum_csv_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
     reader->field_column = calloc(columns, sizeof *reader->field_column);
     reader->fields = calloc(columns, sizeof(struct fulcrum_field *));
@@ -524,7 +524,7 @@ static enum fulcrum_status read_all(
             "speedup, runtime_rel or gpu_w",
             reader->path);
     }
-    size_t count = fulcrum_table_row_count(reader->table);
+    size_t count = fulcrum_csv_row_count(reader->table);
     if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
             "%s: %zu rows: expected at most %d", reader->path, count,
@@ -545,12 +545,12 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
 {
     struct fulcrum_csv_reader reader = {.path = path, .design = design};
     enum fulcrum_status status;
-    TRY_OR_END(fulcrum_table_load(path, &reader.table, err));
+    TRY_OR_END(fulcrum_csv_load(path, &reader.table, err));
     TRY_OR_END(read_all(&reader, err));
     *out = reader.reference;
     reader.reference = NULL;
 end:
-    fulcrum_table_free(reader.table);
+    fulcrum_csv_free(reader.table);
     free(reader.field_column);
     free((void *)reader.fields);
     fulcrum_reference_free(reader.reference);

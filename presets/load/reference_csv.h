@@ -7,7 +7,7 @@
 
 #include "model/design/reference.h"
 #include "model/status.h"
-#include "presets/io/table.h"
+#include "presets/io/csv.h"
 #include "presets/load/reference_file.h"
 
 /* A CSV file of measurements while it is read. */

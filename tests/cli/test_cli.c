@@ -174,7 +174,7 @@ static void test_remarks_tell_range_unit_choices_and_default(void)
              .unit = "W"},
             "(0 to 1 W)"},
         {{.name = "a", .kind = FULCRUM_OPTION_CHOICE, .choice = fulcrum_format_name},
-            "(table, csv, json)"},
+            "(table, csv, json, jsonl, markdown, html)"},
         {{.name = "a", .kind = FULCRUM_OPTION_LIST}, "(may be repeated)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -187,7 +187,7 @@ static void test_remarks_tell_range_unit_choices_and_default(void)
     }
 }
 
-static const struct fulcrum_column columns[] = {
+static const struct fulcrum_report_head columns[] = {
     {"name", FULCRUM_COLUMN_TEXT, NULL},
     {"rate_per_s", FULCRUM_COLUMN_NUMBER, "rate"},
     {"note", FULCRUM_COLUMN_TEXT, NULL},
@@ -223,7 +223,7 @@ static void assert_prints(const struct fulcrum_report *report,
 /* One column that varies, one that does not, two that say nothing. */
 static struct fulcrum_report *wide_report(void)
 {
-    static const struct fulcrum_column five[] = {
+    static const struct fulcrum_report_head five[] = {
         {"name", FULCRUM_COLUMN_TEXT, NULL},
         {"known", FULCRUM_COLUMN_NUMBER, NULL},
         {"same", FULCRUM_COLUMN_NUMBER, NULL},

@@ -19,7 +19,7 @@ wanted=" $* "
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
-unset FULCRUM_PRESETS
+unset FULCRUM_PRESETS COLUMNS
 
 # Each case as three files: NUMBER.name, NUMBER.args and NUMBER.expected.
 awk -v work="$work" '

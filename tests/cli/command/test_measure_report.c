@@ -129,7 +129,7 @@ static char *print_points(const struct scene *scene, enum fulcrum_format format)
     size_t size = 0;
     const struct fulcrum_context context = {
         .out = open_memstream(&text, &size), .format = format};
-    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report_head room[FULCRUM_MEASURE_COLUMNS];
     struct fulcrum_report *report =
         fulcrum_measure_report_points(&scene->result, 0, room);
     CU_ASSERT_FATAL(context.out != NULL);
@@ -192,7 +192,7 @@ static void test_a_table_has_no_column_that_says_nothing(void)
 {
     struct scene scene;
     set_scene(&scene);
-    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report_head room[FULCRUM_MEASURE_COLUMNS];
     char *text = NULL;
     size_t size = 0;
     for (int predicts = 1; predicts >= 0; predicts--) {

@@ -1,6 +1,6 @@
 /* test_table.c - CSV tables give their cells, or say what is wrong in which line. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "presets/io/table.h"
+#include "presets/io/csv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "tests/support/suite.h"
 
 static enum fulcrum_status load_text(
-    const char *text, struct fulcrum_table **out, struct fulcrum_error *err)
+    const char *text, struct fulcrum_csv **out, struct fulcrum_error *err)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_write(&scratch, "t.csv", text);
-    enum fulcrum_status status = fulcrum_table_load(path, out, err);
+    enum fulcrum_status status = fulcrum_csv_load(path, out, err);
     free(path);
     scratch_free(&scratch);
     return status;
@@ -24,7 +24,7 @@ static enum fulcrum_status load_text(
 
 static void test_cells_are_found_by_row_and_column(void)
 {
-    struct fulcrum_table *table = NULL;
+    struct fulcrum_csv *table = NULL;
     CU_ASSERT_EQUAL_FATAL(load_text("\xef\xbb\xbf# a machine\r\n#second\n"
                                     "actors,\"steps, per s\",note\r\n"
                                     "\n"
@@ -34,26 +34,26 @@ static void test_cells_are_found_by_row_and_column(void)
                                     "1e2,-3,",
                               &table, NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_table_row_count(table), 3);
-    CU_ASSERT_EQUAL(fulcrum_table_column_count(table), 3);
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_column_name(table, 1), "steps, per s");
-    CU_ASSERT_EQUAL(fulcrum_table_find(table, "note"), 2);
-    CU_ASSERT_EQUAL(fulcrum_table_find(table, "Note"), 3);
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_text(table, 0, 2), "say \"hi\"\nthere");
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_text(table, 2, 2), "");
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_comment(table, 0), "a machine");
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_comment(table, 1), "second");
-    CU_ASSERT_STRING_EQUAL(fulcrum_table_comment(table, 2), "");
+    CU_ASSERT_EQUAL(fulcrum_csv_row_count(table), 3);
+    CU_ASSERT_EQUAL(fulcrum_csv_column_count(table), 3);
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_column_name(table, 1), "steps, per s");
+    CU_ASSERT_EQUAL(fulcrum_csv_find(table, "note"), 2);
+    CU_ASSERT_EQUAL(fulcrum_csv_find(table, "Note"), 3);
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_text(table, 0, 2), "say \"hi\"\nthere");
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_text(table, 2, 2), "");
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_comment(table, 0), "a machine");
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_comment(table, 1), "second");
+    CU_ASSERT_STRING_EQUAL(fulcrum_csv_comment(table, 2), "");
     static const double expected[3][2] = {
         {4.0, 812.5}, {40.0, (double)NAN}, {100.0, -3.0}};
     for (size_t i = 0; i < 6; i++) {
         double value = 0.0;
         double want = expected[i / 2][i % 2];
         CU_ASSERT_EQUAL(
-            fulcrum_table_number(table, i / 2, i % 2, &value, NULL), FULCRUM_OK);
+            fulcrum_csv_number(table, i / 2, i % 2, &value, NULL), FULCRUM_OK);
         CU_ASSERT(isnan(want) ? isnan(value) : value == want);
     }
-    fulcrum_table_free(table);
+    fulcrum_csv_free(table);
 }
 
 static void test_what_is_no_number_names_line_and_column(void)
@@ -61,17 +61,17 @@ static void test_what_is_no_number_names_line_and_column(void)
     static const char *const cells[] = {
         "x", "1x", "0x10", "nan", "inf", "1e999", "1,000", "--1", "1 2", "-"};
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
-        struct fulcrum_table *table = NULL;
+        struct fulcrum_csv *table = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         char text[80];
         (void)snprintf(text, sizeof text, "# c\nwatts\n1\n\"%s\"\n", cells[i]);
         CU_ASSERT_EQUAL_FATAL(load_text(text, &table, NULL), FULCRUM_OK);
         double value = 7.0;
         CU_ASSERT_EQUAL(
-            fulcrum_table_number(table, 1, 0, &value, &err), FULCRUM_ERR_FORMAT);
+            fulcrum_csv_number(table, 1, 0, &value, &err), FULCRUM_ERR_FORMAT);
         CU_ASSERT_EQUAL(value, 7.0);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "t.csv: line 4: watts = "));
-        fulcrum_table_free(table);
+        fulcrum_csv_free(table);
     }
 }
 
@@ -93,7 +93,7 @@ static void test_malformed_tables_are_refused(void)
         {"a,\n1,2\n", "line 1: a column has no name"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_table *table = NULL;
+        struct fulcrum_csv *table = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load_text(cases[i].text, &table, &err), FULCRUM_ERR_FORMAT);
         CU_ASSERT_PTR_NULL(table);
@@ -103,15 +103,15 @@ static void test_malformed_tables_are_refused(void)
 
 static void test_files_that_cannot_be_read_are_named(void)
 {
-    struct fulcrum_table *table = NULL;
+    struct fulcrum_csv *table = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct scratch scratch = scratch_new();
     char *absent = scratch_path(&scratch, "absent.csv");
-    CU_ASSERT_EQUAL(fulcrum_table_load(absent, &table, &err), FULCRUM_ERR_FILE);
+    CU_ASSERT_EQUAL(fulcrum_csv_load(absent, &table, &err), FULCRUM_ERR_FILE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "absent.csv: cannot be read: "));
-    CU_ASSERT_EQUAL(fulcrum_table_load(scratch.folder, &table, &err), FULCRUM_ERR_FILE);
+    CU_ASSERT_EQUAL(fulcrum_csv_load(scratch.folder, &table, &err), FULCRUM_ERR_FILE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "is a directory"));
-    fulcrum_table_free(NULL);
+    fulcrum_csv_free(NULL);
     free(absent);
     scratch_free(&scratch);
 }

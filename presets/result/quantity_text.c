@@ -1,11 +1,8 @@
 /* quantity_text.c - quantities as people write them: 2.01 ms, 2 h 47 min, 54 %. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
-
-#include "cli/output/report.h"
+#include "presets/result/quantity_text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -217,92 +214,14 @@ size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
     return (size_t)length;
 }
 
-/* A command line as words, and as a line for people. */
-
-void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
-{
-    char *word = NULL;
-    size_t size = 0;
-    FILE *stream =
-        words->count < FULCRUM_WORDS_MOST ? open_memstream(&word, &size) : NULL;
-    if (stream == NULL) {
-        words->is_short = 1;
-        return;
-    }
-    va_list args;
-    va_start(args, format);
-    int length = vfprintf(stream, format, args);
-    va_end(args);
-    if (fclose(stream) != 0 || length < 0) {
-        free(word);
-        words->is_short = 1;
-        return;
-    }
-    words->items[words->count++] = word;
-}
-
-void fulcrum_argv_text_append(
-    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other)
-{
-    for (size_t i = 0; i < other->count; i++) {
-        fulcrum_argv_text_add(words, "%s", other->items[i]);
-    }
-    words->is_short = words->is_short || other->is_short;
-}
-
-int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        if (strcmp(words->items[i], word) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        free(words->items[i]);
-    }
-    *words = (struct fulcrum_argv_text){.count = 0};
-}
-
-/* Within quotes nothing is special but a quote: it is put between two quoted parts. */
-static void print_word(const char *word, FILE *stream)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-_=+,./:@%";
-    bool is_plain = word[0] != '\0' && word[strspn(word, plain)] == '\0';
-    if (is_plain) {
-        (void)fputs(word, stream);
-        return;
-    }
-    (void)fputc('\'', stream);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
-            (void)fputs("'\\''", stream);
-        } else {
-            (void)fputc(*word, stream);
-        }
-    }
-    (void)fputc('\'', stream);
-}
-
-void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream)
-{
-    for (size_t i = 0; i < words->count; i++) {
-        (void)fputs(i > 0 ? " " : "", stream);
-        print_word(words->items[i], stream);
-    }
-}
+/* Quantities as people write them. */
 
 /* A thin space that no line breaks at. */
 #define THIN_SPACE "\xE2\x80\xAF"
 /* A full one. */
 #define HARD_SPACE "\xC2\xA0"
 
-enum { DIGITS = 3 };
+enum { DIGITS = 3, PLAIN_DIGITS = 4 };
 
 /* Scales of a unit, from the smallest; each is used from `least` on. */
 struct step {
@@ -423,12 +342,12 @@ static const char *gap(const char *unit)
     return unit[0] == '\0' || unit[0] == '/' ? "" : HARD_SPACE;
 }
 
-void fulcrum_quantity_words(
-    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
+/* Value and unit; `digits` significant ones. */
+static void put_quantity(double value, const char *unit, int digits, char *out)
 {
     struct fulcrum_unit_scale scale = unit_scale_of(value, unit);
     char number[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(value / scale.size, DIGITS, number);
+    fulcrum_number_words(value / scale.size, digits, number);
     if (!isfinite(value)) {
         (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.16s", number);
         return;
@@ -437,8 +356,8 @@ void fulcrum_quantity_words(
         scale.unit);
 }
 
-void fulcrum_range_words(double lo, double hi, double like, const char *unit,
-    char out[2 * FULCRUM_QUANTITY_SIZE])
+static void put_range(
+    double lo, double hi, double like, const char *unit, int digits, char *out)
 {
     out[0] = '\0';
     if (!isfinite(lo) || !isfinite(hi)) {
@@ -447,10 +366,62 @@ void fulcrum_range_words(double lo, double hi, double like, const char *unit,
     struct fulcrum_unit_scale scale = unit_scale_of(isfinite(like) ? like : hi, unit);
     char from[FULCRUM_QUANTITY_SIZE];
     char to[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(lo / scale.size, DIGITS, from);
-    fulcrum_number_words(hi / scale.size, DIGITS, to);
+    fulcrum_number_words(lo / scale.size, digits, from);
+    fulcrum_number_words(hi / scale.size, digits, to);
     (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s%s%.12s",
         from, to, gap(scale.unit), scale.unit);
+}
+
+void fulcrum_quantity_words(
+    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
+{
+    put_quantity(value, unit, DIGITS, out);
+}
+
+void fulcrum_range_words(double lo, double hi, double like, const char *unit,
+    char out[2 * FULCRUM_QUANTITY_SIZE])
+{
+    put_range(lo, hi, like, unit, DIGITS, out);
+}
+
+/* Without the spaces and letters that are not ASCII. */
+static void make_plain(char *text)
+{
+    static const struct {
+        const char *from;
+        const char *to;
+    } pairs[] = {
+        {THIN_SPACE, ""}, {HARD_SPACE, " "}, {"\xC2\xB5", "u"}, {"\xE2\x80\x93", "-"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        for (char *at = text; (at = strstr(at, pairs[i].from)) != NULL;) {
+            size_t length = strlen(pairs[i].to);
+            memcpy(at, pairs[i].to, length);
+            const char *rest = at + strlen(pairs[i].from);
+            memmove(at + length, rest, strlen(rest) + 1);
+        }
+    }
+}
+
+void fulcrum_quantity_plain(
+    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
+{
+    if (strcmp(unit, "x") == 0) {
+        fulcrum_factor_words(value, out);
+    } else {
+        put_quantity(value, unit, PLAIN_DIGITS, out);
+    }
+    make_plain(out);
+}
+
+void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
+    char out[2 * FULCRUM_QUANTITY_SIZE])
+{
+    if (strcmp(unit, "x") == 0) {
+        fulcrum_factor_range_words(lo, hi, out);
+    } else {
+        put_range(lo, hi, like, unit, PLAIN_DIGITS, out);
+    }
+    make_plain(out);
 }
 
 void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE])

@@ -1,4 +1,4 @@
-/* table.c - tables of numbers and names in CSV files. */
+/* csv.c - tables of numbers and names in CSV files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * RFC 4180 with comment lines. The whole file is read once and cells are cut out of it
@@ -7,7 +7,7 @@
  * table may hold columns of names, and faults can tell line and column.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "presets/io/table.h"
+#include "presets/io/csv.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct cells {
     size_t room;
 };
 
-struct fulcrum_table {
+struct fulcrum_csv {
     char *path;
     char *text; /* the file, cells ended and unquoted in place */
     size_t column_count;
@@ -40,7 +40,7 @@ struct fulcrum_table {
 };
 
 struct parser {
-    struct fulcrum_table *table;
+    struct fulcrum_csv *table;
     char *next;
     size_t line; /* of `next`, from 1 */
     struct fulcrum_error *err;
@@ -162,13 +162,13 @@ static enum fulcrum_status parse_cell(
 /* Columns are found by name: two of one name would hide data. */
 static enum fulcrum_status check_header(const struct parser *parser, size_t line)
 {
-    const struct fulcrum_table *table = parser->table;
+    const struct fulcrum_csv *table = parser->table;
     for (size_t i = 0; i < table->column_count; i++) {
         const char *name = table->cells.items[i].text;
         if (name[0] == '\0') {
             return fail_line(parser, line, "a column has no name");
         }
-        FAIL_IF(fulcrum_table_find(table, name) != i, parser->err, FULCRUM_ERR_FORMAT,
+        FAIL_IF(fulcrum_csv_find(table, name) != i, parser->err, FULCRUM_ERR_FORMAT,
             "%s: line %zu: two columns are called \"%s\"", table->path, line, name);
     }
     return FULCRUM_OK;
@@ -177,7 +177,7 @@ static enum fulcrum_status check_header(const struct parser *parser, size_t line
 /* The header or one row. */
 static enum fulcrum_status parse_record(struct parser *parser)
 {
-    struct fulcrum_table *table = parser->table;
+    struct fulcrum_csv *table = parser->table;
     size_t line = parser->line;
     size_t count = 0;
     char separator = ',';
@@ -234,10 +234,10 @@ static enum fulcrum_status parse(struct parser *parser)
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_table_load(
-    const char *path, struct fulcrum_table **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_csv_load(
+    const char *path, struct fulcrum_csv **out, struct fulcrum_error *err)
 {
-    struct fulcrum_table *table = calloc(1, sizeof *table);
+    struct fulcrum_csv *table = calloc(1, sizeof *table);
     TRY_MEMORY(table, err, "%s", path);
     size_t length = 0;
     struct parser parser = {table, NULL, 1, err};
@@ -251,11 +251,11 @@ enum fulcrum_status fulcrum_table_load(
     *out = table;
     return FULCRUM_OK;
 end:
-    fulcrum_table_free(table);
+    fulcrum_csv_free(table);
     return status;
 }
 
-void fulcrum_table_free(struct fulcrum_table *table)
+void fulcrum_csv_free(struct fulcrum_csv *table)
 {
     if (table != NULL) {
         free(table->path);
@@ -266,22 +266,22 @@ void fulcrum_table_free(struct fulcrum_table *table)
     }
 }
 
-size_t fulcrum_table_row_count(const struct fulcrum_table *table)
+size_t fulcrum_csv_row_count(const struct fulcrum_csv *table)
 {
     return table->row_count;
 }
 
-size_t fulcrum_table_column_count(const struct fulcrum_table *table)
+size_t fulcrum_csv_column_count(const struct fulcrum_csv *table)
 {
     return table->column_count;
 }
 
-const char *fulcrum_table_column_name(const struct fulcrum_table *table, size_t column)
+const char *fulcrum_csv_column_name(const struct fulcrum_csv *table, size_t column)
 {
     return table->cells.items[column].text;
 }
 
-size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
+size_t fulcrum_csv_find(const struct fulcrum_csv *table, const char *column)
 {
     size_t i = 0;
     while (i < table->column_count && strcmp(table->cells.items[i].text, column) != 0) {
@@ -290,13 +290,12 @@ size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
     return i;
 }
 
-const char *fulcrum_table_text(
-    const struct fulcrum_table *table, size_t row, size_t column)
+const char *fulcrum_csv_text(const struct fulcrum_csv *table, size_t row, size_t column)
 {
     return table->cells.items[(row + 1) * table->column_count + column].text;
 }
 
-size_t fulcrum_table_line(const struct fulcrum_table *table, size_t row)
+size_t fulcrum_csv_line(const struct fulcrum_csv *table, size_t row)
 {
     return table->cells.items[(row + 1) * table->column_count].line;
 }
@@ -317,20 +316,20 @@ static int parse_number(const char *text, double *out)
     return 1;
 }
 
-enum fulcrum_status fulcrum_table_number(const struct fulcrum_table *table, size_t row,
+enum fulcrum_status fulcrum_csv_number(const struct fulcrum_csv *table, size_t row,
     size_t column, double *out, struct fulcrum_error *err)
 {
-    const char *text = fulcrum_table_text(table, row, column);
+    const char *text = fulcrum_csv_text(table, row, column);
     const char *start = text + strspn(text, " \t");
     double value = (double)NAN;
     FAIL_IF(*start != '\0' && !parse_number(start, &value), err, FULCRUM_ERR_FORMAT,
         "%s: line %zu: %s = %.60s: expected a number or nothing", table->path,
-        fulcrum_table_line(table, row), fulcrum_table_column_name(table, column), text);
+        fulcrum_csv_line(table, row), fulcrum_csv_column_name(table, column), text);
     *out = value;
     return FULCRUM_OK;
 }
 
-const char *fulcrum_table_comment(const struct fulcrum_table *table, size_t line)
+const char *fulcrum_csv_comment(const struct fulcrum_csv *table, size_t line)
 {
     return line < table->comments.count ? table->comments.items[line].text : "";
 }

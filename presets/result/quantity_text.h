@@ -1,0 +1,61 @@
+/* quantity_text.h - numbers as text: exactly for files, with a unit for people. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_RESULT_QUANTITY_TEXT_H
+#define FULCRUM_PRESETS_RESULT_QUANTITY_TEXT_H
+
+#include <stddef.h>
+
+/* Numbers as text, quickly, for outputs of millions of them. */
+
+/* Room for any number, with the '\0' at its end. */
+enum { FULCRUM_NUMBER_SIZE = 32 };
+
+/*
+ * Writes a finite number as printf's %.12g does and returns its length. Twelve digits
+ * are far more than any prediction is good for, and the same on every machine.
+ */
+size_t fulcrum_number_text(double value, char out[FULCRUM_NUMBER_SIZE]);
+
+/* The same with as many digits as it takes to read back the very same number. */
+size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE]);
+
+enum { FULCRUM_QUANTITY_SIZE = 64 };
+
+/*
+ * A number with so many digits that count, thousands apart, no exponent where it can be
+ * helped; "-" where it is not known.
+ */
+void fulcrum_number_words(double value, int digits, char out[FULCRUM_QUANTITY_SIZE]);
+
+/* "4.99 ms": value and unit, three digits. */
+void fulcrum_quantity_words(
+    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);
+
+/*
+ * "3.02 to 6.94 ms": both in the scale that suits `like`, the value that they are
+ * beside (NAN: the upper end); "" where one is not known.
+ */
+void fulcrum_range_words(double lo, double hi, double like, const char *unit,
+    char out[2 * FULCRUM_QUANTITY_SIZE]);
+
+/*
+ * The same in ASCII with four digits, for terminals and files: "315 us", "11900/s".
+ * The unit "x" is that of a factor.
+ */
+void fulcrum_quantity_plain(
+    double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);
+void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
+    char out[2 * FULCRUM_QUANTITY_SIZE]);
+
+/* A factor near 1 with two decimals, "1.00" as well as "0.91"; three digits of others.
+ */
+void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE]);
+
+/* "0.91 to 1.20"; "" where one is not known. */
+void fulcrum_factor_range_words(
+    double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE]);
+
+/* The unit of an output: "%" for a share, else the one that is given. */
+const char *fulcrum_shown_unit(const char *output, const char *unit);
+
+#endif

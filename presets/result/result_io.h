@@ -1,0 +1,59 @@
+/* result_io.h - a result as text, CSV, JSON, Markdown and HTML, and back. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_RESULT_RESULT_IO_H
+#define FULCRUM_PRESETS_RESULT_RESULT_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "model/result.h"
+#include "model/status.h"
+
+enum fulcrum_format {
+    FULCRUM_FORMAT_TABLE, /* for people */
+    FULCRUM_FORMAT_CSV,   /* the main table; facts where there is no table */
+    FULCRUM_FORMAT_JSON,
+    FULCRUM_FORMAT_JSON_LINES, /* facts; a line for each row of the main table; facts */
+    FULCRUM_FORMAT_MARKDOWN,
+    FULCRUM_FORMAT_HTML /* elements to go into a page */
+};
+
+/* "table", "csv", "json", "jsonl", "markdown", "html"; NULL beyond the last one. */
+const char *fulcrum_format_name(int format);
+
+/* How people see it. */
+struct fulcrum_text_layout {
+    size_t width; /* characters in a line; 0: as many as it takes */
+    bool all;     /* also what has no title, in lines of any width */
+};
+
+/*
+ * Writes a result.
+ *   layout   of FULCRUM_FORMAT_TABLE; NULL: any width
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_write(
+    const struct fulcrum_result *result, enum fulcrum_format format,
+    const struct fulcrum_text_layout *layout, FILE *stream, struct fulcrum_error *err);
+
+/* A text with control characters, and bytes that are no UTF-8, made visible. */
+void fulcrum_text_print(FILE *stream, const char *text);
+
+/* Text for an element or a quoted attribute of HTML. */
+void fulcrum_html_text(FILE *stream, const char *text);
+
+/* One text cell of CSV: quoted where RFC 4180 asks for it. */
+void fulcrum_csv_print(FILE *stream, const char *text);
+
+/*
+ * Reads what fulcrum_result_write wrote as CSV, JSON or JSON lines, which the end of
+ * the name or the first character tells. Nested objects become facts "object/member".
+ *   path     "-" and pipes: JSON or CSV by the first character
+ *   out      the caller frees it with fulcrum_result_free
+ *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_read(
+    const char *path, struct fulcrum_result **out, struct fulcrum_error *err);
+
+#endif

@@ -1,0 +1,405 @@
+/* result_read.c - a result from a file that fulcrum wrote. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* stat */
+
+#include <ctype.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/quantity.h"
+#include "model/string.h"
+#include "model/try.h"
+#include "presets/io/csv.h"
+#include "presets/io/document.h"
+#include "presets/result/result_io.h"
+
+/* What rows of JSON lines are called where the head, by "lines_of", says nothing. */
+#define LINES "points"
+
+static double number_of(const struct json_object *value)
+{
+    enum json_type type = json_object_get_type(value);
+    return type == json_type_int || type == json_type_double
+               ? json_object_get_double(value)
+               : FULCRUM_UNKNOWN;
+}
+
+static double element_of(const struct json_object *pair, size_t i)
+{
+    return json_object_get_type(pair) == json_type_array
+               ? number_of(json_object_array_get_idx(pair, i))
+               : FULCRUM_UNKNOWN;
+}
+
+static bool is_list_of(const struct json_object *array, enum json_type type)
+{
+    return json_object_array_length(array) > 0 &&
+           json_object_get_type(json_object_array_get_idx(array, 0)) == type;
+}
+
+/* "first; second" */
+static void join(struct fulcrum_string *out, const struct json_object *array)
+{
+    for (size_t i = 0; i < json_object_array_length(array); i++) {
+        fulcrum_string_add(out, "%s%s", i > 0 ? "; " : "",
+            json_object_get_string(json_object_array_get_idx(array, i)));
+    }
+}
+
+/* The base of "speedup_lo" where the row has it, in `out`; 0: it is no end. */
+static char end_of(
+    const struct json_object *row, const char *key, struct fulcrum_string *base)
+{
+    size_t length = strlen(key);
+    bool is_end = length > 3 && (strcmp(key + length - 3, "_lo") == 0 ||
+                                    strcmp(key + length - 3, "_hi") == 0);
+    fulcrum_string_clear(base);
+    if (!is_end) {
+        return 0;
+    }
+    fulcrum_string_add(base, "%.*s", (int)(length - 3), key);
+    return json_object_object_get_ex(row, fulcrum_string_get(base), NULL)
+               ? key[length - 2]
+               : 0;
+}
+
+static double end_value(const struct json_object *row, const char *key, const char *end)
+{
+    struct fulcrum_string name = {0};
+    struct json_object *value = NULL;
+    fulcrum_string_add(&name, "%s%s", key, end);
+    (void)json_object_object_get_ex(row, fulcrum_string_get(&name), &value);
+    fulcrum_string_clear(&name);
+    return value != NULL ? number_of(value) : FULCRUM_UNKNOWN;
+}
+
+static void add_cell(struct fulcrum_table *table, const struct json_object *row,
+    const char *key, struct json_object *value)
+{
+    struct fulcrum_string text = {0};
+    struct json_object *lo = NULL;
+    switch (json_object_get_type(value)) {
+    case json_type_string:
+        fulcrum_table_text(table, key, key, json_object_get_string(value));
+        break;
+    case json_type_boolean:
+        fulcrum_table_flag(table, key, key, json_object_get_boolean(value) != 0);
+        break;
+    case json_type_array:
+        join(&text, value);
+        fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
+        break;
+    case json_type_object:
+        break;
+    case json_type_null:
+    case json_type_int:
+    case json_type_double:
+    default:
+        fulcrum_string_add(&text, "%s_lo", key);
+        if (json_object_object_get_ex(row, fulcrum_string_get(&text), &lo)) {
+            fulcrum_table_estimate(table, key, key, number_of(value),
+                end_value(row, key, "_lo"), end_value(row, key, "_hi"));
+        } else {
+            fulcrum_table_number(table, key, key, number_of(value));
+        }
+        break;
+    }
+    fulcrum_string_clear(&text);
+}
+
+static void add_table(
+    struct fulcrum_result *result, const char *key, const struct json_object *array)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, key, key);
+    struct fulcrum_string base = {0};
+    for (size_t i = 0; i < json_object_array_length(array); i++) {
+        struct json_object *row = json_object_array_get_idx(array, i);
+        fulcrum_table_row(table);
+        if (json_object_get_type(row) != json_type_object) {
+            continue;
+        }
+        struct json_object_iter at;
+        json_object_object_foreachC(row, at)
+        {
+            if (end_of(row, at.key, &base) == 0) {
+                add_cell(table, row, at.key, at.val);
+            }
+        }
+    }
+    fulcrum_string_clear(&base);
+}
+
+/* {"gpu.sm_count": {"value": 80, ...}, ...} */
+static bool is_keyed(const struct json_object *object)
+{
+    struct json_object_iter at;
+    bool all = json_object_object_length(object) > 0;
+    json_object_object_foreachC(object, at)
+    {
+        all = all && json_object_get_type(at.val) == json_type_object;
+    }
+    return all;
+}
+
+static void add_keyed(
+    struct fulcrum_result *result, const char *key, const struct json_object *object)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, key, key);
+    struct json_object_iter at;
+    json_object_object_foreachC(object, at)
+    {
+        struct json_object_iter member;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "key", "key", at.key);
+        json_object_object_foreachC(at.val, member)
+        {
+            add_cell(table, at.val, member.key, member.val);
+        }
+    }
+    fulcrum_table_make_keyed(table);
+}
+
+static void add_list(
+    struct fulcrum_result *result, const char *key, const struct json_object *array)
+{
+    for (size_t i = 0; i < json_object_array_length(array); i++) {
+        struct json_object *value = json_object_array_get_idx(array, i);
+        double number = number_of(value);
+        if (json_object_get_type(value) == json_type_string) {
+            fulcrum_result_note(result, key, json_object_get_string(value));
+        } else {
+            fulcrum_result_numbers(result, key, &number, 1);
+        }
+    }
+}
+
+static void add_members(struct fulcrum_result *result, const char *prefix,
+    const struct json_object *object, const struct json_object *intervals)
+{
+    struct json_object_iter at;
+    json_object_object_foreachC(object, at)
+    {
+        struct fulcrum_string key = {0};
+        struct json_object *pair = NULL;
+        fulcrum_string_add(&key, "%s%s", prefix, at.key);
+        const char *name = fulcrum_string_get(&key);
+        struct json_object *rows = NULL;
+        if (json_object_object_get_ex(object, "lines_of", &rows)) {
+            name = strcmp(name, LINES) == 0 ? json_object_get_string(rows) : name;
+        }
+        bool is_intervals = at.val == intervals || strcmp(name, "schema") == 0;
+        switch (json_object_get_type(at.val)) {
+        case json_type_string:
+            if (at.val == rows) {
+                break;
+            }
+            fulcrum_result_text(result, name, at.key, json_object_get_string(at.val));
+            break;
+        case json_type_boolean:
+            fulcrum_result_flag(
+                result, name, at.key, json_object_get_boolean(at.val) != 0);
+            break;
+        case json_type_array:
+            if (is_list_of(at.val, json_type_object) ||
+                json_object_array_length(at.val) == 0) {
+                add_table(result, name, at.val);
+            } else {
+                add_list(result, name, at.val);
+            }
+            break;
+        case json_type_object:
+            if (is_keyed(at.val)) {
+                add_keyed(result, name, at.val);
+            } else if (!is_intervals) {
+                fulcrum_string_add(&key, "/");
+                add_members(result, fulcrum_string_get(&key), at.val, NULL);
+            }
+            break;
+        case json_type_null:
+        case json_type_int:
+        case json_type_double:
+        default:
+            if (json_object_get_type(intervals) == json_type_object &&
+                json_object_object_get_ex(intervals, name, &pair)) {
+                fulcrum_result_estimate(result, name, at.key, number_of(at.val),
+                    element_of(pair, 0), element_of(pair, 1));
+            } else {
+                fulcrum_result_number(result, name, at.key, number_of(at.val));
+            }
+            break;
+        }
+        fulcrum_string_clear(&key);
+    }
+}
+
+static enum fulcrum_status of_document(const char *path, struct json_object *document,
+    struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct json_object *schema = NULL;
+    struct json_object *name = NULL;
+    struct json_object *intervals = NULL;
+    if (json_object_object_get_ex(document, "schema", &schema)) {
+        (void)json_object_object_get_ex(schema, "name", &name);
+    }
+    (void)json_object_object_get_ex(document, "intervals", &intervals);
+    struct fulcrum_result *result =
+        fulcrum_result_new(name != NULL ? json_object_get_string(name) : NULL);
+    add_members(result, "", document, intervals);
+    enum fulcrum_status status = fulcrum_result_check(result, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return fulcrum_fail_in(err, status, path);
+    }
+    *out = result;
+    return FULCRUM_OK;
+}
+
+/* A number and nothing else. */
+static bool read_number(const char *text, double *out)
+{
+    char *end = NULL;
+    *out = strtod(text, &end);
+    return text[0] != '\0' && *end == '\0' && isfinite(*out);
+}
+
+/* Whether every cell that is not empty is a number. */
+static bool is_numeric(const struct fulcrum_csv *csv, size_t column)
+{
+    double value = 0.0;
+    for (size_t i = 0; i < fulcrum_csv_row_count(csv); i++) {
+        const char *text = fulcrum_csv_text(csv, i, column);
+        if (text[0] != '\0' && !read_number(text, &value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The column of one end of an interval; column_count: there is none. */
+static size_t find_end(const struct fulcrum_csv *csv, const char *key, const char *end)
+{
+    struct fulcrum_string name = {0};
+    fulcrum_string_add(&name, "%s%s", key, end);
+    size_t column = fulcrum_csv_find(csv, fulcrum_string_get(&name));
+    fulcrum_string_clear(&name);
+    return column;
+}
+
+static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column)
+{
+    double value = FULCRUM_UNKNOWN;
+    return column < fulcrum_csv_column_count(csv) &&
+                   read_number(fulcrum_csv_text(csv, row, column), &value)
+               ? value
+               : FULCRUM_UNKNOWN;
+}
+
+static bool is_end(const struct fulcrum_csv *csv, size_t column)
+{
+    const char *name = fulcrum_csv_column_name(csv, column);
+    for (size_t j = 0; j < fulcrum_csv_column_count(csv); j++) {
+        const char *base = fulcrum_csv_column_name(csv, j);
+        size_t length = strlen(base);
+        if (strncmp(name, base, length) == 0 &&
+            (strcmp(name + length, "_lo") == 0 || strcmp(name + length, "_hi") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_csv_column(struct fulcrum_table *table, const struct fulcrum_csv *csv,
+    size_t j, size_t row, bool numeric)
+{
+    const char *key = fulcrum_csv_column_name(csv, j);
+    size_t lo = find_end(csv, key, "_lo");
+    if (!numeric) {
+        fulcrum_table_text(table, key, key, fulcrum_csv_text(csv, row, j));
+    } else if (lo < fulcrum_csv_column_count(csv)) {
+        fulcrum_table_estimate(table, key, key, number_at(csv, row, j),
+            number_at(csv, row, lo), number_at(csv, row, find_end(csv, key, "_hi")));
+    } else {
+        fulcrum_table_number(table, key, key, number_at(csv, row, j));
+    }
+}
+
+static enum fulcrum_status read_csv(
+    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct fulcrum_csv *csv = NULL;
+    TRY(fulcrum_csv_load(path, &csv, err));
+    size_t columns = fulcrum_csv_column_count(csv);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    bool *kinds = calloc(columns + 1, sizeof *kinds);
+    bool *ends = calloc(columns + 1, sizeof *ends);
+    for (size_t j = 0; kinds != NULL && ends != NULL && j < columns; j++) {
+        kinds[j] = is_numeric(csv, j);
+        ends[j] = is_end(csv, j);
+    }
+    for (size_t i = 0; kinds != NULL && ends != NULL && i < fulcrum_csv_row_count(csv);
+         i++) {
+        fulcrum_table_row(table);
+        for (size_t j = 0; j < columns; j++) {
+            if (!ends[j]) {
+                add_csv_column(table, csv, j, i, kinds[j]);
+            }
+        }
+    }
+    enum fulcrum_status status =
+        kinds != NULL && ends != NULL
+            ? fulcrum_result_check(result, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+    free(kinds);
+    free(ends);
+    fulcrum_csv_free(csv);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
+    }
+    *out = result;
+    return FULCRUM_OK;
+}
+
+/* The first character that counts, of a file that can be read again; EOF for others. */
+static int first_character(const char *path)
+{
+    struct stat there;
+    FILE *file =
+        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
+    int first = file != NULL ? fgetc(file) : EOF;
+    while (first != EOF && isspace(first)) {
+        first = fgetc(file);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return first;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+enum fulcrum_status fulcrum_result_read(
+    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    static const struct fulcrum_json_lines lines = {LINES, "finding"};
+    struct json_object *document = NULL;
+    int first = first_character(path);
+    if (ends_with(path, ".csv") || (first != EOF && first != '{')) {
+        return read_csv(path, out, err);
+    }
+    TRY(ends_with(path, ".jsonl")
+            ? fulcrum_json_lines_read(path, &lines, &document, err)
+            : fulcrum_document_read(path, &document, err));
+    enum fulcrum_status status = of_document(path, document, out, err);
+    fulcrum_document_free(document);
+    return status;
+}

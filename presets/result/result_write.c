@@ -1,0 +1,331 @@
+/* result_write.c - a result as CSV, JSON and JSON lines. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/result/result_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "model/try.h"
+#include "presets/io/json.h"
+#include "presets/result/quantity_text.h"
+
+const char *fulcrum_format_name(int format)
+{
+    static const char *const names[] = {
+        "table", "csv", "json", "jsonl", "markdown", "html"};
+    return format >= 0 && (size_t)format < sizeof names / sizeof names[0]
+               ? names[format]
+               : NULL;
+}
+
+const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *result)
+{
+    const struct fulcrum_table *first = NULL;
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        if (item->table != NULL && !item->is_list &&
+            !fulcrum_table_is_keyed(item->table)) {
+            first = first == NULL || fulcrum_table_is_main(item->table) ? item->table
+                                                                        : first;
+        }
+    }
+    return first;
+}
+
+void fulcrum_csv_print(FILE *stream, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        (void)fputs(text, stream);
+        return;
+    }
+    (void)fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '"' ? "\"" : "", stream);
+        (void)fputc(*text, stream);
+    }
+    (void)fputc('"', stream);
+}
+
+static void csv_number(FILE *stream, double value)
+{
+    if (isfinite(value)) {
+        (void)fprintf(stream, "%.17g", value);
+    }
+}
+
+static void csv_cell(
+    FILE *stream, const struct fulcrum_column *column, const struct fulcrum_cell *cell)
+{
+    if (cell->text != NULL) {
+        fulcrum_csv_print(stream, cell->text);
+    } else {
+        csv_number(stream, cell->number);
+    }
+    if (column->has_ends) {
+        (void)fputc(',', stream);
+        csv_number(stream, cell->lo);
+        (void)fputc(',', stream);
+        csv_number(stream, cell->hi);
+    }
+}
+
+static void csv_table(FILE *stream, const struct fulcrum_table *table)
+{
+    size_t count = fulcrum_table_columns(table);
+    for (size_t j = 0; j < count; j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        (void)fputs(j > 0 ? "," : "", stream);
+        fulcrum_csv_print(stream, column.key);
+        if (column.has_ends) {
+            (void)fprintf(stream, ",%s_lo,%s_hi", column.key, column.key);
+        }
+    }
+    (void)fputc('\n', stream);
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        for (size_t j = 0; j < count; j++) {
+            struct fulcrum_column column = fulcrum_table_column(table, j);
+            struct fulcrum_cell cell = fulcrum_table_cell(table, i, j);
+            (void)fputs(j > 0 ? "," : "", stream);
+            csv_cell(stream, &column, &cell);
+        }
+        (void)fputc('\n', stream);
+    }
+}
+
+/* Every fact with an interval, or every one where none has. */
+static void csv_facts(FILE *stream, const struct fulcrum_result *result)
+{
+    static const struct fulcrum_column ends = {.has_ends = true};
+    bool has_ends = false;
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        has_ends = has_ends || fulcrum_result_item(result, i)->has_ends;
+    }
+    (void)fputs("name,value,lo,hi,unit,meaning\n", stream);
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        if (item->table != NULL || item->key[0] == '\0' ||
+            (has_ends && !item->has_ends)) {
+            continue;
+        }
+        const char *unit = fulcrum_unit_of(item->key);
+        fulcrum_csv_print(stream, item->key);
+        (void)fputc(',', stream);
+        csv_cell(stream, &ends, &item->cell);
+        (void)fprintf(stream, ",%s,",
+            strcmp(unit, "%") == 0 || strcmp(unit, "x") == 0 ? "" : unit);
+        fulcrum_csv_print(stream, item->title != NULL ? item->title : "");
+        (void)fputc('\n', stream);
+    }
+}
+
+static void json_cell(struct fulcrum_json *object, const char *key,
+    enum fulcrum_value_kind kind, const struct fulcrum_cell *cell)
+{
+    if (cell->text != NULL) {
+        fulcrum_json_add_text(object, key, cell->text);
+    } else if (kind == FULCRUM_VALUE_FLAG && !isnan(cell->number)) {
+        fulcrum_json_add_flag(object, key, cell->number != 0.0);
+    } else if (kind == FULCRUM_VALUE_TEXT && isnan(cell->number)) {
+        fulcrum_json_add_null(object, key);
+    } else {
+        fulcrum_json_add_number(object, key, cell->number);
+    }
+}
+
+static void json_end(
+    struct fulcrum_json *object, const char *key, const char *end, double value)
+{
+    char *name = calloc(strlen(key) + strlen(end) + 1, 1);
+    if (name != NULL) {
+        strcat(strcpy(name, key), end);
+        fulcrum_json_add_number(object, name, value);
+    }
+    free(name);
+}
+
+static void json_row(struct fulcrum_json *object, const struct fulcrum_table *table,
+    size_t row, size_t from)
+{
+    for (size_t j = from; j < fulcrum_table_columns(table); j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        struct fulcrum_cell cell = fulcrum_table_cell(table, row, j);
+        json_cell(object, column.key, column.kind, &cell);
+        if (column.has_ends) {
+            json_end(object, column.key, "_lo", cell.lo);
+            json_end(object, column.key, "_hi", cell.hi);
+        }
+    }
+}
+
+static void json_table(
+    struct fulcrum_json *parent, const char *key, const struct fulcrum_item *item)
+{
+    bool is_keyed = fulcrum_table_is_keyed(item->table);
+    struct fulcrum_json *array = is_keyed ? fulcrum_json_add_object(parent, key)
+                                          : fulcrum_json_add_array(parent, key);
+    for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_cell(item->table, i, 0);
+        if (is_keyed) {
+            json_row(fulcrum_json_add_object(array, cell.text != NULL ? cell.text : ""),
+                item->table, i, 1);
+        } else if (!item->is_list) {
+            json_row(fulcrum_json_append_object(array), item->table, i, 0);
+        } else if (cell.text != NULL) {
+            fulcrum_json_append_text(array, cell.text);
+        } else {
+            fulcrum_json_append_number(array, cell.number);
+        }
+    }
+}
+
+/* Objects that facts are members of, by the part of the key before the '/'. */
+enum { GROUPS_MOST = 16 };
+
+struct groups {
+    struct fulcrum_json *root;
+    size_t count;
+    struct {
+        const char *name;
+        size_t length;
+        struct fulcrum_json *object;
+    } items[GROUPS_MOST];
+};
+
+/* The object that a key belongs to, and the rest of the key. */
+static struct fulcrum_json *group_of(struct groups *groups, const char **key)
+{
+    const char *slash = strchr(*key, '/');
+    if (slash == NULL) {
+        return groups->root;
+    }
+    const char *name = *key;
+    size_t length = (size_t)(slash - name);
+    *key = slash + 1;
+    for (size_t i = 0; i < groups->count; i++) {
+        if (groups->items[i].length == length &&
+            strncmp(groups->items[i].name, name, length) == 0) {
+            return groups->items[i].object;
+        }
+    }
+    if (groups->count == GROUPS_MOST) {
+        return groups->root;
+    }
+    char *copy = calloc(length + 1, 1);
+    if (copy == NULL) {
+        return NULL;
+    }
+    memcpy(copy, name, length);
+    struct fulcrum_json *object = fulcrum_json_add_object(groups->root, copy);
+    free(copy);
+    groups->items[groups->count].name = name;
+    groups->items[groups->count].length = length;
+    groups->items[groups->count++].object = object;
+    return object;
+}
+
+/* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
+static void json_intervals(struct groups *groups, const struct fulcrum_result *result)
+{
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        const char *key = "intervals/";
+        if (item->has_ends && isfinite(item->cell.lo)) {
+            const double ends[] = {item->cell.lo, item->cell.hi};
+            fulcrum_json_add_numbers(group_of(groups, &key), item->key, ends, 2);
+        }
+    }
+}
+
+/* Without `skipped`, whose rows are written elsewhere; NULL: with all. */
+static struct fulcrum_json *json_of(
+    const struct fulcrum_result *result, const struct fulcrum_table *skipped)
+{
+    struct fulcrum_json *root = fulcrum_json_new_object();
+    struct groups groups = {.root = root};
+    if (fulcrum_result_schema(result)[0] != '\0') {
+        struct fulcrum_json *schema = fulcrum_json_add_object(root, "schema");
+        fulcrum_json_add_text(schema, "name", fulcrum_result_schema(result));
+        fulcrum_json_add_number(schema, "version", 1.0);
+    }
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        const char *key = item->key;
+        if (key[0] == '\0') {
+            continue;
+        }
+        struct fulcrum_json *object = group_of(&groups, &key);
+        if (item->table == NULL) {
+            json_cell(object, key, item->kind, &item->cell);
+        } else if (item->table != skipped) {
+            json_table(object, key, item);
+        }
+    }
+    json_intervals(&groups, result);
+    return root;
+}
+
+static enum fulcrum_status print_json(struct fulcrum_json *json,
+    enum fulcrum_json_layout layout, FILE *stream, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    enum fulcrum_status status = fulcrum_json_text(json, layout, &text, err);
+    if (status == FULCRUM_OK) {
+        (void)fputs(text, stream);
+    }
+    free(text);
+    fulcrum_json_free(json);
+    return status;
+}
+
+static enum fulcrum_status print_lines(
+    const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
+{
+    const struct fulcrum_table *table = fulcrum_result_main(result);
+    struct fulcrum_json *head = json_of(result, table);
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        if (table != NULL && item->table == table) {
+            fulcrum_json_add_text(head, "lines_of", item->key);
+        }
+    }
+    TRY(print_json(head, FULCRUM_JSON_LINE, stream, err));
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_json *row = fulcrum_json_new_object();
+        json_row(row, table, i, 0);
+        TRY(print_json(row, FULCRUM_JSON_LINE, stream, err));
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
+    enum fulcrum_format format, const struct fulcrum_text_layout *layout, FILE *stream,
+    struct fulcrum_error *err)
+{
+    static const struct fulcrum_text_layout any = {0, false};
+    TRY(fulcrum_result_check(result, err));
+    switch (format) {
+    case FULCRUM_FORMAT_CSV:
+        if (fulcrum_result_main(result) != NULL) {
+            csv_table(stream, fulcrum_result_main(result));
+        } else {
+            csv_facts(stream, result);
+        }
+        return FULCRUM_OK;
+    case FULCRUM_FORMAT_JSON:
+        return print_json(json_of(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
+    case FULCRUM_FORMAT_JSON_LINES:
+        return print_lines(result, stream, err);
+    case FULCRUM_FORMAT_MARKDOWN:
+        fulcrum_result_markdown(result, stream);
+        return FULCRUM_OK;
+    case FULCRUM_FORMAT_HTML:
+        fulcrum_result_html(result, stream);
+        return FULCRUM_OK;
+    case FULCRUM_FORMAT_TABLE:
+    default:
+        fulcrum_result_text_write(result, layout != NULL ? layout : &any, stream);
+        return FULCRUM_OK;
+    }
+}

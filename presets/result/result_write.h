@@ -1,0 +1,26 @@
+/* result_write.h - what the writers of results share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_RESULT_RESULT_WRITE_H
+#define FULCRUM_PRESETS_RESULT_RESULT_WRITE_H
+
+#include "presets/result/result_io.h"
+
+/* The table that formats of one table have: the marked one, else the first; NULL: none.
+ */
+const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *result);
+
+/* What people see of a table, as its writers go through it. */
+
+/* Whether a column is shown: it has a title, is not hidden and says something. */
+bool fulcrum_column_is_shown(
+    const struct fulcrum_table *table, size_t column, bool all);
+
+/* The title, or the key where there is none. */
+const char *fulcrum_shown_title(const char *title, const char *key);
+
+void fulcrum_result_text_write(const struct fulcrum_result *result,
+    const struct fulcrum_text_layout *layout, FILE *stream);
+void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream);
+void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream);
+
+#endif

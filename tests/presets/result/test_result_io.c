@@ -1,0 +1,258 @@
+/* test_result_io.c - a result is written in every form, and read back the same. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/result/result_io.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+/* Facts, a list, a table with an interval and a hole, a keyed table, an object. */
+static struct fulcrum_result *sample(void)
+{
+    static const double values[] = {1.5, -2.0};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-sample");
+    fulcrum_result_text(result, "machine", "machine", "a \"b\", c");
+    fulcrum_result_text(result, "nobody", NULL, NULL);
+    fulcrum_result_flag(result, "complete", NULL, true);
+    fulcrum_result_print(result, "run", "run", "%d actors", 40);
+    fulcrum_result_gap(result);
+    fulcrum_result_estimate(result, "gpu_w", "GPU power", 1234.5, 1000.0, 2000.0);
+    fulcrum_result_number(result, "all/mape_frac", NULL, 0.125);
+    fulcrum_result_numbers(result, "values", values, 2);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    for (int i = 0; i < 20; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", "name", i % 2 == 0 ? "even" : "odd, \"x\"");
+        fulcrum_table_estimate(table, "step_s", "step",
+            i == 3 ? (double)NAN : 315e-6 * i, i > 4 ? 1e-6 * i : (double)NAN,
+            i > 4 ? 1e-3 * i : (double)NAN);
+        fulcrum_table_number(table, "gpu_count", "GPUs", i);
+        fulcrum_table_number(table, "busy_frac", NULL, 0.5);
+    }
+    struct fulcrum_table *keyed = fulcrum_result_table(result, "inputs", NULL);
+    fulcrum_table_make_keyed(keyed);
+    fulcrum_table_row(keyed);
+    fulcrum_table_text(keyed, "field", NULL, "machine.gpu.count");
+    fulcrum_table_number(keyed, "value", NULL, 8.0);
+    fulcrum_result_note(result, "flags", "watts are a prior");
+    return result;
+}
+
+static char *written(const struct fulcrum_result *result, enum fulcrum_format format,
+    const struct fulcrum_text_layout *layout)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_result_write(result, format, layout, stream, NULL), FULCRUM_OK);
+    (void)fclose(stream);
+    return text;
+}
+
+static bool is_same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || a == b;
+}
+
+static void check_table(
+    const struct fulcrum_table *table, const struct fulcrum_table *other)
+{
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(other), fulcrum_table_rows(table));
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_columns(other), fulcrum_table_columns(table));
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
+            struct fulcrum_cell cell = fulcrum_table_cell(table, i, j);
+            struct fulcrum_cell back =
+                fulcrum_table_at(other, i, fulcrum_table_column(table, j).key);
+            CU_ASSERT_TRUE(is_same(cell.number, back.number));
+            CU_ASSERT_TRUE(is_same(cell.lo, back.lo));
+            CU_ASSERT_TRUE(is_same(cell.hi, back.hi));
+            CU_ASSERT_TRUE(cell.text == NULL || strcmp(cell.text, back.text) == 0);
+        }
+    }
+}
+
+static struct fulcrum_result *read_back(
+    const char *name, const char *text, enum fulcrum_status wanted)
+{
+    struct fulcrum_result *back = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, name, text);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_result_read(path, &back, &err), wanted);
+    free(path);
+    scratch_free(&scratch);
+    CU_ASSERT_TRUE(wanted == FULCRUM_OK || strstr(err.detail, name) != NULL);
+    return back;
+}
+
+static void test_json_reads_back_the_same(void)
+{
+    struct fulcrum_result *result = sample();
+    char *text = written(result, FULCRUM_FORMAT_JSON, NULL);
+    struct fulcrum_result *back = read_back("result.json", text, FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(fulcrum_result_schema(back), "fulcrum-sample");
+    CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(back, "machine"), "a \"b\", c");
+    CU_ASSERT_EQUAL(fulcrum_result_number_of(back, "complete"), 1.0);
+    CU_ASSERT_EQUAL(fulcrum_result_number_of(back, "all/mape_frac"), 0.125);
+    CU_ASSERT_TRUE(isnan(fulcrum_result_number_of(back, "nobody")));
+    const struct fulcrum_item *watts = fulcrum_result_find(back, "gpu_w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(watts);
+    CU_ASSERT_EQUAL(watts->cell.number, 1234.5);
+    CU_ASSERT_EQUAL(watts->cell.hi, 2000.0);
+    check_table(
+        fulcrum_result_table_of(result, "rows"), fulcrum_result_table_of(back, "rows"));
+    const struct fulcrum_table *inputs = fulcrum_result_table_of(back, "inputs");
+    CU_ASSERT_EQUAL(fulcrum_table_at(inputs, 0, "value").number, 8.0);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_table_at(inputs, 0, "key").text, "machine.gpu.count");
+    CU_ASSERT_EQUAL(
+        fulcrum_table_at(fulcrum_result_table_of(back, "values"), 1, "").number, -2.0);
+    char *again = written(back, FULCRUM_FORMAT_JSON, NULL);
+    CU_ASSERT_STRING_EQUAL(again, text);
+    free(again);
+    free(text);
+    fulcrum_result_free(back);
+    fulcrum_result_free(result);
+}
+
+static void test_csv_and_lines_hold_the_main_table(void)
+{
+    struct fulcrum_result *result = sample();
+    const struct fulcrum_table *rows = fulcrum_result_table_of(result, "rows");
+    char *csv = written(result, FULCRUM_FORMAT_CSV, NULL);
+    CU_ASSERT_EQUAL(
+        strncmp(csv, "name,step_s,step_s_lo,step_s_hi,gpu_count,busy_frac\n", 51), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(csv, "\"odd, \"\"x\"\"\",,,,3,0.5\n"));
+    struct fulcrum_result *back = read_back("result.csv", csv, FULCRUM_OK);
+    check_table(rows, fulcrum_result_table_of(back, "rows"));
+    fulcrum_result_free(back);
+    free(csv);
+    char *lines = written(result, FULCRUM_FORMAT_JSON_LINES, NULL);
+    back = read_back("result.jsonl", lines, FULCRUM_OK);
+    check_table(rows, fulcrum_result_table_of(back, "rows"));
+    CU_ASSERT_STRING_EQUAL(fulcrum_result_schema(back), "fulcrum-sample");
+    fulcrum_result_free(back);
+    free(lines);
+    fulcrum_result_free(result);
+}
+
+static void test_people_read_units(void)
+{
+    struct fulcrum_result *result = sample();
+    char *text = written(result, FULCRUM_FORMAT_TABLE, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "GPU power  1234 W  (90 %: 1000 to 2000 W)\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "run      40 actors\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "315 us"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "note: watts are a prior\n"));
+    CU_ASSERT_PTR_NULL(strstr(text, "busy_frac"));
+    CU_ASSERT_PTR_NULL(strstr(text, " \n"));
+    free(text);
+    static const struct fulcrum_text_layout all = {30, true};
+    text = written(result, FULCRUM_FORMAT_TABLE, &all);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "busy_frac"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "50 %"));
+    free(text);
+    fulcrum_result_free(result);
+}
+
+static size_t longest_line(const char *text)
+{
+    size_t longest = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        longest =
+            length > longest && strncmp(text, "not shown", 9) != 0 ? length : longest;
+        text += length + (text[length] == '\n');
+    }
+    return longest;
+}
+
+static void test_tables_fit_the_line_and_say_what_is_left_out(void)
+{
+    struct fulcrum_result *result = sample();
+    for (size_t width = 24; width < 90; width += 3) {
+        const struct fulcrum_text_layout layout = {width, false};
+        char *text = written(result, FULCRUM_FORMAT_TABLE, &layout);
+        char *table = strstr(text, "\n\nname");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+        CU_ASSERT_TRUE(longest_line(table) <= width);
+        CU_ASSERT_EQUAL(strstr(text, "not shown") != NULL,
+            strstr(table, "GPUs\n") == NULL || strstr(text, ": GPUs") != NULL);
+        free(text);
+    }
+    fulcrum_result_free(result);
+}
+
+static void test_texts_of_others_do_no_harm(void)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "a & b");
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", "name", "\x1b[31m<b>|\xff");
+    char *text = written(result, FULCRUM_FORMAT_TABLE, NULL);
+    CU_ASSERT_PTR_NULL(strchr(text, '\x1b'));
+    free(text);
+    text = written(result, FULCRUM_FORMAT_HTML, NULL);
+    CU_ASSERT_PTR_NULL(strstr(text, "<b>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "a &amp; b"));
+    free(text);
+    text = written(result, FULCRUM_FORMAT_MARKDOWN, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "&lt;b>\\|"));
+    free(text);
+    fulcrum_result_free(result);
+}
+
+static void test_facts_alone_are_rows_of_csv(void)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-sample");
+    fulcrum_result_text(result, "machine", "machine", "x");
+    fulcrum_result_estimate(result, "gpu_w", "GPU power", 2.0, 1.0, 3.0);
+    char *text = written(result, FULCRUM_FORMAT_CSV, NULL);
+    CU_ASSERT_STRING_EQUAL(
+        text, "name,value,lo,hi,unit,meaning\ngpu_w,2,1,3,W,GPU power\n");
+    free(text);
+    fulcrum_result_free(result);
+}
+
+static void test_broken_files_are_refused_by_name(void)
+{
+    (void)read_back("cut.json", "{\"rows\": [{\"a\": 1}, ", FULCRUM_ERR_FORMAT);
+    (void)read_back("ragged.csv", "a,b\n1,2\n3\n", FULCRUM_ERR_FORMAT);
+    (void)read_back("lines.jsonl", "{}\n{\"a\": \n", FULCRUM_ERR_FORMAT);
+    struct fulcrum_result *odd = read_back("odd.json",
+        "{\"rows\": [1, {\"a\": {\"b\": [2]}}, [3]], \"x\": [[1]], \"y\": {}}",
+        FULCRUM_OK);
+    fulcrum_result_free(odd);
+}
+
+static void test_units_follow_from_keys(void)
+{
+    static const char *const cases[][2] = {{"runtime_s", "s"}, {"steps_per_s", "1/s"},
+        {"dram_byte_per_s", "byte/s"}, {"gpu_busy_frac", "%"}, {"gpu_count", ""},
+        {"steps_per_j_gpu", "1/J"}, {"quality_speedup", "x"}, {"system_w", "W"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_STRING_EQUAL(fulcrum_unit_of(cases[i][0]), cases[i][1]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_json_reads_back_the_same),
+        SUITE_CASE(test_csv_and_lines_hold_the_main_table),
+        SUITE_CASE(test_people_read_units),
+        SUITE_CASE(test_tables_fit_the_line_and_say_what_is_left_out),
+        SUITE_CASE(test_texts_of_others_do_no_harm),
+        SUITE_CASE(test_facts_alone_are_rows_of_csv),
+        SUITE_CASE(test_broken_files_are_refused_by_name),
+        SUITE_CASE(test_units_follow_from_keys),
+    };
+    return suite_run("result_io", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
