@@ -108,13 +108,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_new(
 /* Accepts NULL. */
 void fulcrum_plot_sweep_free(struct fulcrum_plot_sweep *sweep);
 
-/* Borrow from `sweep`, `words` and `machines`. */
-struct fulcrum_ratio_data fulcrum_plot_ratio_data(struct fulcrum_plot_sweep *sweep,
-    const struct fulcrum_plot_words *words,
-    const struct fulcrum_ratio_machine *machines, size_t machine_count);
-struct fulcrum_actors_data fulcrum_plot_actors_data(
-    struct fulcrum_plot_sweep *sweep, const struct fulcrum_plot_words *words);
-
 /* What the two panels of fulcrum_chart_runtime, _power and _sm show. */
 enum fulcrum_plot_curves { FULCRUM_PLOT_RUNTIME, FULCRUM_PLOT_POWER, FULCRUM_PLOT_SM };
 
@@ -253,14 +246,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_memory_data(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_partition_data(
     const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
     struct fulcrum_partition_data *out, struct fulcrum_error *err);
-
-/*
- * Machines with more and more GPUs, of `fulcrum node`.
- *   fails    FULCRUM_ERR_FORMAT (GPUs do not rise)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_node_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_node_data *out, struct fulcrum_error *err);
 
 /*
  * One bar per point of a reference that gives shares like training_frac.

@@ -167,13 +167,68 @@ enum fulcrum_status fulcrum_plot_measured(
     return plot_save(job, &fulcrum_chart_measured, &data, err);
 }
 
+/* Faults of a cell name the file already. */
+static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
+    enum fulcrum_status status, struct fulcrum_error *err)
+{
+    const char *name = job->source.name;
+    bool is_named =
+        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
+    return status == FULCRUM_OK || is_named ? status
+                                            : fulcrum_fail_in(err, status, name);
+}
+
+static double machine_ratio(const struct fulcrum_machine *machine)
+{
+    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
+        return (double)NAN;
+    }
+    return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
+}
+
+/* Machines without a GPU have another ratio on their axis, and no landmarks. */
+static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_landmarks known;
+    TRY(fulcrum_plot_landmarks_load(job->machines, &known, err));
+    struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < known.count; i++) {
+        double ratio = machine_ratio(&known.machines[i]);
+        if (ratio > 0.0) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "name", NULL, known.names[i]);
+            fulcrum_table_number(table, "x", NULL, ratio);
+        }
+    }
+    return fulcrum_result_check(result, err);
+}
+
+/* A chart of lines, from the columns of what was read. */
+static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = NULL;
+    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    const struct fulcrum_line_chart_data data = {
+        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .chart = chart,
+        .result = result};
+    enum fulcrum_status status = FULCRUM_OK;
+    if (chart->lines->landmark_name != NULL) {
+        status = add_landmarks(job, result, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = name_file(job, plot_save(job, chart, &data, err), err);
+    }
+    fulcrum_result_free(result);
+    return status;
+}
+
 enum fulcrum_status fulcrum_plot_node(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_node_data data;
-    TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_node_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_node, &data, err);
+    return plot_lines(job, &fulcrum_chart_node, err);
 }
 
 enum fulcrum_status fulcrum_plot_scaling(
@@ -240,79 +295,16 @@ enum fulcrum_status fulcrum_plot_tornado(
 
 /* Charts of sweeps. */
 
-/* Known machines on a ratio chart. */
-struct landmarks {
-    struct fulcrum_plot_landmarks known;
-    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
-    size_t count;
-};
-
-static double machine_ratio(const struct fulcrum_machine *machine)
-{
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return (double)NAN;
-    }
-    return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
-}
-
-/* Faults of a cell name the file already. */
-static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
-    enum fulcrum_status status, struct fulcrum_error *err)
-{
-    const char *name = job->source.name;
-    bool is_named =
-        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
-    return status == FULCRUM_OK || is_named ? status
-                                            : fulcrum_fail_in(err, status, name);
-}
-
 static enum fulcrum_status read_sweep(const struct fulcrum_plot_job *job, const char *x,
     struct fulcrum_plot_sweep **out, struct fulcrum_error *err)
 {
     return name_file(job, fulcrum_plot_sweep_new(job->rows, x, out, err), err);
 }
 
-static bool has_numbers(const struct fulcrum_plot_rows *rows, const char *column)
-{
-    for (size_t row = 0; row < fulcrum_plot_rows_count(rows); row++) {
-        double value = (double)NAN;
-        if (fulcrum_plot_rows_number(rows, row, column, &value, NULL) != FULCRUM_OK ||
-            !isnan(value)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A machine without a GPU has another ratio on its axis, and no landmarks. */
 enum fulcrum_status fulcrum_plot_ratio(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct landmarks landmarks = {.count = 0};
-    struct fulcrum_plot_sweep *sweep = NULL;
-    TRY(read_rows(job, "points", err));
-    bool has_gpu = !has_numbers(job->rows, "actor_threads_per_learner_core") ||
-                   has_numbers(job->rows, "cpu_gpu_ratio_used");
-    enum fulcrum_status status;
-    TRY_OR_END(read_sweep(job,
-        has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", &sweep,
-        err));
-    if (has_gpu) {
-        TRY_OR_END(fulcrum_plot_landmarks_load(job->machines, &landmarks.known, err));
-    }
-    for (size_t i = 0; i < landmarks.known.count; i++) {
-        double ratio = machine_ratio(&landmarks.known.machines[i]);
-        if (ratio > 0.0) {
-            landmarks.machines[landmarks.count++] =
-                (struct fulcrum_ratio_machine){landmarks.known.names[i], ratio};
-        }
-    }
-    struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
-        sweep, &job->room.words, landmarks.machines, landmarks.count);
-    status = plot_save(job, &fulcrum_chart_ratio, &data, err);
-end:
-    fulcrum_plot_sweep_free(sweep);
-    return status;
+    return plot_lines(job, &fulcrum_chart_ratio, err);
 }
 
 enum fulcrum_status fulcrum_plot_heat(
@@ -417,13 +409,7 @@ end:
 enum fulcrum_status fulcrum_plot_actors(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_sweep *sweep = NULL;
-    TRY(read_rows(job, "points", err));
-    TRY(read_sweep(job, "actor_count", &sweep, err));
-    struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &job->room.words);
-    enum fulcrum_status status = plot_save(job, &fulcrum_chart_actors, &data, err);
-    fulcrum_plot_sweep_free(sweep);
-    return status;
+    return plot_lines(job, &fulcrum_chart_actors, err);
 }
 
 /* Published points last, as their notes go to the footnote of the sweep. */

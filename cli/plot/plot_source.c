@@ -367,6 +367,14 @@ void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
     *source = (struct fulcrum_plot_source){.name = NULL};
 }
 
+enum fulcrum_status fulcrum_plot_source_result(const struct fulcrum_plot_source *source,
+    struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    return source->table != NULL
+               ? fulcrum_result_of_csv(source->table, out, err)
+               : fulcrum_result_of_document(source->name, source->document, out, err);
+}
+
 int fulcrum_plot_source_has(struct fulcrum_plot_source *source, const char *key)
 {
     struct fulcrum_reader unheard = {.file = source->name};

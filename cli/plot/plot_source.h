@@ -5,6 +5,7 @@
 
 #include "cli/plot/plot_rows.h"
 #include "model/status.h"
+#include "presets/result/result_io.h"
 
 /* Which fields vary in the points of a sweep. */
 
@@ -87,6 +88,14 @@ void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
     struct fulcrum_plot_source *source, const char *key, struct fulcrum_plot_rows **out,
+    struct fulcrum_error *err);
+
+/*
+ * Everything in the file as a result, which the caller frees with fulcrum_result_free.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_result(
+    const struct fulcrum_plot_source *source, struct fulcrum_result **out,
     struct fulcrum_error *err);
 
 /* Whether a document has such a member; of a table it is not known: false. */

@@ -19,10 +19,8 @@
 enum quantity {
     RUNTIME,
     RATE,
-    SYSTEM_W,
     GPU_W,
     PER_GPU_W,
-    PER_SYSTEM_W,
     SPEEDUP,
     RUNTIME_REL,
     RATIO,
@@ -30,8 +28,7 @@ enum quantity {
 };
 
 static const char *const quantity_columns[QUANTITIES] = {"runtime_s", "steps_per_s",
-    "system_w", "gpu_w", "steps_per_j_gpu", "steps_per_j_system", "speedup",
-    "runtime_rel", "cpu_gpu_ratio_used"};
+    "gpu_w", "steps_per_j_gpu", "speedup", "runtime_rel", "cpu_gpu_ratio_used"};
 
 enum end { VALUE, LOW, HIGH, ENDS };
 
@@ -47,7 +44,6 @@ struct fulcrum_plot_sweep {
     bool is_over_sms;
     double relative_x; /* that speed-ups refer to; NAN: not known */
     struct fulcrum_plot_headline headline;
-    char x_label[80];
 };
 
 struct row_x {
@@ -245,10 +241,6 @@ enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_plot_rows *rows,
     }
     fulcrum_plot_headline_fill(&sweep->headline,
         &(struct fulcrum_plot_points){rows, sweep->order, sweep->count});
-    if (strcmp(x, "actor_threads_per_learner_core") == 0) {
-        (void)snprintf(
-            sweep->x_label, sizeof sweep->x_label, "actor threads / learner cores");
-    }
     *out = sweep;
     return FULCRUM_OK;
 }
@@ -306,41 +298,6 @@ static struct fulcrum_estimate estimate(
     return (struct fulcrum_estimate){.value = ends[VALUE],
         .lo = has_interval ? ends[LOW] : NULL,
         .hi = has_interval ? ends[HIGH] : NULL};
-}
-
-struct fulcrum_ratio_data fulcrum_plot_ratio_data(struct fulcrum_plot_sweep *sweep,
-    const struct fulcrum_plot_words *words,
-    const struct fulcrum_ratio_machine *machines, size_t machine_count)
-{
-    return (struct fulcrum_ratio_data){
-        .text = fulcrum_plot_headline_text(&sweep->headline, words),
-        .x_label = sweep->x_label[0] != '\0' ? sweep->x_label : NULL,
-        .cpu_gpu_ratio = sweep->x,
-        .count = sweep->count,
-        .steps_per_s = estimate(sweep, RATE),
-        .steps_per_j_gpu = estimate(sweep, PER_GPU_W),
-        .steps_per_j_system = estimate(sweep, PER_SYSTEM_W),
-        .interval_name = "90 % interval",
-        .machines = machines,
-        .machine_count = machine_count,
-    };
-}
-
-struct fulcrum_actors_data fulcrum_plot_actors_data(
-    struct fulcrum_plot_sweep *sweep, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_actors_data){
-        .text = fulcrum_plot_headline_text(&sweep->headline, words),
-        .actor_count = sweep->x,
-        .count = sweep->count,
-        .runtime_s = estimate(sweep, RUNTIME),
-        .steps_per_s = estimate(sweep, RATE),
-        .system_w = estimate(sweep, SYSTEM_W),
-        .gpu_w = estimate(sweep, GPU_W),
-        .steps_per_j_system = estimate(sweep, PER_SYSTEM_W),
-        .steps_per_j_gpu = estimate(sweep, PER_GPU_W),
-        .interval_name = "90 % interval",
-    };
 }
 
 /* What the panels of a chart show. */

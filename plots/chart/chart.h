@@ -6,6 +6,7 @@
 #include "plots/chart/canvas.h"
 
 struct fulcrum_page;
+struct fulcrum_line_chart; /* plots/spec/line_chart.h */
 
 /* Texts around a chart; each may be NULL. */
 struct fulcrum_chart_text {
@@ -29,7 +30,8 @@ struct fulcrum_estimate {
 struct fulcrum_chart {
     const char *name;
     const char *summary;
-    size_t room_byte; /* of what it keeps while it draws */
+    const struct fulcrum_line_chart *lines; /* what a chart of lines shows; else NULL */
+    size_t room_byte;                       /* of what it keeps while it draws */
     /*
      * What no picture can show is refused before anything is drawn. NULL: nothing is.
      *   data     of the chart's own type, never NULL, as for draw

@@ -620,3 +620,38 @@ void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *
     fulcrum_page_draw(canvas, page);
     fulcrum_stack_draw_in(canvas, stack, fulcrum_page_body(canvas, page));
 }
+
+bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
+{
+    for (size_t i = 0; estimate->value != NULL && i < count; i++) {
+        if (isfinite(estimate->value[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+bool fulcrum_estimate_has_interval(
+    const struct fulcrum_estimate *estimate, size_t count)
+{
+    if (estimate->value == NULL || estimate->lo == NULL || estimate->hi == NULL) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(estimate->value[i]) && isfinite(estimate->lo[i]) &&
+            isfinite(estimate->hi[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void fulcrum_intervals_explain(struct fulcrum_page *page,
+    const struct fulcrum_estimate *const *estimates, size_t count, const char *label)
+{
+    while (*estimates != NULL && !fulcrum_estimate_has_interval(*estimates, count)) {
+        estimates++;
+    }
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_BAND, 0, *estimates != NULL ? label : NULL);
+}

@@ -7,6 +7,7 @@
 
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
+#include "plots/chart/chart.h"
 #include "plots/chart/page.h"
 
 enum fulcrum_series_look {
@@ -139,5 +140,19 @@ void fulcrum_stack_add(struct fulcrum_stack *stack, const struct fulcrum_panel *
  */
 void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     const char *x_label, const struct fulcrum_page *page);
+
+/*
+ * Adds bands to the legend if one of the estimates, which end with NULL, has an
+ * interval: none must be explained that are not there.
+ */
+void fulcrum_intervals_explain(struct fulcrum_page *page,
+    const struct fulcrum_estimate *const *estimates, size_t count, const char *label);
+
+/* 1 where an estimate has an interval around a value. */
+bool fulcrum_estimate_has_interval(
+    const struct fulcrum_estimate *estimate, size_t count);
+
+/* 1 where an estimate has a value. */
+bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count);
 
 #endif

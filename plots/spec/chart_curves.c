@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plots/chart/metric.h"
+#include "plots/chart/panel.h"
 
 enum {
     SERIES_MAX = 1 + FULCRUM_PUBLISHED_MAX,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "model/try.h"
-#include "plots/chart/metric.h"
+#include "plots/chart/panel.h"
 
 enum { PANELS_PER_CELL = 2, SERIES_MAX = 2, TEXT_SIZE = 128 };
 

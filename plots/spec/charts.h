@@ -9,31 +9,13 @@
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 #include "plots/chart/rows.h"
+#include "plots/spec/line_chart.h"
 
 /* NULL-terminated, in the order of `fulcrum list charts`. Static. */
 const struct fulcrum_chart *const *fulcrum_charts(void);
 
 /* NULL if there is none of that name. */
 const struct fulcrum_chart *fulcrum_chart_find(const char *name);
-
-/* chart_actors: runtime, watts and performance per watt against the actors. */
-
-struct fulcrum_actors_data {
-    struct fulcrum_chart_text text;
-    const char *x_label;       /* NULL: "actors" */
-    const double *actor_count; /* increasing */
-    size_t count;
-    struct fulcrum_estimate runtime_s;   /* drawn where known, else */
-    struct fulcrum_estimate steps_per_s; /* this */
-    struct fulcrum_estimate system_w;
-    struct fulcrum_estimate gpu_w;
-    struct fulcrum_estimate steps_per_j_system;
-    struct fulcrum_estimate steps_per_j_gpu;
-    const char *interval_name; /* legend of the bands; NULL: "90 % interval" */
-};
-
-/* Static. */
-extern const struct fulcrum_chart fulcrum_chart_actors;
 
 /* chart_breakdown: what adds up to a whole, side by side for many designs. */
 
@@ -364,35 +346,10 @@ void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t 
  */
 extern const struct fulcrum_chart fulcrum_chart_measured;
 
-/* chart_node: machines with more and more of their GPUs at work. */
+/* line_charts: data are struct fulcrum_line_chart_data. Static. */
 
-enum { FULCRUM_NODE_LINES_MAX = 9, FULCRUM_NODE_PANELS = 3 };
-
-/* One machine; NAN is a gap. Borrowed. */
-struct fulcrum_node_line {
-    const char *name;
-    const double *x; /* rising */
-    size_t count;
-    /* Steps per second, per GPU joule, per system joule. */
-    struct fulcrum_estimate panels[FULCRUM_NODE_PANELS];
-    const unsigned char *hollow; /* 1: threads are what is short; NULL: none */
-};
-
-struct fulcrum_node_data {
-    struct fulcrum_chart_text text;
-    const char *x_label;
-    const char *hollow_name;   /* in the legend; NULL: no point is hollow */
-    const char *interval_name; /* likewise; NULL: intervals are not drawn */
-    enum fulcrum_axis_kind x_kind;
-    const char *findings[FULCRUM_NODE_PANELS]; /* each may be NULL */
-    const struct fulcrum_node_line *lines;
-    size_t line_count;
-};
-
-/*
- * Throughput and both performances per watt over the number of GPUs. Static.
- *   fails    also FULCRUM_ERR_RANGE (more lines than there is room for)
- */
+extern const struct fulcrum_chart fulcrum_chart_ratio;
+extern const struct fulcrum_chart fulcrum_chart_actors;
 extern const struct fulcrum_chart fulcrum_chart_node;
 
 /* chart_pareto: points that no other beats, and those that are beaten. */
@@ -533,32 +490,6 @@ struct fulcrum_posterior_data {
 
 /* Static. */
 extern const struct fulcrum_chart fulcrum_chart_posterior;
-
-/* chart_ratio: throughput and performance per watt against the CPU/GPU ratio. */
-
-enum { FULCRUM_RATIO_MACHINES_MAX = 12 };
-
-/* A machine that people know, at its ratio. */
-struct fulcrum_ratio_machine {
-    const char *name;
-    double cpu_gpu_ratio; /* > 0 */
-};
-
-struct fulcrum_ratio_data {
-    struct fulcrum_chart_text text;
-    const char *x_label;         /* NULL: "CPU/GPU ratio (hardware threads / SMs)" */
-    const double *cpu_gpu_ratio; /* increasing; drawn logarithmically */
-    size_t count;
-    struct fulcrum_estimate steps_per_s;
-    struct fulcrum_estimate steps_per_j_gpu;
-    struct fulcrum_estimate steps_per_j_system;
-    const char *interval_name; /* legend of the bands; NULL: "90 % interval" */
-    const struct fulcrum_ratio_machine *machines;
-    size_t machine_count; /* at most FULCRUM_RATIO_MACHINES_MAX */
-};
-
-/* Static. */
-extern const struct fulcrum_chart fulcrum_chart_ratio;
 
 /* chart_stages: which stages the wall time of runs goes to, and on what. */
 

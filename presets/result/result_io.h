@@ -10,6 +10,9 @@
 #include "model/result.h"
 #include "model/status.h"
 
+struct json_object;
+struct fulcrum_csv;
+
 enum fulcrum_format {
     FULCRUM_FORMAT_TABLE, /* for people */
     FULCRUM_FORMAT_CSV,   /* the main table; facts where there is no table */
@@ -55,5 +58,16 @@ void fulcrum_csv_print(FILE *stream, const char *text);
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_read(
     const char *path, struct fulcrum_result **out, struct fulcrum_error *err);
+
+/*
+ * The same of what was read already.
+ *   document  json-c's, of the file `path`
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_of_document(const char *path,
+    struct json_object *document, struct fulcrum_result **out,
+    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_of_csv(
+    const struct fulcrum_csv *csv, struct fulcrum_result **out,
+    struct fulcrum_error *err);
 
 #endif

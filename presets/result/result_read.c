@@ -235,8 +235,9 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
     }
 }
 
-static enum fulcrum_status of_document(const char *path, struct json_object *document,
-    struct fulcrum_result **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_result_of_document(const char *path,
+    struct json_object *document, struct fulcrum_result **out,
+    struct fulcrum_error *err)
 {
     struct json_object *schema = NULL;
     struct json_object *name = NULL;
@@ -326,42 +327,48 @@ static void add_csv_column(struct fulcrum_table *table, const struct fulcrum_csv
     }
 }
 
-static enum fulcrum_status read_csv(
-    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_result_of_csv(const struct fulcrum_csv *csv,
+    struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    struct fulcrum_csv *csv = NULL;
-    TRY(fulcrum_csv_load(path, &csv, err));
     size_t columns = fulcrum_csv_column_count(csv);
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
-    bool *kinds = calloc(columns + 1, sizeof *kinds);
+    bool *numeric = calloc(columns + 1, sizeof *numeric);
     bool *ends = calloc(columns + 1, sizeof *ends);
-    for (size_t j = 0; kinds != NULL && ends != NULL && j < columns; j++) {
-        kinds[j] = is_numeric(csv, j);
+    bool has_room = numeric != NULL && ends != NULL;
+    for (size_t j = 0; has_room && j < columns; j++) {
+        numeric[j] = is_numeric(csv, j);
         ends[j] = is_end(csv, j);
     }
-    for (size_t i = 0; kinds != NULL && ends != NULL && i < fulcrum_csv_row_count(csv);
-         i++) {
+    for (size_t i = 0; has_room && i < fulcrum_csv_row_count(csv); i++) {
         fulcrum_table_row(table);
         for (size_t j = 0; j < columns; j++) {
             if (!ends[j]) {
-                add_csv_column(table, csv, j, i, kinds[j]);
+                add_csv_column(table, csv, j, i, numeric[j]);
             }
         }
     }
     enum fulcrum_status status =
-        kinds != NULL && ends != NULL
-            ? fulcrum_result_check(result, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-    free(kinds);
+        has_room ? fulcrum_result_check(result, err)
+                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a table");
+    free(numeric);
     free(ends);
-    fulcrum_csv_free(csv);
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
         return status;
     }
     *out = result;
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_csv(
+    const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct fulcrum_csv *csv = NULL;
+    TRY(fulcrum_csv_load(path, &csv, err));
+    enum fulcrum_status status = fulcrum_result_of_csv(csv, out, err);
+    fulcrum_csv_free(csv);
+    return status;
 }
 
 /* The first character that counts, of a file that can be read again; EOF for others. */
@@ -399,7 +406,7 @@ enum fulcrum_status fulcrum_result_read(
     TRY(ends_with(path, ".jsonl")
             ? fulcrum_json_lines_read(path, &lines, &document, err)
             : fulcrum_document_read(path, &document, err));
-    enum fulcrum_status status = of_document(path, document, out, err);
+    enum fulcrum_status status = fulcrum_result_of_document(path, document, out, err);
     fulcrum_document_free(document);
     return status;
 }

@@ -14,7 +14,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
-enum { POINTS_MAX = 1000 };
+enum { POINTS_MAX = 1000, MACHINES = 12 };
 
 /* What the values of a case look like. */
 enum shape { SHAPE_SATURATING, SHAPE_EQUAL, SHAPE_DECADES, SHAPE_GAPS };
@@ -59,7 +59,8 @@ struct store {
     struct fulcrum_gpu_time_row bars[POINTS_MAX];
     struct fulcrum_stages_row stages[POINTS_MAX];
     struct fulcrum_breakdown_row stacks[POINTS_MAX];
-    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
+    const char *machine_names[MACHINES];
+    double machine_ratios[MACHINES];
 };
 
 static double shaped(enum shape shape, double share, size_t i)
@@ -146,10 +147,10 @@ static void fill(struct store *store, const struct data_case *data_case)
     static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
         "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
         "Cloud p4d.24xlarge", "Jetson AGX Orin", "Desktop", "A node with a long name"};
-    for (size_t i = 0; i < FULCRUM_RATIO_MACHINES_MAX; i++) {
+    for (size_t i = 0; i < MACHINES; i++) {
         double spread = pow(2.0, 9.0 * (double)(i * 5 % 12) / 11.0 - 5.5);
-        store->machines[i].name = names[i];
-        store->machines[i].cpu_gpu_ratio =
+        store->machine_names[i] = names[i];
+        store->machine_ratios[i] =
             0.3 * pow(spread / 0.3, 1.0 - data_case->crowding) + 1e-4 * (double)i;
     }
 }
@@ -174,32 +175,57 @@ static struct fulcrum_chart_text text_of(const struct data_case *data_case)
     return (struct fulcrum_chart_text){long_text, long_text, long_text};
 }
 
+/* Draws a result with a chart of lines, and frees the result. */
+static enum fulcrum_status draw_result(struct fulcrum_canvas *canvas,
+    const struct fulcrum_chart *chart, struct fulcrum_result *result,
+    struct fulcrum_chart_text text, struct fulcrum_error *err)
+{
+    const struct fulcrum_line_chart_data data = {text, chart, result};
+    enum fulcrum_status status = fulcrum_chart_draw(chart, canvas, &data, err);
+    fulcrum_result_free(result);
+    return status;
+}
+
+/* A sweep over all that charts of lines go over. */
+static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, store->x[i]);
+        fulcrum_table_number(table, "actor_count", NULL, store->x[i]);
+        fulcrum_table_estimate(table, "steps_per_s", NULL, store->mid[0][i],
+            store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_estimate(table, "system_w", NULL, store->mid[0][i],
+            store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_number(table, "gpu_w", NULL, store->mid[1][i]);
+        fulcrum_table_estimate(table, "steps_per_j_gpu", NULL, store->mid[1][i],
+            store->lo[1][i], store->hi[1][i]);
+        fulcrum_table_estimate(table, "steps_per_j_system", NULL, store->mid[2][i],
+            store->lo[2][i], store->hi[2][i]);
+    }
+    return result;
+}
+
 static enum fulcrum_status draw_ratio(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_ratio_data data = {.text = text_of(data_case),
-        .cpu_gpu_ratio = store->x,
-        .count = data_case->count,
-        .steps_per_s = estimate(store, 0),
-        .steps_per_j_gpu = estimate(store, 1),
-        .steps_per_j_system = estimate(store, 2),
-        .machines = store->machines,
-        .machine_count = FULCRUM_RATIO_MACHINES_MAX};
-    return fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL);
+    struct fulcrum_result *result = sweep_of(store, data_case->count);
+    struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < MACHINES; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", NULL, store->machine_names[i]);
+        fulcrum_table_number(table, "x", NULL, store->machine_ratios[i]);
+    }
+    return draw_result(canvas, &fulcrum_chart_ratio, result, text_of(data_case), NULL);
 }
 
 static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_actors_data data = {.text = text_of(data_case),
-        .actor_count = store->x,
-        .count = data_case->count,
-        .steps_per_s = estimate(store, 0),
-        .system_w = estimate(store, 0),
-        .gpu_w = {store->mid[1], NULL, NULL},
-        .steps_per_j_system = estimate(store, 2),
-        .steps_per_j_gpu = estimate(store, 1)};
-    return fulcrum_chart_draw(&fulcrum_chart_actors, canvas, &data, NULL);
+    return draw_result(canvas, &fulcrum_chart_actors, sweep_of(store, data_case->count),
+        text_of(data_case), NULL);
 }
 
 static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
@@ -341,30 +367,24 @@ static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
 static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static const unsigned char hollow[256] = {1, 0, 1, 1};
+    static const char *const names[] = {"dgx-1", long_text, "one point"};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     size_t count = data_case->count < 256 ? data_case->count : 256;
-    const struct fulcrum_node_line lines[] = {
-        {"dgx-1", store->x, count,
-            {{store->mid[0], store->lo[0], store->hi[0]}, {store->mid[1], NULL, NULL},
-                {store->mid[2], NULL, NULL}},
-            hollow},
-        {long_text, store->x, count,
-            {{store->mid[1], NULL, NULL}, {NULL, NULL, NULL},
-                {store->mid[0], NULL, NULL}},
-            NULL},
-        {"one point", store->x, count > 0 ? 1 : 0,
-            {{store->mid[2], NULL, NULL}, {store->mid[2], NULL, NULL},
-                {store->mid[2], NULL, NULL}},
-            hollow}};
-    const struct fulcrum_node_data data = {.text = text_of(data_case),
-        .x_label = "GPUs used",
-        .hollow_name = "threads are short",
-        .interval_name = "90 % interval",
-        .x_kind = data_case->count % 2 == 0 ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR,
-        .findings = {long_text, NULL, NULL},
-        .lines = lines,
-        .line_count = sizeof lines / sizeof lines[0]};
-    return fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL);
+    for (size_t i = 0; i < 2 * count + (count > 0 ? 1 : 0); i++) {
+        size_t line = count > 0 ? i / count : 0;
+        size_t k = line < 2 ? i % count : 0;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "machine", NULL, names[line]);
+        fulcrum_table_number(table, "gpu_count", NULL, store->x[k]);
+        fulcrum_table_estimate(table, "steps_per_s", NULL, store->mid[line][k],
+            store->lo[line][k], store->hi[line][k]);
+        fulcrum_table_number(
+            table, "steps_per_j_gpu", NULL, line == 1 ? (double)NAN : store->mid[1][k]);
+        fulcrum_table_number(table, "steps_per_j_system", NULL, store->mid[2][k]);
+        fulcrum_table_text(table, "bottleneck", NULL, i % 3 == 0 ? "cpu" : "gpu");
+    }
+    return draw_result(canvas, &fulcrum_chart_node, result, text_of(data_case), NULL);
 }
 
 static struct fulcrum_lines_line a_line(const struct store *store, const char *name,
@@ -457,8 +477,8 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     size_t side = (size_t)sqrt((double)data_case->count);
     struct fulcrum_heat_machine machines[FULCRUM_HEAT_MACHINES_MAX];
     for (size_t i = 0; i < FULCRUM_HEAT_MACHINES_MAX; i++) {
-        machines[i] = (struct fulcrum_heat_machine){store->machines[i].name,
-            store->machines[i].cpu_gpu_ratio, store->machines[11 - i].cpu_gpu_ratio};
+        machines[i] = (struct fulcrum_heat_machine){store->machine_names[i],
+            store->machine_ratios[i], store->machine_ratios[11 - i]};
     }
     const struct fulcrum_heat_data data = {.text = text_of(data_case),
         .x = {"hardware threads", store->x, side},
@@ -743,7 +763,8 @@ static void test_every_chart_says_so_where_there_is_no_data(void)
     for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
          chart++) {
         expect_no_data(*chart, NULL);
-        expect_no_data(*chart, zeros);
+        const struct fulcrum_line_chart_data lines = {.chart = *chart};
+        expect_no_data(*chart, (*chart)->lines != NULL ? &lines : zeros);
         CU_ASSERT_PTR_EQUAL(fulcrum_chart_find((*chart)->name), *chart);
         CU_ASSERT(strlen((*chart)->summary) > 10);
     }
@@ -770,8 +791,8 @@ static void check_machines_are_named(const struct data_case *data_case)
     struct store *store = new_store(data_case);
     struct fulcrum_canvas *canvas = new_canvas(pages[2]);
     CU_ASSERT_EQUAL(draw_ratio(canvas, store, data_case), FULCRUM_OK);
-    for (size_t i = 0; i < FULCRUM_RATIO_MACHINES_MAX; i++) {
-        CU_ASSERT(count_texts(canvas, store->machines[i].name) >= 1);
+    for (size_t i = 0; i < MACHINES; i++) {
+        CU_ASSERT(count_texts(canvas, store->machine_names[i]) >= 1);
     }
     fulcrum_canvas_free(canvas);
     free(store);
@@ -786,66 +807,161 @@ static void test_every_machine_is_named_somewhere(void)
     }
 }
 
-static void test_machines_without_a_place_in_the_world_are_refused(void)
+/* Rows of x and up to two columns over it; values end with NAN in x. */
+static struct fulcrum_result *points_of(const char *x_key, const double *x,
+    const char *const *keys, const double (*values)[4])
 {
-    static const double ratios[] = {0.0, -1.0, NAN, INFINITY};
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
-        const struct fulcrum_ratio_machine machine = {"odd", ratios[i]};
-        const struct fulcrum_ratio_data data = {
-            .machines = &machine, .machine_count = 1};
-        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, &err),
-            FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < 4; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, x_key, NULL, x[i]);
+        for (size_t k = 0; keys[k] != NULL; k++) {
+            fulcrum_table_number(table, keys[k], NULL, values[k][i]);
+        }
     }
-    const struct fulcrum_ratio_data many = {
-        .machine_count = FULCRUM_RATIO_MACHINES_MAX + 1};
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &many, &err),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
+    return result;
 }
 
 static void test_ratio_names_the_optimum_of_each_metric(void)
 {
     static const double x[] = {0.1, 0.2, 0.4, 0.8};
-    static const double rising[] = {100, 200, 399, 400};
-    static const double peaked[] = {1, 3, 2, 1};
-    static const double unknown[] = {NAN, NAN, NAN, NAN};
-    const struct fulcrum_ratio_data data = {.x_label = "actor threads / learner cores",
-        .cpu_gpu_ratio = x,
-        .count = 4,
-        .steps_per_s = {.value = rising},
-        .steps_per_j_gpu = {.value = unknown},
-        .steps_per_j_system = {.value = peaked}};
+    static const char *const keys[] = {
+        "steps_per_s", "steps_per_j_gpu", "steps_per_j_system", NULL};
+    static const double values[][4] = {
+        {100, 200, 399, 400}, {NAN, NAN, NAN, NAN}, {1, 3, 2, 1}};
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_ratio,
+                        points_of("cpu_gpu_ratio_used", x, keys, values),
+                        (struct fulcrum_chart_text){NULL}, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL(count_texts(canvas, "within 1 % of the best (400) at 0.4"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "best 3 at 0.2"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "actor threads / learner cores"), 1);
     /* A metric that nobody knows takes no room, and no interval is explained. */
     CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
     CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
     fulcrum_canvas_free(canvas);
 }
 
+/* A machine that learns on cores has another ratio. */
+static void test_lines_go_over_the_column_that_varies(void)
+{
+    static const double x[] = {0.1, 0.2, 0.4, 0.8};
+    static const char *const keys[] = {"steps_per_s", NULL};
+    static const double values[][4] = {{1, 2, 3, 4}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_ratio,
+                        points_of("actor_threads_per_learner_core", x, keys, values),
+                        (struct fulcrum_chart_text){NULL}, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "actor threads / learner cores"), 1);
+    fulcrum_canvas_free(canvas);
+}
+
 static void test_actors_prefers_runtime_in_a_readable_unit(void)
 {
     static const double actors[] = {1, 2, 4, 8};
-    static const double runtime_s[] = {28800, 14400, 10800, 18000};
-    static const double steps[] = {1, 2, 3, 2};
-    const struct fulcrum_actors_data data = {.actor_count = actors,
-        .count = 4,
-        .runtime_s = {.value = runtime_s},
-        .steps_per_s = {.value = steps}};
+    static const char *const keys[] = {"runtime_s", "steps_per_s", NULL};
+    static const double values[][4] = {{28800, 14400, 10800, 18000}, {1, 2, 3, 2}};
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_actors, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_actors,
+                        points_of("actor_count", actors, keys, values),
+                        (struct fulcrum_chart_text){NULL}, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL(count_texts(canvas, "Runtime, minutes"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "best 180 at 4 actors"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "Throughput"), 0);
     CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Rows "machine, GPUs, learners, steps per second, bottleneck". */
+struct node_row {
+    const char *machine;
+    double gpus;
+    double learners;
+    double rate;
+    const char *bottleneck;
+};
+
+static enum fulcrum_status draw_node_rows(struct fulcrum_canvas *canvas,
+    const struct node_row *rows, size_t count, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    fulcrum_result_text(result, "workload", NULL, "w");
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "machine", NULL, rows[i].machine);
+        fulcrum_table_number(table, "gpu_count", NULL, rows[i].gpus);
+        fulcrum_table_number(table, "learner_gpu_count", NULL, rows[i].learners);
+        fulcrum_table_estimate(table, "steps_per_s", NULL, rows[i].rate,
+            0.5 * rows[i].rate, 2.0 * rows[i].rate);
+        fulcrum_table_text(table, "bottleneck", NULL, rows[i].bottleneck);
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_node, result, (struct fulcrum_chart_text){NULL}, err);
+}
+
+static void test_a_line_is_what_differs_but_x(void)
+{
+    static const struct node_row rows[] = {{"b", 2, 0, 20, "gpu"},
+        {"b", 1, 0, 10, "gpu"}, {"b", 2, 1, 9, "cpu"}, {"b", 3, 1, NAN, ""},
+        {"a", 1, 0, 12, "gpu"}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(draw_node_rows(canvas, rows, 5, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "b, 0 learners"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "b, 1 learners"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "a, 0 learners"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "hollow: too few CPU threads"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "workload w"), 1);
+    /* Bands of several lines would cover each other; panels without a value are left
+     * out. */
+    CU_ASSERT_EQUAL(count_texts(canvas, "90 % interval"), 0);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+    /* Of the same GPUs lines go over learners, with interval and best. */
+    static const struct node_row learners[] = {
+        {"a", 8, 0, 3, "gpu"}, {"a", 8, 1, 5, "gpu"}, {"a", 8, 2, 4, "gpu"}};
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(draw_node_rows(canvas, learners, 3, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "GPUs that train and do nothing else"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "best 5 at 1 GPUs"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "90 % interval"), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_what_lines_cannot_show_is_refused(void)
+{
+    static const struct node_row twice[] = {{"a", 1, 0, 3, ""}, {"a", 1, 0, 5, ""}};
+    struct node_row many[12];
+    char names[12][2] = {"a"};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(draw_node_rows(canvas, twice, 2, &err), FULCRUM_ERR_FORMAT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "two points at gpu_count = 1"));
+    for (size_t i = 0; i < 12; i++) {
+        names[i][0] = (char)('a' + (int)i);
+        many[i] = (struct node_row){names[i], 1.0, 0.0, 1.0, ""};
+    }
+    CU_ASSERT_EQUAL(draw_node_rows(canvas, many, 12, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "lines"));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "gpu_count", NULL, "one");
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_node, result,
+                        (struct fulcrum_chart_text){NULL}, &err),
+        FULCRUM_ERR_FORMAT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "gpu_count = 'one'"));
+    result = fulcrum_result_new(NULL);
+    table = fulcrum_result_table(result, "rows", NULL);
+    fulcrum_table_row(table);
+    fulcrum_table_number(table, "x", NULL, 1.0);
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_actors, result,
+                        (struct fulcrum_chart_text){NULL}, &err),
+        FULCRUM_ERR_FORMAT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no column 'actor_count'"));
     fulcrum_canvas_free(canvas);
 }
 
@@ -1104,30 +1220,6 @@ static void test_partition_refuses_odd_parts(void)
     CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 600, 500, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
         fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, NULL), FULCRUM_OK);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_node_has_room_for_so_many_lines(void)
-{
-    static const double x[] = {1, 2, 3, 4};
-    static const double y[] = {1, 2, 30, 4};
-    struct fulcrum_node_line lines[FULCRUM_NODE_LINES_MAX + 1];
-    for (size_t i = 0; i <= FULCRUM_NODE_LINES_MAX; i++) {
-        lines[i] = (struct fulcrum_node_line){
-            .name = "one of many", .x = x, .count = 4, .panels = {{y, NULL, NULL}}};
-    }
-    struct fulcrum_node_data data = {
-        .lines = lines, .line_count = FULCRUM_NODE_LINES_MAX};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_texts(canvas, "one of many"), (size_t)FULCRUM_NODE_LINES_MAX);
-    /* Panels without a value are left out. */
-    CU_ASSERT_EQUAL(count_texts(canvas, "Steps per second"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "Steps per GPU joule"), 0);
-    data.line_count++;
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL),
-        FULCRUM_ERR_RANGE);
     fulcrum_canvas_free(canvas);
 }
 
@@ -1442,7 +1534,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_every_chart_says_so_where_there_is_no_data),
         SUITE_CASE(test_pages_too_small_are_refused),
         SUITE_CASE(test_every_machine_is_named_somewhere),
-        SUITE_CASE(test_machines_without_a_place_in_the_world_are_refused),
         SUITE_CASE(test_ratio_names_the_optimum_of_each_metric),
         SUITE_CASE(test_actors_prefers_runtime_in_a_readable_unit),
         SUITE_CASE(test_calibration_says_what_was_not_measured),
@@ -1455,7 +1546,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_gpu_time_labels_every_share),
         SUITE_CASE(test_gpu_time_has_runs_below),
         SUITE_CASE(test_partition_refuses_odd_parts),
-        SUITE_CASE(test_node_has_room_for_so_many_lines),
+        SUITE_CASE(test_lines_go_over_the_column_that_varies),
+        SUITE_CASE(test_a_line_is_what_differs_but_x),
+        SUITE_CASE(test_what_lines_cannot_show_is_refused),
         SUITE_CASE(test_there_is_room_for_so_many_lines),
         SUITE_CASE(test_stages_show_halves_only_where_they_are_known),
         SUITE_CASE(test_stages_that_are_no_shares_are_refused),

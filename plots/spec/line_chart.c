@@ -1,0 +1,714 @@
+/* line_chart.c - charts of lines over one axis, as tables of a result's columns. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows are sorted into lines by the columns that tell lines apart, and along each line
+ * by x; every panel draws its columns over that. Columns that are the same in all rows
+ * are no part of a line's name. Axes follow from the values: doublings where x spans
+ * more than a factor of twelve, logarithms where y would drown.
+ */
+#include "plots/spec/line_chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "model/string.h"
+#include "model/try.h"
+#include "plots/chart/label.h"
+#include "plots/chart/page.h"
+#include "plots/chart/panel.h"
+
+enum {
+    LINES_MAX = 12,
+    SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX,
+    NAME_SIZE = 96,
+    SENTENCE_SIZE = 200,
+    WORDS_SIZE = 2000,
+    LANDMARKS_MAX = 16
+};
+
+static const double log_x_from_factor = 12.0;
+static const double log_y_from_factor = 20.0;
+/* Names of landmarks get at most this share of the page's height. */
+static const double flags_frac = 0.12;
+static const double flags_gap_pt = 3.0;
+
+struct line {
+    char name[NAME_SIZE];
+    size_t count;
+    size_t *rows; /* by x */
+    double *x;
+};
+
+struct panel_room {
+    struct fulcrum_panel_series series[SERIES_MAX];
+    struct fulcrum_spot best;
+    char title[NAME_SIZE];
+    char finding[SENTENCE_SIZE];
+    char best_text[48];
+};
+
+/* A machine that people know. */
+struct landmark {
+    char text[NAME_SIZE]; /* name and x, which need not be read off the axis */
+    double x;
+    struct fulcrum_flag_post post;
+};
+
+struct picture {
+    const struct fulcrum_line_chart *chart;
+    const struct fulcrum_table *table;
+    const struct fulcrum_line_key *x;
+    bool tells[FULCRUM_LINE_KEYS_MAX]; /* which of the chart's keys are in names */
+    size_t line_count;
+    struct line lines[LINES_MAX];
+    struct fulcrum_panel panels[FULCRUM_LINE_PANELS_MAX];
+    struct panel_room rooms[FULCRUM_LINE_PANELS_MAX];
+    struct fulcrum_stack stack;
+    bool has_hollow;
+    bool has_interval;
+    struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
+    size_t landmark_count;
+    double guides[LANDMARKS_MAX];
+    char title[SENTENCE_SIZE];
+    char subtitle[WORDS_SIZE];
+    char footnote[WORDS_SIZE];
+};
+
+/* A CSV file has one table, whatever its key would be. */
+static const struct fulcrum_table *table_of(
+    const struct fulcrum_result *result, const char *key)
+{
+    const struct fulcrum_table *table = fulcrum_result_table_of(result, key);
+    return table != NULL ? table : fulcrum_result_table_of(result, "rows");
+}
+
+static bool varies(const struct fulcrum_table *table, const char *column)
+{
+    struct fulcrum_cell first = fulcrum_table_at(table, 0, column);
+    for (size_t i = 1; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, i, column);
+        bool is_same =
+            cell.number == first.number || (isnan(cell.number) && isnan(first.number));
+        if (cell.text != NULL && first.text != NULL) {
+            is_same = strcmp(cell.text, first.text) == 0;
+        }
+        if (!is_same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct fulcrum_line_key *find_x(
+    const struct fulcrum_line_chart *chart, const struct fulcrum_table *table)
+{
+    for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
+        if (varies(table, chart->x[i].column)) {
+            return &chart->x[i];
+        }
+    }
+    return &chart->x[0];
+}
+
+/* What is asked, of what; what the lines go over, and what tells them apart. */
+static void begin(struct picture *picture, const struct fulcrum_line_chart_data *data)
+{
+    const struct fulcrum_line_key *keys = data->chart->lines->lines;
+    picture->chart = data->chart->lines;
+    picture->table = table_of(data->result, picture->chart->table);
+    picture->x = find_x(picture->chart, picture->table);
+    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
+        picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
+                            (k == 0 || varies(picture->table, keys[k].column));
+    }
+}
+
+/* "dgx-1, 2 learners": what tells the row's line from others. */
+static void name_line(const struct picture *picture, size_t row, char out[NAME_SIZE])
+{
+    const struct fulcrum_line_key *keys = picture->chart->lines;
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
+        struct fulcrum_cell cell =
+            fulcrum_table_at(picture->table, row, keys[k].column);
+        if (!picture->tells[k]) {
+            continue;
+        }
+        const char *between = used > 0 ? ", " : "";
+        if (cell.text != NULL) {
+            (void)snprintf(out + used, NAME_SIZE - used, "%s%s", between, cell.text);
+        } else if (isfinite(cell.number)) {
+            (void)snprintf(out + used, NAME_SIZE - used, "%s%.6g %s", between,
+                cell.number, keys[k].words != NULL ? keys[k].words : "");
+        }
+        used = strlen(out);
+    }
+}
+
+struct spot_row {
+    double x;
+    size_t row;
+    size_t line;
+};
+
+static int compare_spots(const void *a, const void *b)
+{
+    const struct spot_row *left = a;
+    const struct spot_row *right = b;
+    if (left->line != right->line) {
+        return left->line < right->line ? -1 : 1;
+    }
+    return (left->x > right->x) - (left->x < right->x);
+}
+
+/* Index of the line of that name, new where there is none; LINES_MAX: too many. */
+static size_t line_of(struct picture *picture, const char *name)
+{
+    size_t i = 0;
+    while (i < picture->line_count && strcmp(picture->lines[i].name, name) != 0) {
+        i++;
+    }
+    if (i == picture->line_count && i < LINES_MAX) {
+        (void)snprintf(picture->lines[i].name, NAME_SIZE, "%s", name);
+        picture->line_count++;
+    }
+    return i;
+}
+
+/* Which row belongs to which line, sorted; `spots` has room for every row. */
+static size_t find_spots(struct picture *picture, struct spot_row *spots)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
+        char name[NAME_SIZE];
+        double x = fulcrum_table_at(picture->table, i, picture->x->column).number;
+        name_line(picture, i, name);
+        size_t line = isfinite(x) ? line_of(picture, name) : LINES_MAX;
+        if (line < LINES_MAX) {
+            spots[count++] = (struct spot_row){x, i, line};
+        }
+    }
+    qsort(spots, count, sizeof *spots, compare_spots);
+    return count;
+}
+
+/* What is no number cannot be drawn, and is named. */
+static enum fulcrum_status check_column(
+    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, i, key);
+        FAIL_IF(cell.text != NULL && cell.text[0] != '\0', err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s = '%.40s': expected a number", i + 1, key, cell.text);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
+    const struct fulcrum_table *table, const char *x, struct fulcrum_error *err)
+{
+    FAIL_IF(fulcrum_table_find(table, x) == fulcrum_table_columns(table), err,
+        FULCRUM_ERR_FORMAT, "no column '%s', which the chart needs", x);
+    TRY(check_column(table, x, err));
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
+        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+            const char *y = chart->panels[i].series[k].y;
+            TRY(y != NULL ? check_column(table, y, err) : FULCRUM_OK);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_spots(
+    struct picture *picture, struct spot_row *spots, struct fulcrum_error *err)
+{
+    size_t count = find_spots(picture, spots);
+    for (size_t i = 1; i < count; i++) {
+        FAIL_IF(spots[i].line == spots[i - 1].line && !(spots[i].x > spots[i - 1].x),
+            err, FULCRUM_ERR_FORMAT,
+            "two points at %s = %.6g: a chart takes a sweep over one field",
+            picture->x->column, spots[i].x);
+    }
+    FAIL_IF(picture->line_count == LINES_MAX, err, FULCRUM_ERR_RANGE,
+        "more than %d lines: too many for a chart", (int)LINES_MAX - 1);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_line_chart_check(
+    const void *given, struct fulcrum_error *err)
+{
+    const struct fulcrum_line_chart_data *data = given;
+    struct picture *picture = calloc(1, sizeof *picture);
+    struct spot_row *spots = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_MEMORY(picture, err, "a chart");
+    begin(picture, data);
+    size_t rows = fulcrum_table_rows(picture->table);
+    if (rows == 0) {
+        goto end; /* a page that says so */
+    }
+    TRY_OR_END(check_columns(picture->chart, picture->table, picture->x->column, err));
+    spots = calloc(rows, sizeof *spots);
+    status = spots != NULL ? check_spots(picture, spots, err)
+                           : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
+end:
+    free(spots);
+    free(picture);
+    return status;
+}
+
+/* The lines of the picture with the rows of each. */
+static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    size_t rows = fulcrum_table_rows(picture->table);
+    struct spot_row *spots = fulcrum_canvas_room(canvas, rows, sizeof *spots);
+    size_t *order = fulcrum_canvas_room(canvas, rows, sizeof *order);
+    double *x = fulcrum_canvas_room(canvas, rows, sizeof *x);
+    if (spots == NULL || order == NULL || x == NULL) {
+        return false;
+    }
+    size_t count = find_spots(picture, spots);
+    for (size_t i = 0; i < count; i++) {
+        struct line *line = &picture->lines[spots[i].line];
+        order[i] = spots[i].row;
+        x[i] = spots[i].x;
+        line->rows = line->count == 0 ? &order[i] : line->rows;
+        line->x = line->count == 0 ? &x[i] : line->x;
+        line->count++;
+    }
+    return true;
+}
+
+/* What people give times in, by the least of them. */
+static double time_unit(const struct picture *picture, const char *y, const char **name)
+{
+    static const struct {
+        double longest_s;
+        double unit_s;
+        const char *name;
+    } units[] = {{300.0, 1.0, "s"}, {300.0 * 60.0, 60.0, "minutes"},
+        {200.0 * 3600.0, 3600.0, "hours"}, {INFINITY, 86400.0, "days"}};
+    double least = (double)INFINITY;
+    *name = NULL;
+    if (strcmp(fulcrum_unit_of(y), "s") != 0) {
+        return 1.0;
+    }
+    for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
+        least = fmin(least, fulcrum_table_at(picture->table, i, y).number);
+    }
+    size_t i = 0;
+    while (isfinite(least) && least > units[i].longest_s) {
+        i++;
+    }
+    *name = units[i].name;
+    return units[i].unit_s;
+}
+
+/* A line's values of one column; no series where there is no memory, or no value. */
+static bool add_series(struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_panel *panel, const struct line *line,
+    const struct fulcrum_line_series *from)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const char *unit = NULL;
+    double scale = time_unit(picture, from->y, &unit);
+    double *values = fulcrum_canvas_room(canvas, 3 * line->count, sizeof *values);
+    unsigned char *hollow = fulcrum_canvas_room(canvas, line->count, 1);
+    bool is_known = false;
+    if (values == NULL || hollow == NULL) {
+        return false;
+    }
+    double *lo = values + line->count;
+    double *hi = lo + line->count;
+    for (size_t i = 0; i < line->count; i++) {
+        struct fulcrum_cell cell =
+            fulcrum_table_at(picture->table, line->rows[i], from->y);
+        const char *mark = fulcrum_table_at(picture->table, line->rows[i],
+            picture->chart->hollow_column != NULL ? picture->chart->hollow_column : "")
+                               .text;
+        values[i] = cell.number / scale;
+        lo[i] = cell.lo / scale;
+        hi[i] = cell.hi / scale;
+        hollow[i] = mark != NULL && strcmp(mark, picture->chart->hollow_text) == 0;
+        is_known = is_known || isfinite(values[i]);
+        picture->has_hollow = picture->has_hollow || (hollow[i] && isfinite(values[i]));
+    }
+    if (is_known) {
+        bool is_one = picture->line_count == 1;
+        size_t style =
+            is_one ? (size_t)(from -
+                              picture->chart->panels[panel - picture->panels].series)
+                   : (size_t)(line - picture->lines);
+        /* Bands of many lines would hide each other. */
+        const struct fulcrum_estimate estimate = {
+            values, is_one ? lo : NULL, is_one ? hi : NULL};
+        struct fulcrum_panel_series *series = &room->series[panel->series_count++];
+        *series = fulcrum_series_estimated(
+            line->x, &estimate, line->count, style, FULCRUM_LOOK_LINE);
+        series->hollow = hollow;
+        for (size_t i = 0; i < line->count && is_one; i++) {
+            picture->has_interval = picture->has_interval || isfinite(lo[i] + hi[i]);
+        }
+    }
+    return is_known;
+}
+
+/* Of one line alone: of several there are too many for one sentence. */
+static void find_best(struct picture *picture, const struct fulcrum_line_panel *from,
+    struct fulcrum_panel *panel)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const struct fulcrum_panel_series *series = &room->series[0];
+    if (picture->line_count != 1 || from->is_unjudged || panel->series_count == 0) {
+        return;
+    }
+    struct fulcrum_best best =
+        fulcrum_best_find(series->x, series->y, series->count, from->goal);
+    if (best.shape == FULCRUM_BEST_NONE) {
+        return;
+    }
+    const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
+    char sentence[128];
+    fulcrum_best_sentence(
+        sentence, sizeof sentence, &best, picture->chart->x_name, NULL);
+    (void)snprintf(room->finding, sizeof room->finding, "%s%s%s",
+        subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
+    panel->finding = room->finding;
+    /* A best value at an end of the chart gets no star. */
+    if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
+        room->best = (struct fulcrum_spot){best.x, best.y};
+        fulcrum_si_text(room->best_text, sizeof room->best_text, best.y, 3, NULL);
+        panel->best = &room->best;
+        panel->best_text = room->best_text;
+    }
+}
+
+static bool spans(
+    const struct fulcrum_panel_series *series, size_t count, double factor)
+{
+    struct fulcrum_limits span = fulcrum_limits_none();
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_limits_add_all(&span, series[i].y, series[i].count);
+    }
+    return span.lo > 0.0 && span.hi >= factor * span.lo;
+}
+
+/* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
+static enum fulcrum_axis_kind x_kind(
+    const struct picture *picture, const struct fulcrum_limits *x)
+{
+    bool is_ratio = strstr(picture->x->column, "ratio") != NULL;
+    bool doubles = x->lo > 0.0 && x->hi >= 4.0 * x->lo;
+    for (size_t i = 0; i < picture->line_count; i++) {
+        for (size_t k = 0; k < picture->lines[i].count; k++) {
+            int exponent = 0;
+            doubles = doubles && frexp(picture->lines[i].x[k], &exponent) == 0.5;
+        }
+    }
+    if (x->lo > 0.0 && is_ratio) {
+        return FULCRUM_AXIS_LOG;
+    }
+    return doubles || (x->lo > 0.0 && x->hi >= log_x_from_factor * x->lo)
+               ? FULCRUM_AXIS_LOG2
+               : FULCRUM_AXIS_LINEAR;
+}
+
+static void add_panel(
+    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+{
+    const struct fulcrum_line_panel *from = &picture->chart->panels[which];
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    struct fulcrum_limits x = fulcrum_limits_none();
+    const char *unit = NULL;
+    if (from->title == NULL || (from->is_stand_in && picture->stack.count > 0)) {
+        return;
+    }
+    (void)time_unit(picture, from->series[0].y, &unit);
+    (void)snprintf(room->title, sizeof room->title, "%s%s%s", from->title,
+        unit != NULL ? ", " : "", unit != NULL ? unit : "");
+    struct fulcrum_panel *panel = &picture->panels[which];
+    *panel = (struct fulcrum_panel){.title = room->title,
+        .series = room->series,
+        .x_options = {.pad_frac = 0.03},
+        .y_options = {.pad_frac = 0.12, .from_zero = 1},
+        .weight = which == 0 ? 1.2 : 1.0};
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        for (size_t i = 0; i < picture->line_count && from->series[k].y != NULL; i++) {
+            (void)add_series(
+                canvas, picture, panel, &picture->lines[i], &from->series[k]);
+            fulcrum_limits_add_all(&x, picture->lines[i].x, picture->lines[i].count);
+        }
+    }
+    panel->x_options.kind = x_kind(picture, &x);
+    bool is_far = spans(room->series, panel->series_count, log_y_from_factor);
+    bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
+    panel->y_options.kind = is_far && is_falling ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO;
+    find_best(picture, from, panel);
+    const struct fulcrum_panel filled = *panel;
+    fulcrum_stack_add(&picture->stack, &filled);
+}
+
+/* "; BEFORE WHAT" behind what is there, once. */
+static void append(char *out, size_t size, const char *before, const char *what)
+{
+    size_t used = strlen(out);
+    if (what != NULL && what[0] != '\0' && strstr(out, what) == NULL) {
+        (void)snprintf(
+            out + used, size - used, "%s%s%s", used > 0 ? "; " : "", before, what);
+    }
+}
+
+/* Each flag of "first; second" once. */
+static void append_flags(struct picture *picture, const char *flags)
+{
+    while (flags != NULL && *flags != '\0') {
+        char flag[SENTENCE_SIZE];
+        size_t length = strcspn(flags, ";");
+        (void)snprintf(flag, sizeof flag, "%.*s", (int)length, flags);
+        append(picture->footnote, sizeof picture->footnote, "", flag);
+        flags += length;
+        flags += strspn(flags, "; ");
+    }
+}
+
+/* A text of the result, or of the first row. */
+static const char *text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key)
+{
+    const char *text = fulcrum_result_text_of(result, key);
+    const char *cell = fulcrum_table_at(table, 0, key).text;
+    return text[0] != '\0' || cell == NULL || varies(table, key) ? text : cell;
+}
+
+static void write_words(struct picture *picture, struct fulcrum_page *page,
+    const struct fulcrum_line_chart_data *data)
+{
+    static const struct {
+        const char *key;
+        const char *before;
+    } parts[] = {{"workload", "workload "}, {"machine", "machine "},
+        {"calibration", "calibration "}};
+    const struct fulcrum_result *result = data->result;
+    const char *workload = text_of(result, picture->table, "workload");
+    const char *machine = text_of(result, picture->table, "machine");
+    (void)snprintf(picture->title, sizeof picture->title, "%s%s%s", workload,
+        workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
+    for (size_t i = picture->x->title != NULL ? 0 : 2;
+         i < sizeof parts / sizeof parts[0]; i++) {
+        append(picture->subtitle, sizeof picture->subtitle, parts[i].before,
+            text_of(result, picture->table, parts[i].key));
+    }
+    double actors = fulcrum_table_constant(picture->table, "actor_count");
+    char count[48];
+    (void)snprintf(count, sizeof count, "%.0f actors", actors);
+    append(picture->subtitle, sizeof picture->subtitle, isnan(actors) ? "actors " : "",
+        isnan(actors) ? text_of(result, picture->table, "actors_rule") : count);
+    append(picture->footnote, sizeof picture->footnote, "",
+        page->footnote != NULL ? page->footnote : picture->chart->footnote);
+    for (size_t i = 0; page->footnote == NULL && i < fulcrum_table_rows(picture->table);
+         i++) {
+        append_flags(picture, fulcrum_table_at(picture->table, i, "flags").text);
+    }
+    if (picture->x->title != NULL) {
+        (void)snprintf(picture->title, sizeof picture->title, "%s", picture->x->title);
+    }
+    page->title = page->title != NULL ? page->title : picture->title;
+    page->subtitle = page->subtitle != NULL ? page->subtitle : picture->subtitle;
+    page->footnote = picture->footnote;
+}
+
+static void fill_legend(struct picture *picture, struct fulcrum_page *page)
+{
+    const struct fulcrum_line_series *series = picture->chart->panels[0].series;
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
+        bool has_two = picture->chart->panels[i].series[1].y != NULL;
+        series = has_two ? picture->chart->panels[i].series : series;
+    }
+    for (size_t i = 0; i < picture->line_count && picture->line_count > 1; i++) {
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_LINE_AND_MARKER, i, picture->lines[i].name);
+    }
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && picture->line_count == 1; k++) {
+        const char *label = series[k].label;
+        const char *own = picture->lines[0].name;
+        label = label == NULL && k == 0 ? (own[0] != '\0' ? own : "predicted") : label;
+        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, label);
+    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, 0,
+        picture->has_hollow ? picture->chart->hollow_name : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_BAND, 0, picture->has_interval ? "90 % interval" : NULL);
+    for (size_t i = 0; i < picture->stack.count; i++) {
+        if (picture->panels[i].best != NULL) {
+            fulcrum_page_explain(
+                page, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
+            break;
+        }
+    }
+}
+
+/* For qsort. */
+static int compare_landmarks(const void *a, const void *b)
+{
+    const struct landmark *left = a;
+    const struct landmark *right = b;
+    return (left->x > right->x) - (left->x < right->x);
+}
+
+/* ", landmark" behind a paragraph of the footnote, which begins with `intro`. */
+static void tell(struct picture *picture, bool *first, const char *intro,
+    const struct landmark *landmark)
+{
+    size_t used = strlen(picture->footnote);
+    (void)snprintf(picture->footnote + used, sizeof picture->footnote - used, "%s%s%s",
+        *first && used > 0 ? "\n" : "", *first ? intro : ", ", landmark->text);
+    *first = false;
+}
+
+/* Keeps the landmarks within the axis, by x; the footnote names the others. */
+static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
+{
+    struct landmark all[LANDMARKS_MAX];
+    size_t count = 0;
+    bool first = true;
+    const struct fulcrum_axis *axis = &picture->panels[0].x;
+    for (size_t i = 0; i < fulcrum_table_rows(table) && count < LANDMARKS_MAX; i++) {
+        const char *name = fulcrum_table_at(table, i, "name").text;
+        double x = fulcrum_table_at(table, i, "x").number;
+        char number[48];
+        if (name != NULL && x > 0.0 && isfinite(x)) {
+            fulcrum_plain_text(number, sizeof number, x);
+            (void)snprintf(
+                all[count].text, sizeof all[count].text, "%s %s", name, number);
+            all[count++].x = x;
+        }
+    }
+    qsort(all, count, sizeof all[0], compare_landmarks);
+    for (size_t i = 0; i < count; i++) {
+        /* Beyond its ends an axis clamps: a line there would be at a wrong x. */
+        if (all[i].x >= axis->lo && all[i].x <= axis->hi) {
+            picture->guides[picture->landmark_count] = all[i].x;
+            picture->landmarks[picture->landmark_count++] = all[i];
+        } else {
+            tell(picture, &first, "Beyond this chart: ", &all[i]);
+        }
+    }
+}
+
+/* Names are stacked in rows of this height. */
+static double flag_row_pt(const struct fulcrum_canvas *canvas)
+{
+    return fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_FLAG) + 0.5;
+}
+
+/* Returns the rows that names take; the footnote lists those without a place. */
+static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    struct fulcrum_flag_post posts[LANDMARKS_MAX];
+    const struct fulcrum_panel *panel = &picture->panels[0];
+    for (size_t i = 0; i < picture->landmark_count; i++) {
+        posts[i] = (struct fulcrum_flag_post){
+            .x = fulcrum_axis_at(&panel->x, picture->landmarks[i].x),
+            .width_pt =
+                fulcrum_canvas_measure(canvas, &style, picture->landmarks[i].text)
+                    .width_pt};
+    }
+    double rows_max = floor(flags_frac * extent.height_pt / flag_row_pt(canvas));
+    const struct fulcrum_flag_room room = {
+        panel->header.x0, panel->header.x1, (size_t)rows_max};
+    size_t rows = fulcrum_flag_posts_place(posts, picture->landmark_count, &room);
+    bool first = true;
+    for (size_t i = 0; i < picture->landmark_count; i++) {
+        picture->landmarks[i].post = posts[i];
+        if (!posts[i].shown) {
+            tell(picture, &first, "Lines without a name: ", &picture->landmarks[i]);
+        }
+    }
+    return rows;
+}
+
+/* Poles stand on the first panel; thin lines carry them on through all panels. */
+static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *picture)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
+    double bottom = picture->panels[0].frame.y0;
+    for (size_t i = 0; i < picture->landmark_count; i++) {
+        const struct fulcrum_flag_post *post = &picture->landmarks[i].post;
+        if (!post->shown) {
+            continue;
+        }
+        double top =
+            bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
+        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt() : fulcrum_flag_gap_pt();
+        const struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
+            (struct fulcrum_spot){post->x, top + 1.5});
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){post->x + gap_pt, top}, picture->landmarks[i].text);
+    }
+}
+
+/*
+ * Ticks and the width of the axes are settled first: names of landmarks need them, the
+ * footnote needs to know which names found a place, and the panels get what is left.
+ */
+static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_page *page, const struct fulcrum_table *landmarks)
+{
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    picture->panels[picture->stack.count - 1].x_label = picture->x->words;
+    fulcrum_stack_fit(canvas, &picture->stack, body);
+    fulcrum_stack_place(canvas, &picture->stack, body);
+    take_landmarks(picture, landmarks);
+    size_t rows = place_flags(canvas, picture);
+    for (size_t i = 0; i < picture->stack.count; i++) {
+        picture->panels[i].guides = picture->guides;
+        picture->panels[i].guide_count = picture->landmark_count;
+    }
+    picture->panels[0].strip_pt =
+        rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
+    fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
+        picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
+    fulcrum_stack_place(canvas, &picture->stack, fulcrum_page_body(canvas, page));
+    fulcrum_page_draw(canvas, page);
+    draw_flags(canvas, picture);
+    fulcrum_stack_draw(canvas, &picture->stack);
+}
+
+void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *given)
+{
+    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    const struct fulcrum_line_chart_data *data = given;
+    (void)room;
+    if (picture == NULL) {
+        return;
+    }
+    begin(picture, data);
+    picture->stack.panels = picture->panels;
+    write_words(picture, page, data);
+    if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
+        return;
+    }
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
+        add_panel(canvas, picture, i);
+    }
+    if (picture->stack.count > 0) {
+        fill_legend(picture, page);
+    }
+    const struct fulcrum_table *landmarks =
+        fulcrum_result_table_of(data->result, "landmarks");
+    if (picture->stack.count > 0 && fulcrum_table_rows(landmarks) > 0) {
+        draw_with_landmarks(canvas, picture, page, landmarks);
+    } else {
+        fulcrum_stack_draw_on(canvas, &picture->stack, picture->x->words, page);
+    }
+}

@@ -1,0 +1,64 @@
+/* line_charts.c - every chart of lines over one axis, a table each. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/spec/charts.h"
+
+static const struct fulcrum_line_chart node = {
+    .table = "rows",
+    .footnote = "System watts count unused GPUs as idle; times scaled from another "
+                "machine, and watts of presets, are priors",
+    .x = {{"gpu_count", "GPUs used", "More GPUs beside the same processor"},
+        {"learner_gpu_count", "GPUs that train and do nothing else",
+            "GPUs that train beside GPUs that infer"}},
+    .x_name = "GPUs",
+    .lines = {{"machine", NULL, NULL}, {"learner_gpu_count", "learners", NULL}},
+    .panels = {{.title = "Steps per second", .series = {{"steps_per_s", NULL}}},
+        {.title = "Steps per GPU joule", .series = {{"steps_per_j_gpu", NULL}}},
+        {.title = "Steps per system joule", .series = {{"steps_per_j_system", NULL}}}},
+    .hollow_column = "bottleneck",
+    .hollow_text = "cpu",
+    .hollow_name = "hollow: too few CPU threads",
+    .best_name = "best, or fewest GPUs within 1 % of it",
+};
+
+const struct fulcrum_chart fulcrum_chart_node = {.name = "node",
+    .summary = "machines with 1 to all of their GPUs: throughput, performance per watt",
+    FULCRUM_LINE_CHART(&node)};
+
+static const struct fulcrum_line_chart actors = {
+    .table = "points",
+    .x = {{"actor_count", "actors", NULL}},
+    .x_name = "actors",
+    .panels = {{.title = "Runtime",
+                   .series = {{"runtime_s", NULL}},
+                   .goal = FULCRUM_GOAL_LEAST},
+        {.title = "Throughput, steps/s",
+            .series = {{"steps_per_s", NULL}},
+            .is_stand_in = true},
+        {.title = "Power, W",
+            .series = {{"system_w", "whole system"}, {"gpu_w", "GPU alone"}},
+            .is_unjudged = true},
+        {.title = "Performance per watt, steps/J",
+            .series = {{"steps_per_j_system", "system"}, {"steps_per_j_gpu", "GPU"}}}},
+    .best_name = "best, or fewest actors within 1 % of it",
+};
+
+const struct fulcrum_chart fulcrum_chart_actors = {.name = "actors",
+    .summary = "runtime, watts and performance per watt against the actors",
+    FULCRUM_LINE_CHART(&actors)};
+
+static const struct fulcrum_line_chart ratio = {
+    .table = "points",
+    .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)", NULL},
+        {"actor_threads_per_learner_core", "actor threads / learner cores", NULL}},
+    .x_name = "",
+    .panels = {{.title = "Throughput, steps/s", .series = {{"steps_per_s", NULL}}},
+        {.title = "Per GPU watt, steps/J", .series = {{"steps_per_j_gpu", NULL}}},
+        {.title = "Per system watt, steps/J",
+            .series = {{"steps_per_j_system", NULL}}}},
+    .best_name = "best, or smallest ratio within 1 % of it",
+    .landmark_name = "existing machine at its ratio",
+};
+
+const struct fulcrum_chart fulcrum_chart_ratio = {.name = "ratio",
+    .summary = "throughput and performance per watt against the CPU/GPU ratio",
+    FULCRUM_LINE_CHART(&ratio)};
