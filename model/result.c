@@ -40,7 +40,8 @@ struct fulcrum_table {
     size_t column_room;
     size_t row_count;
     size_t row_room;
-    size_t next; /* column of the next cell */
+    size_t at;   /* row of the next cell */
+    size_t next; /* column of it */
     bool is_main;
     bool is_keyed;
 };
@@ -193,6 +194,7 @@ static struct fulcrum_item *add_item(
     return item;
 }
 
+/* A value and its ends belong together. NOLINTNEXTLINE(readability-function-size) */
 void fulcrum_result_estimate(struct fulcrum_result *result, const char *key,
     const char *title, double value, double lo, double hi)
 {
@@ -353,8 +355,16 @@ void fulcrum_table_row(struct fulcrum_table *table)
     if (table->row_count == table->row_room) {
         grow_rows(table);
     }
-    table->row_count++;
+    table->at = table->row_count++;
     table->next = 0;
+}
+
+void fulcrum_table_return(struct fulcrum_table *table, size_t row)
+{
+    if (table != NULL && row < table->row_count) {
+        table->at = row;
+        table->next = 0;
+    }
 }
 
 static struct column *new_column(
@@ -395,10 +405,11 @@ void fulcrum_table_number(
 {
     struct column *column = next_column(table, key, title);
     if (column != NULL && !table->result->is_lost) {
-        column->numbers[table->row_count - 1] = value;
+        column->numbers[table->at] = value;
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size) */
 void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
     const char *title, double value, double lo, double hi)
 {
@@ -412,9 +423,9 @@ void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
         column->hi = new_numbers(table);
     }
     if (!table->result->is_lost) {
-        column->numbers[table->row_count - 1] = value;
-        column->lo[table->row_count - 1] = lo;
-        column->hi[table->row_count - 1] = hi;
+        column->numbers[table->at] = value;
+        column->lo[table->at] = lo;
+        column->hi[table->at] = hi;
     }
 }
 
@@ -424,7 +435,7 @@ void fulcrum_table_flag(
     struct column *column = next_column(table, key, title);
     if (column != NULL && !table->result->is_lost) {
         column->shown.kind = FULCRUM_VALUE_FLAG;
-        column->numbers[table->row_count - 1] = value ? 1.0 : 0.0;
+        column->numbers[table->at] = value ? 1.0 : 0.0;
     }
 }
 
@@ -443,7 +454,7 @@ void fulcrum_table_text(
     if (column->texts == NULL) {
         table->result->is_lost = true;
     } else {
-        column->texts[table->row_count - 1] = copy;
+        column->texts[table->at] = copy;
     }
 }
 

@@ -97,6 +97,9 @@ struct fulcrum_table *fulcrum_result_table(
 /* Begins the next row. */
 void fulcrum_table_row(struct fulcrum_table *table);
 
+/* The next cells go to a row that is there: further columns, or other values. */
+void fulcrum_table_return(struct fulcrum_table *table, size_t row);
+
 void fulcrum_table_number(
     struct fulcrum_table *table, const char *key, const char *title, double value);
 /* In files three columns: KEY, KEY_lo and KEY_hi. */

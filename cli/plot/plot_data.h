@@ -14,6 +14,7 @@
 #include "model/status.h"
 #include "plots/chart/chart.h"
 #include "plots/spec/charts.h"
+#include "presets/result/result_io.h"
 
 /* The words around a chart, from the points that it shows. */
 
@@ -91,54 +92,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_landmarks_load(
 
 /* The data of each chart, from the files that fulcrum writes. */
 
-/* A sweep over one field, sorted by x. Owns what the chart data borrow. */
-struct fulcrum_plot_sweep;
-
-/*
- *   rows     written by `fulcrum explore`; points that cannot run are left out;
- *            borrowed as long as `out` is used
- *   x        column of the x axis; other columns that vary make points ambiguous
- *   out      the caller frees it with fulcrum_plot_sweep_free
- *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, two points at one
- *            x), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_new(
-    const struct fulcrum_plot_rows *rows, const char *x,
-    struct fulcrum_plot_sweep **out, struct fulcrum_error *err);
-/* Accepts NULL. */
-void fulcrum_plot_sweep_free(struct fulcrum_plot_sweep *sweep);
-
-/* What the two panels of fulcrum_chart_runtime, _power and _sm show. */
+/* What charts of a sweep with published points show: figures of Inci et al. 2020. */
 enum fulcrum_plot_curves { FULCRUM_PLOT_RUNTIME, FULCRUM_PLOT_POWER, FULCRUM_PLOT_SM };
-
-/*
- * Speed-ups and relative runtimes, which curves of both need: as the file has them,
- * with their intervals, or those of its predictions to one of them, without: the one
- * with the fewest actors, or with the most SMs.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_add_ratios(
-    struct fulcrum_plot_sweep *sweep, struct fulcrum_error *err);
-
-/* Borrow from `sweep` and `words`; published points are left to the caller. */
-struct fulcrum_curves_data fulcrum_plot_curves_data(struct fulcrum_plot_sweep *sweep,
-    const struct fulcrum_plot_words *words, enum fulcrum_plot_curves kind);
-
-/* x of the point that the ratios of a sweep refer to; NAN: none is known. */
-double fulcrum_plot_sweep_relative_x(const struct fulcrum_plot_sweep *sweep);
-
-/* The predicted speed-up at x, between points too; NAN beyond the ends. */
-double fulcrum_plot_sweep_speedup(const struct fulcrum_plot_sweep *sweep, double x);
-
-/* A number that the sweep holds all along, such as "run.sm_count"; NAN: not known. */
-double fulcrum_plot_sweep_constant(
-    const struct fulcrum_plot_sweep *sweep, const char *path);
-
-/* The name of the calibration behind the predictions; "" where it is not known. */
-const char *fulcrum_plot_sweep_calibration(const struct fulcrum_plot_sweep *sweep);
-
-/* A sentence for the footnote, once. */
-void fulcrum_plot_sweep_add_note(struct fulcrum_plot_sweep *sweep, const char *text);
 
 /* Borrowed. */
 struct fulcrum_plot_names {
@@ -146,27 +101,17 @@ struct fulcrum_plot_names {
     size_t count;
 };
 
-/* Points of references, as they go over a sweep. Owns what the chart data borrow. */
-struct fulcrum_plot_published;
-
 /*
- * Reads references and carries their points over to the sweep's own scale; the sweep's
- * footnote says what was left out and why.
+ * Adds what those charts need to a sweep: speed-ups and relative runtimes where it has
+ * none, and points of references, carried over to the sweep's own scale ("published");
+ * its footnotes say what was left out and why.
  *   names    presets or files
- *   out      the caller frees it with fulcrum_plot_published_free
  *   fails    as fulcrum_reference_load; FULCRUM_ERR_UNSUPPORTED (a reference without a
  *            point for this chart; the detail says why), FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_published_new(
-    const struct fulcrum_plot_names *names, struct fulcrum_plot_sweep *sweep,
-    enum fulcrum_plot_curves kind, struct fulcrum_plot_published **out,
-    struct fulcrum_error *err);
-/* Accepts NULL. */
-void fulcrum_plot_published_free(struct fulcrum_plot_published *published);
-
-/* Borrowed. */
-const struct fulcrum_published *fulcrum_plot_published_sets(
-    const struct fulcrum_plot_published *published, size_t *count);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_published_add(
+    struct fulcrum_result *result, const struct fulcrum_plot_names *names,
+    enum fulcrum_plot_curves kind, struct fulcrum_error *err);
 
 /*
  * The data of the other charts.

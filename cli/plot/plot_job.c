@@ -217,6 +217,15 @@ static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
     enum fulcrum_status status = FULCRUM_OK;
     if (chart->lines->landmark_name != NULL) {
         status = add_landmarks(job, result, err);
+    } else if (chart == &fulcrum_chart_runtime) {
+        status = fulcrum_plot_published_add(
+            result, &job->references, FULCRUM_PLOT_RUNTIME, err);
+    } else if (chart == &fulcrum_chart_power) {
+        status = fulcrum_plot_published_add(
+            result, &job->references, FULCRUM_PLOT_POWER, err);
+    } else if (chart == &fulcrum_chart_sm) {
+        status =
+            fulcrum_plot_published_add(result, &job->references, FULCRUM_PLOT_SM, err);
     }
     if (status == FULCRUM_OK) {
         status = name_file(job, plot_save(job, chart, &data, err), err);
@@ -294,12 +303,6 @@ enum fulcrum_status fulcrum_plot_tornado(
 }
 
 /* Charts of sweeps. */
-
-static enum fulcrum_status read_sweep(const struct fulcrum_plot_job *job, const char *x,
-    struct fulcrum_plot_sweep **out, struct fulcrum_error *err)
-{
-    return name_file(job, fulcrum_plot_sweep_new(job->rows, x, out, err), err);
-}
 
 enum fulcrum_status fulcrum_plot_ratio(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
@@ -412,58 +415,20 @@ enum fulcrum_status fulcrum_plot_actors(
     return plot_lines(job, &fulcrum_chart_actors, err);
 }
 
-/* Published points last, as their notes go to the footnote of the sweep. */
-static enum fulcrum_status draw_curves(const struct fulcrum_plot_job *job,
-    struct fulcrum_plot_sweep *sweep, enum fulcrum_plot_curves kind,
-    struct fulcrum_error *err)
-{
-    static const struct fulcrum_chart *const charts[] = {
-        [FULCRUM_PLOT_RUNTIME] = &fulcrum_chart_runtime,
-        [FULCRUM_PLOT_POWER] = &fulcrum_chart_power,
-        [FULCRUM_PLOT_SM] = &fulcrum_chart_sm};
-    struct fulcrum_plot_published *published = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(
-        fulcrum_plot_published_new(&job->references, sweep, kind, &published, err));
-    struct fulcrum_curves_data data =
-        fulcrum_plot_curves_data(sweep, &job->room.words, kind);
-    data.published = fulcrum_plot_published_sets(published, &data.published_count);
-    status = plot_save(job, charts[kind], &data, err);
-end:
-    fulcrum_plot_published_free(published);
-    return status;
-}
-
-static enum fulcrum_status plot_curves(struct fulcrum_plot_job *job,
-    enum fulcrum_plot_curves kind, const char *x, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_sweep *sweep = NULL;
-    TRY(read_rows(job, "points", err));
-    TRY(read_sweep(job, x, &sweep, err));
-    enum fulcrum_status status = kind != FULCRUM_PLOT_POWER
-                                     ? fulcrum_plot_sweep_add_ratios(sweep, err)
-                                     : FULCRUM_OK;
-    if (status == FULCRUM_OK) {
-        status = draw_curves(job, sweep, kind, err);
-    }
-    fulcrum_plot_sweep_free(sweep);
-    return status;
-}
-
 enum fulcrum_status fulcrum_plot_runtime(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    return plot_curves(job, FULCRUM_PLOT_RUNTIME, "actor_count", err);
+    return plot_lines(job, &fulcrum_chart_runtime, err);
 }
 
 enum fulcrum_status fulcrum_plot_power(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    return plot_curves(job, FULCRUM_PLOT_POWER, "actor_count", err);
+    return plot_lines(job, &fulcrum_chart_power, err);
 }
 
 enum fulcrum_status fulcrum_plot_sm(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    return plot_curves(job, FULCRUM_PLOT_SM, "run.sm_count", err);
+    return plot_lines(job, &fulcrum_chart_sm, err);
 }

@@ -16,12 +16,13 @@
 
 #include "calibrate/reference/comparison.h"
 #include "cli/plot/plot_data.h"
+#include "model/quantity.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
-enum { NAME_SIZE = 200, PANELS = FULCRUM_CURVES_PANELS };
+enum { NAME_SIZE = 200, PANELS = 2, REFERENCES_MAX = 4 };
 
 /* A value and how far rounding lets it be off. */
 struct rounded {
@@ -30,24 +31,143 @@ struct rounded {
     double hi;
 };
 
-/* Room for the points of one reference in one panel. */
-struct set {
-    double *numbers; /* x, value, lo, hi, one after the other; owned */
-    unsigned char *is_fitted;
-    size_t count;
-};
-
-struct fulcrum_plot_published {
-    struct fulcrum_plot_sweep *sweep; /* borrowed while it is being filled, as is */
+/* References on their way over a sweep. */
+struct publication {
+    struct fulcrum_result *result;           /* of the sweep; borrowed, as is */
+    struct fulcrum_table *points;            /* its rows */
+    struct fulcrum_table *out;               /* "published" */
+    const char *x;                           /* the column that the chart goes over */
+    double relative_x;                       /* that its ratios refer to */
     struct fulcrum_calibration *calibration; /* behind the sweep; owned, may be NULL */
     enum fulcrum_plot_curves kind;
     size_t reference_count;
-    struct fulcrum_reference *references[FULCRUM_PUBLISHED_MAX];
-    char names[FULCRUM_PUBLISHED_MAX][NAME_SIZE];
-    struct set sets[FULCRUM_PUBLISHED_MAX];
-    size_t count;
-    struct fulcrum_published published[FULCRUM_PUBLISHED_MAX];
+    struct fulcrum_reference *references[REFERENCES_MAX];
 };
+
+/* Ratios of a sweep. */
+
+static struct fulcrum_table *points_of(const struct fulcrum_result *result)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "points");
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
+
+static double number_at(const struct fulcrum_table *table, size_t row, const char *key)
+{
+    return fulcrum_table_at(table, row, key).number;
+}
+
+static bool has_numbers(const struct fulcrum_table *table, const char *key)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        if (isfinite(number_at(table, i, key))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 1 / value, with its interval the other way round. */
+static struct fulcrum_cell inverted(struct fulcrum_cell cell)
+{
+    return (struct fulcrum_cell){
+        cell.number > 0.0 ? 1.0 / cell.number : FULCRUM_UNKNOWN,
+        cell.hi > 0.0 ? 1.0 / cell.hi : FULCRUM_UNKNOWN,
+        cell.lo > 0.0 ? 1.0 / cell.lo : FULCRUM_UNKNOWN, NULL};
+}
+
+/* The row with a rate that has the least x, or the most; the number of rows: none. */
+static size_t base_row(
+    const struct fulcrum_table *points, const char *x, const char *key, bool most)
+{
+    size_t rows = fulcrum_table_rows(points);
+    size_t base = rows;
+    for (size_t i = 0; i < rows; i++) {
+        double here = number_at(points, i, x);
+        double best = base < rows ? number_at(points, base, x) : FULCRUM_UNKNOWN;
+        if (isfinite(number_at(points, i, key)) &&
+            (base == rows || (most ? here > best : here < best))) {
+            base = i;
+        }
+    }
+    return base;
+}
+
+/*
+ * Speed-ups and relative runtimes, which charts of both need: as the file has them, or
+ * those of its predictions to one of them: the one with the fewest actors, or with the
+ * most SMs. The point whose ratio to itself is 1 exactly becomes "relative_x".
+ */
+static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
+{
+    struct fulcrum_table *points = points_of(result);
+    bool has_speedup = has_numbers(points, "speedup");
+    bool has_rel = has_numbers(points, "runtime_rel");
+    bool has_rate = has_numbers(points, "steps_per_s");
+    const char *key = has_rate ? "steps_per_s" : "runtime_s";
+    size_t rows = fulcrum_table_rows(points);
+    size_t base = has_speedup || has_rel ? rows : base_row(points, x, key, from_most);
+    double relative_x = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < rows; i++) {
+        struct fulcrum_cell speedup = fulcrum_table_at(points, i, "speedup");
+        struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
+        if (!has_speedup && has_rel) {
+            speedup = inverted(rel);
+        } else if (base < rows) {
+            double ratio = number_at(points, i, key) / number_at(points, base, key);
+            speedup.number = has_rate ? ratio : 1.0 / ratio;
+        }
+        rel = has_rel ? rel : inverted(speedup);
+        bool is_wide = speedup.hi > speedup.lo;
+        if (fabs(speedup.number - 1.0) < 1e-12 && !is_wide && isnan(relative_x)) {
+            relative_x = number_at(points, i, x);
+        }
+        fulcrum_table_return(points, i);
+        fulcrum_table_estimate(
+            points, "speedup", NULL, speedup.number, speedup.lo, speedup.hi);
+        fulcrum_table_estimate(points, "runtime_rel", NULL, rel.number, rel.lo, rel.hi);
+    }
+    fulcrum_result_number(result, "relative_x", NULL, relative_x);
+    if (base < rows) {
+        fulcrum_result_note(result, "footnotes",
+            "ratios of the predictions themselves, without an interval: 'fulcrum "
+            "explore "
+            "--relative-to' gives one");
+    }
+}
+
+/* The predicted speed-up at x, between points too; NAN beyond the ends. */
+static double speedup_at(const struct publication *plot, double x)
+{
+    double below = -INFINITY;
+    double above = INFINITY;
+    double from = FULCRUM_UNKNOWN;
+    double to = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < fulcrum_table_rows(plot->points); i++) {
+        double here = number_at(plot->points, i, plot->x);
+        double value = number_at(plot->points, i, "speedup");
+        if (here <= x * (1.0 + 1e-9) && here > below) {
+            below = here;
+            from = value;
+        }
+        if (here >= x * (1.0 - 1e-9) && here < above) {
+            above = here;
+            to = value;
+        }
+    }
+    double share = above > below ? (x - below) / (above - below) : 0.0;
+    return from + share * (to - from);
+}
+
+/* A number that all points have in common, such as "run.sm_count"; NAN: not known. */
+static double held_by_all(const struct publication *plot, const char *path)
+{
+    const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
+    return fulcrum_table_constant(plot->points, column);
+}
+
+/* Published points. */
 
 static const char *x_path(enum fulcrum_plot_curves kind)
 {
@@ -93,15 +213,14 @@ static int differ_in_x_alone(const struct fulcrum_reference_point *a,
 
 /* The setting that the sweep holds at another value; NULL: none that is known. */
 static const struct fulcrum_reference_setting *find_conflict(
-    const struct fulcrum_plot_published *plot,
-    const struct fulcrum_reference_point *point)
+    const struct publication *plot, const struct fulcrum_reference_point *point)
 {
     for (size_t i = 0; i < point->setting_count; i++) {
         const struct fulcrum_reference_setting *setting = &point->settings[i];
         if (strcmp(setting->path, x_path(plot->kind)) == 0 || isnan(setting->number)) {
             continue;
         }
-        double held = fulcrum_plot_sweep_constant(plot->sweep, setting->path);
+        double held = held_by_all(plot, setting->path);
         if (!isnan(held) && !same(held, setting->number)) {
             return setting;
         }
@@ -155,7 +274,7 @@ static int point_speedup(
 }
 
 /* The speed-up that a reference states of x, relative to its own point. */
-static int stated_at(const struct fulcrum_plot_published *plot,
+static int stated_at(const struct publication *plot,
     const struct fulcrum_reference *reference, double x, struct rounded *out)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -168,12 +287,11 @@ static int stated_at(const struct fulcrum_plot_published *plot,
 }
 
 /* The same for one whose ratios refer to the sweep's own point. */
-static int published_at(const struct fulcrum_plot_published *plot,
+static int published_at(const struct publication *plot,
     const struct fulcrum_reference *reference, double x, struct rounded *out)
 {
     double base = x_of(&reference->points[reference->relative_to], plot->kind);
-    return same(base, fulcrum_plot_sweep_relative_x(plot->sweep)) &&
-           stated_at(plot, reference, x, out);
+    return same(base, plot->relative_x) && stated_at(plot, reference, x, out);
 }
 
 static void write_link(struct link *link, const char *what, double x)
@@ -187,10 +305,10 @@ static void write_link(struct link *link, const char *what, double x)
 }
 
 /* A reference that has the sweep's point among its own needs nobody else. */
-static int find_own_link(const struct fulcrum_plot_published *plot,
+static int find_own_link(const struct publication *plot,
     const struct fulcrum_reference *reference, struct link *out)
 {
-    double base = fulcrum_plot_sweep_relative_x(plot->sweep);
+    double base = plot->relative_x;
     struct rounded stated;
     if (!stated_at(plot, reference, base, &stated)) {
         return 0;
@@ -204,13 +322,12 @@ static int find_own_link(const struct fulcrum_plot_published *plot,
 }
 
 /* Returns 0 where nothing is known of the point that a reference's ratios refer to. */
-static int find_link(const struct fulcrum_plot_published *plot,
+static int find_link(const struct publication *plot,
     const struct fulcrum_reference *reference, struct link *out)
 {
     double x = x_of(&reference->points[reference->relative_to], plot->kind);
     *out = (struct link){.speedup = {1.0, 1.0, 1.0}};
-    if (same(x, fulcrum_plot_sweep_relative_x(plot->sweep)) ||
-        find_own_link(plot, reference, out)) {
+    if (same(x, plot->relative_x) || find_own_link(plot, reference, out)) {
         return 1;
     }
     for (size_t i = 0; i < plot->reference_count; i++) {
@@ -220,7 +337,7 @@ static int find_link(const struct fulcrum_plot_published *plot,
             return 1;
         }
     }
-    double predicted = fulcrum_plot_sweep_speedup(plot->sweep, x);
+    double predicted = speedup_at(plot, x);
     out->speedup = (struct rounded){predicted, predicted, predicted};
     write_link(out, "predicted", x);
     return !isnan(predicted);
@@ -235,8 +352,8 @@ struct item {
 };
 
 /* A value in the unit of a panel. Returns 0 where the observation is none of it. */
-static int value_in_panel(const struct fulcrum_plot_published *plot,
-    const struct item *item, size_t panel, struct rounded *out)
+static int value_in_panel(const struct publication *plot, const struct item *item,
+    size_t panel, struct rounded *out)
 {
     static const char *const power[PANELS] = {"gpu_w", "steps_per_j_gpu"};
     if (plot->kind == FULCRUM_PLOT_POWER) {
@@ -257,37 +374,30 @@ static int value_in_panel(const struct fulcrum_plot_published *plot,
     return 1;
 }
 
-static enum fulcrum_status add_point(struct fulcrum_plot_published *plot,
-    const struct item *item, size_t panel, struct fulcrum_error *err)
+/* Returns whether the observation has a place in the panel. */
+static bool add_point(
+    struct publication *plot, const struct item *item, size_t panel, const char *name)
 {
     struct rounded value;
     if (!value_in_panel(plot, item, panel, &value)) {
-        return FULCRUM_OK;
+        return false;
     }
-    size_t room = item->reference->point_count;
-    struct set *set = &plot->sets[plot->count];
-    if (set->numbers == NULL) {
-        set->numbers = calloc(4 * room, sizeof *set->numbers);
-        set->is_fitted = calloc(room, sizeof *set->is_fitted);
-    }
-    FAIL_IF(set->numbers == NULL || set->is_fitted == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "published points");
-    if (set->count == room) {
-        return FULCRUM_OK; /* a quantity given twice in a point */
-    }
-    size_t i = set->count++;
-    set->numbers[i] = x_of(&item->reference->points[item->point], plot->kind);
-    set->numbers[room + i] = value.value;
-    set->numbers[2 * room + i] = value.lo > 0.0 ? value.lo : (double)NAN;
-    set->numbers[3 * room + i] = value.hi;
-    set->is_fitted[i] =
+    bool is_fitted =
         plot->calibration != NULL &&
         fulcrum_fitted_points_point(plot->calibration, item->reference, item->point);
-    return FULCRUM_OK;
+    fulcrum_table_row(plot->out);
+    fulcrum_table_text(plot->out, "name", NULL, name);
+    fulcrum_table_number(plot->out, "panel", NULL, (double)panel);
+    fulcrum_table_number(
+        plot->out, "x", NULL, x_of(&item->reference->points[item->point], plot->kind));
+    fulcrum_table_estimate(plot->out, "value", NULL, value.value,
+        value.lo > 0.0 ? value.lo : FULCRUM_UNKNOWN, value.hi);
+    fulcrum_table_flag(plot->out, "is_fitted", NULL, is_fitted);
+    return true;
 }
 
 /* Why a point has no place on this chart; "" where it has one. */
-static void find_obstacle(const struct fulcrum_plot_published *plot,
+static void find_obstacle(const struct publication *plot,
     const struct fulcrum_reference *reference, size_t i, char *out, size_t size)
 {
     const struct fulcrum_reference_point *point = &reference->points[i];
@@ -297,7 +407,7 @@ static void find_obstacle(const struct fulcrum_plot_published *plot,
         (void)snprintf(out, size, "does not say %s", x_path(plot->kind));
     } else if (conflict != NULL) {
         (void)snprintf(out, size, "is of %s = %.6g, the sweep of %.6g", conflict->path,
-            conflict->number, fulcrum_plot_sweep_constant(plot->sweep, conflict->path));
+            conflict->number, held_by_all(plot, conflict->path));
     } else if (reference->is_relative &&
                !differ_in_x_alone(point, &reference->points[reference->relative_to],
                    x_path(plot->kind))) {
@@ -310,79 +420,46 @@ static void find_obstacle(const struct fulcrum_plot_published *plot,
 struct job {
     const struct fulcrum_reference *reference;
     const struct link *link; /* NULL: not relative */
+    char name[NAME_SIZE];    /* in the legend */
     size_t added;
     size_t left_out;
     char obstacle[200]; /* of the last point left out */
 };
 
 /* The point that ratios refer to says nothing: it is 1 by definition. */
-static bool is_base(
-    const struct fulcrum_plot_published *plot, const struct job *job, size_t i)
+static bool is_base(const struct publication *plot, const struct job *job, size_t i)
 {
     double x = x_of(&job->reference->points[i], plot->kind);
     if (job->link != NULL && job->link->is_own) {
-        return same(x, fulcrum_plot_sweep_relative_x(plot->sweep));
+        return same(x, plot->relative_x);
     }
     return job->reference->is_relative && i == job->reference->relative_to;
 }
 
-static enum fulcrum_status add_observations(struct fulcrum_plot_published *plot,
-    const struct job *job, size_t i, size_t panel, struct fulcrum_error *err)
+static void add_panel(struct publication *plot, struct job *job, size_t panel)
 {
-    const struct fulcrum_reference_point *point = &job->reference->points[i];
-    for (size_t k = 0; k < point->observation_count; k++) {
-        const struct item item = {
-            job->reference, i, &point->observations[k], job->link};
-        TRY(add_point(plot, &item, panel, err));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status add_panel(struct fulcrum_plot_published *plot,
-    struct job *job, size_t panel, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < job->reference->point_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < job->reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &job->reference->points[i];
         char obstacle[sizeof job->obstacle];
         find_obstacle(plot, job->reference, i, obstacle, sizeof obstacle);
         if (is_base(plot, job, i)) {
             continue;
         }
-        if (obstacle[0] == '\0') {
-            status = add_observations(plot, job, i, panel, err);
-        } else {
+        for (size_t k = 0; k < point->observation_count && obstacle[0] == '\0'; k++) {
+            const struct item item = {
+                job->reference, i, &point->observations[k], job->link};
+            job->added += add_point(plot, &item, panel, job->name) ? 1 : 0;
+        }
+        if (obstacle[0] != '\0') {
             job->left_out += panel == 0 ? 1 : 0;
             (void)snprintf(job->obstacle, sizeof job->obstacle, "%s", obstacle);
         }
     }
-    return status;
-}
-
-/* Closes the set of points that was just filled, unless it is empty. */
-static void finish_set(
-    struct fulcrum_plot_published *plot, struct job *job, size_t index, size_t panel)
-{
-    const struct set *set = &plot->sets[plot->count];
-    size_t room = job->reference->point_count;
-    if (set->count == 0) {
-        return;
-    }
-    job->added += set->count;
-    plot->published[plot->count++] = (struct fulcrum_published){
-        .name = plot->names[index],
-        .panel = panel,
-        .x = set->numbers,
-        .value = set->numbers + room,
-        .lo = set->numbers + 2 * room,
-        .hi = set->numbers + 3 * room,
-        .is_fitted = set->is_fitted,
-        .count = set->count,
-    };
 }
 
 /* A reference that adds nothing was named by mistake. */
-static enum fulcrum_status judge(const struct fulcrum_plot_published *plot,
-    const struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status judge(
+    const struct publication *plot, const struct job *job, struct fulcrum_error *err)
 {
     static const char *const wanted[] = {
         [FULCRUM_PLOT_RUNTIME] = "speedup or runtime_rel of a relative reference",
@@ -398,13 +475,13 @@ static enum fulcrum_status judge(const struct fulcrum_plot_published *plot,
         char note[400];
         (void)snprintf(note, sizeof note, "%s: %zu left out: a point %s",
             job->reference->name, job->left_out, job->obstacle);
-        fulcrum_plot_sweep_add_note(plot->sweep, note);
+        fulcrum_result_note(plot->result, "footnotes", note);
     }
     return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_reference(
-    struct fulcrum_plot_published *plot, size_t index, struct fulcrum_error *err)
+    struct publication *plot, size_t index, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = plot->references[index];
     assert(reference != NULL);
@@ -420,20 +497,18 @@ static enum fulcrum_status add_reference(
         job.link = &link;
     }
     (void)snprintf(
-        plot->names[index], NAME_SIZE, "published: %s%s", reference->name, link.words);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t panel = 0; panel < PANELS && status == FULCRUM_OK; panel++) {
-        status = add_panel(plot, &job, panel, err);
-        finish_set(plot, &job, index, panel);
+        job.name, sizeof job.name, "published: %s%s", reference->name, link.words);
+    for (size_t panel = 0; panel < PANELS; panel++) {
+        add_panel(plot, &job, panel);
     }
-    return status == FULCRUM_OK ? judge(plot, &job, err) : status;
+    return judge(plot, &job, err);
 }
 
 /* All are read before the first is placed, as one may be chained on another. */
-static enum fulcrum_status load_references(struct fulcrum_plot_published *plot,
+static enum fulcrum_status load_references(struct publication *plot,
     const struct fulcrum_plot_names *names, struct fulcrum_error *err)
 {
-    const size_t most = FULCRUM_PUBLISHED_MAX / PANELS;
+    const size_t most = REFERENCES_MAX;
     FAIL_IF(names->count > most, err, FULCRUM_ERR_RANGE,
         "--reference: %zu are given: expected at most %zu", names->count, most);
     enum fulcrum_status status = FULCRUM_OK;
@@ -444,52 +519,38 @@ static enum fulcrum_status load_references(struct fulcrum_plot_published *plot,
     return status;
 }
 
-enum fulcrum_status fulcrum_plot_published_new(const struct fulcrum_plot_names *names,
-    struct fulcrum_plot_sweep *sweep, enum fulcrum_plot_curves kind,
-    struct fulcrum_plot_published **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_published_add(struct fulcrum_result *result,
+    const struct fulcrum_plot_names *names, enum fulcrum_plot_curves kind,
+    struct fulcrum_error *err)
 {
-    struct fulcrum_plot_published *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "published points");
-    plot->sweep = sweep;
-    plot->kind = kind;
-    enum fulcrum_status status = load_references(plot, names, err);
-    if (status == FULCRUM_OK) {
-        /* A calibration that is not at hand leaves open what its fit has seen. */
-        const char *name = fulcrum_plot_sweep_calibration(plot->sweep);
-        struct fulcrum_error unheard;
-        if (name[0] != '\0' && fulcrum_calibration_load(
-                                   name, &plot->calibration, &unheard) != FULCRUM_OK) {
-            plot->calibration = NULL;
-        }
+    struct publication plot = {.result = result, .kind = kind};
+    enum fulcrum_status status = FULCRUM_OK;
+    plot.points = points_of(result);
+    plot.x = kind == FULCRUM_PLOT_SM ? "run.sm_count" : "actor_count";
+    if (kind != FULCRUM_PLOT_POWER) {
+        add_ratios(result, plot.x, kind == FULCRUM_PLOT_SM);
     }
-    for (size_t i = 0; i < names->count && status == FULCRUM_OK; i++) {
-        status = add_reference(plot, i, err);
+    plot.relative_x = fulcrum_result_number_of(result, "relative_x");
+    TRY_OR_END(load_references(&plot, names, err));
+    plot.out =
+        names->count > 0 ? fulcrum_result_table(result, "published", NULL) : NULL;
+    /* A calibration that is not at hand leaves open what its fit has seen. */
+    const char *name = fulcrum_result_text_of(result, "calibration");
+    const char *cell = fulcrum_table_at(plot.points, 0, "calibration").text;
+    name = name[0] == '\0' && cell != NULL ? cell : name;
+    struct fulcrum_error unheard;
+    if (names->count > 0 && name[0] != '\0' &&
+        fulcrum_calibration_load(name, &plot.calibration, &unheard) != FULCRUM_OK) {
+        plot.calibration = NULL;
     }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_published_free(plot);
-        return status;
+    for (size_t i = 0; i < names->count; i++) {
+        TRY_OR_END(add_reference(&plot, i, err));
     }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_published_free(struct fulcrum_plot_published *published)
-{
-    if (published == NULL) {
-        return;
+    status = fulcrum_result_check(result, err);
+end:
+    for (size_t i = 0; i < plot.reference_count; i++) {
+        fulcrum_reference_free(plot.references[i]);
     }
-    for (size_t i = 0; i < FULCRUM_PUBLISHED_MAX; i++) {
-        fulcrum_reference_free(published->references[i]);
-        free(published->sets[i].numbers);
-        free(published->sets[i].is_fitted);
-    }
-    fulcrum_calibration_free(published->calibration);
-    free(published);
-}
-
-const struct fulcrum_published *fulcrum_plot_published_sets(
-    const struct fulcrum_plot_published *published, size_t *count)
-{
-    *count = published->count;
-    return published->published;
+    fulcrum_calibration_free(plot.calibration);
+    return status;
 }

@@ -22,7 +22,10 @@
 
 enum {
     LINES_MAX = 12,
-    SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX,
+    PUBLISHED_MAX = 8,
+    SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
+    NOTES_MAX = 16,
+    SEEN_STYLE = 7, /* grey: of any reference */
     NAME_SIZE = 96,
     SENTENCE_SIZE = 200,
     WORDS_SIZE = 2000,
@@ -31,6 +34,7 @@ enum {
 
 static const double log_x_from_factor = 12.0;
 static const double log_y_from_factor = 20.0;
+static const double log_relative_from_factor = 5.0;
 /* Names of landmarks get at most this share of the page's height. */
 static const double flags_frac = 0.12;
 static const double flags_gap_pt = 3.0;
@@ -44,6 +48,7 @@ struct line {
 
 struct panel_room {
     struct fulcrum_panel_series series[SERIES_MAX];
+    struct fulcrum_panel_note notes[NOTES_MAX];
     struct fulcrum_spot best;
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
@@ -69,6 +74,12 @@ struct picture {
     struct fulcrum_stack stack;
     bool has_hollow;
     bool has_interval;
+    const struct fulcrum_table *published;
+    double relative_x;
+    size_t published_count;
+    const char *published_names[PUBLISHED_MAX];
+    bool has_seen;
+    struct fulcrum_panel_top top;
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
     size_t landmark_count;
     double guides[LANDMARKS_MAX];
@@ -120,6 +131,8 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
     picture->chart = data->chart->lines;
     picture->table = table_of(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
+    picture->published = fulcrum_result_table_of(data->result, "published");
+    picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
     for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
         picture->tells[k] = strcmp(keys[k].column, picture->x->column) != 0 &&
                             (k == 0 || varies(picture->table, keys[k].column));
@@ -397,6 +410,168 @@ static bool spans(
     return span.lo > 0.0 && span.hi >= factor * span.lo;
 }
 
+/* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
+static size_t published_index(struct picture *picture, const char *name)
+{
+    size_t i = 0;
+    while (i < picture->published_count &&
+           strcmp(picture->published_names[i], name) != 0) {
+        i++;
+    }
+    if (i == picture->published_count && i < PUBLISHED_MAX) {
+        picture->published_names[picture->published_count++] = name;
+    }
+    return i;
+}
+
+/* Colours that stand out from the curve's come first. */
+static size_t published_style(size_t index)
+{
+    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
+    return styles[index];
+}
+
+/* The value beside its mark; two references that say the same of a point say it once.
+ */
+static void add_note(struct fulcrum_panel *panel, struct fulcrum_panel_note *notes,
+    struct fulcrum_spot spot, const char *unit)
+{
+    struct fulcrum_panel_note note = {.spot = spot};
+    char value[24];
+    fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
+    (void)snprintf(note.text, sizeof note.text, "%s%s", value, unit);
+    for (size_t i = 0; i < panel->note_count; i++) {
+        if (fabs(notes[i].spot.x - spot.x) <= 1e-9 * fabs(spot.x) &&
+            strcmp(notes[i].text, note.text) == 0) {
+            return;
+        }
+    }
+    if (panel->note_count < NOTES_MAX) {
+        notes[panel->note_count++] = note;
+    }
+}
+
+/* Points of one reference in one panel. Bars show how far rounding lets them be off. */
+static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_panel *panel, size_t which, size_t index)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    size_t rows = fulcrum_table_rows(picture->published);
+    double *numbers = fulcrum_canvas_room(canvas, 4 * rows, sizeof *numbers);
+    unsigned char *hollow = fulcrum_canvas_room(canvas, rows, 1);
+    const char *unit = picture->chart->panels[which].note_unit;
+    size_t count = 0;
+    if (numbers == NULL || hollow == NULL || panel->series_count == SERIES_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        const struct fulcrum_table *table = picture->published;
+        const char *name = fulcrum_table_at(table, i, "name").text;
+        struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
+        if (name == NULL ||
+            fulcrum_table_at(table, i, "panel").number != (double)which ||
+            published_index(picture, name) != index) {
+            continue;
+        }
+        numbers[count] = fulcrum_table_at(table, i, "x").number;
+        numbers[rows + count] = value.number;
+        numbers[2 * rows + count] = value.lo;
+        numbers[3 * rows + count] = value.hi;
+        hollow[count] = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
+        picture->has_seen = picture->has_seen || hollow[count];
+        if (unit != NULL) {
+            add_note(panel, room->notes,
+                (struct fulcrum_spot){numbers[count], value.number}, unit);
+        }
+        count++;
+    }
+    if (count > 0) {
+        const struct fulcrum_estimate values = {
+            numbers + rows, numbers + 2 * rows, numbers + 3 * rows};
+        struct fulcrum_panel_series *series = &room->series[panel->series_count++];
+        *series = fulcrum_series_estimated(
+            numbers, &values, count, published_style(index), FULCRUM_LOOK_POINTS);
+        series->hollow = hollow;
+    }
+}
+
+static void add_published(struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_panel *panel, size_t which)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(picture->published); i++) {
+        const char *name = fulcrum_table_at(picture->published, i, "name").text;
+        (void)published_index(picture, name != NULL ? name : "");
+    }
+    panel->notes = picture->rooms[picture->stack.count].notes;
+    for (size_t index = 0; index < picture->published_count; index++) {
+        add_published_series(canvas, picture, panel, which, index);
+    }
+}
+
+/* Where a value of the second scale lies on the x axis: both go by logarithms, nearly.
+ */
+static double x_of_top(const struct picture *picture, const double *tops, double value)
+{
+    const struct line *line = &picture->lines[0];
+    for (size_t i = 1; i < line->count; i++) {
+        double from = tops[i - 1];
+        double to = tops[i];
+        if ((value - from) * (value - to) <= 0.0) {
+            double share = log(value / from) / log(to / from);
+            return line->x[i - 1] * pow(line->x[i] / line->x[i - 1], share);
+        }
+    }
+    return FULCRUM_UNKNOWN;
+}
+
+/* A second scale needs values that rise, or fall, all along. */
+static bool is_in_order(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        /* Written so that NAN fails. */
+        if (!(values[i] > 0.0) ||
+            (i > 0 && !((values[i] - values[i - 1]) * (values[1] - values[0]) > 0.0))) {
+            return false;
+        }
+    }
+    return count >= 2;
+}
+
+/* Round values of the second scale at the places along x where they are reached. */
+static void fill_top(struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    const struct line *line = &picture->lines[0];
+    const char *column = picture->chart->top_column;
+    if (column == NULL || picture->stack.count == 0 || picture->line_count != 1 ||
+        !(line->x[0] > 0.0)) {
+        return;
+    }
+    double *tops = fulcrum_canvas_room(canvas, line->count, sizeof *tops);
+    struct fulcrum_limits span = fulcrum_limits_none();
+    struct fulcrum_axis axis;
+    for (size_t i = 0; tops != NULL && i < line->count; i++) {
+        tops[i] = fulcrum_table_at(picture->table, line->rows[i], column).number;
+    }
+    if (tops == NULL || !is_in_order(tops, line->count)) {
+        return;
+    }
+    fulcrum_limits_add_all(&span, tops, line->count);
+    const struct fulcrum_axis_options options = {
+        .kind = picture->panels[0].x_options.kind, .ticks_wanted = 8.0};
+    fulcrum_axis_fit(&axis, &span, &options);
+    for (size_t i = 0; i < axis.tick_count; i++) {
+        struct fulcrum_tick tick = axis.ticks[i];
+        tick.value = x_of_top(picture, tops, tick.value);
+        if (picture->top.tick_count < FULCRUM_TOP_TICKS_MAX && isfinite(tick.value) &&
+            tick.label[0] != '\0') {
+            picture->top.ticks[picture->top.tick_count++] = tick;
+        }
+    }
+    picture->top.label = picture->chart->top_label;
+    picture->panels[0].top = &picture->top;
+    picture->panels[0].strip_pt = fulcrum_panel_top_pt(canvas);
+}
+
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
 static enum fulcrum_axis_kind x_kind(
     const struct picture *picture, const struct fulcrum_limits *x)
@@ -428,8 +603,15 @@ static void add_panel(
         return;
     }
     (void)time_unit(picture, from->series[0].y, &unit);
-    (void)snprintf(room->title, sizeof room->title, "%s%s%s", from->title,
-        unit != NULL ? ", " : "", unit != NULL ? unit : "");
+    if (from->is_relative && isfinite(picture->relative_x)) {
+        char at[48];
+        fulcrum_plain_text(at, sizeof at, picture->relative_x);
+        (void)snprintf(room->title, sizeof room->title, "%s %s %s", from->title, at,
+            picture->chart->x_name);
+    } else {
+        (void)snprintf(room->title, sizeof room->title, "%s%s%s", from->title,
+            unit != NULL ? ", " : "", unit != NULL ? unit : "");
+    }
     struct fulcrum_panel *panel = &picture->panels[which];
     *panel = (struct fulcrum_panel){.title = room->title,
         .series = room->series,
@@ -444,10 +626,14 @@ static void add_panel(
         }
     }
     panel->x_options.kind = x_kind(picture, &x);
-    bool is_far = spans(room->series, panel->series_count, log_y_from_factor);
+    bool is_far = spans(room->series, panel->series_count,
+        from->is_relative ? log_relative_from_factor : log_y_from_factor);
     bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
     panel->y_options.kind = is_far && is_falling ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO;
     find_best(picture, from, panel);
+    if (panel->series_count > 0) {
+        add_published(canvas, picture, panel, which);
+    }
     const struct fulcrum_panel filled = *panel;
     fulcrum_stack_add(&picture->stack, &filled);
 }
@@ -513,6 +699,11 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
          i++) {
         append_flags(picture, fulcrum_table_at(picture->table, i, "flags").text);
     }
+    const struct fulcrum_table *notes = fulcrum_result_table_of(result, "footnotes");
+    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
+        append(picture->footnote, sizeof picture->footnote, "",
+            fulcrum_table_cell(notes, i, 0).text);
+    }
     if (picture->x->title != NULL) {
         (void)snprintf(picture->title, sizeof picture->title, "%s", picture->x->title);
     }
@@ -542,6 +733,12 @@ static void fill_legend(struct picture *picture, struct fulcrum_page *page)
         picture->has_hollow ? picture->chart->hollow_name : NULL);
     fulcrum_page_explain(
         page, FULCRUM_SWATCH_BAND, 0, picture->has_interval ? "90 % interval" : NULL);
+    for (size_t i = 0; i < picture->published_count; i++) {
+        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
+            picture->published_names[i]);
+    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, SEEN_STYLE,
+        picture->has_seen ? "hollow: the fit has seen it" : NULL);
     for (size_t i = 0; i < picture->stack.count; i++) {
         if (picture->panels[i].best != NULL) {
             fulcrum_page_explain(
@@ -703,6 +900,7 @@ void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page 
     }
     if (picture->stack.count > 0) {
         fill_legend(picture, page);
+        fill_top(canvas, picture);
     }
     const struct fulcrum_table *landmarks =
         fulcrum_result_table_of(data->result, "landmarks");

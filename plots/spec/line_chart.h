@@ -26,8 +26,10 @@ struct fulcrum_line_panel {
     const char *title; /* of seconds: without the unit, which follows the values */
     struct fulcrum_line_series series[FULCRUM_LINE_SERIES_MAX];
     enum fulcrum_goal goal;
-    bool is_unjudged; /* no value is better than another */
-    bool is_stand_in; /* drawn where the panel before it has no value */
+    bool is_unjudged;      /* no value is better than another */
+    bool is_stand_in;      /* drawn where the panel before it has no value */
+    bool is_relative;      /* the title goes on with the result's "relative_x" */
+    const char *note_unit; /* after published values beside their marks; NULL: none */
 };
 
 /* A column that tells lines apart, or that lines go over. {NULL}: none. */
@@ -57,7 +59,15 @@ struct fulcrum_line_chart {
      * They are rows of name and x in the result's table "landmarks".
      */
     const char *landmark_name;
+    const char *top_column; /* a second scale along the top; NULL: none */
+    const char *top_label;
 };
+
+/*
+ * Points of references go over the lines: rows of name, panel (an index), x, value with
+ * its interval, and is_fitted in the result's table "published". Texts under
+ * "footnotes" go to the footnote.
+ */
 
 /* The data of any chart of this kind; the texts replace those made from the result. */
 struct fulcrum_line_chart_data {

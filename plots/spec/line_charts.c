@@ -62,3 +62,63 @@ static const struct fulcrum_line_chart ratio = {
 const struct fulcrum_chart fulcrum_chart_ratio = {.name = "ratio",
     .summary = "throughput and performance per watt against the CPU/GPU ratio",
     FULCRUM_LINE_CHART(&ratio)};
+
+/* Figure 3 of Inci et al. 2020, left. */
+static const struct fulcrum_line_chart runtime = {
+    .table = "points",
+    .x = {{"actor_count", "actors", NULL}},
+    .x_name = "actors",
+    .panels = {{.title = "Runtime relative to",
+                   .series = {{"runtime_rel", NULL}},
+                   .goal = FULCRUM_GOAL_LEAST,
+                   .is_unjudged = true,
+                   .is_relative = true},
+        {.title = "Speed-up over",
+            .series = {{"speedup", NULL}},
+            .is_unjudged = true,
+            .is_relative = true,
+            .note_unit = "x"}},
+};
+
+const struct fulcrum_chart fulcrum_chart_runtime = {.name = "runtime",
+    .summary = "runtime and speed-up against the actors, with published points",
+    FULCRUM_LINE_CHART(&runtime)};
+
+/* The same figure, right. */
+static const struct fulcrum_line_chart power = {
+    .table = "points",
+    .x = {{"actor_count", "actors", NULL}},
+    .x_name = "actors",
+    .panels = {{.title = "GPU power, W",
+                   .series = {{"gpu_w", NULL}},
+                   .is_unjudged = true,
+                   .note_unit = " W"},
+        {.title = "Performance per GPU watt, steps/J",
+            .series = {{"steps_per_j_gpu", NULL}},
+            .is_unjudged = true,
+            .note_unit = ""}},
+};
+
+const struct fulcrum_chart fulcrum_chart_power = {.name = "power",
+    .summary = "GPU watts and performance per GPU watt against the actors, with "
+               "published points",
+    FULCRUM_LINE_CHART(&power)};
+
+/* Its Figure 4. */
+static const struct fulcrum_line_chart sm = {
+    .table = "points",
+    .x = {{"run.sm_count", "SMs of the GPU in use", NULL}},
+    .x_name = "SMs",
+    .panels = {{.title = "Runtime relative to",
+        .series = {{"runtime_rel", NULL}},
+        .goal = FULCRUM_GOAL_LEAST,
+        .is_unjudged = true,
+        .is_relative = true,
+        .note_unit = ""}},
+    .top_column = "cpu_gpu_ratio_used",
+    .top_label = "CPU/GPU ratio: hardware threads / SMs in use",
+};
+
+const struct fulcrum_chart fulcrum_chart_sm = {.name = "sm",
+    .summary = "slowdown against the SMs in use, with published points",
+    FULCRUM_LINE_CHART(&sm)};

@@ -357,13 +357,12 @@ static void put_quantity(double value, const char *unit, int digits, char *out)
 }
 
 static void put_range(
-    double lo, double hi, double like, const char *unit, int digits, char *out)
+    double lo, double hi, struct fulcrum_unit_scale scale, int digits, char *out)
 {
     out[0] = '\0';
     if (!isfinite(lo) || !isfinite(hi)) {
         return;
     }
-    struct fulcrum_unit_scale scale = unit_scale_of(isfinite(like) ? like : hi, unit);
     char from[FULCRUM_QUANTITY_SIZE];
     char to[FULCRUM_QUANTITY_SIZE];
     fulcrum_number_words(lo / scale.size, digits, from);
@@ -381,7 +380,7 @@ void fulcrum_quantity_words(
 void fulcrum_range_words(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE])
 {
-    put_range(lo, hi, like, unit, DIGITS, out);
+    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), DIGITS, out);
 }
 
 /* Without the spaces and letters that are not ASCII. */
@@ -419,7 +418,8 @@ void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
     if (strcmp(unit, "x") == 0) {
         fulcrum_factor_range_words(lo, hi, out);
     } else {
-        put_range(lo, hi, like, unit, PLAIN_DIGITS, out);
+        put_range(
+            lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), PLAIN_DIGITS, out);
     }
     make_plain(out);
 }

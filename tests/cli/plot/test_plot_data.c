@@ -40,15 +40,6 @@ static struct fulcrum_plot_room *room_with(const struct fulcrum_plot_words *word
     return room;
 }
 
-static struct fulcrum_plot_sweep *sweep_of(
-    const struct plot_file *opened, const char *x)
-{
-    struct fulcrum_plot_sweep *sweep = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_sweep_new(opened->rows, x, &sweep, NULL), FULCRUM_OK);
-    return sweep;
-}
-
 static void check_blank(const struct fulcrum_plot_rows *rows, const char *column)
 {
     double value = 0.0;
@@ -128,117 +119,127 @@ static void test_cells_that_are_no_number_are_named(void)
     plot_file_close(&opened);
 }
 
-static void test_ratios_are_made_where_a_file_has_none(void)
+/* A sweep with ratios and published points; `out` is freed by the caller. */
+static enum fulcrum_status lay_over(const char *text, enum fulcrum_plot_curves kind,
+    const struct fulcrum_plot_names *names, struct fulcrum_result **out,
+    struct fulcrum_error *err)
 {
     struct plot_file opened;
-    plot_file_open(&opened, "a.csv", plain_sweep, "points");
-    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
-    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 40.0)));
-    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
-    struct fulcrum_curves_data data =
-        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
-    CU_ASSERT_EQUAL_FATAL(data.count, 3); /* what cannot run is left out */
-    suite_assert_close("relative to", data.relative_to_x, 4.0, 1e-12);
-    suite_assert_close("runtime", data.estimates[0].value[1], 0.2, 1e-12);
-    suite_assert_close("speed-up", data.estimates[1].value[2], 10.0, 1e-12);
-    CU_ASSERT_PTR_NULL(data.estimates[1].lo);
-    expect_part(data.text.footnote, "without an interval");
-    suite_assert_close(
-        "between points", fulcrum_plot_sweep_speedup(sweep, 22.0), 3.0, 1e-12);
-    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 300.0)));
-    fulcrum_plot_sweep_free(sweep);
+    *out = NULL;
+    plot_file_open(&opened, "a.csv", text, "points");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_result(&opened.source, out, NULL), FULCRUM_OK);
     plot_file_close(&opened);
+    return fulcrum_plot_published_add(*out, names, kind, err);
+}
+
+static const struct fulcrum_plot_names no_names = {NULL, 0};
+
+/* A cell of the sweep's points. */
+static struct fulcrum_cell point_at(
+    const struct fulcrum_result *result, size_t row, const char *key)
+{
+    return fulcrum_table_at(fulcrum_result_table_of(result, "rows"), row, key);
+}
+
+static void test_ratios_are_made_where_a_file_has_none(void)
+{
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL),
+        FULCRUM_OK);
+    suite_assert_close(
+        "relative to", fulcrum_result_number_of(result, "relative_x"), 4.0, 1e-12);
+    suite_assert_close(
+        "runtime", point_at(result, 2, "runtime_rel").number, 0.2, 1e-12);
+    suite_assert_close("speed-up", point_at(result, 1, "speedup").number, 10.0, 1e-12);
+    CU_ASSERT(isnan(point_at(result, 1, "speedup").lo));
+    CU_ASSERT(isnan(point_at(result, 3, "speedup").number)); /* cannot run */
+    expect_part(
+        fulcrum_table_cell(fulcrum_result_table_of(result, "footnotes"), 0, 0).text,
+        "without an interval");
+    fulcrum_result_free(result);
 }
 
 static void test_ratios_of_a_file_keep_their_intervals(void)
 {
-    struct plot_file opened;
-    plot_file_open(&opened, "a.csv", relative_sweep, "points");
-    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
-    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
-    struct fulcrum_curves_data data =
-        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
-    suite_assert_close("relative to", data.relative_to_x, 40.0, 1e-12);
-    const struct fulcrum_estimate *runtime = &data.estimates[0];
-    CU_ASSERT(runtime->lo != NULL && runtime->hi != NULL);
-    suite_assert_close("runtime", runtime->value[2], 0.5, 1e-12);
-    if (runtime->lo != NULL && runtime->hi != NULL) {
-        suite_assert_close("low", runtime->lo[2], 1.0 / 2.5, 1e-12);
-        suite_assert_close("high", runtime->hi[2], 1.0 / 1.6, 1e-12);
-    }
-    CU_ASSERT_STRING_EQUAL(data.text.footnote, "");
-    fulcrum_plot_sweep_free(sweep);
-    plot_file_close(&opened);
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL),
+        FULCRUM_OK);
+    suite_assert_close(
+        "relative to", fulcrum_result_number_of(result, "relative_x"), 40.0, 1e-12);
+    struct fulcrum_cell runtime = point_at(result, 2, "runtime_rel");
+    suite_assert_close("runtime", runtime.number, 0.5, 1e-12);
+    suite_assert_close("low", runtime.lo, 1.0 / 2.5, 1e-12);
+    suite_assert_close("high", runtime.hi, 1.0 / 1.6, 1e-12);
+    CU_ASSERT_PTR_NULL(fulcrum_result_find(result, "footnotes"));
+    fulcrum_result_free(result);
 }
 
 static void test_slowdowns_refer_to_the_most_sms(void)
 {
     static const char text[] = "run.sm_count,cpu_gpu_ratio_used,runtime_s,status\n"
                                "80,0.5,100,ok\n20,2,180,ok\n40,1,106,ok\n";
-    struct plot_file opened;
-    plot_file_open(&opened, "a.csv", text, "points");
-    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "run.sm_count");
-    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
-    struct fulcrum_curves_data data =
-        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_SM);
-    suite_assert_close("relative to", data.relative_to_x, 80.0, 1e-12);
-    suite_assert_close("slowdown", data.estimates[0].value[1], 1.06, 1e-12);
-    CU_ASSERT_PTR_NOT_NULL(data.cpu_gpu_ratio);
-    if (data.cpu_gpu_ratio != NULL) {
-        suite_assert_close("ratio", data.cpu_gpu_ratio[0], 2.0, 1e-12);
-    }
-    fulcrum_plot_sweep_free(sweep);
-    plot_file_close(&opened);
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(text, FULCRUM_PLOT_SM, &no_names, &result, NULL), FULCRUM_OK);
+    suite_assert_close(
+        "relative to", fulcrum_result_number_of(result, "relative_x"), 80.0, 1e-12);
+    suite_assert_close(
+        "slowdown", point_at(result, 2, "runtime_rel").number, 1.06, 1e-12);
+    fulcrum_result_free(result);
 }
 
-/* A sweep with published points over it. */
-struct applied {
-    struct plot_file opened;
-    struct fulcrum_plot_sweep *sweep;
-    struct fulcrum_plot_published *published;
+/* A published point: the `i`-th of a panel. */
+struct published_point {
+    const char *name;
+    double x;
+    struct fulcrum_cell value;
+    double is_fitted;
 };
 
-static enum fulcrum_status lay_over(struct applied *out, const char *text,
-    const char *const *names, size_t count, struct fulcrum_error *err)
+/* The number of points in a panel. */
+static size_t published_in(const struct fulcrum_result *result, size_t panel, size_t i,
+    struct published_point *out)
 {
-    *out = (struct applied){.published = NULL};
-    plot_file_open(&out->opened, "a.csv", text, "points");
-    out->sweep = sweep_of(&out->opened, "actor_count");
-    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
-    const struct fulcrum_plot_names list = {names, count};
-    return fulcrum_plot_published_new(
-        &list, out->sweep, FULCRUM_PLOT_RUNTIME, &out->published, err);
-}
-
-static void applied_clear(struct applied *applied)
-{
-    fulcrum_plot_published_free(applied->published);
-    fulcrum_plot_sweep_free(applied->sweep);
-    plot_file_close(&applied->opened);
+    const struct fulcrum_table *table = fulcrum_result_table_of(result, "published");
+    size_t count = 0;
+    for (size_t row = 0; row < fulcrum_table_rows(table); row++) {
+        if (fulcrum_table_at(table, row, "panel").number == (double)panel) {
+            if (count == i) {
+                *out =
+                    (struct published_point){fulcrum_table_at(table, row, "name").text,
+                        fulcrum_table_at(table, row, "x").number,
+                        fulcrum_table_at(table, row, "value"),
+                        fulcrum_table_at(table, row, "is_fitted").number};
+            }
+            count++;
+        }
+    }
+    return count;
 }
 
 static void test_published_ratios_go_over_as_they_are(void)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
-    struct applied applied;
-    size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(lay_over(&applied, plain_sweep, names, 1, NULL), FULCRUM_OK);
-    const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(applied.published, &count);
-    CU_ASSERT_EQUAL_FATAL(count, 2); /* runtime and speed-up */
-    CU_ASSERT_EQUAL(sets[0].panel, 0);
-    CU_ASSERT_EQUAL(sets[1].panel, 1);
-    CU_ASSERT_EQUAL_FATAL(sets[1].count, 2); /* not the point that is 1 by definition */
-    suite_assert_close("x", sets[1].x[0], 40.0, 1e-12);
-    suite_assert_close("speed-up", sets[1].value[0], 5.8, 1e-12);
-    suite_assert_close("its low end", sets[1].lo[0], 5.75, 1e-12);
-    suite_assert_close("runtime", sets[0].value[0], 1.0 / 5.8, 1e-12);
-    suite_assert_close("its high end", sets[0].hi[0], 1.0 / 5.75, 1e-12);
+    static const struct fulcrum_plot_names list = {names, 1};
+    struct fulcrum_result *result = NULL;
+    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL), FULCRUM_OK);
+    /* Not the point that is 1 by definition. */
+    CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
+    suite_assert_close("x", point.x, 40.0, 1e-12);
+    suite_assert_close("speed-up", point.value.number, 5.8, 1e-12);
+    suite_assert_close("its low end", point.value.lo, 5.75, 1e-12);
     /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
-    CU_ASSERT_EQUAL(sets[1].is_fitted[0], 1);
-    CU_ASSERT_EQUAL(sets[1].is_fitted[1], 1);
-    CU_ASSERT_STRING_EQUAL(sets[0].name, "published: inci2020-fig3-text");
-    applied_clear(&applied);
+    CU_ASSERT_EQUAL(point.is_fitted, 1.0);
+    CU_ASSERT_STRING_EQUAL(point.name, "published: inci2020-fig3-text");
+    CU_ASSERT_EQUAL_FATAL(published_in(result, 0, 0, &point), 2);
+    suite_assert_close("runtime", point.value.number, 1.0 / 5.8, 1e-12);
+    suite_assert_close("its high end", point.value.hi, 1.0 / 5.75, 1e-12);
+    fulcrum_result_free(result);
 }
 
 static void test_published_ratios_are_chained(void)
@@ -254,37 +255,51 @@ static void test_published_ratios_are_chained(void)
         {2, "chained on the published 5.8 at 40", 11.6},
     };
     for (size_t i = 0; i < 2; i++) {
-        struct applied applied;
-        size_t count = 0;
+        const struct fulcrum_plot_names list = {names, cases[i].names};
+        struct fulcrum_result *result = NULL;
+        struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
         CU_ASSERT_EQUAL_FATAL(
-            lay_over(&applied, plain_sweep, names, cases[i].names, NULL), FULCRUM_OK);
-        const struct fulcrum_published *sets =
-            fulcrum_plot_published_sets(applied.published, &count);
-        CU_ASSERT_EQUAL(count, 2 * cases[i].names);
-        expect_part(sets[1].name, cases[i].words);
-        CU_ASSERT_EQUAL_FATAL(sets[1].count, 1);
-        suite_assert_close("speed-up", sets[1].value[0], cases[i].speedup, 1e-12);
-        applied_clear(&applied);
+            lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL),
+            FULCRUM_OK);
+        CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
+        expect_part(point.name, cases[i].words);
+        suite_assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
+        fulcrum_result_free(result);
     }
+}
+
+/* Between the points of the sweep the prediction is interpolated. */
+static void test_ratios_are_chained_between_points(void)
+{
+    static const char *const names[] = {"inci2020-fig3-further-text"};
+    static const struct fulcrum_plot_names list = {names, 1};
+    static const char sweep[] = SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n";
+    struct fulcrum_result *result = NULL;
+    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL), FULCRUM_OK);
+    CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
+    expect_part(point.name, "chained on the predicted 5 at 40");
+    fulcrum_result_free(result);
 }
 
 /* Relative to 40 actors, 4 are 1 / 5.8 as fast, as the reference itself has it. */
 static void test_ratios_are_restated_relative_to_a_point_of_their_own(void)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
-    struct applied applied;
-    size_t count = 0;
+    static const struct fulcrum_plot_names list = {names, 1};
+    struct fulcrum_result *result = NULL;
+    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
     CU_ASSERT_EQUAL_FATAL(
-        lay_over(&applied, relative_sweep, names, 1, NULL), FULCRUM_OK);
-    const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(applied.published, &count);
-    CU_ASSERT_EQUAL_FATAL(count, 2);
-    expect_part(sets[1].name, "restated relative to 40");
-    CU_ASSERT_EQUAL_FATAL(sets[1].count, 2);
-    suite_assert_close("4 actors", sets[1].value[0], 1.0 / 5.8, 1e-12);
-    suite_assert_close("low", sets[1].lo[0], 1.0 / 5.85, 1e-12);
-    suite_assert_close("256 actors", sets[1].value[1], 2.0, 1e-12);
-    applied_clear(&applied);
+        lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
+    expect_part(point.name, "restated relative to 40");
+    suite_assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
+    suite_assert_close("low", point.value.lo, 1.0 / 5.85, 1e-12);
+    (void)published_in(result, 1, 1, &point);
+    suite_assert_close("256 actors", point.value.number, 2.0, 1e-12);
+    fulcrum_result_free(result);
 }
 
 static void test_references_that_do_not_belong_are_refused(void)
@@ -307,52 +322,48 @@ static void test_references_that_do_not_belong_are_refused(void)
         {short_sweep, "inci2020-fig3-text", FULCRUM_ERR_UNSUPPORTED,
             "run.actor_count = 4, which the sweep does not reach"},
     };
+    struct fulcrum_result *result = NULL;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct applied applied;
+        const struct fulcrum_plot_names list = {&cases[i].name, 1};
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(lay_over(&applied, cases[i].sweep, &cases[i].name, 1, &err),
+        CU_ASSERT_EQUAL(
+            lay_over(cases[i].sweep, FULCRUM_PLOT_RUNTIME, &list, &result, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
-        applied_clear(&applied);
+        fulcrum_result_free(result);
     }
     static const char *const many[] = {"a", "b", "c", "d", "e"};
-    struct applied applied;
-    CU_ASSERT_EQUAL(lay_over(&applied, plain_sweep, many, 5, NULL), FULCRUM_ERR_RANGE);
-    applied_clear(&applied);
+    static const struct fulcrum_plot_names list = {many, 5};
+    CU_ASSERT_EQUAL(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_result_free(result);
 }
 
 /* Slowdowns of so many actors with those that were published for 256 of them. */
 static enum fulcrum_status lay_over_sms(
-    double actors, struct applied *out, struct fulcrum_error *err)
+    double actors, struct fulcrum_result **out, struct fulcrum_error *err)
 {
     static const char *const names[] = {"inci2020-fig4-text"};
+    static const struct fulcrum_plot_names list = {names, 1};
     char text[200];
     (void)snprintf(text, sizeof text,
         "run.sm_count,actor_count,steps_per_s,status\n40,%g,90,ok\n80,%g,100,ok\n",
         actors, actors);
-    *out = (struct applied){.published = NULL};
-    plot_file_open(&out->opened, "a.csv", text, "points");
-    out->sweep = sweep_of(&out->opened, "run.sm_count");
-    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
-    const struct fulcrum_plot_names list = {names, 1};
-    return fulcrum_plot_published_new(
-        &list, out->sweep, FULCRUM_PLOT_SM, &out->published, err);
+    return lay_over(text, FULCRUM_PLOT_SM, &list, out, err);
 }
 
 static void test_points_at_other_settings_are_left_out(void)
 {
-    struct applied applied;
+    struct fulcrum_result *result = NULL;
+    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &applied, NULL), FULCRUM_OK);
-    const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(applied.published, &count);
-    CU_ASSERT_EQUAL(count, 1);
-    suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
-    applied_clear(&applied);
-    CU_ASSERT_EQUAL(lay_over_sms(40.0, &applied, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &result, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(published_in(result, 0, 0, &point), 1);
+    suite_assert_close("slowdown", point.value.number, 1.06, 1e-12);
+    fulcrum_result_free(result);
+    CU_ASSERT_EQUAL(lay_over_sms(40.0, &result, &err), FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
-    applied_clear(&applied);
+    fulcrum_result_free(result);
 }
 
 /* A validation, and what is made of it. */
@@ -1112,6 +1123,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_slowdowns_refer_to_the_most_sms),
         SUITE_CASE(test_published_ratios_go_over_as_they_are),
         SUITE_CASE(test_published_ratios_are_chained),
+        SUITE_CASE(test_ratios_are_chained_between_points),
         SUITE_CASE(test_ratios_are_restated_relative_to_a_point_of_their_own),
         SUITE_CASE(test_references_that_do_not_belong_are_refused),
         SUITE_CASE(test_points_at_other_settings_are_left_out),
