@@ -1,9 +1,8 @@
 /* cmd_cluster.c - `fulcrum cluster`: training on many GPUs, split in several ways. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two questions of one subject. With a machine and a workload: what more GPUs and
- * machines do, and from how many on it pays to split the network as well. With a gain
- * that is known: which speed-ups and critical batches meet it.
+ * What more GPUs and machines do to one training, and from how many on it pays to split
+ * the network as well.
  */
 
 #include <math.h>
@@ -30,19 +29,7 @@ struct fulcrum_cluster_answer {
     const char *calibrations;
 };
 
-/* All parameters that meet gains of hybrid over data-parallel training. */
-struct fulcrum_cluster_family {
-    const double *gain_frac; /* 0.265: 1.265 times as fast */
-    size_t gain_count;
-    const double *efficiency_ratio; /* SE_{N/M} / SE_N */
-    size_t efficiency_ratio_count;
-    double model_parallel_count;
-};
-
 /* What `fulcrum cluster` answers, as tables, CSV and JSON. */
-
-/* Speed-ups of two devices that a curve of parameters goes through. */
-enum { FAMILY_POINTS = 21 };
 
 /* In the order of add_row. */
 static const struct fulcrum_report_head columns[] = {
@@ -406,55 +393,6 @@ static enum fulcrum_status cluster_report(const struct fulcrum_cluster_answer *a
     return status;
 }
 
-static const struct fulcrum_report_head family_columns[] = {
-    {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
-    {"efficiency_ratio", FULCRUM_COLUMN_NUMBER, "SE ratio"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"model_parallel_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"epochs_ratio", FULCRUM_COLUMN_NUMBER, "epochs ratio"},
-    {"batch_over_critical", FULCRUM_COLUMN_NUMBER, "batch / B_c"},
-};
-
-/* From just above the least speed-up that meets the gain, to the number of devices. */
-static void add_curve(struct fulcrum_report *report,
-    const struct fulcrum_cluster_family *family, double gain_frac, double ratio)
-{
-    double parts = family->model_parallel_count;
-    double least = (1.0 + gain_frac) / ratio;
-    for (int i = 1; i < FAMILY_POINTS && least < parts; i++) {
-        double speedup = least + (parts - least) * i / (FAMILY_POINTS - 1.0);
-        FULCRUM_REPORT_NUMBERS(report, gain_frac, ratio, speedup,
-            fulcrum_model_parallel_frac(speedup, parts),
-            fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)),
-            fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
-    }
-}
-
-/* One curve a gain and ratio. fails    FULCRUM_ERR_NO_MEMORY */
-static enum fulcrum_status cluster_report_family(
-    const struct fulcrum_cluster_family *family, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", family_columns);
-    for (size_t i = 0; i < family->gain_count; i++) {
-        for (size_t j = 0; j < family->efficiency_ratio_count; j++) {
-            add_curve(
-                report, family, family->gain_frac[i], family->efficiency_ratio[j]);
-        }
-    }
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        (void)fprintf(context->out,
-            "Workers of %.6g devices; every row meets its gain, (16d) of "
-            "docs/model.md: "
-            "the batch of data-parallel training over the critical batch\n\n",
-            family->model_parallel_count);
-    }
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-cluster", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
 /* Draws behind the intervals; fewer where there are many points or they are simulated,
  * none where there are very many. */
 #define CLUSTER_DRAWS       200.0
@@ -479,8 +417,6 @@ struct settings {
     double actors_per_gpu;
     int scaling;
     bool steps_alone;
-    const char *gain;
-    const char *efficiency_ratio;
 };
 
 static const char *scaling_name(int index)
@@ -498,10 +434,6 @@ static const struct list_option devices_option = {"--devices",
     {.path = "GPUS", .kind = FULCRUM_FIELD_COUNT, .least = 1, .most = 1e6}};
 static const struct list_option parts_option = {"--model-parallel",
     {.path = "GPUS", .kind = FULCRUM_FIELD_COUNT, .least = 1, .most = 1e4}};
-static const struct list_option gain_option = {"--gain",
-    {.path = "GAINS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-6, .most = 1e4}};
-static const struct list_option ratio_option = {"--efficiency-ratio",
-    {.path = "RATIOS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e3}};
 
 struct list {
     double *values; /* owned */
@@ -679,64 +611,6 @@ static enum fulcrum_status answer(const struct settings *settings,
     return status;
 }
 
-static enum fulcrum_status check_gain(double gain,
-    const struct fulcrum_cluster_family *family, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < family->efficiency_ratio_count; i++) {
-        double ratio = family->efficiency_ratio[i];
-        double most = family->model_parallel_count * ratio - 1.0;
-        FULCRUM_USAGE_IF(!(gain < most), context, err, FULCRUM_ERR_RANGE,
-            "--gain %.6g: workers of %.6g devices gain less than %.6g with any "
-            "parameters, at an --efficiency-ratio of %.6g",
-            gain, family->model_parallel_count, fmax(0.0, most), ratio);
-    }
-    return FULCRUM_OK;
-}
-
-/* One number of devices to a worker. */
-static enum fulcrum_status read_parts(const struct settings *settings,
-    struct fulcrum_context *context, double *out, struct fulcrum_error *err)
-{
-    struct list parts = {NULL, 0};
-    bool is_default = strcmp(settings->model_parallel, "1") == 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&parts_option, is_default ? "2" : settings->model_parallel,
-        context, &parts, err));
-    if ((parts.count != 1 || parts.values[0] < 2.0)) {
-        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--model-parallel %s: with --gain expected one number from 2",
-            settings->model_parallel));
-    }
-    *out = parts.values[0];
-end:
-    free(parts.values);
-    return status;
-}
-
-static enum fulcrum_status answer_gain(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct list gains = {NULL, 0};
-    struct list ratios = {NULL, 0};
-    double parts = 2.0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&gain_option, settings->gain, context, &gains, err));
-    TRY_OR_END(
-        read_list(&ratio_option, settings->efficiency_ratio, context, &ratios, err));
-    TRY_OR_END(read_parts(settings, context, &parts, err));
-    const struct fulcrum_cluster_family family = {
-        gains.values, gains.count, ratios.values, ratios.count, parts};
-    for (size_t i = 0; i < gains.count; i++) {
-        TRY_OR_END(check_gain(gains.values[i], &family, context, err));
-    }
-    status = cluster_report_family(&family, context, err);
-end:
-    free(gains.values);
-    free(ratios.values);
-    return status;
-}
-
 static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(TEXT, "devices", offsetof(struct settings, devices), "GPUS",
         .fallback = "1:1024:x2",
@@ -756,56 +630,13 @@ static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, steps_alone), NULL,
         .help = "training steps without actors and inference, as if these always kept "
                 "up"),
-    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
-        .help = "gains that hybrid training is known to have over data-parallel "
-                "training (0.265: 1.265 times as fast); tells all parameters that meet "
-                "them"),
-    FULCRUM_OPTION(TEXT, "efficiency-ratio",
-        offsetof(struct settings, efficiency_ratio), "RATIOS", .fallback = "1",
-        .help = "scaling efficiency of hybrid over that of data-parallel training, for "
-                "--gain"),
     {.name = NULL},
 };
-
-static int belongs_to_gain(const struct fulcrum_option *row)
-{
-    static const char *const names[] = {"gain", "efficiency-ratio", "model-parallel"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(row->name, names[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct settings settings = *(const struct settings *)data;
-    if (settings.gain != NULL) {
-        /* A gain is of no machine and of no workload: nothing is predicted. */
-        const struct {
-            const struct fulcrum_option *rows;
-            const void *members;
-        } own[] = {{option_rows, &settings},
-            {fulcrum_design_option_rows, &settings.design},
-            {fulcrum_interval_option_rows, &settings.solve}};
-        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-            const struct fulcrum_option *row = own[i].rows;
-            while (
-                row->name != NULL &&
-                (belongs_to_gain(row) || !fulcrum_option_is_set(row, own[i].members))) {
-                row++;
-            }
-            FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
-                "--%s does not go with --gain, which predicts nothing", row->name);
-        }
-        return answer_gain(&settings, context, err);
-    }
-    /* What is not looked at is worse than none. */
-    FULCRUM_USAGE_IF(strcmp(settings.efficiency_ratio, "1") != 0, context, err,
-        FULCRUM_ERR_RANGE,
-        "--efficiency-ratio goes with --gain, not with a prediction");
     FULCRUM_USAGE_IF(
         !isnan(settings.speedup_2) && strcmp(settings.model_parallel, "1") == 0,
         context, err, FULCRUM_ERR_RANGE,
@@ -840,8 +671,6 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum cluster -m dgx-1 -w r2d2-atari --steps-alone --model-parallel 1,2 "
      "--speedup-2 1.6 -s workload.training.critical_batch_size=4096",
         "training steps alone, and from how many GPUs on it pays to split the network"},
-    {"fulcrum cluster --gain 0.265,0.08,0.22",
-        "which speed-ups and batches meet the gains of Pal et al. 2019"},
     {.line = NULL},
 };
 
@@ -873,9 +702,7 @@ const struct fulcrum_command fulcrum_command_cluster = {
         "factor hybrid training is sooner done than data-parallel training on as many "
         "GPUs (hybrid_gain), how likely it is (hybrid_sooner_frac), and from how many "
         "GPUs on. found_frac of a crossover is the share of draws that have one among "
-        "the numbers of GPUs; an end of its interval that is null lies beyond them.\n\n"
-        "With --gain nothing is predicted: the answer is every set of parameters that "
-        "meets a gain that somebody measured.",
+        "the numbers of GPUs; an end of its interval that is null lies beyond them.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -1,9 +1,9 @@
 /* cmd_memory.c - `fulcrum memory`: what a GPU's memory system does to a run. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Three questions of one subject. Without factors: what every component costs, by
+ * Two questions of one subject. Without factors: what every component costs, by
  * making it ideal. With factors for cache or bandwidth: the same work with another
- * memory system. With a gain that is known: which shares and exponents meet it.
+ * memory system.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -46,13 +46,6 @@ struct fulcrum_memory_what_if {
     const struct fulcrum_memory_factors *factors; /* the first of them 1 and 1 */
     size_t count;
     struct fulcrum_variants *variants; /* one version for each of them */
-};
-
-/* Gains at one change, and a workload to mark beside them. */
-struct fulcrum_memory_families {
-    const struct fulcrum_memory_change *changes; /* alike but for their gains */
-    size_t count;
-    const struct fulcrum_workload *workload; /* NULL: none */
 };
 
 /* Shares of GPU time and of a run, as tables, CSV and JSON. */
@@ -322,149 +315,6 @@ static enum fulcrum_status report_components(
     return status;
 }
 
-/* Shares and exponents that meet a gain: tables, CSV and JSON. */
-
-static const struct fulcrum_report_head columns[] = {
-    {"kind", FULCRUM_COLUMN_TEXT, NULL},
-    {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
-    {"cache_rel", FULCRUM_COLUMN_NUMBER, "cache x"},
-    {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "bandwidth x"},
-    {"compulsory_frac", FULCRUM_COLUMN_NUMBER, "compulsory"},
-    {"dram_frac", FULCRUM_COLUMN_NUMBER, "DRAM share"},
-    {"cache_exponent", FULCRUM_COLUMN_NUMBER, "exponent"},
-};
-
-/* Kinds of rows: what a chart tells apart. */
-#define KIND_FAMILY   "family"
-#define KIND_BOUND    "bound"
-#define KIND_WORKLOAD "workload"
-
-/* Exponents as the field takes them; tables show every tenth. */
-enum { EXPONENTS = 81, TABLE_STRIDE = 4 };
-static const double exponent_step = 0.025;
-
-/* The square root that misses are usually taken to fall by. */
-static const double usual_exponent = 0.5;
-
-static void memory_families_add_row(struct fulcrum_report *report, const char *kind,
-    const struct fulcrum_memory_change *change, double dram_frac, double exponent)
-{
-    fulcrum_report_add_text(report, kind);
-    FULCRUM_REPORT_NUMBERS(report, change->gain_frac, change->cache_rel,
-        change->bandwidth_rel, change->compulsory_frac, dram_frac, exponent);
-}
-
-/* The curve from a cache that saves nothing to its bound, which no exponent reaches. */
-static void add_family(struct fulcrum_report *report,
-    const struct fulcrum_memory_change *change, size_t stride)
-{
-    for (size_t i = 0; i < EXPONENTS; i += stride) {
-        double exponent = exponent_step * (double)i;
-        double dram_frac = fulcrum_memory_dram_frac(change, exponent);
-        if (!isnan(dram_frac)) {
-            memory_families_add_row(report, KIND_FAMILY, change, dram_frac, exponent);
-        }
-    }
-    memory_families_add_row(report, KIND_BOUND, change,
-        fulcrum_memory_least_dram_frac(change), (double)NAN);
-}
-
-static struct fulcrum_report *memory_families_report_of(
-    const struct fulcrum_memory_families *families, size_t stride)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", columns);
-    for (size_t i = 0; i < families->count; i++) {
-        add_family(report, &families->changes[i], stride);
-    }
-    /* What the same change does for a workload of known share and exponent. */
-    if (families->workload != NULL) {
-        const struct fulcrum_workload_network *network = &families->workload->network;
-        struct fulcrum_memory_change change = families->changes[0];
-        change.gain_frac = fulcrum_memory_gain_frac(
-            &change, network->dram_frac, network->cache_exponent);
-        memory_families_add_row(report, KIND_WORKLOAD, &change, network->dram_frac,
-            network->cache_exponent);
-    }
-    return report;
-}
-
-static void memory_families_print_table(
-    const struct fulcrum_memory_families *families, FILE *stream)
-{
-    struct fulcrum_report *report = memory_families_report_of(families, TABLE_STRIDE);
-    fulcrum_report_print_table(report, stream, 0);
-    fulcrum_report_free(report);
-    (void)fputc('\n', stream);
-    for (size_t i = 0; i < families->count; i++) {
-        const struct fulcrum_memory_change *change = &families->changes[i];
-        double usual = fulcrum_memory_dram_frac(change, usual_exponent);
-        (void)fprintf(stream,
-            "a gain of %.3g at %.4g times the cache and %.4g times the bandwidth: a "
-            "share "
-            "of %.3g to %.3g of GPU time bound by DRAM",
-            change->gain_frac, change->cache_rel, change->bandwidth_rel,
-            fulcrum_memory_least_dram_frac(change),
-            fulcrum_memory_most_dram_frac(change));
-        if (isnan(usual)) {
-            (void)fprintf(stream, "; none at an exponent of %.2g\n", usual_exponent);
-        } else {
-            (void)fprintf(
-                stream, "; %.3g at an exponent of %.2g\n", usual, usual_exponent);
-        }
-    }
-    (void)fputs("The gain is what was put in: that a pair meets it is no prediction.\n",
-        stream);
-}
-
-static enum fulcrum_status memory_families_print_json(
-    const struct fulcrum_memory_families *families,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-memory");
-    struct fulcrum_json *list = fulcrum_json_add_array(document, "gains");
-    for (size_t i = 0; i < families->count; i++) {
-        const struct fulcrum_memory_change *change = &families->changes[i];
-        struct fulcrum_json *object = fulcrum_json_append_object(list);
-        fulcrum_json_add_number(object, "gain_frac", change->gain_frac);
-        fulcrum_json_add_number(object, "cache_rel", change->cache_rel);
-        fulcrum_json_add_number(object, "bandwidth_rel", change->bandwidth_rel);
-        fulcrum_json_add_number(object, "compulsory_frac", change->compulsory_frac);
-        fulcrum_json_add_number(
-            object, "least_dram_frac", fulcrum_memory_least_dram_frac(change));
-        fulcrum_json_add_number(
-            object, "most_dram_frac", fulcrum_memory_most_dram_frac(change));
-    }
-    if (families->workload != NULL) {
-        fulcrum_json_add_text(document, "workload", families->workload->name);
-    }
-    struct fulcrum_report *report = memory_families_report_of(families, 1);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * All pairs of share and exponent that meet each gain.
- *   fails     FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status report_families(
-    const struct fulcrum_memory_families *families,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        memory_families_print_table(families, context->out);
-        return FULCRUM_OK;
-    }
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return memory_families_print_json(families, context, err);
-    }
-    struct fulcrum_report *report = memory_families_report_of(families, 1);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-memory", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
 static const struct fulcrum_report_head all_columns[] = {
     {"cache_rel", FULCRUM_COLUMN_NUMBER, NULL},
     {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, NULL},
@@ -636,7 +486,7 @@ static enum fulcrum_status report_what_if(const struct fulcrum_memory_what_if *a
 /* Of a simulated estimate, where none is given: what is looked for are per cents. */
 #define ESTIMATE_HALF_WIDTH_REL 0.002
 
-enum { MACHINES_MOST = 16, FACTORS_MOST = 1024, GAINS_MOST = 16 };
+enum { MACHINES_MOST = 16, FACTORS_MOST = 1024 };
 
 struct settings {
     struct fulcrum_design_settings design;
@@ -644,15 +494,11 @@ struct settings {
     const char *machines;
     const char *cache;
     const char *bandwidth;
-    const char *gain;
-    double compulsory_frac; /* NAN: not given */
 };
 
-/* Ranges of the options' lists, in the form that lists of fields are read by. */
+/* The range of factors, in the form that lists of fields are read by. */
 static const struct fulcrum_field factor_field = {
     .path = "FACTORS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e6};
-static const struct fulcrum_field gain_field = {
-    .path = "GAINS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-6, .most = 1e6};
 
 /* Inputs of one machine, read and prepared. */
 struct subject {
@@ -1014,105 +860,12 @@ end:
     return status;
 }
 
-static enum fulcrum_status read_one(const char *option, const char *text,
-    struct fulcrum_context *context, double *out, struct fulcrum_error *err)
-{
-    struct list list = {NULL, 0};
-    const struct list_option wanted = {option, &factor_field, text};
-    enum fulcrum_status status = read_list(&wanted, context, &list, err);
-    if (status == FULCRUM_OK && list.count != 1) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "%s %s: with --gain expected one number", option, text);
-    }
-    *out = status == FULCRUM_OK ? list.values[0] : 1.0;
-    free(list.values);
-    return status;
-}
-
-/* A change for each gain. */
-static enum fulcrum_status make_changes(const struct settings *settings,
-    const struct list *gains, struct fulcrum_context *context,
-    struct fulcrum_memory_change *changes, struct fulcrum_error *err)
-{
-    double cache_rel = 1.0;
-    double bandwidth_rel = 1.0;
-    TRY(read_one("--cache", settings->cache, context, &cache_rel, err));
-    if (settings->bandwidth != NULL) {
-        TRY(read_one("--bandwidth", settings->bandwidth, context, &bandwidth_rel, err));
-    }
-    for (size_t i = 0; i < gains->count; i++) {
-        changes[i] =
-            (struct fulcrum_memory_change){gains->values[i], cache_rel, bandwidth_rel,
-                isnan(settings->compulsory_frac) ? 0.0 : settings->compulsory_frac};
-        enum fulcrum_status status = fulcrum_memory_change_check(&changes[i], err);
-        if (status == FULCRUM_ERR_RANGE) {
-            context->exit_code = 2;
-        }
-        TRY(status);
-    }
-    return FULCRUM_OK;
-}
-
-/* The workload to be marked, with what is set of it; shares are the calibration's. */
-static enum fulcrum_status load_workload(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design *out,
-    struct fulcrum_error *err)
-{
-    fulcrum_design_init(out);
-    TRY(fulcrum_workload_load(settings->design.workload, out, NULL, err));
-    for (size_t i = 0; i < settings->design.sets.count; i++) {
-        struct fulcrum_setting setting;
-        const char *text = settings->design.sets.items[i];
-        TRY(fulcrum_setting_parse(text, context, &setting, err));
-        TRY(setting.text != NULL
-                ? fulcrum_field_set_text(setting.field, out, setting.text, err)
-                : fulcrum_field_set_number(setting.field, out, setting.number, err));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status answer_gain(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    static const struct fulcrum_design empty;
-    struct fulcrum_design design = empty;
-    struct fulcrum_memory_change changes[GAINS_MOST];
-    struct list gains = {NULL, 0};
-    const struct list_option option = {"--gain", &gain_field, settings->gain};
-    FULCRUM_USAGE_IF(settings->cache == NULL, context, err, FULCRUM_ERR_MISSING,
-        "--gain needs --cache FACTOR: the gain of which change?");
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&option, context, &gains, err));
-    if (gains.count > GAINS_MOST) {
-        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--gain: %zu gains: expected at most %d", gains.count, (int)GAINS_MOST));
-    }
-    TRY_OR_END(make_changes(settings, &gains, context, changes, err));
-    if (settings->design.workload != NULL) {
-        TRY_OR_END(load_workload(settings, context, &design, err));
-    }
-    const struct fulcrum_memory_families families = {changes, gains.count,
-        settings->design.workload != NULL ? &design.workload : NULL};
-    status = report_families(&families, context, err);
-end:
-    free(gains.values);
-    return status;
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
     struct solution solution;
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
-    if (settings->gain != NULL) {
-        return answer_gain(settings, context, err);
-    }
-    FULCRUM_USAGE_IF(!isnan(settings->compulsory_frac), context, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "--compulsory goes with --gain: of a workload, --set "
-        "workload.network.compulsory_frac=%.6g",
-        settings->compulsory_frac);
     FULCRUM_USAGE_IF(has_factors && settings->machines != NULL, context, err,
         FULCRUM_ERR_UNSUPPORTED,
         "--machines compares components, not the factors of --cache and "
@@ -1143,13 +896,6 @@ static const struct fulcrum_option rows[] = {
                 "1,4,16 or 1:16:x2"),
     FULCRUM_OPTION(TEXT, "bandwidth", offsetof(struct settings, bandwidth), "FACTORS",
         .help = "memory bandwidths, likewise"),
-    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
-        .help = "gains that one change of --cache and --bandwidth is known to have "
-                "(0.31: 1.31 times as fast); tells which shares of GPU time and "
-                "exponents meet them"),
-    FULCRUM_OPTION(NUMBER, "compulsory", offsetof(struct settings, compulsory_frac),
-        "FRACTION", .least = 0.0, .most = 1.0,
-        .help = "share of memory traffic that no cache saves, for --gain"),
     {.name = NULL},
 };
 
@@ -1167,8 +913,6 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum memory -m dgx-1-inci2020 -w r2d2-atari -a 256 --cache 1,4,16 "
      "--bandwidth 1,1.6",
         "the same run with larger caches and faster memory"},
-    {"fulcrum memory --gain 0.31,0.35 --cache 16 --bandwidth 1.6 -w r2d2-atari",
-        "what a published gain says of share and exponent, with R2D2 beside it"},
     {.line = NULL},
 };
 
@@ -1188,9 +932,6 @@ const struct fulcrum_command fulcrum_command_memory = {
         "With --cache or --bandwidth: the same work with another memory system, beside "
         "the machine as it is. The exponent by which traffic falls with the cache is "
         "drawn (x or / 1.3) unless it is set.\n\n"
-        "With --gain: all pairs of DRAM-bound share and cache exponent that meet a "
-        "gain "
-        "at one change. One number cannot tell the two apart.\n\n"
         "Versions are compared draw by draw. Estimates are simulated to 0.2 %, draws "
         "solved by equations, unless --method asks for one method.",
     .examples = examples,
