@@ -255,14 +255,14 @@ static const struct {
     bool has_ends[2];
 } values[FULCRUM_CLUSTER_VALUES] = {
     {"compute_s", {NULL, NULL}, {false, false}},
-    {"allreduce_s", {"allreduce", "allreduce"}, {false, false}},
-    {"train_step_s", {"training step", "training step"}, {false, false}},
+    {"allreduce_s", {"allreduce", NULL}, {false, false}},
+    {"train_step_s", {"step", "step"}, {false, false}},
     {"efficiency_frac", {NULL, NULL}, {false, false}},
-    {"epochs_rel", {NULL, "epochs"}, {false, false}},
+    {"epochs_rel", {NULL, NULL}, {false, false}},
     {"steps_per_s", {"steps", "steps"}, {true, false}},
     {"speedup", {"speed-up", NULL}, {true, false}},
     {"runtime_s", {"runtime", NULL}, {false, false}},
-    {"quality_runtime_s", {NULL, "time to quality"}, {false, true}},
+    {"quality_runtime_s", {NULL, "to quality"}, {false, true}},
     {"quality_speedup", {NULL, "speed-up"}, {false, true}},
 };
 
@@ -297,8 +297,8 @@ static void add_row(struct fulcrum_table *table, const struct fulcrum_cluster_ro
         table, "scaling", "scaling", fulcrum_batch_scaling_name(row->scaling));
     fulcrum_table_number(table, "gpu_count", "GPUs", row->device_count);
     fulcrum_table_number(table, "node_count", NULL, layout->node_count);
-    fulcrum_table_number(table, "model_parallel_gpu_count", "GPUs a worker",
-        layout->model_parallel_count);
+    fulcrum_table_number(
+        table, "model_parallel_gpu_count", "worker GPUs", layout->model_parallel_count);
     fulcrum_table_number(table, "worker_count", NULL, row->step.worker_count);
     fulcrum_table_number(table, "train_batch", "batch", row->step.global_batch_size);
     for (size_t i = 0; i < FULCRUM_CLUSTER_VALUES; i++) {
@@ -333,22 +333,22 @@ static void add_crossovers(
 {
     struct fulcrum_table *table = fulcrum_result_table(result, "crossovers",
         rows->is_by_quality
-            ? "fewest GPUs with which split networks reach the same quality sooner "
-              "than "
-              "data-parallel training (-: none of these)"
-            : "fewest GPUs with which split networks do as many steps sooner than "
-              "data-parallel training (-: none of these)");
+            ? "where split networks reach the same quality sooner than data-parallel "
+              "ones"
+            : "where split networks do as many steps sooner than data-parallel ones");
     for (size_t i = 0; i < rows->crossover_count; i++) {
         const struct fulcrum_cluster_crossover *found = &rows->crossovers[i];
         fulcrum_table_row(table);
         fulcrum_table_text(
             table, "scaling", "scaling", fulcrum_batch_scaling_name(found->scaling));
-        fulcrum_table_number(table, "model_parallel_gpu_count", "GPUs a worker",
+        fulcrum_table_number(table, "model_parallel_gpu_count", "worker GPUs",
             found->model_parallel_count);
-        fulcrum_table_estimate(table, "gpu_count", "fewest GPUs", found->device_count,
-            found->interval.lo, found->interval.hi);
+        fulcrum_table_flag(
+            table, "is_sooner", "ever sooner", !isnan(found->device_count));
+        fulcrum_table_estimate(table, "gpu_count", "from so many GPUs on",
+            found->device_count, found->interval.lo, found->interval.hi);
         fulcrum_table_number(
-            table, "found_frac", "draws that have one", found->found_frac);
+            table, "found_frac", "ever, in so many draws", found->found_frac);
     }
 }
 

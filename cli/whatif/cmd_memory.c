@@ -249,7 +249,7 @@ static void add_machine_row(struct fulcrum_table *table, const struct subject *s
     fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
     fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
     add_ratio(table, "steps_per_s", "steps", costs->steps_per_s);
-    add_ratio(table, "ideal_gpu_speedup", "with an ideal GPU", costs->gpu_speedup);
+    add_ratio(table, "ideal_gpu_speedup", "with ideal GPU", costs->gpu_speedup);
     fulcrum_table_number(table, "gpu_s", "GPU time of a step", costs->gpu_s);
     fulcrum_table_number(table, "batch_size", "batch", costs->batch_size);
     fulcrum_table_number(table, "inference_s", "batch time", costs->inference_s);
@@ -300,15 +300,15 @@ static void add_component(struct fulcrum_table *table, const struct subject *sub
     fulcrum_table_text(table, "component", NULL, component->name);
     fulcrum_table_text(table, "meaning", "made ideal", component->meaning);
     fulcrum_table_number(table, "gpu_s", NULL, cost->gpu_s);
-    fulcrum_table_number(table, "gpu_frac", "of GPU time", component->gpu_frac);
-    fulcrum_table_number(table, "kernel_frac", "of kernels", component->kernel_frac);
+    fulcrum_table_number(table, "gpu_frac", "GPU time", component->gpu_frac);
+    fulcrum_table_number(table, "kernel_frac", NULL, component->kernel_frac);
     add_ratio(table, "run_frac", "of a run", cost->in_order);
     fulcrum_table_number(table, "least_frac", "least", cost->run.least_frac);
     add_ratio(table, "mean_frac", "mean", cost->mean);
     fulcrum_table_number(table, "most_frac", "most", cost->run.most_frac);
     fulcrum_table_number(table, "first_frac", NULL, cost->run.first_frac);
     fulcrum_table_number(table, "last_frac", NULL, cost->run.last_frac);
-    add_ratio(table, "speedup", "speed-up alone", cost->speedup);
+    add_ratio(table, "speedup", "speed-up", cost->speedup);
     fulcrum_table_number(table, "steps_per_s", NULL, costs->steps_per_s.value);
 }
 
@@ -366,7 +366,7 @@ static enum fulcrum_status report_components(const struct machines *machines,
     }
     table = fulcrum_result_table(result, "components",
         "shares of GPU time, and of a run as made ideal in this order (least, mean, "
-        "most: of all orders)");
+        "most: of all orders); speed-up of each alone");
     fulcrum_table_make_main(table);
     for (size_t m = 0; m < machines->count; m++) {
         add_components(table, machines->subjects[m], &machines->costs[m]);
