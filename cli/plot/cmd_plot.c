@@ -410,9 +410,9 @@ static const struct fulcrum_example examples[] = {
         "throughput of the real pipeline, measured against predicted"},
     {"fulcrum plot inci2020-fig2-text -o gpu-time.svg", "where a GPU's time goes"},
     {"fulcrum plot memory.json -o memory.svg",
-        "what 'fulcrum memory' wrote: components, memory systems or gains"},
+        "what 'fulcrum memory' wrote: components or memory systems"},
     {"fulcrum plot cluster.json -o scaling.svg",
-        "what 'fulcrum cluster' wrote: numbers of GPUs, or parameters of a gain"},
+        "what 'fulcrum cluster' wrote: numbers of GPUs"},
     {"fulcrum plot sensitivity.json -o tornado.svg",
         "what each number does to a prediction, from 'fulcrum sensitivity'"},
     {"fulcrum plot rlscope-fig5-stage-shares -o stages.svg",
@@ -440,7 +440,7 @@ const struct fulcrum_command fulcrum_command_plot = {
         "reference of GPU time becomes one of its parts and what other GPUs would make "
         "of them, as do the components of 'fulcrum memory', with runs below; its "
         "memory "
-        "systems and gains are curves, as are the numbers of GPUs and the gains of "
+        "systems are curves, as are the numbers of GPUs of "
         "'fulcrum cluster', and a reference of speed-ups over machines. A reference of "
         "shares by stage, or stages that "
         "'fulcrum measure' recorded, become a bar of stages for each run; a "

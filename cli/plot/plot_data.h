@@ -182,7 +182,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_data(
     const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
     struct fulcrum_gpu_time_data *out, struct fulcrum_error *err);
 
-/* Memory systems, or parameters that meet a gain: its "factors" or "family". */
+/* Memory systems: its "factors". */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_memory_data(
     const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
     struct fulcrum_lines_data *out, struct fulcrum_error *err);

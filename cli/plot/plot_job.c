@@ -114,8 +114,7 @@ enum fulcrum_status fulcrum_plot_memory(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_lines_data data;
-    bool has_factors = fulcrum_plot_source_has(&job->source, "factors");
-    TRY(read_rows(job, has_factors ? "factors" : "family", err));
+    TRY(read_rows(job, "factors", err));
     TRY(fulcrum_plot_memory_data(job->rows, &job->room, &data, err));
     return plot_save(job, &fulcrum_chart_memory, &data, err);
 }
@@ -249,8 +248,7 @@ enum fulcrum_status fulcrum_plot_scaling(
         TRY(fulcrum_plot_scaling_of_reference(
             &job->validation, &job->room, &data, err));
     } else {
-        bool has_family = fulcrum_plot_source_has(&job->source, "family");
-        TRY(read_rows(job, has_family ? "family" : "rows", err));
+        TRY(read_rows(job, "rows", err));
         TRY(fulcrum_plot_scaling_data(job->rows, &job->room, &data, err));
     }
     return plot_save(job, &fulcrum_chart_scaling, &data, err);

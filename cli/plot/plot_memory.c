@@ -17,24 +17,20 @@ enum { CURVES = 8, PANELS = 2, POINTS_MOST = 1025, NAME_SIZE = 96 };
 
 /* One curve's values: x, then y with its interval for each panel. */
 struct curve {
-    double key; /* a gain, or a factor of bandwidth */
+    double key; /* a factor of bandwidth */
     char name[NAME_SIZE];
     size_t count;
     double x[POINTS_MOST];
     double y[PANELS][POINTS_MOST];
     double lo[PANELS][POINTS_MOST];
     double hi[PANELS][POINTS_MOST];
-    bool is_point;
 };
 
 struct plot_memory {
     size_t curve_count;
     struct curve curves[CURVES];
-    size_t guide_count;
-    double guides[CURVES];
     struct fulcrum_lines_line drawn[PANELS][CURVES];
     struct fulcrum_lines_panel panels[PANELS];
-    enum fulcrum_line_look look; /* of curves */
     struct fulcrum_lines_data data;
     char title[200];
     char subtitle[300];
@@ -60,73 +56,9 @@ static struct curve *curve_of(struct plot_memory *plot, double key)
 static enum fulcrum_status fail_many(struct fulcrum_error *err)
 {
     return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-        "more curves than %d, or more points of one than %d: fewer gains or factors",
+        "more curves than %d, or more points of one than %d: fewer factors",
         (int)CURVES, (int)POINTS_MOST);
 }
-
-/* --- Families ----------------------------------------------------------------------
- */
-
-enum family_cell { GAIN, CACHE, BANDWIDTH, SHARE, EXPONENT, FAMILY_CELLS };
-
-static const char *const family_columns[FAMILY_CELLS + 1] = {
-    "gain_frac", "cache_rel", "bandwidth_rel", "dram_frac", "cache_exponent", NULL};
-
-/* The workload's point has a curve of its own, whatever its gain. */
-static enum fulcrum_status add_workload(struct plot_memory *plot,
-    const struct fulcrum_plot_rows *rows, const double *cells,
-    struct fulcrum_error *err)
-{
-    char workload[64];
-    if (plot->curve_count == CURVES) {
-        return fail_many(err);
-    }
-    fulcrum_plot_rows_text(rows, 0, "workload", workload, sizeof workload);
-    struct curve *curve = &plot->curves[plot->curve_count++];
-    curve->key = -1.0;
-    curve->is_point = 1;
-    (void)snprintf(curve->name, sizeof curve->name, "%s: gains %.1f %%",
-        workload[0] != '\0' ? workload : "the workload", 100.0 * cells[GAIN]);
-    curve->x[0] = cells[SHARE];
-    curve->y[0][0] = cells[EXPONENT];
-    curve->count = 1;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status take_family_row(struct plot_memory *plot,
-    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
-{
-    char kind[32];
-    double cells[FAMILY_CELLS];
-    fulcrum_plot_rows_text(rows, row, "kind", kind, sizeof kind);
-    TRY(fulcrum_plot_rows_numbers(rows, row, family_columns, cells, err));
-    if (row == 0) {
-        (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-            "%.4g times the cache and %.4g times the bandwidth: every point of a curve "
-            "meets its gain exactly",
-            cells[CACHE], cells[BANDWIDTH]);
-    }
-    if (strcmp(kind, "family") == 0) {
-        double key = cells[GAIN];
-        double x = cells[SHARE];
-        double y = cells[EXPONENT];
-        struct curve *curve = curve_of(plot, key);
-        if (curve == NULL || curve->count == POINTS_MOST) {
-            return fail_many(err);
-        }
-        curve->x[curve->count] = x;
-        curve->y[0][curve->count++] = y;
-        return FULCRUM_OK;
-    }
-    if (strcmp(kind, "bound") == 0 && plot->guide_count < CURVES) {
-        plot->guides[plot->guide_count++] = cells[SHARE];
-    }
-    return strcmp(kind, "workload") == 0 ? add_workload(plot, rows, cells, err)
-                                         : FULCRUM_OK;
-}
-
-/* --- Memory systems ----------------------------------------------------------------
- */
 
 enum factor_cell {
     FACTOR_CACHE,
@@ -199,9 +131,6 @@ static void name_bandwidths(
     }
 }
 
-/* -----------------------------------------------------------------------------------
- */
-
 static bool has_interval(const struct curve *curve)
 {
     int found = 0;
@@ -220,8 +149,8 @@ static bool has_intervals(const struct plot_memory *plot)
     return found;
 }
 
-static void fill_panel(struct plot_memory *plot, size_t which, const char *title,
-    const char *finding, int with_intervals)
+static void fill_panel(
+    struct plot_memory *plot, size_t which, const char *title, int with_intervals)
 {
     for (size_t i = 0; i < plot->curve_count; i++) {
         const struct curve *curve = &plot->curves[i];
@@ -232,40 +161,12 @@ static void fill_panel(struct plot_memory *plot, size_t which, const char *title
             .hi = with_intervals ? curve->hi[which] : NULL,
             .count = curve->count,
             .style = i,
-            .look = curve->is_point ? FULCRUM_LINE_POINTS : plot->look};
+            .look = FULCRUM_LINE_MARKED};
     }
     plot->panels[which] = (struct fulcrum_lines_panel){.title = title,
-        .finding = finding,
         .lines = plot->drawn[which],
         .line_count = plot->curve_count,
-        .guides = plot->guides,
-        .guide_count = plot->guide_count,
         .y_kind = FULCRUM_AXIS_LINEAR};
-}
-
-static void finish_families(struct plot_memory *plot)
-{
-    for (size_t i = 0; i < plot->curve_count; i++) {
-        struct curve *curve = &plot->curves[i];
-        if (!curve->is_point) {
-            (void)snprintf(curve->name, sizeof curve->name, "a gain of %.3g %%",
-                100.0 * curve->key);
-        }
-    }
-    plot->look = FULCRUM_LINE_SMOOTH;
-    fill_panel(plot, 0, "Exponent of the cache",
-        "One gain, two unknowns: a curve, not a point", 0);
-    (void)snprintf(plot->title, sizeof plot->title,
-        "Which DRAM-bound share and cache exponent meet a gain");
-    (void)snprintf(plot->footnote, sizeof plot->footnote,
-        "The gain is put in: that a curve meets it is no prediction. Left of its bound "
-        "no exponent meets a gain. Where a curve ends below, the cache saves nothing.");
-    plot->data = (struct fulcrum_lines_data){
-        .x_label = "share of GPU time bound by DRAM bandwidth",
-        .guide_name = plot->guide_count > 0 ? "least share" : NULL,
-        .x_kind = FULCRUM_AXIS_LINEAR,
-        .from_zero = 1,
-        .panel_count = 1};
 }
 
 static void finish_factors(
@@ -273,9 +174,8 @@ static void finish_factors(
 {
     int with_intervals = has_intervals(plot);
     name_bandwidths(plot, rows);
-    plot->look = FULCRUM_LINE_MARKED;
-    fill_panel(plot, 0, "Throughput, times as it is", NULL, with_intervals);
-    fill_panel(plot, 1, "GPU time, times as it is", NULL, with_intervals);
+    fill_panel(plot, 0, "Throughput, times as it is", with_intervals);
+    fill_panel(plot, 1, "GPU time, times as it is", with_intervals);
     (void)snprintf(
         plot->title, sizeof plot->title, "Larger caches, faster memory: GPU and run");
     (void)snprintf(plot->footnote, sizeof plot->footnote,
@@ -297,16 +197,10 @@ enum fulcrum_status fulcrum_plot_memory_data(const struct fulcrum_plot_rows *row
 {
     TRY(fulcrum_plot_rows_need(rows, err));
     struct plot_memory *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    bool is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
-        TRY(is_family ? take_family_row(plot, rows, i, err)
-                      : take_factor_row(plot, rows, i, err));
+        TRY(take_factor_row(plot, rows, i, err));
     }
-    if (is_family) {
-        finish_families(plot);
-    } else {
-        finish_factors(plot, rows);
-    }
+    finish_factors(plot, rows);
     plot->data.panels = plot->panels;
     *out = plot->data;
     out->text =

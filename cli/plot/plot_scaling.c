@@ -11,7 +11,7 @@
 #include "model/try.h"
 
 enum {
-    LINES = 6, /* ways to split a network, curves of a reference, gains */
+    LINES = 6, /* ways to split a network, curves of a reference */
     POINTS_MOST = 1024,
     PANELS = FULCRUM_LINES_PANELS_MAX,
     NAME_SIZE = 80,
@@ -68,8 +68,8 @@ static struct line *line_of(struct plot_scaling *plot, double key)
 static enum fulcrum_status fail_many(struct fulcrum_error *err)
 {
     return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-        "more curves than %d, or more points of one than %d: fewer GPUs to a worker, "
-        "gains or numbers of GPUs",
+        "more curves than %d, or more points of one than %d: fewer GPUs to a worker "
+        "or numbers of GPUs",
         (int)LINES, (int)POINTS_MOST);
 }
 
@@ -333,55 +333,6 @@ static void fill_scaling(
     plot->data.x_kind = FULCRUM_AXIS_LOG2;
 }
 
-/* --- Families ----------------------------------------------------------------------
- */
-
-static enum fulcrum_status take_family_row(struct plot_scaling *plot,
-    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
-{
-    static const char *const names[] = {
-        "gain_frac", "efficiency_ratio", "speedup", "batch_over_critical", NULL};
-    double cells[4];
-    TRY(fulcrum_plot_rows_numbers(rows, row, names, cells, err));
-    /* Gains are below 1e4, so the two do not meet. */
-    struct line *line = line_of(plot, cells[0] + 1e5 * cells[1]);
-    size_t point = line != NULL ? point_of(line, cells[2]) : POINTS_MOST;
-    if (point == POINTS_MOST) {
-        return fail_many(err);
-    }
-    bool is_equal = fabs(cells[1] - 1.0) < 1e-12;
-    (void)snprintf(line->name, sizeof line->name,
-        is_equal ? "gains %.4g %%" : "gains %.4g %%, efficiencies %.4g to 1",
-        100.0 * cells[0], cells[1]);
-    line->y[0][point] = cells[3];
-    return FULCRUM_OK;
-}
-
-static void fill_family(struct plot_scaling *plot)
-{
-    for (size_t i = 0; i < plot->line_count; i++) {
-        const struct line *line = &plot->lines[i];
-        plot->drawn[0][i] = (struct fulcrum_lines_line){.name = line->name,
-            .x = line->x,
-            .y = line->y[0],
-            .count = line->count,
-            .style = i,
-            .look = FULCRUM_LINE_MARKED};
-    }
-    plot->panels[0] = (struct fulcrum_lines_panel){
-        .title = "Batch of data-parallel training over the critical batch",
-        .lines = plot->drawn[0],
-        .line_count = plot->line_count,
-        .y_kind = FULCRUM_AXIS_LOG};
-    plot->data.panel_count = 1;
-    plot->data.x_label = "speed-up of one step on the GPUs of a worker, SU_M";
-    plot->data.x_kind = FULCRUM_AXIS_LINEAR;
-    (void)snprintf(plot->title, sizeof plot->title,
-        "What a gain of hybrid over data-parallel training says");
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-        "every point of a curve meets its gain: (16d) of docs/model.md");
-}
-
 /* --- References --------------------------------------------------------------------
  */
 
@@ -470,18 +421,12 @@ enum fulcrum_status fulcrum_plot_scaling_data(const struct fulcrum_plot_rows *ro
     struct fulcrum_error *err)
 {
     FAIL_IF(fulcrum_plot_rows_count(rows) == 0, err, FULCRUM_ERR_FORMAT,
-        "no rows: numbers of GPUs or parameters expected");
+        "no rows: numbers of GPUs expected");
     struct plot_scaling *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    bool is_family = fulcrum_plot_rows_have(rows, "batch_over_critical");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
-        TRY(is_family ? take_family_row(plot, rows, i, err)
-                      : take_row(plot, rows, i, err));
+        TRY(take_row(plot, rows, i, err));
     }
-    if (is_family) {
-        fill_family(plot);
-    } else {
-        fill_scaling(plot, rows);
-    }
+    fill_scaling(plot, rows);
     write_text(plot, &room->words, out);
     return FULCRUM_OK;
 }

@@ -121,7 +121,7 @@ static const struct kind {
         "the stages that 'fulcrum measure' recorded"},
     [FULCRUM_PLOT_COMPONENTS] = {"fulcrum-memory",
         "the components of 'fulcrum memory'"},
-    [FULCRUM_PLOT_MEMORY] = {"fulcrum-memory", "factors or gains of 'fulcrum memory'"},
+    [FULCRUM_PLOT_MEMORY] = {"fulcrum-memory", "factors of 'fulcrum memory'"},
     [FULCRUM_PLOT_PLACEMENTS] = {"fulcrum-placements",
         "the placements of 'fulcrum partition'"},
     [FULCRUM_PLOT_NODE] = {"fulcrum-node", "what 'fulcrum node' wrote"},
@@ -172,7 +172,6 @@ static void note_columns(struct fulcrum_plot_source *source)
         {{"cache_rel", "bandwidth_rel"}, FULCRUM_PLOT_MEMORY},
         {{"placement", "sm_frac"}, FULCRUM_PLOT_PLACEMENTS},
         {{"quality_speedup", NULL}, FULCRUM_PLOT_SCALING},
-        {{"batch_over_critical", NULL}, FULCRUM_PLOT_SCALING},
         {{"swing_lo", "total_frac"}, FULCRUM_PLOT_SENSITIVITY},
         {{"learner_gpu_count", "threads_needed"}, FULCRUM_PLOT_NODE},
     };

@@ -1,9 +1,8 @@
 /* cmd_cluster.c - `fulcrum cluster`: training on many GPUs, split in several ways. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two questions of one subject. With a machine and a workload: what more GPUs and
- * machines do, and from how many on it pays to split the network as well. With a gain
- * that is known: which speed-ups and critical batches meet it.
+ * What more GPUs and machines do to one training, and from how many on it pays to split
+ * the network as well.
  */
 
 #include <math.h>
@@ -20,440 +19,9 @@
 #include "cli/range.h"
 #include "cli/whatif/cluster_job.h"
 #include "model/predict/solver.h"
+#include "model/quantity.h"
+#include "model/result.h"
 #include "model/try.h"
-#include "presets/io/json.h"
-
-/* Borrowed. */
-struct fulcrum_cluster_answer {
-    const struct fulcrum_cluster_plan *plan;
-    const struct fulcrum_cluster_rows *rows;
-    const char *calibrations;
-};
-
-/* All parameters that meet gains of hybrid over data-parallel training. */
-struct fulcrum_cluster_family {
-    const double *gain_frac; /* 0.265: 1.265 times as fast */
-    size_t gain_count;
-    const double *efficiency_ratio; /* SE_{N/M} / SE_N */
-    size_t efficiency_ratio_count;
-    double model_parallel_count;
-};
-
-/* What `fulcrum cluster` answers, as tables, CSV and JSON. */
-
-/* Speed-ups of two devices that a curve of parameters goes through. */
-enum { FAMILY_POINTS = 21 };
-
-/* In the order of add_row. */
-static const struct fulcrum_report_head columns[] = {
-    {"scaling", FULCRUM_COLUMN_TEXT, NULL},
-    {"gpu_count", FULCRUM_COLUMN_NUMBER, "GPUs"},
-    {"node_count", FULCRUM_COLUMN_NUMBER, "nodes"},
-    {"model_parallel_gpu_count", FULCRUM_COLUMN_NUMBER, "split"},
-    {"worker_count", FULCRUM_COLUMN_NUMBER, "workers"},
-    {"train_batch", FULCRUM_COLUMN_NUMBER, "batch"},
-    FULCRUM_COLUMN_ENDS("compute_s", NULL),
-    FULCRUM_COLUMN_ENDS("allreduce_s", "allreduce"),
-    FULCRUM_COLUMN_ENDS("train_step_s", "step"),
-    FULCRUM_COLUMN_ENDS("efficiency_frac", "efficiency"),
-    FULCRUM_COLUMN_ENDS("epochs_rel", "epochs"),
-    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
-    FULCRUM_COLUMN_ENDS("speedup", NULL),
-    FULCRUM_COLUMN_ENDS("runtime_s", "runtime"),
-    FULCRUM_COLUMN_ENDS("quality_runtime_s", "to quality"),
-    FULCRUM_COLUMN_ENDS("quality_speedup", "speedup"),
-    {"best", FULCRUM_COLUMN_TEXT, NULL},
-    {"best_frac", FULCRUM_COLUMN_NUMBER, "share"},
-    FULCRUM_COLUMN_ENDS("hybrid_gain", NULL),
-    {"hybrid_sooner_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},
-};
-
-static void add_ends(
-    struct fulcrum_report *report, double value, struct fulcrum_interval interval)
-{
-    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
-}
-
-static void add_row(
-    struct fulcrum_report *report, const struct fulcrum_cluster_row *row)
-{
-    fulcrum_report_add_text(report, fulcrum_batch_scaling_name(row->scaling));
-    FULCRUM_REPORT_NUMBERS(report, row->device_count, row->layout.node_count,
-        row->layout.model_parallel_count, row->step.worker_count,
-        row->step.global_batch_size);
-#define X(name, member)                                                                \
-    add_ends(report, row->member, row->interval[FULCRUM_CLUSTER_##name]);
-    FULCRUM_CLUSTER_VALUE_LIST(X)
-#undef X
-    const struct fulcrum_interval gain = {row->gain.lo, row->gain.hi};
-    fulcrum_report_add_text(report, row->is_best ? "best" : "");
-    fulcrum_report_add_number(report, row->best_frac);
-    add_ends(report, row->gain.value, gain);
-    FULCRUM_REPORT_NUMBERS(report, row->sooner_frac, row->solver_error_rel);
-}
-
-static struct fulcrum_report *report_of(const struct fulcrum_cluster_rows *rows)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("rows", columns);
-    for (size_t i = 0; i < rows->count; i++) {
-        add_row(report, &rows->rows[i]);
-    }
-    return report;
-}
-
-static const char *scope_name(const struct fulcrum_cluster_plan *plan)
-{
-    return plan->scope == FULCRUM_CLUSTER_STEPS ? "training steps alone"
-           : fulcrum_design_is_resident(plan->design)
-               ? "simulation on the GPU, inference and training"
-               : "actors, inference and training";
-}
-
-/* No watts are told here: where they come from does not matter. */
-static unsigned all_flags(const struct fulcrum_cluster_rows *rows)
-{
-    unsigned flags = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        flags |= rows->rows[i].flags;
-    }
-    return flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED;
-}
-
-static void add_crossovers(
-    struct fulcrum_json *document, const struct fulcrum_cluster_rows *rows)
-{
-    struct fulcrum_json *crossovers = fulcrum_json_add_array(document, "crossovers");
-    for (size_t i = 0; i < rows->crossover_count; i++) {
-        const struct fulcrum_cluster_crossover *found = &rows->crossovers[i];
-        struct fulcrum_json *object = fulcrum_json_append_object(crossovers);
-        fulcrum_json_add_text(
-            object, "scaling", fulcrum_batch_scaling_name(found->scaling));
-        fulcrum_json_add_number(
-            object, "model_parallel_gpu_count", found->model_parallel_count);
-        fulcrum_json_add_number(object, "gpu_count", found->device_count);
-        fulcrum_json_add_number(object, "gpu_count_lo", found->interval.lo);
-        fulcrum_json_add_number(object, "gpu_count_hi", found->interval.hi);
-        fulcrum_json_add_number(object, "found_frac", found->found_frac);
-    }
-}
-
-static enum fulcrum_status print_json(const struct fulcrum_cluster_answer *answer,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = answer->plan->design;
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-cluster");
-    fulcrum_json_add_text(document, "machine", design->machine.name);
-    fulcrum_json_add_text(document, "machine_title", design->machine.title);
-    fulcrum_json_add_text(document, "workload", design->workload.name);
-    fulcrum_json_add_text(document, "calibration", answer->calibrations);
-    fulcrum_json_add_text(document, "scope", scope_name(answer->plan));
-    fulcrum_json_add_number(document, "actors_per_gpu", answer->plan->actors_per_gpu);
-    fulcrum_json_add_number(
-        document, "critical_batch_size", design->workload.training.critical_batch_size);
-    fulcrum_json_add_text(document, "allreduce",
-        fulcrum_allreduce_name(design->workload.training.allreduce));
-    const struct fulcrum_link *link = &design->machine.link;
-    struct fulcrum_json *object = fulcrum_json_add_object(document, "link");
-    fulcrum_json_add_number(object, "peer_byte_per_s", link->peer_byte_per_s);
-    fulcrum_json_add_number(object, "peer_latency_s", link->peer_latency_s);
-    fulcrum_json_add_number(object, "network_byte_per_s", link->network_byte_per_s);
-    fulcrum_json_add_number(object, "network_latency_s", link->network_latency_s);
-    fulcrum_json_add_flag(document, "is_by_quality", answer->rows->is_by_quality);
-    fulcrum_json_add_text(document, "method",
-        answer->plan->scope == FULCRUM_CLUSTER_STEPS
-            ? ""
-            : fulcrum_method_name(answer->plan->predict.solver.method));
-    fulcrum_json_add_number(
-        document, "interval_draws", (double)answer->rows->draw_count);
-    struct fulcrum_report *report = report_of(answer->rows);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    add_crossovers(document, answer->rows);
-    fulcrum_flags_to_json(all_flags(answer->rows), document);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-static void print_head(const struct fulcrum_cluster_answer *answer, FILE *stream)
-{
-    const struct fulcrum_design *design = answer->plan->design;
-    char peers[32];
-    char network[32];
-    (void)snprintf(
-        peers, sizeof peers, "%.4g", design->machine.link.peer_byte_per_s / 1e9);
-    (void)snprintf(
-        network, sizeof network, "%.4g", design->machine.link.network_byte_per_s / 1e9);
-    (void)fprintf(stream,
-        "machine      %s\nworkload     %s\ncalibration  %s\npredicted    %s\n"
-        "links        %s GB/s out of a GPU to its peers, %s GB/s out of a machine of "
-        "%.6g GPUs\n",
-        design->machine.name, design->workload.name, answer->calibrations,
-        scope_name(answer->plan),
-        isnan(design->machine.link.peer_byte_per_s) ? "unknown" : peers,
-        isnan(design->machine.link.network_byte_per_s) ? "unknown" : network,
-        design->machine.gpu.count);
-    if (fulcrum_design_is_resident(design)) {
-        (void)fprintf(stream, "actors       %s\n", fulcrum_actors_rule_none);
-    } else if (!isnan(answer->plan->actors_per_gpu)) {
-        (void)fprintf(
-            stream, "actors       %.6g for each GPU\n", answer->plan->actors_per_gpu);
-    }
-}
-
-static void hide(
-    struct fulcrum_report *report, const char *const *keys, size_t key_count)
-{
-    for (size_t i = 0; i < key_count; i++) {
-        fulcrum_report_hide(report, keys[i]);
-    }
-}
-
-/*
- * What people can do without on a narrow screen: a step less its all-reduce is the
- * computing, GPUs over those of a worker are the workers. Times to a quality, where any
- * is unknown, are those to the same steps or nothing.
- */
-static void hide_columns(
-    struct fulcrum_report *report, const struct fulcrum_cluster_rows *rows)
-{
-    static const char *const derived[] = {
-        "worker_count", "compute_s", "efficiency_frac"};
-    static const char *const by_quality[] = {
-        "epochs_rel", "quality_runtime_s", "quality_speedup"};
-    static const char *const by_steps[] = {"runtime_s", "speedup"};
-    static const char *const of_split[] = {
-        "model_parallel_gpu_count", "best", "best_frac"};
-    bool is_unsplit =
-        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
-    hide(report, derived, sizeof derived / sizeof derived[0]);
-    /* All ends but those of what the table is about. */
-    static const char *const aside[] = {"compute_s_lo", "compute_s_hi",
-        "allreduce_s_lo", "allreduce_s_hi", "train_step_s_lo", "train_step_s_hi",
-        "efficiency_frac_lo", "efficiency_frac_hi", "epochs_rel_lo", "epochs_rel_hi",
-        "runtime_s_lo", "runtime_s_hi", "hybrid_gain", "hybrid_gain_lo",
-        "hybrid_gain_hi", "hybrid_sooner_frac", "solver_error_rel"};
-    static const char *const of_steps[] = {
-        "steps_per_s_lo", "steps_per_s_hi", "speedup_lo", "speedup_hi"};
-    static const char *const of_quality[] = {"quality_runtime_s_lo",
-        "quality_runtime_s_hi", "quality_speedup_lo", "quality_speedup_hi"};
-    bool has_ends = rows->draw_count > 0;
-    hide(report, aside, sizeof aside / sizeof aside[0]);
-    if (rows->is_by_quality || !has_ends) {
-        hide(report, of_steps, sizeof of_steps / sizeof of_steps[0]);
-    }
-    if (!rows->is_by_quality || !has_ends) {
-        hide(report, of_quality, sizeof of_quality / sizeof of_quality[0]);
-    }
-    if (!has_ends) {
-        fulcrum_report_hide(report, "best_frac");
-    }
-    if (rows->is_by_quality) {
-        hide(report, by_steps, sizeof by_steps / sizeof by_steps[0]);
-    } else {
-        hide(report, by_quality, sizeof by_quality / sizeof by_quality[0]);
-    }
-    if (is_unsplit) { /* one way to use so many GPUs is the best one */
-        hide(report, of_split, sizeof of_split / sizeof of_split[0]);
-    }
-}
-
-/* In how many draws workers of so many GPUs are sooner done, where that is no matter of
- * course. */
-static void print_sooner(const struct fulcrum_cluster_rows *rows,
-    const struct fulcrum_cluster_crossover *of, FILE *stream)
-{
-    const char *between = "  sooner in draws:";
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct fulcrum_cluster_row *row = &rows->rows[i];
-        bool is_its =
-            row->scaling == of->scaling &&
-            fabs(row->layout.model_parallel_count - of->model_parallel_count) < 0.5;
-        if (is_its && row->sooner_frac > 0.0 && row->sooner_frac < 1.0) {
-            (void)fprintf(stream, "%s %.3g %% with %.6g GPUs", between,
-                100.0 * row->sooner_frac, row->device_count);
-            between = ",";
-        }
-    }
-    (void)fputs(between[0] == ',' ? "\n" : "", stream);
-}
-
-static void print_crossovers(const struct fulcrum_cluster_rows *rows, FILE *stream)
-{
-    const char *what = rows->is_by_quality ? "the same quality" : "as many steps";
-    for (size_t i = 0; i < rows->crossover_count; i++) {
-        const struct fulcrum_cluster_crossover *found = &rows->crossovers[i];
-        const char *scaling = fulcrum_batch_scaling_name(found->scaling);
-        if (isnan(found->device_count)) {
-            (void)fprintf(stream,
-                "%s scaling: workers of %.6g GPUs are never sooner done with %s than "
-                "data-parallel training",
-                scaling, found->model_parallel_count, what);
-        } else {
-            (void)fprintf(stream,
-                "%s scaling: workers of %.6g GPUs are sooner done with %s from %.6g "
-                "GPUs on",
-                scaling, found->model_parallel_count, what, found->device_count);
-        }
-        /* "; 90 % of the draws: from 32 to 128 GPUs on, or never": where draws begin to
-         * win. */
-        const struct fulcrum_interval *at = &found->interval;
-        if (isnan(at->lo) || isinf(at->lo)) {
-            if (found->found_frac > 0.0) {
-                (void)fprintf(stream, "; in %.2g %% of the draws they are",
-                    100.0 * found->found_frac);
-            }
-        } else if (isinf(at->hi)) {
-            (void)fprintf(stream,
-                "; 90 %% of the draws: from %.6g on, or with none of these numbers "
-                "(%.3g "
-                "%%)",
-                at->lo, 100.0 * (1.0 - found->found_frac));
-        } else if (at->hi > at->lo) {
-            (void)fprintf(
-                stream, "; 90 %% of the draws: from %.6g to %.6g on", at->lo, at->hi);
-        } else {
-            (void)fputs("; the same in 90 % of the draws", stream);
-        }
-        (void)fputc('\n', stream);
-        print_sooner(rows, found, stream);
-    }
-}
-
-/* The largest of all rows. */
-static double solver_error_rel(const struct fulcrum_cluster_rows *rows)
-{
-    double most = 0.0;
-    for (size_t i = 0; i < rows->count; i++) {
-        most = fmax(most, rows->rows[i].solver_error_rel);
-    }
-    return most;
-}
-
-static void print_notes(const struct fulcrum_cluster_answer *answer, FILE *stream)
-{
-    const struct fulcrum_cluster_rows *rows = answer->rows;
-    if (solver_error_rel(rows) > 0.0) {
-        (void)fprintf(stream, "note: solved by method %s, to within %.2g %% at 95 %%\n",
-            fulcrum_method_name(answer->plan->predict.solver.method),
-            100.0 * solver_error_rel(rows));
-    }
-    if (!rows->is_by_quality) {
-        (void)fputs(
-            "note: times to a quality need workload.training.critical_batch_size and "
-            "batch_size\n",
-            stream);
-    }
-    if (rows->left_out_count > 0) {
-        (void)fprintf(stream,
-            "note: %zu point(s) left out: GPUs that cannot be spread evenly, or more "
-            "workers than the batch has samples\n",
-            rows->left_out_count);
-    }
-    unsigned flags = all_flags(rows);
-    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT; i++) {
-        if ((flags & (1U << (unsigned)i)) != 0U) {
-            (void)fprintf(
-                stream, "note: %s\n", fulcrum_flag_text((enum fulcrum_flag_index)i));
-        }
-    }
-}
-
-/* fails    FULCRUM_ERR_NO_MEMORY */
-static enum fulcrum_status cluster_report(const struct fulcrum_cluster_answer *answer,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(answer, context, err);
-    }
-    struct fulcrum_report *report = report_of(answer->rows);
-    enum fulcrum_status status = FULCRUM_OK;
-    if (context->format == FULCRUM_FORMAT_CSV) {
-        status = fulcrum_report_print(report, "fulcrum-cluster", context, err);
-    } else {
-        print_head(answer, context->out);
-        /* The words of the table's heading. */
-        const struct fulcrum_cluster_rows *rows = answer->rows;
-        FILE *stream = context->out;
-        bool is_unsplit =
-            fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
-        (void)fputs(is_unsplit
-                        ? "workers      one GPU each: data-parallel training\n"
-                        : "split        GPUs that share the network of one worker; "
-                          "1: data-parallel training\n",
-            stream);
-        (void)fputs(
-            "scaling      weak: the batch grows with the workers; strong: it stays\n"
-            "times        in s; step: of training, with as much of its allreduce as "
-            "computing does not hide\n",
-            stream);
-        if (rows->is_by_quality) {
-            (void)fputs("epochs       samples to the same quality, over those with the "
-                        "workload's own batch\n",
-                stream);
-        }
-        if (rows->draw_count > 0) {
-            (void)fprintf(stream, "5 %%, 95 %%    of %zu draws%s\n", rows->draw_count,
-                is_unsplit ? "" : "; share: of those in which it is the best");
-        }
-        (void)fputc('\n', stream);
-        hide_columns(report, answer->rows);
-        fulcrum_report_print_table(report, context->out, 0);
-        (void)fputc('\n', context->out);
-        print_crossovers(answer->rows, context->out);
-        print_notes(answer, context->out);
-    }
-    fulcrum_report_free(report);
-    return status;
-}
-
-static const struct fulcrum_report_head family_columns[] = {
-    {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
-    {"efficiency_ratio", FULCRUM_COLUMN_NUMBER, "SE ratio"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"model_parallel_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"epochs_ratio", FULCRUM_COLUMN_NUMBER, "epochs ratio"},
-    {"batch_over_critical", FULCRUM_COLUMN_NUMBER, "batch / B_c"},
-};
-
-/* From just above the least speed-up that meets the gain, to the number of devices. */
-static void add_curve(struct fulcrum_report *report,
-    const struct fulcrum_cluster_family *family, double gain_frac, double ratio)
-{
-    double parts = family->model_parallel_count;
-    double least = (1.0 + gain_frac) / ratio;
-    for (int i = 1; i < FAMILY_POINTS && least < parts; i++) {
-        double speedup = least + (parts - least) * i / (FAMILY_POINTS - 1.0);
-        FULCRUM_REPORT_NUMBERS(report, gain_frac, ratio, speedup,
-            fulcrum_model_parallel_frac(speedup, parts),
-            fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)),
-            fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
-    }
-}
-
-/* One curve a gain and ratio. fails    FULCRUM_ERR_NO_MEMORY */
-static enum fulcrum_status cluster_report_family(
-    const struct fulcrum_cluster_family *family, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", family_columns);
-    for (size_t i = 0; i < family->gain_count; i++) {
-        for (size_t j = 0; j < family->efficiency_ratio_count; j++) {
-            add_curve(
-                report, family, family->gain_frac[i], family->efficiency_ratio[j]);
-        }
-    }
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        (void)fprintf(context->out,
-            "Workers of %.6g devices; every row meets its gain, (16d) of "
-            "docs/model.md: "
-            "the batch of data-parallel training over the critical batch\n\n",
-            family->model_parallel_count);
-    }
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-cluster", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
 
 /* Draws behind the intervals; fewer where there are many points or they are simulated,
  * none where there are very many. */
@@ -479,8 +47,6 @@ struct settings {
     double actors_per_gpu;
     int scaling;
     bool steps_alone;
-    const char *gain;
-    const char *efficiency_ratio;
 };
 
 static const char *scaling_name(int index)
@@ -498,10 +64,6 @@ static const struct list_option devices_option = {"--devices",
     {.path = "GPUS", .kind = FULCRUM_FIELD_COUNT, .least = 1, .most = 1e6}};
 static const struct list_option parts_option = {"--model-parallel",
     {.path = "GPUS", .kind = FULCRUM_FIELD_COUNT, .least = 1, .most = 1e4}};
-static const struct list_option gain_option = {"--gain",
-    {.path = "GAINS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-6, .most = 1e4}};
-static const struct list_option ratio_option = {"--efficiency-ratio",
-    {.path = "RATIOS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e3}};
 
 struct list {
     double *values; /* owned */
@@ -643,6 +205,189 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     return status;
 }
 
+static const char *scope_name(const struct fulcrum_cluster_plan *plan)
+{
+    return plan->scope == FULCRUM_CLUSTER_STEPS ? "training steps alone"
+           : fulcrum_design_is_resident(plan->design)
+               ? "simulation on the GPU, inference and training"
+               : "actors, inference and training";
+}
+
+static void add_facts(struct fulcrum_result *result,
+    const struct fulcrum_cluster_plan *plan, const struct fulcrum_cluster_rows *rows,
+    const char *calibrations)
+{
+    const struct fulcrum_design *design = plan->design;
+    const struct fulcrum_workload_training *training = &design->workload.training;
+    const struct fulcrum_link *link = &design->machine.link;
+    bool is_whole = plan->scope == FULCRUM_CLUSTER_WHOLE;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "machine_title", NULL, design->machine.title);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", calibrations);
+    fulcrum_result_text(result, "scope", "predicted", scope_name(plan));
+    fulcrum_result_number(result, "actors_per_gpu",
+        fulcrum_design_is_resident(design) ? NULL : "actors of each GPU",
+        is_whole ? plan->actors_per_gpu : FULCRUM_UNKNOWN);
+    fulcrum_result_number(
+        result, "critical_batch_size", "critical batch", training->critical_batch_size);
+    fulcrum_result_text(
+        result, "allreduce", NULL, fulcrum_allreduce_name(training->allreduce));
+    fulcrum_result_number(result, "link/peer_byte_per_s", "link of a GPU to its peers",
+        link->peer_byte_per_s);
+    fulcrum_result_number(result, "link/peer_latency_s", NULL, link->peer_latency_s);
+    fulcrum_result_number(result, "link/network_byte_per_s", "link of a machine",
+        link->network_byte_per_s);
+    fulcrum_result_number(
+        result, "link/network_latency_s", NULL, link->network_latency_s);
+    fulcrum_result_flag(result, "is_by_quality", NULL, rows->is_by_quality);
+    fulcrum_result_text(result, "method", "method",
+        is_whole ? fulcrum_method_name(plan->predict.solver.method) : "");
+    fulcrum_result_number(result, "interval_draws",
+        rows->draw_count > 0 ? "draws" : NULL, (double)rows->draw_count);
+}
+
+/* What people see of the values, with intervals of what the table is about: times to a
+ * quality, or where any is unknown those to the same steps. */
+static const struct {
+    const char *key;
+    const char *titles[2]; /* by steps, by quality; NULL: derived, or only for files */
+    bool has_ends[2];
+} values[FULCRUM_CLUSTER_VALUES] = {
+    {"compute_s", {NULL, NULL}, {false, false}},
+    {"allreduce_s", {"allreduce", NULL}, {false, false}},
+    {"train_step_s", {"step", "step"}, {false, false}},
+    {"efficiency_frac", {NULL, NULL}, {false, false}},
+    {"epochs_rel", {NULL, NULL}, {false, false}},
+    {"steps_per_s", {"steps", "steps"}, {true, false}},
+    {"speedup", {"speed-up", NULL}, {true, false}},
+    {"runtime_s", {"runtime", NULL}, {false, false}},
+    {"quality_runtime_s", {NULL, "to quality"}, {false, true}},
+    {"quality_speedup", {NULL, "speed-up"}, {false, true}},
+};
+
+static void add_value(struct fulcrum_table *table, size_t i, bool is_by_quality,
+    double value, struct fulcrum_interval ends)
+{
+    const char *key = values[i].key;
+    const char *title = values[i].titles[is_by_quality];
+    if (title == NULL || values[i].has_ends[is_by_quality]) {
+        fulcrum_table_estimate(table, key, title, value, ends.lo, ends.hi);
+        return;
+    }
+    char name[40];
+    fulcrum_table_number(table, key, title, value);
+    (void)snprintf(name, sizeof name, "%s_lo", key);
+    fulcrum_table_number(table, name, NULL, ends.lo);
+    (void)snprintf(name, sizeof name, "%s_hi", key);
+    fulcrum_table_number(table, name, NULL, ends.hi);
+}
+
+static void add_row(struct fulcrum_table *table, const struct fulcrum_cluster_row *row,
+    bool is_by_quality)
+{
+    const struct fulcrum_layout *layout = &row->layout;
+    const double value[FULCRUM_CLUSTER_VALUES] = {
+#define X(name, member) [FULCRUM_CLUSTER_##name] = row->member,
+        FULCRUM_CLUSTER_VALUE_LIST(X)
+#undef X
+    };
+    fulcrum_table_row(table);
+    fulcrum_table_text(
+        table, "scaling", "scaling", fulcrum_batch_scaling_name(row->scaling));
+    fulcrum_table_number(table, "gpu_count", "GPUs", row->device_count);
+    fulcrum_table_number(table, "node_count", NULL, layout->node_count);
+    fulcrum_table_number(
+        table, "model_parallel_gpu_count", "worker GPUs", layout->model_parallel_count);
+    fulcrum_table_number(table, "worker_count", NULL, row->step.worker_count);
+    fulcrum_table_number(table, "train_batch", "batch", row->step.global_batch_size);
+    for (size_t i = 0; i < FULCRUM_CLUSTER_VALUES; i++) {
+        add_value(table, i, is_by_quality, value[i], row->interval[i]);
+    }
+    fulcrum_table_text(table, "best", "best", row->is_best ? "best" : "");
+    fulcrum_table_number(table, "best_frac", "in so many draws", row->best_frac);
+    fulcrum_table_estimate(
+        table, "hybrid_gain", NULL, row->gain.value, row->gain.lo, row->gain.hi);
+    fulcrum_table_number(table, "hybrid_sooner_frac", NULL, row->sooner_frac);
+    fulcrum_table_number(table, "solver_error_rel", NULL, row->solver_error_rel);
+}
+
+static void add_rows(
+    struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows",
+        "weak scaling: the batch grows with the workers; strong: it stays");
+    for (size_t i = 0; i < rows->count; i++) {
+        add_row(table, &rows->rows[i], rows->is_by_quality);
+    }
+    if (fulcrum_table_constant(table, "model_parallel_gpu_count") <= 1.0) {
+        /* One way to use so many GPUs is the best one. */
+        fulcrum_table_hide(table, "model_parallel_gpu_count");
+        fulcrum_table_hide(table, "best");
+        fulcrum_table_hide(table, "best_frac");
+    }
+}
+
+static void add_crossovers(
+    struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "crossovers",
+        rows->is_by_quality
+            ? "where split networks reach the same quality sooner than data-parallel "
+              "ones"
+            : "where split networks do as many steps sooner than data-parallel ones");
+    for (size_t i = 0; i < rows->crossover_count; i++) {
+        const struct fulcrum_cluster_crossover *found = &rows->crossovers[i];
+        fulcrum_table_row(table);
+        fulcrum_table_text(
+            table, "scaling", "scaling", fulcrum_batch_scaling_name(found->scaling));
+        fulcrum_table_number(table, "model_parallel_gpu_count", "worker GPUs",
+            found->model_parallel_count);
+        fulcrum_table_flag(
+            table, "is_sooner", "ever sooner", !isnan(found->device_count));
+        fulcrum_table_estimate(table, "gpu_count", "from so many GPUs on",
+            found->device_count, found->interval.lo, found->interval.hi);
+        fulcrum_table_number(
+            table, "found_frac", "ever, in so many draws", found->found_frac);
+    }
+}
+
+static void add_notes(
+    struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
+{
+    unsigned flags = 0;
+    if (!rows->is_by_quality) {
+        fulcrum_result_note(result, "notes",
+            "times to a quality need workload.training.critical_batch_size and "
+            "batch_size");
+    }
+    if (rows->left_out_count > 0) {
+        char text[160];
+        (void)snprintf(text, sizeof text,
+            "%zu point(s) left out: GPUs that cannot be spread evenly, or more workers "
+            "than the batch has samples",
+            rows->left_out_count);
+        fulcrum_result_note(result, "notes", text);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        flags |= rows->rows[i].flags;
+    }
+    /* No watts are told here: where they come from does not matter. */
+    fulcrum_flags_add(flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);
+}
+
+static enum fulcrum_status report(const struct fulcrum_cluster_plan *plan,
+    const struct fulcrum_cluster_rows *rows, const char *calibrations,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-cluster");
+    add_facts(result, plan, rows, calibrations);
+    add_rows(result, rows);
+    add_crossovers(result, rows);
+    add_notes(result, rows);
+    return fulcrum_context_show(context, result, err);
+}
+
 static enum fulcrum_status answer(const struct settings *settings,
     struct subject *subject, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -669,71 +414,9 @@ static enum fulcrum_status answer(const struct settings *settings,
     enum fulcrum_status status = fulcrum_cluster_rows_find(&plan, &points, err);
     fulcrum_progress_end(&watch.progress);
     if (status == FULCRUM_OK) {
-        plan.actors_per_gpu =
-            settings->steps_alone ? (double)NAN : settings->actors_per_gpu;
-        const struct fulcrum_cluster_answer found = {
-            &plan, &points, subject->calibrations};
-        status = cluster_report(&found, context, err);
+        status = report(&plan, &points, subject->calibrations, context, err);
     }
     fulcrum_cluster_rows_clear(&points);
-    return status;
-}
-
-static enum fulcrum_status check_gain(double gain,
-    const struct fulcrum_cluster_family *family, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < family->efficiency_ratio_count; i++) {
-        double ratio = family->efficiency_ratio[i];
-        double most = family->model_parallel_count * ratio - 1.0;
-        FULCRUM_USAGE_IF(!(gain < most), context, err, FULCRUM_ERR_RANGE,
-            "--gain %.6g: workers of %.6g devices gain less than %.6g with any "
-            "parameters, at an --efficiency-ratio of %.6g",
-            gain, family->model_parallel_count, fmax(0.0, most), ratio);
-    }
-    return FULCRUM_OK;
-}
-
-/* One number of devices to a worker. */
-static enum fulcrum_status read_parts(const struct settings *settings,
-    struct fulcrum_context *context, double *out, struct fulcrum_error *err)
-{
-    struct list parts = {NULL, 0};
-    bool is_default = strcmp(settings->model_parallel, "1") == 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&parts_option, is_default ? "2" : settings->model_parallel,
-        context, &parts, err));
-    if ((parts.count != 1 || parts.values[0] < 2.0)) {
-        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--model-parallel %s: with --gain expected one number from 2",
-            settings->model_parallel));
-    }
-    *out = parts.values[0];
-end:
-    free(parts.values);
-    return status;
-}
-
-static enum fulcrum_status answer_gain(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct list gains = {NULL, 0};
-    struct list ratios = {NULL, 0};
-    double parts = 2.0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&gain_option, settings->gain, context, &gains, err));
-    TRY_OR_END(
-        read_list(&ratio_option, settings->efficiency_ratio, context, &ratios, err));
-    TRY_OR_END(read_parts(settings, context, &parts, err));
-    const struct fulcrum_cluster_family family = {
-        gains.values, gains.count, ratios.values, ratios.count, parts};
-    for (size_t i = 0; i < gains.count; i++) {
-        TRY_OR_END(check_gain(gains.values[i], &family, context, err));
-    }
-    status = cluster_report_family(&family, context, err);
-end:
-    free(gains.values);
-    free(ratios.values);
     return status;
 }
 
@@ -756,56 +439,13 @@ static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, steps_alone), NULL,
         .help = "training steps without actors and inference, as if these always kept "
                 "up"),
-    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
-        .help = "gains that hybrid training is known to have over data-parallel "
-                "training (0.265: 1.265 times as fast); tells all parameters that meet "
-                "them"),
-    FULCRUM_OPTION(TEXT, "efficiency-ratio",
-        offsetof(struct settings, efficiency_ratio), "RATIOS", .fallback = "1",
-        .help = "scaling efficiency of hybrid over that of data-parallel training, for "
-                "--gain"),
     {.name = NULL},
 };
-
-static int belongs_to_gain(const struct fulcrum_option *row)
-{
-    static const char *const names[] = {"gain", "efficiency-ratio", "model-parallel"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(row->name, names[i]) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct settings settings = *(const struct settings *)data;
-    if (settings.gain != NULL) {
-        /* A gain is of no machine and of no workload: nothing is predicted. */
-        const struct {
-            const struct fulcrum_option *rows;
-            const void *members;
-        } own[] = {{option_rows, &settings},
-            {fulcrum_design_option_rows, &settings.design},
-            {fulcrum_interval_option_rows, &settings.solve}};
-        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-            const struct fulcrum_option *row = own[i].rows;
-            while (
-                row->name != NULL &&
-                (belongs_to_gain(row) || !fulcrum_option_is_set(row, own[i].members))) {
-                row++;
-            }
-            FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
-                "--%s does not go with --gain, which predicts nothing", row->name);
-        }
-        return answer_gain(&settings, context, err);
-    }
-    /* What is not looked at is worse than none. */
-    FULCRUM_USAGE_IF(strcmp(settings.efficiency_ratio, "1") != 0, context, err,
-        FULCRUM_ERR_RANGE,
-        "--efficiency-ratio goes with --gain, not with a prediction");
     FULCRUM_USAGE_IF(
         !isnan(settings.speedup_2) && strcmp(settings.model_parallel, "1") == 0,
         context, err, FULCRUM_ERR_RANGE,
@@ -840,8 +480,6 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum cluster -m dgx-1 -w r2d2-atari --steps-alone --model-parallel 1,2 "
      "--speedup-2 1.6 -s workload.training.critical_batch_size=4096",
         "training steps alone, and from how many GPUs on it pays to split the network"},
-    {"fulcrum cluster --gain 0.265,0.08,0.22",
-        "which speed-ups and batches meet the gains of Pal et al. 2019"},
     {.line = NULL},
 };
 
@@ -873,9 +511,7 @@ const struct fulcrum_command fulcrum_command_cluster = {
         "factor hybrid training is sooner done than data-parallel training on as many "
         "GPUs (hybrid_gain), how likely it is (hybrid_sooner_frac), and from how many "
         "GPUs on. found_frac of a crossover is the share of draws that have one among "
-        "the numbers of GPUs; an end of its interval that is null lies beyond them.\n\n"
-        "With --gain nothing is predicted: the answer is every set of parameters that "
-        "meets a gain that somebody measured.",
+        "the numbers of GPUs; an end of its interval that is null lies beyond them.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -1,9 +1,9 @@
 /* cmd_memory.c - `fulcrum memory`: what a GPU's memory system does to a run. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Three questions of one subject. Without factors: what every component costs, by
+ * Two questions of one subject. Without factors: what every component costs, by
  * making it ideal. With factors for cache or bandwidth: the same work with another
- * memory system. With a gain that is known: which shares and exponents meet it.
+ * memory system.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -18,609 +18,11 @@
 #include "cli/range.h"
 #include "model/design/memory_system.h"
 #include "model/predict/solver.h"
+#include "model/quantity.h"
+#include "model/result.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
-#include "presets/io/json.h"
-
-/* What was asked about one machine; texts are borrowed. */
-struct fulcrum_memory_subject {
-    const struct fulcrum_design *design;
-    const char *calibrations;
-};
-
-/* One machine whose components were made ideal. */
-struct fulcrum_memory_components {
-    struct fulcrum_memory_subject subject;
-    const struct fulcrum_component_costs *costs;
-};
-
-/* One memory system beside the machine's own. */
-struct fulcrum_memory_factors {
-    double cache_rel;
-    double bandwidth_rel;
-};
-
-/* One machine with other memory systems. */
-struct fulcrum_memory_what_if {
-    struct fulcrum_memory_subject subject;
-    const struct fulcrum_memory_factors *factors; /* the first of them 1 and 1 */
-    size_t count;
-    struct fulcrum_variants *variants; /* one version for each of them */
-};
-
-/* Gains at one change, and a workload to mark beside them. */
-struct fulcrum_memory_families {
-    const struct fulcrum_memory_change *changes; /* alike but for their gains */
-    size_t count;
-    const struct fulcrum_workload *workload; /* NULL: none */
-};
-
-/* Shares of GPU time and of a run, as tables, CSV and JSON. */
-
-static const struct fulcrum_report_head memory_components_all_columns[] = {
-    {"machine", FULCRUM_COLUMN_TEXT, NULL},
-    {"gpu", FULCRUM_COLUMN_TEXT, NULL},
-    {"component", FULCRUM_COLUMN_TEXT, NULL},
-    {"meaning", FULCRUM_COLUMN_TEXT, NULL},
-    {"gpu_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"kernel_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("run_frac", NULL),
-    {"least_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("mean_frac", NULL),
-    {"most_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"first_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"last_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("speedup", NULL),
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-};
-
-/* For people: the rest is in the other formats. */
-static const struct fulcrum_report_head memory_components_few_columns[] = {
-    {"meaning", FULCRUM_COLUMN_TEXT, "made ideal"},
-    {"gpu_frac", FULCRUM_COLUMN_NUMBER, "GPU time"},
-    {"kernel_frac", FULCRUM_COLUMN_NUMBER, "kernels"},
-    FULCRUM_COLUMN_ENDS("run_frac", "of a run"),
-    {"least_frac", FULCRUM_COLUMN_NUMBER, "least"},
-    {"mean_frac", FULCRUM_COLUMN_NUMBER, "mean"},
-    {"most_frac", FULCRUM_COLUMN_NUMBER, "most"},
-    FULCRUM_COLUMN_ENDS("speedup", "alone"),
-};
-
-/* What no component is: environments and whatever else actors wait for. */
-#define REST_NAME    "rest"
-#define REST_MEANING "the rest: environments on the CPU"
-
-static bool is_kernel(size_t i)
-{
-    return fulcrum_ideal_is_gpu(i) && i != FULCRUM_IDEAL_LAUNCH;
-}
-
-/* GPU time in kernels, as the published shares have it: without launches, and without
- * what several GPUs wait for each other. */
-static double kernel_s(const struct fulcrum_component_costs *costs)
-{
-    double sum_s = 0.0;
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        sum_s += is_kernel(i) ? costs->costs[i].gpu_s : 0.0;
-    }
-    return sum_s;
-}
-
-static double kernel_frac(const struct fulcrum_component_costs *costs, size_t i)
-{
-    return is_kernel(i) && kernel_s(costs) > 0.0
-               ? costs->costs[i].gpu_s / kernel_s(costs)
-               : (double)NAN;
-}
-
-static double gpu_frac(const struct fulcrum_component_costs *costs, size_t i)
-{
-    return fulcrum_ideal_is_gpu(i) && costs->gpu_s > 0.0
-               ? costs->costs[i].gpu_s / costs->gpu_s
-               : (double)NAN;
-}
-
-static void add_all(struct fulcrum_report *report,
-    const struct fulcrum_memory_components *machine, size_t i)
-{
-    const struct fulcrum_component_costs *costs = machine->costs;
-    const struct fulcrum_component_cost *cost = &costs->costs[i];
-    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
-        machine->subject.design->machine.gpu.name, fulcrum_ideal_name(i),
-        fulcrum_ideal_meaning(i));
-    FULCRUM_REPORT_NUMBERS(report, fulcrum_ideal_is_gpu(i) ? cost->gpu_s : (double)NAN,
-        gpu_frac(costs, i), kernel_frac(costs, i), cost->in_order.value,
-        cost->in_order.lo, cost->in_order.hi, cost->run.least_frac, cost->mean.value,
-        cost->mean.lo, cost->mean.hi, cost->run.most_frac, cost->run.first_frac,
-        cost->run.last_frac, cost->speedup.value, cost->speedup.lo, cost->speedup.hi,
-        costs->steps_per_s.value);
-}
-
-static struct fulcrum_report *report_all(
-    const struct fulcrum_memory_components *machines, size_t count)
-{
-    struct fulcrum_report *report =
-        FULCRUM_REPORT_NEW("components", memory_components_all_columns);
-    for (size_t m = 0; m < count; m++) {
-        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-            add_all(report, &machines[m], i);
-        }
-        const struct fulcrum_memory_components *machine = &machines[m];
-        const struct fulcrum_component_costs *costs = machine->costs;
-        const struct fulcrum_ratio *rest = &costs->rest;
-        const double none = (double)NAN;
-        FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
-            machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
-        FULCRUM_REPORT_NUMBERS(report, none, none, none, rest->value, rest->lo,
-            rest->hi, rest->value, rest->value, rest->lo, rest->hi, rest->value,
-            rest->value, rest->value, none, none, none, costs->steps_per_s.value);
-    }
-    return report;
-}
-
-static struct fulcrum_report *report_few(const struct fulcrum_component_costs *costs)
-{
-    struct fulcrum_report *report =
-        FULCRUM_REPORT_NEW("components", memory_components_few_columns);
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        const struct fulcrum_component_cost *cost = &costs->costs[i];
-        fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
-        FULCRUM_REPORT_NUMBERS(report, gpu_frac(costs, i), kernel_frac(costs, i),
-            cost->in_order.value, cost->in_order.lo, cost->in_order.hi,
-            cost->run.least_frac, cost->mean.value, cost->run.most_frac,
-            cost->speedup.value, cost->speedup.lo, cost->speedup.hi);
-    }
-    const double none = (double)NAN;
-    const struct fulcrum_ratio *rest = &costs->rest;
-    fulcrum_report_add_text(report, REST_MEANING);
-    FULCRUM_REPORT_NUMBERS(report, none, none, rest->value, rest->lo, rest->hi,
-        rest->value, rest->value, rest->value, none, none, none);
-    return report;
-}
-
-/* "method  simulate (+-0.2 % at 95 %), intervals from 200 draws", after a newline. */
-static void memory_print_method(
-    const struct fulcrum_prediction *prediction, size_t draw_count, FILE *stream)
-{
-    (void)fprintf(stream, "\nmethod       %s", fulcrum_method_name(prediction->method));
-    if (prediction->solver_error_rel > 0.0) {
-        (void)fprintf(
-            stream, " (+-%.2g %% at 95 %%)", 100.0 * prediction->solver_error_rel);
-    }
-    if (draw_count > 0) {
-        (void)fprintf(stream, ", intervals from %zu draws", draw_count);
-    }
-    (void)fputc('\n', stream);
-}
-
-/* The same as members "method" and "solver_error_rel". */
-static void memory_method_to_json(
-    const struct fulcrum_prediction *prediction, struct fulcrum_json *object)
-{
-    fulcrum_json_add_text(object, "method", fulcrum_method_name(prediction->method));
-    fulcrum_json_add_number(object, "solver_error_rel", prediction->solver_error_rel);
-}
-
-static void print_head(const struct fulcrum_memory_components *machine, FILE *stream)
-{
-    const struct fulcrum_design *design = machine->subject.design;
-    const struct fulcrum_component_costs *costs = machine->costs;
-    (void)fprintf(stream,
-        "machine      %s (%s)\nworkload     %s\ncalibration  %s\n"
-        "run          %.6g actors, %.4g steps/s",
-        design->machine.name, design->machine.gpu.name, design->workload.name,
-        machine->subject.calibrations, design->run.actor_count,
-        costs->steps_per_s.value);
-    if (costs->draw_count > 0) {
-        (void)fprintf(stream, " (90 %%: %.4g to %.4g)", costs->steps_per_s.lo,
-            costs->steps_per_s.hi);
-    }
-    memory_print_method(&costs->prediction, costs->draw_count, stream);
-    (void)fprintf(stream,
-        "GPU work     %.4g us a step: batches of %.4g take %.4g ms, a training step "
-        "%.4g ms\nideal GPU    %.4g times as fast",
-        1e6 * costs->gpu_s, costs->batch_size, 1e3 * costs->inference_s,
-        1e3 * costs->train_step_s, costs->gpu_speedup.value);
-    if (costs->draw_count > 0) {
-        (void)fprintf(stream, " (90 %%: %.4g to %.4g)", costs->gpu_speedup.lo,
-            costs->gpu_speedup.hi);
-    }
-    (void)fputs(
-        "\nof a run     shares: made ideal in this order; least, mean, most: of all "
-        "orders\nalone        times as fast with that part alone made ideal\n\n",
-        stream);
-}
-
-static void print_tables(
-    const struct fulcrum_memory_components *machines, size_t count, FILE *stream)
-{
-    for (size_t m = 0; m < count; m++) {
-        struct fulcrum_report *report = report_few(machines[m].costs);
-        (void)fputs(m > 0 ? "\n" : "", stream);
-        print_head(&machines[m], stream);
-        fulcrum_report_hide_empty(report);
-        fulcrum_report_print_table(report, stream, 0);
-        fulcrum_report_free(report);
-    }
-}
-
-static void memory_components_add_ratio(struct fulcrum_json *object, const char *key,
-    const char *interval_key, const struct fulcrum_ratio *ratio)
-{
-    const double ends[] = {ratio->lo, ratio->hi};
-    fulcrum_json_add_number(object, key, ratio->value);
-    if (isnan(ratio->lo)) {
-        fulcrum_json_add_null(object, interval_key);
-    } else {
-        fulcrum_json_add_numbers(object, interval_key, ends, 2);
-    }
-}
-
-static void add_component_machine(
-    struct fulcrum_json *list, const struct fulcrum_memory_components *machine)
-{
-    const struct fulcrum_design *design = machine->subject.design;
-    const struct fulcrum_component_costs *costs = machine->costs;
-    struct fulcrum_json *object = fulcrum_json_append_object(list);
-    fulcrum_json_add_text(object, "machine", design->machine.name);
-    fulcrum_json_add_text(object, "gpu", design->machine.gpu.name);
-    fulcrum_json_add_text(object, "workload", design->workload.name);
-    fulcrum_json_add_text(object, "calibration", machine->subject.calibrations);
-    fulcrum_json_add_number(object, "actor_count", design->run.actor_count);
-    fulcrum_json_add_number(object, "gpu_count", design->run.gpu_count);
-    fulcrum_json_add_number(object, "draws", (double)costs->draw_count);
-    memory_components_add_ratio(
-        object, "steps_per_s", "steps_per_s_interval", &costs->steps_per_s);
-    memory_method_to_json(&costs->prediction, object);
-    fulcrum_json_add_number(object, "batch_size", costs->batch_size);
-    fulcrum_json_add_number(object, "inference_s", costs->inference_s);
-    fulcrum_json_add_number(object, "train_step_s", costs->train_step_s);
-    fulcrum_json_add_number(object, "gpu_s", costs->gpu_s);
-    memory_components_add_ratio(
-        object, "ideal_gpu_speedup", "ideal_gpu_speedup_interval", &costs->gpu_speedup);
-    fulcrum_flags_to_json(costs->prediction.flags, object);
-}
-
-static enum fulcrum_status memory_components_print_json(
-    const struct fulcrum_memory_components *machines, size_t count,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-memory");
-    const struct fulcrum_memory_subject *first = &machines[0].subject;
-    fulcrum_json_add_text(document, "workload", first->design->workload.name);
-    fulcrum_json_add_text(document, "calibration", first->calibrations);
-    struct fulcrum_json *list = fulcrum_json_add_array(document, "machines");
-    for (size_t m = 0; m < count; m++) {
-        add_component_machine(list, &machines[m]);
-    }
-    struct fulcrum_report *report = report_all(machines, count);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * Shares of GPU time and of a run, machine by machine.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status report_components(
-    const struct fulcrum_memory_components *machines, size_t count,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        print_tables(machines, count, context->out);
-        return FULCRUM_OK;
-    }
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return memory_components_print_json(machines, count, context, err);
-    }
-    struct fulcrum_report *report = report_all(machines, count);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-memory", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
-/* Shares and exponents that meet a gain: tables, CSV and JSON. */
-
-static const struct fulcrum_report_head columns[] = {
-    {"kind", FULCRUM_COLUMN_TEXT, NULL},
-    {"gain_frac", FULCRUM_COLUMN_NUMBER, "gain"},
-    {"cache_rel", FULCRUM_COLUMN_NUMBER, "cache x"},
-    {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "bandwidth x"},
-    {"compulsory_frac", FULCRUM_COLUMN_NUMBER, "compulsory"},
-    {"dram_frac", FULCRUM_COLUMN_NUMBER, "DRAM share"},
-    {"cache_exponent", FULCRUM_COLUMN_NUMBER, "exponent"},
-};
-
-/* Kinds of rows: what a chart tells apart. */
-#define KIND_FAMILY   "family"
-#define KIND_BOUND    "bound"
-#define KIND_WORKLOAD "workload"
-
-/* Exponents as the field takes them; tables show every tenth. */
-enum { EXPONENTS = 81, TABLE_STRIDE = 4 };
-static const double exponent_step = 0.025;
-
-/* The square root that misses are usually taken to fall by. */
-static const double usual_exponent = 0.5;
-
-static void memory_families_add_row(struct fulcrum_report *report, const char *kind,
-    const struct fulcrum_memory_change *change, double dram_frac, double exponent)
-{
-    fulcrum_report_add_text(report, kind);
-    FULCRUM_REPORT_NUMBERS(report, change->gain_frac, change->cache_rel,
-        change->bandwidth_rel, change->compulsory_frac, dram_frac, exponent);
-}
-
-/* The curve from a cache that saves nothing to its bound, which no exponent reaches. */
-static void add_family(struct fulcrum_report *report,
-    const struct fulcrum_memory_change *change, size_t stride)
-{
-    for (size_t i = 0; i < EXPONENTS; i += stride) {
-        double exponent = exponent_step * (double)i;
-        double dram_frac = fulcrum_memory_dram_frac(change, exponent);
-        if (!isnan(dram_frac)) {
-            memory_families_add_row(report, KIND_FAMILY, change, dram_frac, exponent);
-        }
-    }
-    memory_families_add_row(report, KIND_BOUND, change,
-        fulcrum_memory_least_dram_frac(change), (double)NAN);
-}
-
-static struct fulcrum_report *memory_families_report_of(
-    const struct fulcrum_memory_families *families, size_t stride)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", columns);
-    for (size_t i = 0; i < families->count; i++) {
-        add_family(report, &families->changes[i], stride);
-    }
-    /* What the same change does for a workload of known share and exponent. */
-    if (families->workload != NULL) {
-        const struct fulcrum_workload_network *network = &families->workload->network;
-        struct fulcrum_memory_change change = families->changes[0];
-        change.gain_frac = fulcrum_memory_gain_frac(
-            &change, network->dram_frac, network->cache_exponent);
-        memory_families_add_row(report, KIND_WORKLOAD, &change, network->dram_frac,
-            network->cache_exponent);
-    }
-    return report;
-}
-
-static void memory_families_print_table(
-    const struct fulcrum_memory_families *families, FILE *stream)
-{
-    struct fulcrum_report *report = memory_families_report_of(families, TABLE_STRIDE);
-    fulcrum_report_print_table(report, stream, 0);
-    fulcrum_report_free(report);
-    (void)fputc('\n', stream);
-    for (size_t i = 0; i < families->count; i++) {
-        const struct fulcrum_memory_change *change = &families->changes[i];
-        double usual = fulcrum_memory_dram_frac(change, usual_exponent);
-        (void)fprintf(stream,
-            "a gain of %.3g at %.4g times the cache and %.4g times the bandwidth: a "
-            "share "
-            "of %.3g to %.3g of GPU time bound by DRAM",
-            change->gain_frac, change->cache_rel, change->bandwidth_rel,
-            fulcrum_memory_least_dram_frac(change),
-            fulcrum_memory_most_dram_frac(change));
-        if (isnan(usual)) {
-            (void)fprintf(stream, "; none at an exponent of %.2g\n", usual_exponent);
-        } else {
-            (void)fprintf(
-                stream, "; %.3g at an exponent of %.2g\n", usual, usual_exponent);
-        }
-    }
-    (void)fputs("The gain is what was put in: that a pair meets it is no prediction.\n",
-        stream);
-}
-
-static enum fulcrum_status memory_families_print_json(
-    const struct fulcrum_memory_families *families,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-memory");
-    struct fulcrum_json *list = fulcrum_json_add_array(document, "gains");
-    for (size_t i = 0; i < families->count; i++) {
-        const struct fulcrum_memory_change *change = &families->changes[i];
-        struct fulcrum_json *object = fulcrum_json_append_object(list);
-        fulcrum_json_add_number(object, "gain_frac", change->gain_frac);
-        fulcrum_json_add_number(object, "cache_rel", change->cache_rel);
-        fulcrum_json_add_number(object, "bandwidth_rel", change->bandwidth_rel);
-        fulcrum_json_add_number(object, "compulsory_frac", change->compulsory_frac);
-        fulcrum_json_add_number(
-            object, "least_dram_frac", fulcrum_memory_least_dram_frac(change));
-        fulcrum_json_add_number(
-            object, "most_dram_frac", fulcrum_memory_most_dram_frac(change));
-    }
-    if (families->workload != NULL) {
-        fulcrum_json_add_text(document, "workload", families->workload->name);
-    }
-    struct fulcrum_report *report = memory_families_report_of(families, 1);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * All pairs of share and exponent that meet each gain.
- *   fails     FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status report_families(
-    const struct fulcrum_memory_families *families,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        memory_families_print_table(families, context->out);
-        return FULCRUM_OK;
-    }
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return memory_families_print_json(families, context, err);
-    }
-    struct fulcrum_report *report = memory_families_report_of(families, 1);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-memory", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
-static const struct fulcrum_report_head all_columns[] = {
-    {"cache_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"llc_byte", FULCRUM_COLUMN_NUMBER, NULL},
-    {"dram_byte_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"inference_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"train_step_s", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("gpu_time_rel", NULL),
-    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
-    FULCRUM_COLUMN_ENDS("speedup", NULL),
-    FULCRUM_COLUMN_ENDS("steps_per_j_gpu_rel", NULL),
-    FULCRUM_COLUMN_ENDS("steps_per_j_system_rel", NULL),
-};
-
-/* For people. */
-static const struct fulcrum_report_head few_columns[] = {
-    {"cache_rel", FULCRUM_COLUMN_NUMBER, "cache x"},
-    {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "DRAM x"},
-    {"inference_s", FULCRUM_COLUMN_NUMBER, "batch s"},
-    {"train_step_s", FULCRUM_COLUMN_NUMBER, "train s"},
-    FULCRUM_COLUMN_ENDS("gpu_time_rel", "GPU time"),
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    FULCRUM_COLUMN_ENDS("speedup", "times"),
-    {"steps_per_j_gpu_rel", FULCRUM_COLUMN_NUMBER, "/J GPU"},
-    {"steps_per_j_system_rel", FULCRUM_COLUMN_NUMBER, "/J all"},
-};
-
-enum detail { ALL, FEW };
-
-static void add_ratio(struct fulcrum_report *report, struct fulcrum_ratio ratio)
-{
-    FULCRUM_REPORT_NUMBERS(report, ratio.value, ratio.lo, ratio.hi);
-}
-
-static void add_times(
-    struct fulcrum_report *report, struct fulcrum_variants *variants, size_t i)
-{
-    FULCRUM_REPORT_NUMBERS(report,
-        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s),
-        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
-    add_ratio(report, fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_gpu_s));
-}
-
-static void add_row(struct fulcrum_report *report, enum detail detail,
-    const struct fulcrum_memory_what_if *answer, size_t i)
-{
-    const struct fulcrum_gpu *gpu = &answer->subject.design->machine.gpu;
-    const struct fulcrum_memory_factors *factors = &answer->factors[i];
-    struct fulcrum_ratio rate =
-        fulcrum_variants_estimate(answer->variants, i, FULCRUM_VARIANT_steps_per_s);
-    struct fulcrum_ratio speedup =
-        fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_s);
-    struct fulcrum_ratio per_gpu =
-        fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_gpu);
-    struct fulcrum_ratio per_system =
-        fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_system);
-    FULCRUM_REPORT_NUMBERS(report, factors->cache_rel, factors->bandwidth_rel);
-    if (detail == FEW) {
-        add_times(report, answer->variants, i);
-        fulcrum_report_add_number(report, rate.value);
-        add_ratio(report, speedup);
-        FULCRUM_REPORT_NUMBERS(report, per_gpu.value, per_system.value);
-        return;
-    }
-    FULCRUM_REPORT_NUMBERS(report, gpu->llc_byte * factors->cache_rel,
-        gpu->dram_byte_per_s * factors->bandwidth_rel);
-    add_times(report, answer->variants, i);
-    add_ratio(report, rate);
-    add_ratio(report, speedup);
-    add_ratio(report, per_gpu);
-    add_ratio(report, per_system);
-}
-
-static struct fulcrum_report *report_of(
-    const struct fulcrum_memory_what_if *answer, enum detail detail)
-{
-    struct fulcrum_report *report = detail == FEW
-                                        ? FULCRUM_REPORT_NEW("factors", few_columns)
-                                        : FULCRUM_REPORT_NEW("factors", all_columns);
-    for (size_t i = 0; i < answer->count; i++) {
-        add_row(report, detail, answer, i);
-    }
-    return report;
-}
-
-static void print_table(const struct fulcrum_memory_what_if *answer, FILE *stream)
-{
-    const struct fulcrum_design *design = answer->subject.design;
-    const struct fulcrum_prediction *prediction =
-        fulcrum_variants_prediction(answer->variants);
-    struct fulcrum_report *report = report_of(answer, FEW);
-    (void)fprintf(stream,
-        "machine      %s (%s)\nworkload     %s\ncalibration  %s\n"
-        "run          %.6g actors, batches of %.4g",
-        design->machine.name, design->machine.gpu.name, design->workload.name,
-        answer->subject.calibrations, design->run.actor_count,
-        prediction->value[FULCRUM_OUTPUT_mean_batch]);
-    memory_print_method(
-        prediction, fulcrum_variants_draw_count(answer->variants), stream);
-    (void)fprintf(stream,
-        "of GPU time  %.3g bound by DRAM bandwidth; traffic as cache^-%.3g\n"
-        "relative     GPU time, times as fast, steps per joule of the GPU and of "
-        "all\n\n",
-        design->workload.network.dram_frac, design->workload.network.cache_exponent);
-    fulcrum_report_print_table(report, stream, 0);
-    fulcrum_report_free(report);
-}
-
-static enum fulcrum_status print_json(const struct fulcrum_memory_what_if *answer,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = answer->subject.design;
-    const struct fulcrum_prediction *prediction =
-        fulcrum_variants_prediction(answer->variants);
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-memory");
-    fulcrum_json_add_text(document, "machine", design->machine.name);
-    fulcrum_json_add_text(document, "gpu", design->machine.gpu.name);
-    fulcrum_json_add_text(document, "workload", design->workload.name);
-    fulcrum_json_add_text(document, "calibration", answer->subject.calibrations);
-    fulcrum_json_add_number(document, "actor_count", design->run.actor_count);
-    fulcrum_json_add_number(document, "gpu_count", design->run.gpu_count);
-    memory_method_to_json(prediction, document);
-    fulcrum_json_add_number(
-        document, "batch_size", prediction->value[FULCRUM_OUTPUT_mean_batch]);
-    fulcrum_json_add_number(document, "dram_frac", design->workload.network.dram_frac);
-    fulcrum_json_add_number(
-        document, "cache_exponent", design->workload.network.cache_exponent);
-    fulcrum_json_add_number(
-        document, "draws", (double)fulcrum_variants_draw_count(answer->variants));
-    fulcrum_flags_to_json(prediction->flags, document);
-    struct fulcrum_report *report = report_of(answer, ALL);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * The same work with other memory systems.
- *   fails     FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status report_what_if(const struct fulcrum_memory_what_if *answer,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        print_table(answer, context->out);
-        return FULCRUM_OK;
-    }
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(answer, context, err);
-    }
-    struct fulcrum_report *report = report_of(answer, ALL);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-memory", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
 
 /* Draws behind the intervals: every set of ideal components has as many runs. */
 #define MEMORY_DRAWS 200.0
@@ -636,7 +38,7 @@ static enum fulcrum_status report_what_if(const struct fulcrum_memory_what_if *a
 /* Of a simulated estimate, where none is given: what is looked for are per cents. */
 #define ESTIMATE_HALF_WIDTH_REL 0.002
 
-enum { MACHINES_MOST = 16, FACTORS_MOST = 1024, GAINS_MOST = 16 };
+enum { MACHINES_MOST = 16, FACTORS_MOST = 1024 };
 
 struct settings {
     struct fulcrum_design_settings design;
@@ -644,15 +46,11 @@ struct settings {
     const char *machines;
     const char *cache;
     const char *bandwidth;
-    const char *gain;
-    double compulsory_frac; /* NAN: not given */
 };
 
-/* Ranges of the options' lists, in the form that lists of fields are read by. */
+/* The range of factors, in the form that lists of fields are read by. */
 static const struct fulcrum_field factor_field = {
     .path = "FACTORS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e6};
-static const struct fulcrum_field gain_field = {
-    .path = "GAINS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-6, .most = 1e6};
 
 /* Inputs of one machine, read and prepared. */
 struct subject {
@@ -765,7 +163,6 @@ struct machines {
     size_t count;
     struct subject *subjects[MACHINES_MOST];
     struct fulcrum_component_costs costs[MACHINES_MOST];
-    struct fulcrum_memory_components answers[MACHINES_MOST];
 };
 
 static enum fulcrum_status add_machine(const struct settings *settings,
@@ -815,8 +212,6 @@ static enum fulcrum_status find_costs(struct machines *machines,
         const struct fulcrum_component_plan plan = {
             subject->scenario, solution->predict, &solution->estimate, show, &watch};
         status = fulcrum_component_costs_find(&plan, &machines->costs[m], err);
-        machines->answers[m] = (struct fulcrum_memory_components){
-            {&subject->design, subject->calibrations}, &machines->costs[m]};
     }
     fulcrum_progress_end(&watch.progress);
     return status;
@@ -835,6 +230,156 @@ static enum fulcrum_status check_components(
         design->workload.name);
 }
 
+static void add_ratio(struct fulcrum_table *table, const char *key, const char *title,
+    struct fulcrum_ratio ratio)
+{
+    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
+}
+
+static void add_machine_row(struct fulcrum_table *table, const struct subject *subject,
+    const struct fulcrum_component_costs *costs)
+{
+    const struct fulcrum_design *design = &subject->design;
+    const struct fulcrum_prediction *prediction = &costs->prediction;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", design->machine.name);
+    fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
+    fulcrum_table_text(table, "workload", NULL, design->workload.name);
+    fulcrum_table_text(table, "calibration", NULL, subject->calibrations);
+    fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
+    fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
+    add_ratio(table, "steps_per_s", "steps", costs->steps_per_s);
+    add_ratio(table, "ideal_gpu_speedup", "with ideal GPU", costs->gpu_speedup);
+    fulcrum_table_number(table, "gpu_s", "GPU time of a step", costs->gpu_s);
+    fulcrum_table_number(table, "batch_size", "batch", costs->batch_size);
+    fulcrum_table_number(table, "inference_s", "batch time", costs->inference_s);
+    fulcrum_table_number(table, "train_step_s", "training step", costs->train_step_s);
+    fulcrum_table_text(table, "method", NULL, fulcrum_method_name(prediction->method));
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_table_number(table, "draws", NULL, (double)costs->draw_count);
+}
+
+static bool is_kernel(size_t i)
+{
+    return fulcrum_ideal_is_gpu(i) && i != FULCRUM_IDEAL_LAUNCH;
+}
+
+/* GPU time in kernels, as the published shares have it: without launches, and without
+ * what several GPUs wait for each other. */
+static double kernel_s(const struct fulcrum_component_costs *costs)
+{
+    double sum_s = 0.0;
+    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+        sum_s += is_kernel(i) ? costs->costs[i].gpu_s : 0.0;
+    }
+    return sum_s;
+}
+
+static double share(bool has, double part, double whole)
+{
+    return has && whole > 0.0 ? part / whole : FULCRUM_UNKNOWN;
+}
+
+/* One component of a machine, or what no component is: environments and whatever else
+ * actors wait for. */
+struct component {
+    const char *name;
+    const char *meaning;
+    struct fulcrum_component_cost cost;
+    double gpu_frac;
+    double kernel_frac;
+};
+
+static void add_component(struct fulcrum_table *table, const struct subject *subject,
+    const struct fulcrum_component_costs *costs, const struct component *component)
+{
+    const struct fulcrum_component_cost *cost = &component->cost;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", subject->design.machine.name);
+    fulcrum_table_text(table, "gpu", NULL, subject->design.machine.gpu.name);
+    fulcrum_table_text(table, "component", NULL, component->name);
+    fulcrum_table_text(table, "meaning", "made ideal", component->meaning);
+    fulcrum_table_number(table, "gpu_s", NULL, cost->gpu_s);
+    fulcrum_table_number(table, "gpu_frac", "GPU time", component->gpu_frac);
+    fulcrum_table_number(table, "kernel_frac", NULL, component->kernel_frac);
+    add_ratio(table, "run_frac", "of a run", cost->in_order);
+    fulcrum_table_number(table, "least_frac", "least", cost->run.least_frac);
+    add_ratio(table, "mean_frac", "mean", cost->mean);
+    fulcrum_table_number(table, "most_frac", "most", cost->run.most_frac);
+    fulcrum_table_number(table, "first_frac", NULL, cost->run.first_frac);
+    fulcrum_table_number(table, "last_frac", NULL, cost->run.last_frac);
+    add_ratio(table, "speedup", "speed-up", cost->speedup);
+    fulcrum_table_number(table, "steps_per_s", NULL, costs->steps_per_s.value);
+}
+
+static void add_components(struct fulcrum_table *table, const struct subject *subject,
+    const struct fulcrum_component_costs *costs)
+{
+    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+        bool is_gpu = fulcrum_ideal_is_gpu(i);
+        double gpu_s = costs->costs[i].gpu_s;
+        struct component component = {fulcrum_ideal_name(i), fulcrum_ideal_meaning(i),
+            costs->costs[i], share(is_gpu, gpu_s, costs->gpu_s),
+            share(is_kernel(i), gpu_s, kernel_s(costs))};
+        component.cost.gpu_s = is_gpu ? gpu_s : FULCRUM_UNKNOWN;
+        add_component(table, subject, costs, &component);
+    }
+    const struct fulcrum_ratio none = {
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    const double rest = costs->rest.value;
+    const struct component all_else = {"rest", "the rest: environments on the CPU",
+        {FULCRUM_UNKNOWN, {rest, rest, rest, rest, rest, rest}, costs->rest,
+            costs->rest, none, false},
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    add_component(table, subject, costs, &all_else);
+}
+
+static void note_stuck(struct fulcrum_result *result, const struct subject *subject,
+    const struct fulcrum_component_costs *costs)
+{
+    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+        if (costs->costs[i].is_stuck) {
+            struct fulcrum_string text = {0};
+            fulcrum_string_add(&text,
+                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
+                "the calibration's machine does not say what it has of it",
+                subject->design.machine.name, fulcrum_ideal_meaning(i));
+            fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
+            fulcrum_string_clear(&text);
+        }
+    }
+}
+
+/* Shares of GPU time and of a run, machine by machine. */
+static enum fulcrum_status report_components(const struct machines *machines,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
+    const struct subject *first = machines->subjects[0];
+    unsigned flags = 0;
+    fulcrum_result_text(result, "workload", "workload", first->design.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
+    struct fulcrum_table *table = fulcrum_result_table(result, "machines", "");
+    for (size_t m = 0; m < machines->count; m++) {
+        add_machine_row(table, machines->subjects[m], &machines->costs[m]);
+        flags |= machines->costs[m].prediction.flags;
+    }
+    table = fulcrum_result_table(result, "components",
+        "shares of GPU time, and of a run as made ideal in this order (least, mean, "
+        "most: of all orders); speed-up of each alone");
+    fulcrum_table_make_main(table);
+    for (size_t m = 0; m < machines->count; m++) {
+        add_components(table, machines->subjects[m], &machines->costs[m]);
+        note_stuck(result, machines->subjects[m], &machines->costs[m]);
+    }
+    if (machines->count == 1) {
+        fulcrum_table_hide(table, "machine");
+    }
+    /* No watts are told here: where they come from does not matter. */
+    fulcrum_flags_add(flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);
+    return fulcrum_context_show(context, result, err);
+}
+
 static enum fulcrum_status answer_components(const struct settings *settings,
     const struct solution *solution, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -844,20 +389,7 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     TRY_OR_END(add_machines(settings, context, machines, err));
     TRY_OR_END(check_components(&machines->subjects[0]->design, err));
     TRY_OR_END(find_costs(machines, solution, context, err));
-    for (size_t m = 0; m < machines->count; m++) {
-        const struct subject *subject = machines->subjects[m];
-        const struct fulcrum_component_costs *costs = &machines->costs[m];
-        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-            if (costs->costs[i].is_stuck) {
-                fulcrum_message_note(context,
-                    "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, "
-                    "or "
-                    "the calibration's machine does not say what it has of it",
-                    subject->design.machine.name, fulcrum_ideal_meaning(i));
-            }
-        }
-    }
-    status = report_components(machines->answers, machines->count, context, err);
+    status = report_components(machines, context, err);
 end:
     for (size_t m = 0; m < machines->count; m++) {
         subject_free(machines->subjects[m]);
@@ -872,31 +404,30 @@ struct list {
     size_t count;
 };
 
-/* An option with its text, and the range of its numbers. */
-struct list_option {
-    const char *name;
-    const struct fulcrum_field *field;
-    const char *text;
-};
-
-static enum fulcrum_status read_list(const struct list_option *option,
+static enum fulcrum_status read_factors(const char *option, const char *text,
     struct fulcrum_context *context, struct list *out, struct fulcrum_error *err)
 {
     enum fulcrum_status status = fulcrum_range_parse(
-        option->field, option->text, &out->values, &out->count, err);
+        &factor_field, text != NULL ? text : "1", &out->values, &out->count, err);
     if (status != FULCRUM_OK) {
         context->exit_code = 2;
-        return fulcrum_fail_in(err, status, option->name);
+        return fulcrum_fail_in(err, status, option);
     }
     return FULCRUM_OK;
 }
+
+/* One memory system beside the machine's own. */
+struct factors {
+    double cache_rel;
+    double bandwidth_rel;
+};
 
 /* A grid of memory systems, the machine's own before all others. */
 struct grid {
     struct list cache;
     struct list bandwidth;
     size_t count;
-    struct fulcrum_memory_factors *factors;
+    struct factors *factors;
     struct fulcrum_variant *versions;
 };
 
@@ -910,10 +441,9 @@ static enum fulcrum_status make_factors(
         cells, (int)FACTORS_MOST);
     grid->factors = fulcrum_allocate(cells + 1, sizeof *grid->factors);
     grid->versions = fulcrum_allocate(cells + 1, sizeof *grid->versions);
-    grid->factors[grid->count++] = (struct fulcrum_memory_factors){1.0, 1.0};
+    grid->factors[grid->count++] = (struct factors){1.0, 1.0};
     for (size_t i = 0; i < cells; i++) {
-        const struct fulcrum_memory_factors factors = {
-            grid->cache.values[i / grid->bandwidth.count],
+        const struct factors factors = {grid->cache.values[i / grid->bandwidth.count],
             grid->bandwidth.values[i % grid->bandwidth.count]};
         if (factors.cache_rel != 1.0 || factors.bandwidth_rel != 1.0) {
             grid->factors[grid->count++] = factors;
@@ -925,12 +455,9 @@ static enum fulcrum_status make_factors(
 static enum fulcrum_status read_grid(const struct settings *settings,
     struct fulcrum_context *context, struct grid *grid, struct fulcrum_error *err)
 {
-    const struct list_option cache = {
-        "--cache", &factor_field, settings->cache != NULL ? settings->cache : "1"};
-    const struct list_option bandwidth = {"--bandwidth", &factor_field,
-        settings->bandwidth != NULL ? settings->bandwidth : "1"};
-    TRY(read_list(&cache, context, &grid->cache, err));
-    TRY(read_list(&bandwidth, context, &grid->bandwidth, err));
+    TRY(read_factors("--cache", settings->cache, context, &grid->cache, err));
+    TRY(read_factors(
+        "--bandwidth", settings->bandwidth, context, &grid->bandwidth, err));
     return make_factors(grid, context, err);
 }
 
@@ -968,6 +495,67 @@ static enum fulcrum_status make_versions(
     return FULCRUM_OK;
 }
 
+static void add_system(struct fulcrum_table *table, const struct fulcrum_gpu *gpu,
+    const struct factors *factors, struct fulcrum_variants *variants, size_t i)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_number(table, "cache_rel", "cache", factors->cache_rel);
+    fulcrum_table_number(table, "bandwidth_rel", "bandwidth", factors->bandwidth_rel);
+    fulcrum_table_number(table, "llc_byte", NULL, gpu->llc_byte * factors->cache_rel);
+    fulcrum_table_number(
+        table, "dram_byte_per_s", NULL, gpu->dram_byte_per_s * factors->bandwidth_rel);
+    fulcrum_table_number(table, "inference_s", "batch time",
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s));
+    fulcrum_table_number(table, "train_step_s", "training step",
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
+    add_ratio(table, "gpu_time_rel", "GPU time",
+        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_gpu_s));
+    add_ratio(table, "steps_per_s", "steps",
+        fulcrum_variants_estimate(variants, i, FULCRUM_VARIANT_steps_per_s));
+    add_ratio(table, "speedup", "speed-up",
+        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_s));
+    add_ratio(table, "steps_per_j_gpu_rel", "per GPU joule",
+        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_j_gpu));
+    add_ratio(table, "steps_per_j_system_rel", "per system joule",
+        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_j_system));
+}
+
+/* The same work with other memory systems, over the machine's own. */
+static enum fulcrum_status report_systems(const struct subject *subject,
+    const struct grid *grid, struct fulcrum_variants *variants,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = &subject->design;
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    const struct fulcrum_prediction *prediction = fulcrum_variants_prediction(variants);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    fulcrum_result_number(result, "actor_count", "actors", design->run.actor_count);
+    fulcrum_result_number(result, "gpu_count", NULL, design->run.gpu_count);
+    fulcrum_result_number(result, "batch_size", "mean batch",
+        prediction->value[FULCRUM_OUTPUT_mean_batch]);
+    fulcrum_result_text(
+        result, "method", "method", fulcrum_method_name(prediction->method));
+    fulcrum_result_number(
+        result, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_result_number(
+        result, "dram_frac", "GPU time bound by DRAM", network->dram_frac);
+    fulcrum_result_number(
+        result, "cache_exponent", "exponent of the cache", network->cache_exponent);
+    fulcrum_result_number(
+        result, "draws", NULL, (double)fulcrum_variants_draw_count(variants));
+    struct fulcrum_table *table =
+        fulcrum_result_table(result, "factors", "over the memory system as it is");
+    for (size_t i = 0; i < grid->count; i++) {
+        add_system(table, &design->machine.gpu, &grid->factors[i], variants, i);
+    }
+    fulcrum_flags_add(prediction->flags, result);
+    return fulcrum_context_show(context, result, err);
+}
+
 static enum fulcrum_status compare(const struct subject *subject, struct grid *grid,
     const struct solution *solution, const struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -985,10 +573,7 @@ static enum fulcrum_status compare(const struct subject *subject, struct grid *g
     enum fulcrum_status status = fulcrum_variants_new(&plan, &variants, err);
     fulcrum_progress_end(&watch.progress);
     if (status == FULCRUM_OK) {
-        const struct fulcrum_memory_what_if answer = {
-            {&subject->design, subject->calibrations}, grid->factors, grid->count,
-            variants};
-        status = report_what_if(&answer, context, err);
+        status = report_systems(subject, grid, variants, context, err);
     }
     fulcrum_variants_free(variants);
     return status;
@@ -1014,105 +599,12 @@ end:
     return status;
 }
 
-static enum fulcrum_status read_one(const char *option, const char *text,
-    struct fulcrum_context *context, double *out, struct fulcrum_error *err)
-{
-    struct list list = {NULL, 0};
-    const struct list_option wanted = {option, &factor_field, text};
-    enum fulcrum_status status = read_list(&wanted, context, &list, err);
-    if (status == FULCRUM_OK && list.count != 1) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "%s %s: with --gain expected one number", option, text);
-    }
-    *out = status == FULCRUM_OK ? list.values[0] : 1.0;
-    free(list.values);
-    return status;
-}
-
-/* A change for each gain. */
-static enum fulcrum_status make_changes(const struct settings *settings,
-    const struct list *gains, struct fulcrum_context *context,
-    struct fulcrum_memory_change *changes, struct fulcrum_error *err)
-{
-    double cache_rel = 1.0;
-    double bandwidth_rel = 1.0;
-    TRY(read_one("--cache", settings->cache, context, &cache_rel, err));
-    if (settings->bandwidth != NULL) {
-        TRY(read_one("--bandwidth", settings->bandwidth, context, &bandwidth_rel, err));
-    }
-    for (size_t i = 0; i < gains->count; i++) {
-        changes[i] =
-            (struct fulcrum_memory_change){gains->values[i], cache_rel, bandwidth_rel,
-                isnan(settings->compulsory_frac) ? 0.0 : settings->compulsory_frac};
-        enum fulcrum_status status = fulcrum_memory_change_check(&changes[i], err);
-        if (status == FULCRUM_ERR_RANGE) {
-            context->exit_code = 2;
-        }
-        TRY(status);
-    }
-    return FULCRUM_OK;
-}
-
-/* The workload to be marked, with what is set of it; shares are the calibration's. */
-static enum fulcrum_status load_workload(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design *out,
-    struct fulcrum_error *err)
-{
-    fulcrum_design_init(out);
-    TRY(fulcrum_workload_load(settings->design.workload, out, NULL, err));
-    for (size_t i = 0; i < settings->design.sets.count; i++) {
-        struct fulcrum_setting setting;
-        const char *text = settings->design.sets.items[i];
-        TRY(fulcrum_setting_parse(text, context, &setting, err));
-        TRY(setting.text != NULL
-                ? fulcrum_field_set_text(setting.field, out, setting.text, err)
-                : fulcrum_field_set_number(setting.field, out, setting.number, err));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status answer_gain(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    static const struct fulcrum_design empty;
-    struct fulcrum_design design = empty;
-    struct fulcrum_memory_change changes[GAINS_MOST];
-    struct list gains = {NULL, 0};
-    const struct list_option option = {"--gain", &gain_field, settings->gain};
-    FULCRUM_USAGE_IF(settings->cache == NULL, context, err, FULCRUM_ERR_MISSING,
-        "--gain needs --cache FACTOR: the gain of which change?");
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_list(&option, context, &gains, err));
-    if (gains.count > GAINS_MOST) {
-        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--gain: %zu gains: expected at most %d", gains.count, (int)GAINS_MOST));
-    }
-    TRY_OR_END(make_changes(settings, &gains, context, changes, err));
-    if (settings->design.workload != NULL) {
-        TRY_OR_END(load_workload(settings, context, &design, err));
-    }
-    const struct fulcrum_memory_families families = {changes, gains.count,
-        settings->design.workload != NULL ? &design.workload : NULL};
-    status = report_families(&families, context, err);
-end:
-    free(gains.values);
-    return status;
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
     struct solution solution;
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
-    if (settings->gain != NULL) {
-        return answer_gain(settings, context, err);
-    }
-    FULCRUM_USAGE_IF(!isnan(settings->compulsory_frac), context, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "--compulsory goes with --gain: of a workload, --set "
-        "workload.network.compulsory_frac=%.6g",
-        settings->compulsory_frac);
     FULCRUM_USAGE_IF(has_factors && settings->machines != NULL, context, err,
         FULCRUM_ERR_UNSUPPORTED,
         "--machines compares components, not the factors of --cache and "
@@ -1143,13 +635,6 @@ static const struct fulcrum_option rows[] = {
                 "1,4,16 or 1:16:x2"),
     FULCRUM_OPTION(TEXT, "bandwidth", offsetof(struct settings, bandwidth), "FACTORS",
         .help = "memory bandwidths, likewise"),
-    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
-        .help = "gains that one change of --cache and --bandwidth is known to have "
-                "(0.31: 1.31 times as fast); tells which shares of GPU time and "
-                "exponents meet them"),
-    FULCRUM_OPTION(NUMBER, "compulsory", offsetof(struct settings, compulsory_frac),
-        "FRACTION", .least = 0.0, .most = 1.0,
-        .help = "share of memory traffic that no cache saves, for --gain"),
     {.name = NULL},
 };
 
@@ -1167,8 +652,6 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum memory -m dgx-1-inci2020 -w r2d2-atari -a 256 --cache 1,4,16 "
      "--bandwidth 1,1.6",
         "the same run with larger caches and faster memory"},
-    {"fulcrum memory --gain 0.31,0.35 --cache 16 --bandwidth 1.6 -w r2d2-atari",
-        "what a published gain says of share and exponent, with R2D2 beside it"},
     {.line = NULL},
 };
 
@@ -1188,9 +671,6 @@ const struct fulcrum_command fulcrum_command_memory = {
         "With --cache or --bandwidth: the same work with another memory system, beside "
         "the machine as it is. The exponent by which traffic falls with the cache is "
         "drawn (x or / 1.3) unless it is set.\n\n"
-        "With --gain: all pairs of DRAM-bound share and cache exponent that meet a "
-        "gain "
-        "at one change. One number cannot tell the two apart.\n\n"
         "Versions are compared draw by draw. Estimates are simulated to 0.2 %, draws "
         "solved by equations, unless --method asks for one method.",
     .examples = examples,

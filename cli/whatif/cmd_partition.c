@@ -12,274 +12,9 @@
 #include "cli/output/report.h"
 #include "cli/whatif/partition_plan.h"
 #include "model/quantity.h"
+#include "model/result.h"
+#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/json.h"
-
-#define FULCRUM_PLACEMENTS_SCHEMA "fulcrum-placements"
-
-struct fulcrum_plan_shown {
-    const struct fulcrum_plan *plan;
-    const struct fulcrum_plan_terms *terms;
-    const char *calibrations;
-};
-
-/* Placements as a table, CSV or JSON. */
-
-static const struct fulcrum_report_head placement_columns[] = {
-    {"placement", FULCRUM_COLUMN_TEXT, NULL},
-    {"instances", FULCRUM_COLUMN_NUMBER, "procs"},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    FULCRUM_COLUMN_ENDS("speedup", "gain"),
-    {"gpu_busy_frac", FULCRUM_COLUMN_NUMBER, "busy"},
-    {"sm_held_frac", FULCRUM_COLUMN_NUMBER, "held"},
-    {"sm_work_frac", FULCRUM_COLUMN_NUMBER, "SMs"},
-    {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_w", FULCRUM_COLUMN_NUMBER, "GPU W"},
-    {"steps_per_j_gpu", FULCRUM_COLUMN_NUMBER, "/J GPU"},
-    {"layout", FULCRUM_COLUMN_TEXT, "slices"},
-    {"reason", FULCRUM_COLUMN_TEXT, "cannot run"},
-};
-
-static const struct fulcrum_report_head part_columns[] = {
-    {"placement", FULCRUM_COLUMN_TEXT, NULL},
-    {"stages", FULCRUM_COLUMN_TEXT, NULL},
-    {"part_instances", FULCRUM_COLUMN_NUMBER, "procs"},
-    {"sm_frac", FULCRUM_COLUMN_NUMBER, "of SMs"},
-    {"dram_frac", FULCRUM_COLUMN_NUMBER, "bandwidth"},
-    {"profile", FULCRUM_COLUMN_TEXT, "slice"},
-    {"round_s", FULCRUM_COLUMN_NUMBER, "round"},
-    {"busy_frac", FULCRUM_COLUMN_NUMBER, "busy"},
-    {"is_slowest", FULCRUM_COLUMN_TEXT, "slowest"},
-};
-
-/* Parts with the columns of their placement, for files. */
-static const struct fulcrum_report_head flat_columns[] = {
-    {"placement", FULCRUM_COLUMN_TEXT, NULL},
-    {"layout", FULCRUM_COLUMN_TEXT, NULL},
-    {"instances", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-    FULCRUM_COLUMN_ENDS("speedup", NULL),
-    {"gpu_busy_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"sm_held_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"sm_work_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_w", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu", FULCRUM_COLUMN_NUMBER, NULL},
-    {"reason", FULCRUM_COLUMN_TEXT, NULL},
-    {"stages", FULCRUM_COLUMN_TEXT, NULL},
-    {"part_instances", FULCRUM_COLUMN_NUMBER, NULL},
-    {"sm_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"dram_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"profile", FULCRUM_COLUMN_TEXT, NULL},
-    {"round_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"busy_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"is_slowest", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static const struct fulcrum_report_head stage_columns[] = {
-    {"stage", FULCRUM_COLUMN_TEXT, NULL},
-    {"round_s", FULCRUM_COLUMN_NUMBER, "round"},
-    {"host_s", FULCRUM_COLUMN_NUMBER, "launches, host"},
-    {"latency_s", FULCRUM_COLUMN_NUMBER, "no share helps"},
-    {"sm_s", FULCRUM_COLUMN_NUMBER, "by SMs"},
-    {"dram_s", FULCRUM_COLUMN_NUMBER, "by bandwidth"},
-    {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
-};
-
-/* Of a placement that cannot run nothing is known. */
-static double if_runs(const struct fulcrum_plan_row *row, double value)
-{
-    bool runs = !isnan(row->steps_per_s);
-    return runs ? value : FULCRUM_UNKNOWN;
-}
-
-static void add_figures(
-    struct fulcrum_report *report, const struct fulcrum_plan_row *row)
-{
-    const struct fulcrum_placed *placed = &row->placed;
-    FULCRUM_REPORT_NUMBERS(report, if_runs(row, placed->instances), row->steps_per_s,
-        row->speedup, row->speedup_lo, row->speedup_hi, row->gpu_busy_frac,
-        if_runs(row, placed->sm_held_frac), if_runs(row, placed->sm_work_frac),
-        if_runs(row, placed->memory_byte), row->gpu_w, row->steps_per_j_gpu);
-}
-
-static struct fulcrum_report *placements_of(const struct fulcrum_plan *plan)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("placements", placement_columns);
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct fulcrum_plan_row *row = &plan->rows[i];
-        fulcrum_report_add_text(report, row->name);
-        add_figures(report, row);
-        FULCRUM_REPORT_TEXTS(report, row->layout, row->reason);
-    }
-    return report;
-}
-
-/* The cells of part k; of a placement without parts they are empty. */
-static void add_part(struct fulcrum_report *report,
-    const struct fulcrum_plan_shown *shown, const struct fulcrum_plan_row *row,
-    size_t k)
-{
-    static const struct fulcrum_gpu_part none = {.sm_frac = (double)NAN,
-        .instances = (double)NAN,
-        .dram_frac = (double)NAN,
-        .round_s = (double)NAN,
-        .busy_frac = (double)NAN,
-        .profile = FULCRUM_MIG_PROFILES_MOST};
-    const struct fulcrum_placed *placed = &row->placed;
-    bool is_known = k < placed->part_count;
-    const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
-    char stages[120];
-    fulcrum_plan_stages_text(&shown->plan->loop, part->stages, stages, sizeof stages);
-    fulcrum_report_add_text(report, stages);
-    FULCRUM_REPORT_NUMBERS(report, part->instances, part->sm_frac, part->dram_frac);
-    const struct fulcrum_plan_terms *terms = shown->terms;
-    bool is_slice =
-        terms->partition != NULL && part->profile < terms->partition->mig.profile_count;
-    const char *profile_name =
-        is_slice ? terms->partition->mig.profiles[part->profile].name : "";
-    fulcrum_report_add_text(report, profile_name);
-    FULCRUM_REPORT_NUMBERS(report, part->round_s, part->busy_frac);
-    fulcrum_report_add_text(report,
-        is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");
-}
-
-static struct fulcrum_report *stages_of(const struct fulcrum_gpu_loop *loop)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("stages", stage_columns);
-    for (size_t i = 0; i < loop->count; i++) {
-        const struct fulcrum_gpu_stage *stage = &loop->stages[i];
-        const struct fulcrum_gpu_time *a = &stage->per_step;
-        const struct fulcrum_gpu_time *b = &stage->per_round;
-        fulcrum_report_add_text(report, stage->name);
-        FULCRUM_REPORT_NUMBERS(report, fulcrum_gpu_stage_s(stage, 1.0, 1.0),
-            a->host_s + b->host_s, a->latency_s + b->latency_s, a->sm_s + b->sm_s,
-            a->dram_s + b->dram_s, stage->memory_byte + stage->env_memory_byte);
-    }
-    return report;
-}
-
-static void print_head(const struct fulcrum_plan_shown *shown, FILE *stream)
-{
-    const struct fulcrum_design *design = &shown->plan->design;
-    const struct fulcrum_partition *partition = shown->terms->partition;
-    (void)fprintf(stream,
-        "machine      %s, one %s\nworkload     %s\ncalibration  %s\npartition    %s\n",
-        design->machine.name, design->machine.gpu.name, design->workload.name,
-        shown->calibrations, partition != NULL ? partition->mig.name : "none");
-    if (shown->plan->loop.count > 0) {
-        (void)fprintf(stream, "round        %.6g agent steps of %.6g environments%s\n",
-            shown->plan->loop.steps, design->workload.simulation.env_count,
-            shown->terms->envs_each ? ", as many in each instance"
-                                    : ", dealt out to instances");
-    }
-    if (shown->plan->draws > 0.0) {
-        (void)fprintf(stream, "intervals    of %.6g draws\n", shown->plan->draws);
-    }
-    (void)fputs(shown->plan->loop.count > 0
-                    ? "procs        processes; held: share of the SMs that they hold; "
-                      "SMs: share that computes\n"
-                      "busy         share of a process's time, its host's part too; "
-                      "slowest: others wait for it\n"
-                    : "procs        processes; busy: GPU at work, launches too\n",
-        stream);
-    (void)fputs(
-        "times        in s; steps/s of all processes, /J GPU: steps per joule of "
-        "the GPU\n\n",
-        stream);
-}
-
-static void print_tables(const struct fulcrum_plan_shown *shown, FILE *stream)
-{
-    struct fulcrum_report *placements = placements_of(shown->plan);
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", part_columns);
-    for (size_t i = 0; i < shown->plan->count; i++) {
-        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
-        for (size_t k = 0; k < row->placed.part_count; k++) {
-            fulcrum_report_add_text(report, row->name);
-            add_part(report, shown, row, k);
-        }
-    }
-    struct fulcrum_report *parts = report;
-    struct fulcrum_report *stages = stages_of(&shown->plan->loop);
-    print_head(shown, stream);
-    /* Watts are steps per second over steps per joule; that it fits is the verdict. */
-    fulcrum_report_hide(placements, "gpu_w");
-    fulcrum_report_hide(placements, "memory_byte");
-    fulcrum_report_hide_empty(placements);
-    fulcrum_report_hide_empty(parts);
-    fulcrum_report_print_table(placements, stream, 0);
-    if (!fulcrum_report_is_empty(parts)) {
-        (void)fputc('\n', stream);
-        fulcrum_report_print_table(parts, stream, 0);
-        (void)fputc('\n', stream);
-        fulcrum_report_print_table(stages, stream, 0);
-    }
-    fulcrum_report_free(placements);
-    fulcrum_report_free(parts);
-    fulcrum_report_free(stages);
-}
-
-static enum fulcrum_status print_json(const struct fulcrum_plan_shown *shown,
-    const struct fulcrum_report *flat, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = &shown->plan->design;
-    const struct fulcrum_plan_terms *terms = shown->terms;
-    struct fulcrum_json *document = fulcrum_report_document(FULCRUM_PLACEMENTS_SCHEMA);
-    struct fulcrum_report *placements = placements_of(shown->plan);
-    struct fulcrum_report *stages = stages_of(&shown->plan->loop);
-    fulcrum_json_add_text(document, "machine", design->machine.name);
-    fulcrum_json_add_text(document, "gpu", design->machine.gpu.name);
-    fulcrum_json_add_text(document, "workload", design->workload.name);
-    fulcrum_json_add_text(document, "calibration", shown->calibrations);
-    fulcrum_json_add_text(document, "partition",
-        terms->partition != NULL ? terms->partition->mig.name : "");
-    fulcrum_json_add_number(document, "round_steps",
-        shown->plan->loop.count > 0 ? shown->plan->loop.steps : FULCRUM_UNKNOWN);
-    fulcrum_json_add_number(document, "overhead_frac", terms->overhead_frac);
-    fulcrum_json_add_number(document, "switch_frac", terms->switch_frac);
-    fulcrum_json_add_text(document, "envs", terms->envs_each ? "each" : "dealt");
-    fulcrum_json_add_number(document, "draws", shown->plan->draws);
-    fulcrum_report_to_json(placements, document);
-    fulcrum_report_to_json(flat, document);
-    fulcrum_report_to_json(stages, document);
-    fulcrum_report_free(placements);
-    fulcrum_report_free(stages);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * Prints the placements and what runs where; CSV has one row for each part of each
- * placement, with the placement's own columns repeated.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status partition_report(const struct fulcrum_plan_shown *shown,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        print_tables(shown, context->out);
-        return FULCRUM_OK;
-    }
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
-    for (size_t i = 0; i < shown->plan->count; i++) {
-        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
-        size_t parts = row->placed.part_count > 0 ? row->placed.part_count : 1;
-        for (size_t k = 0; k < parts; k++) {
-            FULCRUM_REPORT_TEXTS(report, row->name, row->layout);
-            add_figures(report, row);
-            fulcrum_report_add_text(report, row->reason);
-            add_part(report, shown, row, k);
-        }
-    }
-    struct fulcrum_report *flat = report;
-    enum fulcrum_status status =
-        context->format == FULCRUM_FORMAT_JSON
-            ? print_json(shown, flat, context, err)
-            : fulcrum_report_print(flat, FULCRUM_PLACEMENTS_SCHEMA, context, err);
-    fulcrum_report_free(flat);
-    return status;
-}
 
 /* Every row is answered again for each. */
 #define PARTITION_DRAWS 100.0
@@ -313,7 +48,7 @@ struct job {
     struct fulcrum_plan_terms terms;
     struct fulcrum_plan plan;
     char calibrations[200];
-    char no_slices[300]; /* why there is no partition; "" */
+    struct fulcrum_error no_slices; /* why there is no partition */
 };
 
 /* "0.5,0.3,0.2": one of each stage. */
@@ -359,13 +94,14 @@ static enum fulcrum_status find_partition(const struct settings *settings,
         }
         return loaded;
     }
-    struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_partition_of_gpu(gpu, &job->partition, &why);
+    enum fulcrum_status status =
+        fulcrum_partition_of_gpu(gpu, &job->partition, &job->no_slices);
     if (status == FULCRUM_ERR_UNSUPPORTED && settings->profile == NULL) {
-        (void)snprintf(job->no_slices, sizeof job->no_slices, "%.290s", why.detail);
         return FULCRUM_OK;
     }
-    return status == FULCRUM_OK ? status : fulcrum_fail(err, status, "%s", why.detail);
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail(err, status, "%s", job->no_slices.detail);
 }
 
 static enum fulcrum_status read_slices(const struct settings *settings,
@@ -433,6 +169,168 @@ static enum fulcrum_status prepare(const struct settings *settings,
     return read_slices(settings, context, job, err);
 }
 
+static void add_facts(struct fulcrum_result *result, const struct job *job)
+{
+    const struct fulcrum_design *design = &job->plan.design;
+    const struct fulcrum_plan_terms *terms = &job->terms;
+    double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", job->calibrations);
+    fulcrum_result_text(result, "partition", "partition",
+        terms->partition != NULL ? terms->partition->mig.name : "");
+    if (job->plan.loop.count > 0) {
+        fulcrum_result_print(result, "round", "round",
+            "%.6g agent steps of %.6g environments, %s", steps,
+            design->workload.simulation.env_count,
+            terms->envs_each ? "as many in each instance" : "dealt out to instances");
+    }
+    fulcrum_result_number(result, "round_steps", NULL, steps);
+    fulcrum_result_number(result, "overhead_frac", NULL, terms->overhead_frac);
+    fulcrum_result_number(result, "switch_frac", NULL, terms->switch_frac);
+    fulcrum_result_text(result, "envs", NULL, envs_name(terms->envs_each));
+    fulcrum_result_number(
+        result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
+}
+
+/* Cells of a placement; parts repeat them for files. Of one that cannot run nothing is
+ * known. */
+enum figures { SHOWN, REPEATED };
+
+static const char *title(enum figures how, const char *text)
+{
+    return how == SHOWN ? text : NULL;
+}
+
+static void add_figure(struct fulcrum_table *table, const char *key, const char *text,
+    const struct fulcrum_plan_row *row, double value)
+{
+    bool runs = !isnan(row->steps_per_s);
+    fulcrum_table_number(table, key, text, runs ? value : FULCRUM_UNKNOWN);
+}
+
+static void add_placement(
+    struct fulcrum_table *table, const struct fulcrum_plan_row *row, enum figures how)
+{
+    const struct fulcrum_placed *placed = &row->placed;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "placement", "placement", row->name);
+    fulcrum_table_text(table, "layout", title(how, "slices"), row->layout);
+    add_figure(table, "instances", title(how, "processes"), row, placed->instances);
+    fulcrum_table_number(table, "steps_per_s", title(how, "steps"), row->steps_per_s);
+    fulcrum_table_estimate(table, "speedup", title(how, "speed-up"), row->speedup,
+        row->speedup_lo, row->speedup_hi);
+    fulcrum_table_number(
+        table, "gpu_busy_frac", title(how, "GPU busy"), row->gpu_busy_frac);
+    add_figure(
+        table, "sm_held_frac", title(how, "SMs held"), row, placed->sm_held_frac);
+    add_figure(
+        table, "sm_work_frac", title(how, "SMs at work"), row, placed->sm_work_frac);
+    add_figure(table, "memory_byte", NULL, row, placed->memory_byte);
+    fulcrum_table_number(table, "gpu_w", NULL, row->gpu_w);
+    fulcrum_table_number(
+        table, "steps_per_j_gpu", title(how, "per GPU joule"), row->steps_per_j_gpu);
+    fulcrum_table_text(table, "reason", title(how, "cannot run"), row->reason);
+}
+
+/* "simulation + agent" */
+static void add_stage_names(
+    struct fulcrum_table *table, const struct fulcrum_gpu_loop *loop, unsigned stages)
+{
+    struct fulcrum_string text = {0};
+    for (size_t i = 0; i < loop->count; i++) {
+        if ((stages & (1U << i)) != 0U) {
+            fulcrum_string_add(&text, "%s%s",
+                fulcrum_string_get(&text)[0] != '\0' ? " + " : "",
+                loop->stages[i].name);
+        }
+    }
+    fulcrum_table_text(table, "stages", "stages", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+}
+
+/* The cells of part k; of a placement without parts they are empty. */
+static void add_part(struct fulcrum_table *table, const struct job *job,
+    const struct fulcrum_placed *placed, size_t k)
+{
+    static const struct fulcrum_gpu_part none = {.sm_frac = (double)NAN,
+        .instances = (double)NAN,
+        .dram_frac = (double)NAN,
+        .round_s = (double)NAN,
+        .busy_frac = (double)NAN,
+        .profile = FULCRUM_MIG_PROFILES_MOST};
+    const struct fulcrum_partition *slices = job->terms.partition;
+    bool is_known = k < placed->part_count;
+    const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
+    bool is_slice = slices != NULL && part->profile < slices->mig.profile_count;
+    bool is_slowest = is_known && placed->part_count > 1 && k == placed->slowest;
+    add_stage_names(table, &job->plan.loop, part->stages);
+    fulcrum_table_number(table, "part_instances", "processes", part->instances);
+    fulcrum_table_number(table, "sm_frac", "SMs", part->sm_frac);
+    fulcrum_table_number(table, "dram_frac", "bandwidth", part->dram_frac);
+    fulcrum_table_text(table, "profile", "slice",
+        is_slice ? slices->mig.profiles[part->profile].name : "");
+    fulcrum_table_number(table, "round_s", "round", part->round_s);
+    fulcrum_table_number(table, "busy_frac", "busy", part->busy_frac);
+    fulcrum_table_text(table, "is_slowest", "slowest", is_slowest ? "yes" : "");
+}
+
+static void add_stage(
+    struct fulcrum_table *table, const struct fulcrum_gpu_stage *stage)
+{
+    const struct fulcrum_gpu_time *a = &stage->per_step;
+    const struct fulcrum_gpu_time *b = &stage->per_round;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "stage", "stage", stage->name);
+    fulcrum_table_number(
+        table, "round_s", "round", fulcrum_gpu_stage_s(stage, 1.0, 1.0));
+    fulcrum_table_number(table, "host_s", "launches, host", a->host_s + b->host_s);
+    fulcrum_table_number(
+        table, "latency_s", "whatever the share", a->latency_s + b->latency_s);
+    fulcrum_table_number(table, "sm_s", "by SMs", a->sm_s + b->sm_s);
+    fulcrum_table_number(table, "dram_s", "by bandwidth", a->dram_s + b->dram_s);
+    fulcrum_table_number(
+        table, "memory_byte", "memory", stage->memory_byte + stage->env_memory_byte);
+}
+
+/* Files hold a row for each part of each placement; people first see the placements. */
+static enum fulcrum_status report(const struct job *job,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_plan *plan = &job->plan;
+    bool has_parts = plan->loop.count > 0;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
+    add_facts(result, job);
+    struct fulcrum_table *table = fulcrum_result_table(result, "placements", "");
+    for (size_t i = 0; i < plan->count; i++) {
+        add_placement(table, &plan->rows[i], SHOWN);
+    }
+    table = fulcrum_result_table(result, "parts",
+        has_parts ? "what runs where; in each placement all wait for the slowest"
+                  : NULL);
+    fulcrum_table_make_main(table);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct fulcrum_placed *placed = &plan->rows[i].placed;
+        for (size_t k = 0; k == 0 || k < placed->part_count; k++) {
+            add_placement(table, &plan->rows[i], REPEATED);
+            add_part(table, job, placed, k);
+        }
+    }
+    table = fulcrum_result_table(result, "stages",
+        "time of a stage with the GPU to itself, by what shortens it");
+    for (size_t i = 0; i < plan->loop.count; i++) {
+        add_stage(table, &plan->loop.stages[i]);
+    }
+    if (job->no_slices.detail[0] != '\0') {
+        struct fulcrum_string text = {0};
+        fulcrum_string_add(&text, "no slices: %s", job->no_slices.detail);
+        fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
+        fulcrum_string_clear(&text);
+    }
+    return fulcrum_context_show(context, result, err);
+}
+
 static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
@@ -447,12 +345,7 @@ static enum fulcrum_status answer(const struct settings *settings,
     enum fulcrum_status status = fulcrum_plan_make(&ask, &job->plan, err);
     fulcrum_progress_end(&progress);
     TRY(status);
-    if (job->no_slices[0] != '\0') {
-        fulcrum_message_note(context, "no slices: %s", job->no_slices);
-    }
-    const struct fulcrum_plan_shown shown = {
-        &job->plan, &job->terms, job->calibrations};
-    return partition_report(&shown, context, err);
+    return report(job, context, err);
 }
 
 static enum fulcrum_status run(

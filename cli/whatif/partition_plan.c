@@ -22,19 +22,6 @@
 #include "model/quantity.h"
 #include "model/try.h"
 
-void fulcrum_plan_stages_text(
-    const struct fulcrum_gpu_loop *loop, unsigned stages, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < loop->count && used < size; i++) {
-        if ((stages & (1U << i)) != 0U) {
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                used > 0 ? " + " : "", loop->stages[i].name);
-        }
-    }
-}
-
 static struct fulcrum_plan_row *add_row(
     struct fulcrum_plan *plan, enum fulcrum_plan_question question, double instances)
 {

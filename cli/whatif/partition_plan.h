@@ -85,8 +85,4 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plan_make(
     const struct fulcrum_plan_ask *ask, struct fulcrum_plan *out,
     struct fulcrum_error *err);
 
-/* "simulation + agent"; "" where nothing is known of stages. */
-void fulcrum_plan_stages_text(
-    const struct fulcrum_gpu_loop *loop, unsigned stages, char *out, size_t size);
-
 #endif

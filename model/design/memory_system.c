@@ -9,7 +9,6 @@
  */
 #include "model/design/memory_system.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -115,37 +114,12 @@ enum fulcrum_status fulcrum_memory_change_check(
     return FULCRUM_OK;
 }
 
-double fulcrum_memory_least_dram_frac(const struct fulcrum_memory_change *change)
-{
-    return saved_frac(change) / saved_of_dram(change, change->compulsory_frac);
-}
-
-double fulcrum_memory_most_dram_frac(const struct fulcrum_memory_change *change)
-{
-    double saved = saved_of_dram(change, 1.0);
-    return saved > saved_frac(change) ? saved_frac(change) / saved : 1.0;
-}
-
 double fulcrum_memory_dram_frac(
     const struct fulcrum_memory_change *change, double exponent)
 {
     double saved = saved_of_dram(
         change, power_traffic(change->compulsory_frac, exponent, change->cache_rel));
     return saved >= saved_frac(change) ? saved_frac(change) / saved : (double)NAN;
-}
-
-double fulcrum_memory_exponent(
-    const struct fulcrum_memory_change *change, double dram_frac)
-{
-    assert(change->cache_rel > 1.0);
-    if (!(dram_frac > 0.0 && dram_frac <= 1.0) || change->compulsory_frac >= 1.0) {
-        return (double)NAN;
-    }
-    double traffic = change->bandwidth_rel * (1.0 - saved_frac(change) / dram_frac);
-    double power =
-        (traffic - change->compulsory_frac) / (1.0 - change->compulsory_frac);
-    return power > 0.0 && power <= 1.0 ? -log(power) / log(change->cache_rel)
-                                       : (double)NAN;
 }
 
 double fulcrum_memory_gain_frac(

@@ -89,18 +89,9 @@ struct fulcrum_memory_change {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_memory_change_check(
     const struct fulcrum_memory_change *change, struct fulcrum_error *err);
 
-/* Of the shares that meet a change: with a cache that saves all it can... */
-double fulcrum_memory_least_dram_frac(const struct fulcrum_memory_change *change);
-/* ... and with one that saves nothing (a = 0), at most 1. */
-double fulcrum_memory_most_dram_frac(const struct fulcrum_memory_change *change);
-
 /* The share that goes with an exponent; NAN where none up to 1 does. */
 double fulcrum_memory_dram_frac(
     const struct fulcrum_memory_change *change, double exponent);
-
-/* The exponent that goes with a share; NAN outside the two bounds. */
-double fulcrum_memory_exponent(
-    const struct fulcrum_memory_change *change, double dram_frac);
 
 /* The gain of a change at a share and an exponent; its own gain_frac is not read. */
 double fulcrum_memory_gain_frac(

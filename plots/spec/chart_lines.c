@@ -48,8 +48,8 @@ static void add_panel(struct picture *picture, const struct fulcrum_lines_data *
         .series_count = from->line_count,
         .guides = from->guides,
         .guide_count = from->guide_count,
-        .x_options = {data->x_kind, .pad_frac = 0.03, .from_zero = data->from_zero},
-        .y_options = {from->y_kind, .pad_frac = 0.05, .from_zero = data->from_zero},
+        .x_options = {data->x_kind, .pad_frac = 0.03},
+        .y_options = {from->y_kind, .pad_frac = 0.05},
         .weight = 1.0};
     fulcrum_stack_add(&picture->stack, &panel);
 }

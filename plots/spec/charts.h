@@ -245,14 +245,13 @@ struct fulcrum_lines_data {
     const char *hollow_name;   /* likewise */
     const char *interval_name; /* likewise */
     enum fulcrum_axis_kind x_kind;
-    int from_zero; /* both axes */
     const struct fulcrum_lines_panel *panels;
     size_t panel_count;
 };
 
 /*
  * The design space of Fu et al. 2021 (COPA), and what it does to a run; speed-ups over
- * GPUs; the parameters that meet a gain in either. Static.
+ * GPUs. Static.
  *   fails    also FULCRUM_ERR_RANGE (more panels or lines than there is room for)
  */
 extern const struct fulcrum_chart fulcrum_chart_memory;

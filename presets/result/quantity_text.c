@@ -221,7 +221,7 @@ size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
 /* A full one. */
 #define HARD_SPACE "\xC2\xA0"
 
-enum { DIGITS = 3, PLAIN_DIGITS = 4 };
+enum { DIGITS = 3, PLAIN_DIGITS = 4, COUNT_DIGITS = 9 };
 
 /* Scales of a unit, from the smallest; each is used from `least` on. */
 struct step {
@@ -401,13 +401,21 @@ static void make_plain(char *text)
     }
 }
 
+/* A batch of 65536 is not one of 65540. */
+static bool is_count(double value, const char *unit)
+{
+    return unit[0] == '\0' && fabs(value) < powers[COUNT_DIGITS] &&
+           !(floor(value) < value);
+}
+
 void fulcrum_quantity_plain(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
 {
     if (strcmp(unit, "x") == 0) {
         fulcrum_factor_words(value, out);
     } else {
-        put_quantity(value, unit, PLAIN_DIGITS, out);
+        put_quantity(
+            value, unit, is_count(value, unit) ? COUNT_DIGITS : PLAIN_DIGITS, out);
     }
     make_plain(out);
 }

@@ -39,8 +39,8 @@ void fulcrum_range_words(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE]);
 
 /*
- * The same in ASCII with four digits, for terminals and files: "315 us", "11900/s".
- * The unit "x" is that of a factor.
+ * The same in ASCII with four digits, for terminals and files: "315 us", "11900/s";
+ * whole numbers without a unit have all of theirs. The unit "x" is that of a factor.
  */
 void fulcrum_quantity_plain(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE]);

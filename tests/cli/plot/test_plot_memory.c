@@ -90,49 +90,6 @@ static void test_components_that_are_none_are_refused(void)
     }
 }
 
-static void test_a_family_is_a_curve_for_each_gain(void)
-{
-    static const char text[] =
-        "{\"schema\":{\"name\":\"fulcrum-memory\",\"version\":1},"
-        "\"workload\":\"mine\",\"family\":["
-        "{\"kind\":\"family\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1."
-        "6,"
-        "\"dram_frac\":0.63,\"cache_exponent\":0},"
-        "{\"kind\":\"family\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1."
-        "6,"
-        "\"dram_frac\":0.28,\"cache_exponent\":0.5},"
-        "{\"kind\":\"bound\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1.6,"
-        "\"dram_frac\":0.237,\"cache_exponent\":null},"
-        "{\"kind\":\"family\",\"gain_frac\":0.35,\"cache_rel\":16,\"bandwidth_rel\":1."
-        "6,"
-        "\"dram_frac\":0.31,\"cache_exponent\":0.5},"
-        "{\"kind\":\"workload\",\"gain_frac\":0.11,\"cache_rel\":16,"
-        "\"bandwidth_rel\":1.6,\"dram_frac\":0.12,\"cache_exponent\":0.5}]}";
-    struct plot_file opened;
-    struct fulcrum_lines_data data;
-    plot_file_open(&opened, "f.json", text, "family");
-    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
-    CU_ASSERT(fulcrum_plot_source_has(&opened.source, "family"));
-    CU_ASSERT(!fulcrum_plot_source_has(&opened.source, "factors"));
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
-    CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 3);
-    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[0].name, "a gain of 31 %");
-    CU_ASSERT_EQUAL(data.panels[0].lines[0].count, 2);
-    CU_ASSERT_EQUAL(data.panels[0].lines[0].x[1], 0.28);
-    CU_ASSERT_EQUAL(data.panels[0].lines[1].y[0], 0.5);
-    CU_ASSERT_EQUAL(data.panels[0].lines[0].look, FULCRUM_LINE_SMOOTH);
-    CU_ASSERT_EQUAL(data.panels[0].lines[2].look, FULCRUM_LINE_POINTS);
-    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[2].name, "mine: gains 11.0 %");
-    CU_ASSERT_EQUAL_FATAL(data.panels[0].guide_count, 1);
-    CU_ASSERT_EQUAL(data.panels[0].guides[0], 0.237);
-    CU_ASSERT(data.x_kind == FULCRUM_AXIS_LINEAR && data.from_zero);
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&opened);
-}
-
 #define FACTORS_HEAD                                                                   \
     "cache_rel,bandwidth_rel,gpu_time_rel,gpu_time_rel_lo,gpu_time_rel_hi,speedup,"    \
     "speedup_lo,speedup_hi\n"
@@ -194,7 +151,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_components_are_bars_beside_the_first_machine),
         SUITE_CASE(test_parts_are_no_more_than_the_whole),
         SUITE_CASE(test_components_that_are_none_are_refused),
-        SUITE_CASE(test_a_family_is_a_curve_for_each_gain),
         SUITE_CASE(test_factors_are_a_curve_for_each_bandwidth),
         SUITE_CASE(test_too_many_bandwidths_are_refused),
     };

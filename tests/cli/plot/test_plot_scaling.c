@@ -102,21 +102,6 @@ static void test_unknown_quality_has_no_panel(void)
     close_drawn(&drawn);
 }
 
-static void test_a_family_is_a_curve_for_each_gain(void)
-{
-    static const char text[] =
-        "gain_frac,efficiency_ratio,speedup,batch_over_critical\n"
-        "0.08,1,1.5,2\n0.08,1,1.6,1\n0.08,0.9,1.6,3\n0.22,1,1.5,5\n";
-    struct drawn drawn;
-    draw_text(&drawn, text);
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panel_count, 1);
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panels[0].line_count, 3);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[0].count, 2);
-    expect_part(drawn.data.panels[0].lines[1].name, "efficiencies 0.9 to 1");
-    CU_ASSERT_STRING_EQUAL(drawn.data.panels[0].lines[2].name, "gains 22 %");
-    close_drawn(&drawn);
-}
-
 static void expect_refusal(const char *text, enum fulcrum_status status)
 {
     struct plot_file opened;
@@ -192,7 +177,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_panels_are_quality_weak_and_strong),
         SUITE_CASE(test_intervals_are_bands),
         SUITE_CASE(test_unknown_quality_has_no_panel),
-        SUITE_CASE(test_a_family_is_a_curve_for_each_gain),
         SUITE_CASE(test_odd_files_are_refused),
         SUITE_CASE(test_published_speedups_stand_beside_their_predictions),
         SUITE_CASE(test_references_of_other_kinds_are_refused),

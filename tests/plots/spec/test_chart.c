@@ -467,7 +467,6 @@ static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
         .guide_name = "least share",
         .interval_name = "90 % interval",
         .x_kind = is_log2 ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR,
-        .from_zero = !is_log2,
         .panels = panels,
         .panel_count = 2};
     return fulcrum_chart_draw(&fulcrum_chart_memory, canvas, &data, NULL);
