@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,76 +52,65 @@ struct offers {
     double *column;
 };
 
-static bool is_listed(const char *const *names, size_t count, const char *name)
+/* NULL: there is none of that name. */
+static struct entry *find_entry(const struct offers *offers, const char *name)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return 1;
+    for (size_t i = 0; i < offers->list.count; i++) {
+        if (strcmp(offers->entries[i].name, name) == 0) {
+            return &offers->entries[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
-/* The names of -m: a list, or every preset with GPUs. */
-static enum fulcrum_status add_names(struct offers *offers, const char *const *names,
-    size_t count, struct fulcrum_error *err)
+/* The names of -m. */
+static enum fulcrum_status add_list(
+    struct offers *offers, const char *list, struct fulcrum_error *err)
 {
-    offers->list.items = fulcrum_allocate(count + 1, sizeof *offers->list.items);
-    offers->entries = fulcrum_allocate(count + 1, sizeof *offers->entries);
-    offers->order = fulcrum_allocate(count + 1, sizeof *offers->order);
-    offers->list.count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_string *name = &offers->list.items[i].name;
-        FULCRUM_USAGE_IF(is_listed(names, i, names[i]), offers->list.context, err,
-            FULCRUM_ERR_RANGE, "--machine: %s is given twice", names[i]);
-        fulcrum_string_add(name, "%s", names[i]);
-        offers->entries[i] = (struct entry){.candidate = &offers->list.items[i],
-            .name = fulcrum_string_get(name),
+    size_t room = 1;
+    for (const char *at = list; *at != '\0'; at++) {
+        room += *at == ',';
+    }
+    offers->list.items = fulcrum_allocate(room, sizeof *offers->list.items);
+    offers->entries = fulcrum_allocate(room, sizeof *offers->entries);
+    offers->order = fulcrum_allocate(room, sizeof *offers->order);
+    for (char *name = fulcrum_list_part(&list); name != NULL;
+         name = fulcrum_list_part(&list)) {
+        bool is_new = find_entry(offers, name) == NULL;
+        size_t at = offers->list.count++;
+        struct fulcrum_string *kept = &offers->list.items[at].name;
+        fulcrum_string_add(kept, "%s", name);
+        free(name);
+        offers->entries[at] = (struct entry){.candidate = &offers->list.items[at],
+            .name = fulcrum_string_get(kept),
             .price = FULCRUM_UNKNOWN,
             .rack_unit_count = FULCRUM_UNKNOWN};
+        FULCRUM_USAGE_IF(!is_new, offers->list.context, err, FULCRUM_ERR_RANGE,
+            "--machine: %s is given twice", offers->entries[at].name);
     }
     return FULCRUM_OK;
 }
 
+/* Every preset with GPUs. */
 static enum fulcrum_status add_all(struct offers *offers, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
+    struct fulcrum_string names = {0};
     size_t count = 0;
     TRY(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, err));
-    const char **names = fulcrum_allocate(count, sizeof *names);
-    size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_design design;
         fulcrum_design_init(&design);
         if (fulcrum_machine_load(entries[i].name, &design, NULL, NULL) == FULCRUM_OK &&
             design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
             design.machine.gpu.count >= 1.0) {
-            names[found++] = entries[i].name;
+            fulcrum_string_add(
+                &names, "%s%s", names.length > 0 ? "," : "", entries[i].name);
         }
     }
-    enum fulcrum_status status = add_names(offers, names, found, err);
-    free((void *)names);
+    enum fulcrum_status status = add_list(offers, fulcrum_string_get(&names), err);
+    fulcrum_string_clear(&names);
     free(entries);
-    return status;
-}
-
-static enum fulcrum_status add_list(
-    struct offers *offers, const char *list, struct fulcrum_error *err)
-{
-    size_t count = 1;
-    for (const char *at = list; *at != '\0'; at++) {
-        count += *at == ',';
-    }
-    char **names = fulcrum_allocate(count, sizeof(char *));
-    for (size_t i = 0; i < count; i++) {
-        names[i] = fulcrum_list_part(&list);
-    }
-    enum fulcrum_status status =
-        add_names(offers, (const char *const *)names, count, err);
-    for (size_t i = 0; i < count; i++) {
-        free(names[i]);
-    }
-    free((void *)names);
     return status;
 }
 
@@ -134,56 +124,33 @@ static enum fulcrum_status list_machines(
                                     : add_list(offers, list, err);
 }
 
-/* A number that the user gives for one machine. */
-struct given {
-    size_t at;
-    double value;
-};
-
-/* "MACHINE=NUMBER" of --price and --rack-units. */
-static enum fulcrum_status read_number(const struct offers *offers, const char *option,
-    const char *text, struct given *out, struct fulcrum_error *err)
+/* "MACHINE=NUMBER" of --price and --rack-units.
+ *   member   of a struct entry
+ */
+static enum fulcrum_status read_numbers(struct offers *offers, const char *option,
+    const struct fulcrum_text_list *texts, size_t member, struct fulcrum_error *err)
 {
-    const char *equals = strrchr(text, '=');
-    FULCRUM_USAGE_IF(equals == NULL || equals == text, offers->list.context, err,
-        FULCRUM_ERR_FORMAT, "%s %s: expected MACHINE=NUMBER", option, text);
-    enum fulcrum_status status =
-        fulcrum_number_parse(option, equals + 1, &out->value, err);
-    if (status == FULCRUM_OK && !(out->value >= 0.0)) {
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "%s %s: expected 0 or more", option, text);
-    }
-    if (status != FULCRUM_OK) {
-        offers->list.context->exit_code = 2;
-        return status;
-    }
-    size_t length = (size_t)(equals - text);
-    for (size_t i = 0; i < offers->list.count; i++) {
-        const char *name = offers->entries[i].name;
-        if (strlen(name) == length && strncmp(name, text, length) == 0) {
-            out->at = i;
-            return FULCRUM_OK;
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->items[i];
+        const char *equals = strrchr(text, '=');
+        double value = 0.0;
+        FULCRUM_USAGE_IF(equals == NULL || equals == text, offers->list.context, err,
+            FULCRUM_ERR_FORMAT, "%s %s: expected MACHINE=NUMBER", option, text);
+        enum fulcrum_status status =
+            fulcrum_number_parse(option, equals + 1, &value, err);
+        if (status != FULCRUM_OK) {
+            offers->list.context->exit_code = 2;
+            return status;
         }
-    }
-    return fulcrum_usage_fail(offers->list.context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s %s: no such machine in --machine %s", option, text,
-        offers->list.settings->design.machine);
-}
-
-/* What the user says of single machines; the presets' own where he does not. */
-static enum fulcrum_status read_numbers(
-    struct offers *offers, struct fulcrum_error *err)
-{
-    const struct fulcrum_text_list *prices = &offers->list.settings->prices;
-    const struct fulcrum_text_list *units = &offers->list.settings->rack_units;
-    struct given given = {0, 0.0};
-    for (size_t i = 0; i < prices->count; i++) {
-        TRY(read_number(offers, "--price", prices->items[i], &given, err));
-        offers->entries[given.at].price = given.value;
-    }
-    for (size_t i = 0; i < units->count; i++) {
-        TRY(read_number(offers, "--rack-units", units->items[i], &given, err));
-        offers->entries[given.at].rack_unit_count = given.value;
+        FULCRUM_USAGE_IF(!(value >= 0.0), offers->list.context, err, FULCRUM_ERR_RANGE,
+            "%s %s: expected 0 or more", option, text);
+        char *name = fulcrum_format("%.*s", (int)(equals - text), text);
+        struct entry *entry = find_entry(offers, name);
+        free(name);
+        FULCRUM_USAGE_IF(entry == NULL, offers->list.context, err,
+            FULCRUM_ERR_UNKNOWN_NAME, "%s %s: no such machine in --machine %s", option,
+            text, offers->list.settings->design.machine);
+        memcpy((char *)entry + member, &value, sizeof value);
     }
     return FULCRUM_OK;
 }
@@ -651,7 +618,10 @@ enum fulcrum_status fulcrum_recommend_machine(
     /* Everything that can be refused comes before the work. */
     TRY_OR_END(read_need(&offers, err));
     TRY_OR_END(list_machines(&offers, err));
-    TRY_OR_END(read_numbers(&offers, err));
+    TRY_OR_END(read_numbers(
+        &offers, "--price", &settings->prices, offsetof(struct entry, price), err));
+    TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
+        offsetof(struct entry, rack_unit_count), err));
     for (size_t i = 0; i < offers.list.count; i++) {
         TRY_OR_END(load_offer(&offers, i, err));
     }
