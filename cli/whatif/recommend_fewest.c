@@ -528,16 +528,16 @@ static void add_note(struct fulcrum_result *result, const struct question *quest
     const struct answer *answer, enum fulcrum_method method)
 {
     const struct fulcrum_interval *within = &answer->within;
-    struct fulcrum_string text = {0};
-    fulcrum_string_add(&text,
-        "the share lies within the solver's error (%.2g %% at the answer, %.2g %% at "
-        "the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
-        100.0 * answer->error_rel, 100.0 * answer->best_error_rel, within->lo,
-        within->hi, noun_of(question),
-        method == FULCRUM_METHOD_SIMULATE ? "" : "; --method simulate knows better");
-    fulcrum_result_note(
-        result, "notes", within->hi > within->lo ? fulcrum_string_get(&text) : NULL);
-    fulcrum_string_clear(&text);
+    fulcrum_result_note(result, "notes", NULL);
+    if (within->hi > within->lo) {
+        fulcrum_result_note_print(result, "notes",
+            "the share lies within the solver's error (%.2g %% at the answer, %.2g %% "
+            "at the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
+            100.0 * answer->error_rel, 100.0 * answer->best_error_rel, within->lo,
+            within->hi, noun_of(question),
+            method == FULCRUM_METHOD_SIMULATE ? ""
+                                              : "; --method simulate knows better");
+    }
 }
 
 static enum fulcrum_status show(const struct question *question,

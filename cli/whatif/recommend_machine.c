@@ -533,19 +533,17 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
             i > 0 && group_of(first) == 0 && group_of(entry) == 0 &&
             shifted_merit(offers, entry, 1.0) > shifted_merit(offers, first, -1.0);
     }
-    struct fulcrum_string text = {0};
-    fulcrum_string_add(&text,
-        "rates are solved to within %.2g %% at 95 %%, which draws do not cover%s%s%s",
-        100.0 * error_rel,
-        has_open_limit ? "; within that another number of machines, or another "
-                         "verdict, is possible"
-                       : "",
-        has_open_order ? "; within that another machine may be the best" : "",
-        has_open_limit || has_open_order ? "; --method simulate knows better" : "");
     if (error_rel > 0.0) {
-        fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
+        fulcrum_result_note_print(result, "notes",
+            "rates are solved to within %.2g %% at 95 %%, which draws do not "
+            "cover%s%s%s",
+            100.0 * error_rel,
+            has_open_limit ? "; within that another number of machines, or another "
+                             "verdict, is possible"
+                           : "",
+            has_open_order ? "; within that another machine may be the best" : "",
+            has_open_limit || has_open_order ? "; --method simulate knows better" : "");
     }
-    fulcrum_string_clear(&text);
 }
 
 /* Why some cannot run; of what is missing, which option gives it. */
@@ -556,15 +554,12 @@ static void add_notes(struct fulcrum_result *result, const struct offers *offers
     note_solver(result, offers);
     for (size_t i = 0; i < offers->list.count; i++) {
         const struct entry *entry = &offers->entries[offers->order[i]];
-        struct fulcrum_string text = {0};
         if (entry->candidate->reason[0] == '\0') {
             misses |= entry->cost.misses;
-            continue;
+        } else {
+            fulcrum_result_note_print(result, "notes", "%s cannot run: %s", entry->name,
+                entry->candidate->reason);
         }
-        fulcrum_string_add(
-            &text, "%s cannot run: %s", entry->name, entry->candidate->reason);
-        fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
-        fulcrum_string_clear(&text);
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
         fulcrum_result_note(
