@@ -35,10 +35,6 @@ struct entry {
     double rack_unit_count;
     struct fulcrum_cost cost;
     struct fulcrum_cost *drawn; /* one per draw; misses where a draw cannot run */
-    struct fulcrum_interval steps_per_s;
-    struct fulcrum_interval system_w;
-    struct fulcrum_interval steps_per_j;
-    struct fulcrum_interval cost_per_step;
     double meets_frac;
     double best_frac;
 };
@@ -294,25 +290,6 @@ static void sort_entries(struct offers *offers)
     }
 }
 
-enum money { RATE, WATTS, PER_JOULE, PER_STEP };
-
-static struct fulcrum_interval interval_of(
-    const struct offers *offers, const struct entry *entry, enum money what)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < entry->candidate->draw_count; k++) {
-        const struct fulcrum_cost *cost = &entry->drawn[k];
-        double value = what == RATE        ? cost->steps_per_s
-                       : what == WATTS     ? cost->system_w
-                       : what == PER_JOULE ? cost->steps_per_j
-                                           : cost->cost_per_step;
-        if (!isnan(value)) {
-            offers->column[count++] = value;
-        }
-    }
-    return fulcrum_interval_of(offers->column, count);
-}
-
 /* The best of each draw among those that do in it; ties go to the first of -m. */
 static void count_draws(struct offers *offers)
 {
@@ -344,10 +321,6 @@ static enum fulcrum_status judge_draws(struct offers *offers, struct fulcrum_err
     count_draws(offers);
     for (size_t i = 0; i < offers->list.count; i++) {
         struct entry *entry = &offers->entries[i];
-        entry->steps_per_s = interval_of(offers, entry, RATE);
-        entry->system_w = interval_of(offers, entry, WATTS);
-        entry->steps_per_j = interval_of(offers, entry, PER_JOULE);
-        entry->cost_per_step = interval_of(offers, entry, PER_STEP);
         double draws =
             offers->draw_count > 0 ? (double)offers->draw_count : FULCRUM_UNKNOWN;
         entry->meets_frac /= draws;
@@ -387,10 +360,35 @@ static void add_verdict(
     fulcrum_string_clear(&text);
 }
 
-static void add_estimate(struct fulcrum_table *table, const char *key,
-    const char *title, double value, const struct fulcrum_interval *interval)
+/* Where a number of an entry goes. */
+struct shown {
+    struct fulcrum_table *table;
+    const struct entry *entry;
+    double *column; /* room for a number per draw */
+};
+
+static double member_of(const struct fulcrum_cost *cost, size_t member)
 {
-    fulcrum_table_estimate(table, key, title, value, interval->lo, interval->hi);
+    double value = 0.0;
+    memcpy(&value, (const char *)cost + member, sizeof value);
+    return value;
+}
+
+/* A member of the cost, with its interval. */
+static void add_cost(
+    const struct shown *shown, const char *key, const char *title, size_t member)
+{
+    const struct entry *entry = shown->entry;
+    size_t count = 0;
+    for (size_t k = 0; k < entry->candidate->draw_count; k++) {
+        double value = member_of(&entry->drawn[k], member);
+        if (!isnan(value)) {
+            shown->column[count++] = value;
+        }
+    }
+    struct fulcrum_interval interval = fulcrum_interval_of(shown->column, count);
+    fulcrum_table_estimate(shown->table, key, title, member_of(&entry->cost, member),
+        interval.lo, interval.hi);
 }
 
 static void add_offer(
@@ -403,6 +401,7 @@ static void add_offer(
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     bool runs = entry->candidate->reason[0] == '\0';
     bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
+    const struct shown shown = {table, entry, offers->column};
     fulcrum_table_row(table);
     fulcrum_table_text(table, "machine", "machine", entry->name);
     add_verdict(table, entry, rank == 0);
@@ -411,16 +410,17 @@ static void add_offer(
     fulcrum_table_number(
         table, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
-    add_estimate(table, "steps_per_s", "steps", cost->steps_per_s, &entry->steps_per_s);
-    add_estimate(table, "system_w", "power", cost->system_w, &entry->system_w);
-    add_estimate(table, "steps_per_j_system", is_per_joule ? "per joule" : NULL,
-        cost->steps_per_j, &entry->steps_per_j);
+    add_cost(
+        &shown, "steps_per_s", "steps", offsetof(struct fulcrum_cost, steps_per_s));
+    add_cost(&shown, "system_w", "power", offsetof(struct fulcrum_cost, system_w));
+    add_cost(&shown, "steps_per_j_system", is_per_joule ? "per joule" : NULL,
+        offsetof(struct fulcrum_cost, steps_per_j));
     fulcrum_table_number(table, "rack_unit_count", "rack units", cost->rack_unit_count);
     fulcrum_table_number(table, "price", "price", cost->price);
     fulcrum_table_number(table, "electricity", NULL, cost->electricity);
     fulcrum_table_number(table, "cost", NULL, cost->cost);
-    add_estimate(
-        table, "cost_per_step", NULL, cost->cost_per_step, &entry->cost_per_step);
+    add_cost(
+        &shown, "cost_per_step", NULL, offsetof(struct fulcrum_cost, cost_per_step));
     fulcrum_table_number(table, "training_cost", "per training", cost->training_cost);
     fulcrum_table_number(
         table, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]);
