@@ -64,8 +64,8 @@ const char *fulcrum_unit_of(const char *key)
         const char *unit;
     } ends[] = {{"_byte_per_s", "byte/s"}, {"_per_s", "1/s"}, {"_per_j", "1/J"},
         {"_per_j_gpu", "1/J"}, {"_per_j_system", "1/J"}, {"_frac", "%"}, {"_rel", "x"},
-        {"speedup", "x"}, {"relative", "x"}, {"_s", "s"}, {"_w", "W"}, {"_j", "J"},
-        {"_byte", "byte"}, {"_hz", "Hz"}};
+        {"_s_per_step", "s"}, {"j_per_step", "J"}, {"speedup", "x"}, {"relative", "x"},
+        {"_s", "s"}, {"_w", "W"}, {"_j", "J"}, {"_byte", "byte"}, {"_hz", "Hz"}};
     size_t length = strlen(key);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         size_t end = strlen(ends[i].end);
@@ -239,21 +239,29 @@ void fulcrum_result_gap(struct fulcrum_result *result)
     fulcrum_result_text(result, "", NULL, NULL);
 }
 
+/* NULL: no memory. */
+static const char *print(
+    struct fulcrum_result *result, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text =
+        result != NULL && length >= 0 ? take(result, (size_t)length + 1) : NULL;
+    if (text != NULL) {
+        (void)vsnprintf(text, (size_t)length + 1, format, args);
+    }
+    return text;
+}
+
 void fulcrum_result_print(struct fulcrum_result *result, const char *key,
     const char *title, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    fulcrum_result_text(result, key, title, print(result, format, args));
     va_end(args);
-    char *text =
-        result != NULL && length >= 0 ? take(result, (size_t)length + 1) : NULL;
-    if (text != NULL) {
-        va_start(args, format);
-        (void)vsnprintf(text, (size_t)length + 1, format, args);
-        va_end(args);
-        fulcrum_result_text(result, key, title, text);
-    }
 }
 
 struct fulcrum_table *fulcrum_result_table(
@@ -295,6 +303,15 @@ void fulcrum_result_note(
         fulcrum_table_row(table);
         fulcrum_table_text(table, "", NULL, text);
     }
+}
+
+void fulcrum_result_note_print(
+    struct fulcrum_result *result, const char *key, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fulcrum_result_note(result, key, print(result, format, args));
+    va_end(args);
 }
 
 void fulcrum_result_numbers(

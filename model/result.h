@@ -80,6 +80,9 @@ void fulcrum_result_gap(struct fulcrum_result *result);
 /* One more of the texts under `key`; people read "note: TEXT". */
 void fulcrum_result_note(
     struct fulcrum_result *result, const char *key, const char *text);
+/* The same, made as by printf. */
+void fulcrum_result_note_print(struct fulcrum_result *result, const char *key,
+    const char *format, ...) FULCRUM_PRINTF(3, 4);
 
 /* A list of numbers; for files only. */
 void fulcrum_result_numbers(

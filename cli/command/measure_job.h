@@ -11,13 +11,11 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
+#include "model/result.h"
 #include "model/status.h"
-
-/* What `fulcrum measure` is to run, as its settings say. */
 
 /* What `fulcrum measure` is asked for: its settings and options. */
 
@@ -72,9 +70,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_inputs_load(
 /* Accepts {0}. */
 void fulcrum_measure_inputs_clear(struct fulcrum_measure_inputs *inputs);
 
-/* The stages of `fulcrum measure --record`. */
-
-/* Where the time of recorded runs went, for people and programs. */
+/* The stages of `fulcrum measure --record`: where the time of recorded runs went. */
 
 /* One recorded run of several, such as one number of actors. Borrowed. */
 struct fulcrum_stage_run {
@@ -85,34 +81,17 @@ struct fulcrum_stage_run {
     const struct fulcrum_stage_prediction *predicted; /* NULL: nothing was */
 };
 
-struct fulcrum_json;
-
 /*
- * Adds three arrays to a document: "stages" with a row per run and stage, "cycles" with
- * a row per run that was predicted, and "recordings" with a row per run. `fulcrum plot`
- * draws the chart `stages` from the first.
+ * Adds what was recorded: the tables "stages", a row per run and stage, which `fulcrum
+ * plot` draws the chart `stages` from, "cycles", a row per run that was predicted, and
+ * "recordings", a row per run; and notes on what recording cost, by its own count and
+ * by windows with and without it, on what was dropped or sampled, and on the GPU's busy
+ * time beside its SMs' activity.
  */
-void fulcrum_stage_report_to_json(
-    const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object);
+void fulcrum_measure_add_stages(
+    struct fulcrum_result *result, const struct fulcrum_stage_run *runs, size_t count);
 
-/*
- * Prints the stages in the format of `context`: a table and sentences below it, CSV, or
- * a JSON document of its own.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_report_print(
-    const struct fulcrum_stage_run *runs, size_t count,
-    const struct fulcrum_context *context, struct fulcrum_error *err);
-
-/*
- * The sentences alone, one a line: what recording cost, by its own count and by windows
- * with and without it, what was dropped or sampled,
- * and the GPU's busy time beside its SMs' activity.
- */
-void fulcrum_stage_report_notes(
-    const struct fulcrum_stage_run *runs, size_t count, FILE *stream);
-
-/* What was recorded, as the reports take it. Owned; {0} is nothing. */
+/* What was recorded, as results take it. Owned; {0} is nothing. */
 struct fulcrum_measure_record {
     struct fulcrum_stages_measurement *found;
     struct fulcrum_stage_run *runs; /* of the configurations that ran */
@@ -149,47 +128,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
 /* Accepts {0}. */
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);
 
-/* What `fulcrum measure` found, for people and programs. */
+/* What `fulcrum measure` found. */
 
 /* Measured configurations, and what is predicted of those that have windows. */
-struct fulcrum_measure_result {
+struct fulcrum_measure_answer {
     const struct fulcrum_measurement *measurement;
     /* Of the items with windows, in their order; NULL: nothing was predicted. */
     const struct fulcrum_prediction *predictions;
     const struct fulcrum_calibration *calibration; /* NULL: none */
 };
 
-/* Errors of the predictions over the points of one kind. */
-struct fulcrum_measure_errors {
-    size_t count;
-    double mape_frac; /* NAN where count is 0, as the rest */
-    double max_frac;
-    double bias_frac;
-    double
-        covered_frac; /* measured within the interval, widened by the windows' range */
-};
-
-/* Over the undisturbed points, or, where `takes_all`, over all that were measured. */
-struct fulcrum_measure_errors fulcrum_measure_errors_of(
-    const struct fulcrum_measure_result *result, bool takes_all);
-
-enum { FULCRUM_MEASURE_COLUMNS = 23 };
-
 /*
- * One row a configuration, the array "points" of the JSON.
- *   is_for_people   1: without columns that say nothing here
- *   room            for FULCRUM_MEASURE_COLUMNS; stays as long as the report
+ * Adds what ran, the errors of the predictions over undisturbed and over all points,
+ * the tables "points", a row per configuration, and "windows", and notes on what was
+ * disturbed or not measured.
  */
-struct fulcrum_report *fulcrum_measure_report_points(
-    const struct fulcrum_measure_result *result, bool is_for_people,
-    struct fulcrum_report_head *room);
-
-/* The sentences below the table: errors, what was disturbed, what failed, watts. */
-void fulcrum_measure_report_notes(
-    const struct fulcrum_measure_result *result, FILE *stream);
-
-/* The same as members of a document. */
-void fulcrum_measure_report_to_json(
-    const struct fulcrum_measure_result *result, struct fulcrum_json *document);
+void fulcrum_measure_add_points(
+    struct fulcrum_result *result, const struct fulcrum_measure_answer *answer);
 
 #endif

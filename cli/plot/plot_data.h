@@ -201,7 +201,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_of_reference(
     struct fulcrum_stages_data *out, struct fulcrum_error *err);
 
 /*
- * One bar per run of the rows that fulcrum_stage_report_to_json writes as "stages".
+ * One bar per run of the rows that fulcrum_measure_add_stages adds as "stages".
  *   fails    FULCRUM_ERR_UNSUPPORTED (a run without shares)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_data(

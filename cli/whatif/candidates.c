@@ -10,6 +10,7 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
+#include "cli/progress.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
@@ -29,37 +30,15 @@
 static const double actors_to_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
 enum { CHOICES = sizeof actors_to_thread / sizeof actors_to_thread[0] };
 
-enum fulcrum_status fulcrum_candidate_load(
-    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_candidate *out, struct fulcrum_error *err)
-{
-    return fulcrum_design_inputs_load(settings, context, &out->inputs, err);
-}
-
-int fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path)
+bool fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path)
 {
     for (size_t i = 0; i < candidate->inputs.setting_count; i++) {
         const struct fulcrum_field *field = candidate->inputs.settings[i].field;
         if (field != NULL && strcmp(field->path, path) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
-}
-
-enum fulcrum_status fulcrum_candidate_set(struct fulcrum_candidate *candidate,
-    const char *path, double value, struct fulcrum_error *err)
-{
-    struct fulcrum_design_inputs *inputs = &candidate->inputs;
-    struct fulcrum_setting *grown =
-        realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
-    TRY_MEMORY(grown, err, "out of memory");
-    grown[inputs->setting_count++] =
-        (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
-    inputs->settings = grown;
-    inputs->scenario.settings = grown;
-    inputs->scenario.setting_count = inputs->setting_count;
-    return FULCRUM_OK;
+    return false;
 }
 
 /* 1, no spread, where the field is no prior. */
@@ -89,24 +68,30 @@ static void give_priors(struct fulcrum_candidate *candidate,
     inputs->scenario.prior_count = count;
 }
 
-void fulcrum_contenders_align(struct fulcrum_candidate *candidates, size_t count)
+static bool is_prior(
+    const struct fulcrum_candidates *list, const struct fulcrum_field *field)
+{
+    size_t i = 0;
+    while (i < list->count && !(spread_of(&list->items[i], field) > 1.0)) {
+        i++;
+    }
+    return i < list->count;
+}
+
+static void align(struct fulcrum_candidates *list)
 {
     size_t field_count = 0;
+    size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&field_count);
     const struct fulcrum_field **priors =
         fulcrum_allocate(field_count, sizeof(const struct fulcrum_field *));
-    size_t prior_count = 0;
     for (size_t j = 0; j < field_count; j++) {
-        size_t i = 0;
-        while (i < count && !(spread_of(&candidates[i], &fields[j]) > 1.0)) {
-            i++;
-        }
-        if (i < count) {
-            priors[prior_count++] = &fields[j];
+        if (is_prior(list, &fields[j])) {
+            priors[count++] = &fields[j];
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        give_priors(&candidates[i], priors, prior_count);
+    for (size_t i = 0; i < list->count; i++) {
+        give_priors(&list->items[i], priors, count);
     }
     free((void *)priors);
 }
@@ -209,12 +194,10 @@ static enum fulcrum_status predict_point(struct fulcrum_candidate *candidate,
     return status;
 }
 
-enum fulcrum_status fulcrum_candidate_predict(struct fulcrum_candidate *candidate,
-    const struct fulcrum_actors_rule *rule,
-    const struct fulcrum_predict_options *options, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+static enum fulcrum_status predict(struct fulcrum_candidate *candidate,
+    const struct fulcrum_candidates *list, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_plan plan = {.axis_count = 0, .predict = *options};
+    struct fulcrum_sweep_plan plan = {.axis_count = 0, .predict = list->options};
     struct fulcrum_error why = {.status = FULCRUM_OK};
     enum fulcrum_status found =
         fulcrum_scenario_new(&candidate->inputs.scenario, &candidate->scenario, &why);
@@ -225,8 +208,28 @@ enum fulcrum_status fulcrum_candidate_predict(struct fulcrum_candidate *candidat
         give_up(candidate, &why);
         return FULCRUM_OK;
     }
-    TRY(fill_plan(candidate, rule, context, &plan, err));
+    TRY(fill_plan(candidate, &list->settings->actors, list->context, &plan, err));
     return predict_point(candidate, &plan, err);
+}
+
+enum fulcrum_status fulcrum_candidates_predict(
+    struct fulcrum_candidates *list, struct fulcrum_error *err)
+{
+    const volatile sig_atomic_t *stop = fulcrum_interrupt_watch();
+    struct fulcrum_progress progress;
+    enum fulcrum_status status = FULCRUM_OK;
+    align(list);
+    fulcrum_progress_start(&progress, list->context);
+    for (size_t i = 0; i < list->count && status == FULCRUM_OK; i++) {
+        fulcrum_progress_update(&progress, (double)i / (double)list->count,
+            fulcrum_string_get(&list->items[i].name));
+        status = predict(&list->items[i], list, err);
+        if (*stop != 0) {
+            status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+        }
+    }
+    fulcrum_progress_end(&progress);
+    return status;
 }
 
 void fulcrum_candidate_column(
@@ -237,13 +240,18 @@ void fulcrum_candidate_column(
     }
 }
 
-void fulcrum_candidate_clear(struct fulcrum_candidate *candidate)
+void fulcrum_candidates_clear(struct fulcrum_candidates *list)
 {
-    fulcrum_scenario_free(candidate->scenario);
-    fulcrum_design_inputs_free(&candidate->inputs);
-    free(candidate->actor_choices);
-    free(candidate->draws);
-    *candidate = (struct fulcrum_candidate){.scenario = NULL};
+    for (size_t i = 0; i < list->count; i++) {
+        struct fulcrum_candidate *candidate = &list->items[i];
+        fulcrum_string_clear(&candidate->name);
+        fulcrum_scenario_free(candidate->scenario);
+        fulcrum_design_inputs_free(&candidate->inputs);
+        free(candidate->actor_choices);
+        free(candidate->draws);
+    }
+    free(list->items);
+    *list = (struct fulcrum_candidates){.items = NULL};
 }
 
 enum fulcrum_status fulcrum_recommend_options(

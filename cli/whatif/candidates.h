@@ -6,71 +6,8 @@
 #include <stdbool.h>
 
 #include "cli/options/options.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
-
-/* Designs beside each other, in the same samples. */
-
-/* One design, and what came of it. Owns what its members point to. */
-struct fulcrum_candidate {
-    char name[160];
-    struct fulcrum_design_inputs inputs;
-    struct fulcrum_scenario *scenario;
-    double *actor_choices;
-    size_t actor_choice_count;
-    struct fulcrum_design design; /* presets and settings, without calibrations */
-    struct fulcrum_sweep_point point;
-    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, NAN: the draw cannot run */
-    size_t draw_count;
-    char reason[FULCRUM_REASON_BYTE]; /* why the point cannot run; "" where it can */
-};
-
-/*
- * Reads a design.
- *   out      zeroed but for its name; to be cleared with fulcrum_candidate_clear, after
- *            a failure too
- *   fails    as fulcrum_design_inputs_load
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_load(
-    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_candidate *out, struct fulcrum_error *err);
-
-/* Whether the user set that field. */
-int fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path);
-
-/*
- * Sets one number as --set does.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_set(
-    struct fulcrum_candidate *candidate, const char *path, double value,
-    struct fulcrum_error *err);
-
-/*
- * Gives all the same list of priors, with no spread where a field is none, so that draw
- * k takes the same random numbers for the same parameters in each of them: a prior of
- * one name is drawn once for all.
- */
-void fulcrum_contenders_align(struct fulcrum_candidate *candidates, size_t count);
-
-/*
- * Predicts a candidate with its draws. That it cannot run is no failure: `reason` says
- * so, and outputs and draws are NAN.
- *   rule     where it is empty and no actors are set: the fastest of half to sixteen
- *            actors per hardware thread; none where environments are simulated on GPUs
- *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
- *            in two ways; the exit code of `context` is 2 then), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_predict(
-    struct fulcrum_candidate *candidate, const struct fulcrum_actors_rule *rule,
-    const struct fulcrum_predict_options *options, struct fulcrum_context *context,
-    struct fulcrum_error *err);
-
-/* One output in every draw, into `column`. */
-void fulcrum_candidate_column(
-    const struct fulcrum_candidate *candidate, size_t output, double *column);
-
-/* Leaves it empty. */
-void fulcrum_candidate_clear(struct fulcrum_candidate *candidate);
 
 struct fulcrum_recommend_settings {
     const char *question;
@@ -97,6 +34,54 @@ struct fulcrum_recommend_settings {
     struct fulcrum_text_list a_sets;
     struct fulcrum_text_list b_sets;
 };
+
+/* One design, and what came of it. Owns what its members point to. */
+struct fulcrum_candidate {
+    struct fulcrum_string name;
+    struct fulcrum_design_inputs inputs;
+    struct fulcrum_scenario *scenario;
+    double *actor_choices;
+    size_t actor_choice_count;
+    struct fulcrum_design design; /* presets and settings, without calibrations */
+    struct fulcrum_sweep_point point;
+    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, NAN: the draw cannot run */
+    size_t draw_count;
+    char reason[FULCRUM_REASON_BYTE]; /* why the point cannot run; "" where it can */
+};
+
+/* Designs beside each other, in the same samples. */
+struct fulcrum_candidates {
+    const struct fulcrum_recommend_settings *settings;
+    struct fulcrum_context *context;
+    struct fulcrum_predict_options options;
+    struct fulcrum_candidate *items; /* from fulcrum_allocate */
+    size_t count;
+};
+
+/* Whether the user set that field. */
+bool fulcrum_candidate_sets(
+    const struct fulcrum_candidate *candidate, const char *path);
+
+/*
+ * Predicts all with their draws. Draw k takes the same random numbers for the same
+ * parameters in each of them: a prior of one name is drawn once for all. That a
+ * candidate cannot run is no failure: `reason` says so, and outputs and draws are NAN.
+ * Where no rule and no setting gives actors: the fastest of half to sixteen per
+ * hardware thread; none where environments are simulated on GPUs.
+ *   list     named, with the inputs of each loaded
+ *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
+ *            in two ways; the exit code of the context is 2 then),
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidates_predict(
+    struct fulcrum_candidates *list, struct fulcrum_error *err);
+
+/* One output in every draw, into `column`. */
+void fulcrum_candidate_column(
+    const struct fulcrum_candidate *candidate, size_t output, double *column);
+
+/* Leaves it empty; accepts {0}. */
+void fulcrum_candidates_clear(struct fulcrum_candidates *list);
 
 /*
  * The options of the solver with `draws` for intervals; equations, unless the user asks

@@ -8,15 +8,13 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
-#include "cli/progress.h"
 #include "cli/whatif/candidates.h"
 #include "model/design/design.h"
 #include "model/quantity.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
-#include "presets/io/json.h"
 
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */
 #define COMPARE_DRAWS 400.0
@@ -24,10 +22,7 @@
 enum { SIDES = 2, METRICS_MOST = 3 };
 
 struct match {
-    const struct fulcrum_recommend_settings *settings;
-    struct fulcrum_context *context;
-    struct fulcrum_predict_options options;
-    struct fulcrum_candidate sides[SIDES];
+    struct fulcrum_candidates sides;
     size_t metrics[METRICS_MOST];
     size_t metric_count;
     double *columns; /* three numbers per draw */
@@ -37,280 +32,230 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
 {
     static const size_t usual[METRICS_MOST] = {FULCRUM_OUTPUT_steps_per_s,
         FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system};
-    if (match->settings->metric == NULL) {
+    const char *wanted = match->sides.settings->metric;
+    if (wanted == NULL) {
         memcpy(match->metrics, usual, sizeof usual);
         match->metric_count = METRICS_MOST;
         return FULCRUM_OK;
     }
     match->metric_count = 1;
-    TRY(fulcrum_recommend_metric(match->settings->metric, FULCRUM_OUTPUT_steps_per_s,
-        match->context, &match->metrics[0], err));
+    TRY(fulcrum_recommend_metric(wanted, FULCRUM_OUTPUT_steps_per_s,
+        match->sides.context, &match->metrics[0], err));
     FULCRUM_USAGE_IF(fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE,
-        match->context, err, FULCRUM_ERR_RANGE,
-        "--metric %s: it may be better either way", match->settings->metric);
+        match->sides.context, err, FULCRUM_ERR_RANGE,
+        "--metric %s: it may be better either way", wanted);
     return FULCRUM_OK;
 }
 
-/* "dgx-a100, run.sm_count=54" */
-static void write_name(
-    const char *machine, const struct fulcrum_text_list *own, char *out, size_t size)
+/* The user's own settings, then those of one side. */
+static enum fulcrum_status load_side(struct fulcrum_candidates *sides, size_t side,
+    const char *machine, struct fulcrum_error *err)
 {
-    (void)snprintf(out, size, "%s", machine);
-    for (size_t i = 0; i < own->count; i++) {
-        size_t used = strlen(out);
-        (void)snprintf(out + used, size - used, ", %s", own->items[i]);
-    }
-}
-
-static enum fulcrum_status load_side(
-    struct match *match, size_t side, const char *machine, struct fulcrum_error *err)
-{
-    const struct fulcrum_recommend_settings *settings = match->settings;
+    const struct fulcrum_recommend_settings *settings = sides->settings;
     const struct fulcrum_text_list *own =
         side == 0 ? &settings->a_sets : &settings->b_sets;
     struct fulcrum_design_settings design = settings->design;
-    design.machine = machine;
-    /* The user's own settings, then those of one side. */
+    struct fulcrum_candidate *candidate = &sides->items[side];
     struct fulcrum_text_list *sets = &design.sets;
+    design.machine = machine;
     sets->items = fulcrum_allocate(sets->count + own->count, sizeof *sets->items);
     for (size_t i = 0; i < sets->count; i++) {
         sets->items[i] = settings->design.sets.items[i];
     }
+    fulcrum_string_add(&candidate->name, "%s", machine);
     for (size_t i = 0; i < own->count; i++) {
         sets->items[sets->count++] = own->items[i];
+        fulcrum_string_add(&candidate->name, ", %s", own->items[i]);
     }
-    write_name(machine, own, match->sides[side].name, sizeof match->sides[side].name);
     enum fulcrum_status status =
-        fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
+        fulcrum_design_inputs_load(&design, sides->context, &candidate->inputs, err);
     free((void *)sets->items);
     return status;
 }
 
 /* Two machines, or one under two settings. */
-static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error *err)
+static enum fulcrum_status load_sides(
+    struct fulcrum_candidates *sides, struct fulcrum_error *err)
 {
-    const struct fulcrum_recommend_settings *settings = match->settings;
+    const struct fulcrum_recommend_settings *settings = sides->settings;
     const struct fulcrum_text_list *names = &settings->names;
     bool has_sets = settings->a_sets.count + settings->b_sets.count > 0;
     const char *single = names->count == 1 ? names->items[0] : settings->design.machine;
     FULCRUM_USAGE_IF(names->count > SIDES ||
                          (names->count > 0 && settings->design.machine != NULL) ||
                          (names->count < SIDES && (single == NULL || !has_sets)),
-        match->context, err, FULCRUM_ERR_MISSING,
+        sides->context, err, FULCRUM_ERR_MISSING,
         "recommend compare takes two machines, or one with --a-set or --b-set");
     for (size_t i = 0; i < SIDES; i++) {
-        TRY(load_side(match, i, names->count == SIDES ? names->items[i] : single, err));
+        TRY(load_side(sides, i, names->count == SIDES ? names->items[i] : single, err));
     }
-    fulcrum_contenders_align(match->sides, SIDES);
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_error *err)
+static struct fulcrum_contest contest_of(const struct match *match, size_t metric)
 {
-    const volatile sig_atomic_t *stop = fulcrum_interrupt_watch();
-    struct fulcrum_progress progress;
-    enum fulcrum_status status = FULCRUM_OK;
-    fulcrum_progress_start(&progress, match->context);
-    for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
-        struct fulcrum_candidate *side = &match->sides[i];
-        fulcrum_progress_update(&progress, (double)i / (double)SIDES, side->name);
-        status = fulcrum_candidate_predict(
-            side, &match->settings->actors, &match->options, match->context, err);
-        if (status == FULCRUM_OK && side->reason[0] != '\0') {
-            status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
-                side->name, side->reason);
-        }
-        if (*stop != 0) {
-            status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-        }
-    }
-    fulcrum_progress_end(&progress);
-    return status;
-}
-
-static const struct fulcrum_report_head columns[] = {
-    {"metric", FULCRUM_COLUMN_TEXT, NULL},
-    {"better", FULCRUM_COLUMN_TEXT, NULL},
-    FULCRUM_COLUMN_ENDS("a", "A"),
-    FULCRUM_COLUMN_ENDS("b", "B"),
-    {"ratio", FULCRUM_COLUMN_NUMBER, "A / B"},
-    {"ratio_median", FULCRUM_COLUMN_NUMBER, "A / B"},
-    {"ratio_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"ratio_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"a_beats_b_frac", FULCRUM_COLUMN_NUMBER, "A beats B"},
-    {"draw_count", FULCRUM_COLUMN_NUMBER, "draws"},
-};
-
-static void duel_of(
-    const struct match *match, size_t metric, struct fulcrum_contest *out)
-{
-    size_t draws = match->sides[0].draw_count;
+    const struct fulcrum_candidate *sides = match->sides.items;
+    struct fulcrum_contest contest;
+    size_t draws = sides[0].draw_count;
     double *a = match->columns;
     double *b = match->columns + draws;
-    fulcrum_candidate_column(&match->sides[0], metric, a);
-    fulcrum_candidate_column(&match->sides[1], metric, b);
+    fulcrum_candidate_column(&sides[0], metric, a);
+    fulcrum_candidate_column(&sides[1], metric, b);
     const struct fulcrum_paired paired = {a, b, draws};
     fulcrum_contest_of(
-        &paired, fulcrum_output_sense(metric), match->columns + 2 * draws, out);
+        &paired, fulcrum_output_sense(metric), match->columns + 2 * draws, &contest);
+    return contest;
 }
 
-static void add_side(
-    struct fulcrum_report *report, const struct fulcrum_candidate *side, size_t metric)
+/* "a/name" */
+static const char *key_of(size_t side, const char *member, char room[64])
 {
-    const struct fulcrum_prediction *prediction = &side->point.prediction;
-    bool has_interval = prediction->has_interval;
-    FULCRUM_REPORT_NUMBERS(report, prediction->value[metric],
-        has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN,
-        has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
+    (void)snprintf(room, 64, "%c/%s", side == 0 ? 'a' : 'b', member);
+    return room;
 }
 
-/* "A beats B in steps_per_s with probability 0.97" */
-static void write_sentence(const struct match *match, char *out, size_t size)
+/* "dgx-1, 1 of 8 GPUs, 1280 actors": one GPU is used unless more are asked for. */
+static void add_side(struct fulcrum_result *result, size_t side,
+    const struct fulcrum_candidate *candidate)
 {
-    struct fulcrum_contest duel;
-    duel_of(match, match->metrics[0], &duel);
-    const char *metric = fulcrum_output_name(match->metrics[0]);
-    if (isnan(duel.beats_frac)) {
-        (void)snprintf(
-            out, size, "how sure A beats B in %s is not known without draws", metric);
-        return;
-    }
-    (void)snprintf(out, size,
-        "A beats B in %s with probability %.3g: the median of A / B is %.4g (90 %% "
-        "interval %.4g to %.4g)",
-        metric, duel.beats_frac, duel.ratio, duel.ratio_lo, duel.ratio_hi);
-}
-
-/* Where more is better of each metric, and draws are told above, people need not read
- * it in every row; nor a quotient of two numbers beside each other. */
-static void hide_columns(const struct match *match, struct fulcrum_report *report)
-{
-    size_t more = 0;
-    for (size_t i = 0; i < match->metric_count; i++) {
-        more += fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE ? 1 : 0;
-    }
-    if (more == match->metric_count) {
-        fulcrum_report_hide(report, "better");
-    }
-    fulcrum_report_hide(report, "draw_count");
-    if (match->sides[0].draw_count > 0) {
-        fulcrum_report_hide(report, "ratio");
-    }
-    fulcrum_report_hide_empty(report);
-}
-
-/* "A: dgx-1, 1 of 8 GPUs, 1280 actors": one GPU is used unless more are asked for. */
-static void print_side(const struct fulcrum_candidate *side, char letter, FILE *stream)
-{
-    const struct fulcrum_design *design = &side->design;
-    (void)fprintf(stream, "%c: %s, ", letter, side->name);
+    const struct fulcrum_design *design = &candidate->design;
+    const struct fulcrum_prediction *prediction = &candidate->point.prediction;
+    const char *name = fulcrum_string_get(&candidate->name);
+    double count = prediction->actor_count;
+    bool is_resident = fulcrum_design_is_resident(design);
+    char key[64];
+    char calibrations[200];
+    struct fulcrum_string run = {0};
+    fulcrum_string_add(&run, "%s, ", name);
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
-        (void)fprintf(stream, "%.6g of %.6g GPUs, ", design->run.gpu_count,
+        fulcrum_string_add(&run, "%.6g of %.6g GPUs, ", design->run.gpu_count,
             design->machine.gpu.count);
     }
-    double count = side->point.prediction.actor_count;
-    const char *kind = fulcrum_design_is_resident(design) ? "process" : "actor";
-    const char *plural = kind[0] == 'p' ? "es" : "s";
-    (void)fprintf(stream, "%.6g %s%s\n", count, kind, count > 1.0 ? plural : "");
+    fulcrum_string_add(&run, "%.6g %s%s", count, is_resident ? "process" : "actor",
+        !(count > 1.0) ? ""
+        : is_resident  ? "es"
+                       : "s");
+    fulcrum_result_text(result, key_of(side, "run", key), side == 0 ? "A" : "B",
+        fulcrum_string_get(&run));
+    fulcrum_string_clear(&run);
+    fulcrum_calibration_names(&candidate->inputs, calibrations, sizeof calibrations);
+    fulcrum_result_text(result, key_of(side, "name", key), NULL, name);
+    fulcrum_result_text(result, key_of(side, "machine", key), NULL,
+        candidate->inputs.base.machine.name);
+    fulcrum_result_text(result, key_of(side, "calibration", key), NULL, calibrations);
+    fulcrum_result_number(
+        result, key_of(side, "gpu_count", key), NULL, design->run.gpu_count);
+    fulcrum_result_number(result, key_of(side, "actor_count", key), NULL, count);
+    fulcrum_result_number(result, key_of(side, "solver_error_rel", key), NULL,
+        prediction->solver_error_rel);
 }
 
-static void add_design(struct fulcrum_json *document, const char *key,
-    const struct fulcrum_candidate *side)
+static void add_finding(struct fulcrum_result *result, const struct match *match)
 {
-    char calibrations[200];
-    struct fulcrum_json *design = fulcrum_json_add_object(document, key);
-    fulcrum_calibration_names(&side->inputs, calibrations, sizeof calibrations);
-    fulcrum_json_add_text(design, "name", side->name);
-    fulcrum_json_add_text(design, "machine", side->inputs.base.machine.name);
-    fulcrum_json_add_text(design, "calibration", calibrations);
-    fulcrum_json_add_number(design, "gpu_count", side->design.run.gpu_count);
-    fulcrum_json_add_number(design, "actor_count", side->point.prediction.actor_count);
-    fulcrum_json_add_number(
-        design, "solver_error_rel", side->point.prediction.solver_error_rel);
+    const char *metric = fulcrum_output_name(match->metrics[0]);
+    struct fulcrum_contest contest = contest_of(match, match->metrics[0]);
+    if (isnan(contest.beats_frac)) {
+        fulcrum_result_print(result, "finding", "found",
+            "how sure A beats B in %s is not known without draws", metric);
+        return;
+    }
+    const struct fulcrum_candidate *sides = match->sides.items;
+    fulcrum_result_print(result, "finding", "found",
+        "A beats B in %s with probability %.3g: A / B is %.4g (90 %% interval %.4g to "
+        "%.4g)",
+        metric, contest.beats_frac,
+        sides[0].point.prediction.value[match->metrics[0]] /
+            sides[1].point.prediction.value[match->metrics[0]],
+        contest.ratio_lo, contest.ratio_hi);
 }
 
-static enum fulcrum_status print_json(const struct match *match,
-    const struct fulcrum_report *report, const char *sentence,
-    struct fulcrum_error *err)
+static void add_value(struct fulcrum_table *table, const char *key, const char *title,
+    const struct fulcrum_prediction *prediction, size_t metric)
 {
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-recommend");
-    fulcrum_json_add_text(document, "question", "compare");
-    fulcrum_json_add_text(document, "workload", match->settings->design.workload);
-    add_design(document, "a", &match->sides[0]);
-    add_design(document, "b", &match->sides[1]);
-    fulcrum_report_to_json(report, document);
-    fulcrum_json_add_text(document, "finding", sentence);
-    return fulcrum_report_print_document(document, match->context, err);
+    bool has = prediction->has_interval;
+    fulcrum_table_estimate(table, key, title, prediction->value[metric],
+        has ? prediction->lo[metric] : FULCRUM_UNKNOWN,
+        has ? prediction->hi[metric] : FULCRUM_UNKNOWN);
 }
 
-static enum fulcrum_status print_match(
-    const struct match *match, struct fulcrum_error *err)
+/* Where more is better of each metric, people need not read it in every row. */
+static const char *sense_title(const struct match *match)
 {
-    struct fulcrum_context *context = match->context;
-    char sentence[400];
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("metrics", columns);
+    const char *title = NULL;
     for (size_t i = 0; i < match->metric_count; i++) {
-        size_t metric = match->metrics[i];
-        struct fulcrum_contest duel;
-        duel_of(match, metric, &duel);
-        const double *a = match->sides[0].point.prediction.value;
-        const double *b = match->sides[1].point.prediction.value;
-        FULCRUM_REPORT_TEXTS(report, fulcrum_output_name(metric),
-            fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
-        add_side(report, &match->sides[0], metric);
-        add_side(report, &match->sides[1], metric);
-        FULCRUM_REPORT_NUMBERS(report, a[metric] / b[metric], duel.ratio, duel.ratio_lo,
-            duel.ratio_hi, duel.beats_frac, (double)duel.draw_count);
+        bool is_more = fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE;
+        title = is_more ? title : "better";
     }
-    write_sentence(match, sentence, sizeof sentence);
-    enum fulcrum_status status = FULCRUM_OK;
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        status = print_json(match, report, sentence, err);
-    } else if (context->format == FULCRUM_FORMAT_CSV) {
-        status = fulcrum_report_print(report, "fulcrum-recommend", context, err);
-    } else {
-        for (size_t i = 0; i < SIDES; i++) {
-            print_side(&match->sides[i], i == 0 ? 'A' : 'B', context->out);
-        }
-        (void)fprintf(
-            context->out, "%s: %s\n", match->settings->design.workload, sentence);
-        if (match->sides[0].draw_count > 0) {
-            (void)fprintf(context->out,
-                "5 and 95 %% of %zu draws, the same worlds for A and B\n",
-                match->sides[0].draw_count);
-        }
-        (void)fputc('\n', context->out);
-        hide_columns(match, report);
-        fulcrum_report_print_table(report, context->out, 0);
+    return title;
+}
+
+static void add_metric(
+    struct fulcrum_table *table, const struct match *match, size_t metric)
+{
+    const struct fulcrum_prediction *a = &match->sides.items[0].point.prediction;
+    const struct fulcrum_prediction *b = &match->sides.items[1].point.prediction;
+    struct fulcrum_contest contest = contest_of(match, metric);
+    bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
+    fulcrum_table_text(table, "better", sense_title(match), is_more ? "more" : "less");
+    add_value(table, "a", "A", a, metric);
+    add_value(table, "b", "B", b, metric);
+    fulcrum_table_estimate(table, "ratio", "A / B", a->value[metric] / b->value[metric],
+        contest.ratio_lo, contest.ratio_hi);
+    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", contest.beats_frac);
+    fulcrum_table_number(table, "ratio_median", NULL, contest.ratio);
+    fulcrum_table_number(table, "draw_count", NULL, (double)contest.draw_count);
+}
+
+static enum fulcrum_status show(const struct match *match, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
+    size_t draws = match->sides.items[0].draw_count;
+    fulcrum_result_text(result, "question", NULL, "compare");
+    fulcrum_result_text(
+        result, "workload", "workload", match->sides.settings->design.workload);
+    for (size_t i = 0; i < SIDES; i++) {
+        add_side(result, i, &match->sides.items[i]);
     }
-    fulcrum_report_free(report);
-    return status;
+    fulcrum_result_number(
+        result, "interval_draws", draws > 0 ? "common draws" : NULL, (double)draws);
+    add_finding(result, match);
+    struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
+    for (size_t i = 0; i < match->metric_count; i++) {
+        add_metric(table, match, match->metrics[i]);
+    }
+    return fulcrum_context_show(match->sides.context, result, err);
 }
 
 enum fulcrum_status fulcrum_recommend_compare(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct match *match = fulcrum_allocate(1, sizeof *match);
-    match->settings = settings;
-    match->context = context;
+    struct match match = {.sides = {.settings = settings, .context = context}};
+    struct fulcrum_candidates *sides = &match.sides;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_metrics(match, err));
+    sides->items = fulcrum_allocate(SIDES, sizeof *sides->items);
+    sides->count = SIDES;
+    TRY_OR_END(read_metrics(&match, err));
     TRY_OR_END(fulcrum_recommend_options(
-        settings, COMPARE_DRAWS, context, &match->options, err));
-    TRY_OR_END(load_sides(match, err));
-    TRY_OR_END(predict_sides(match, err));
-    match->columns =
-        calloc(3 * (size_t)match->options.draws + 1, sizeof *match->columns);
-    if (match->columns == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a comparison"));
+        settings, COMPARE_DRAWS, context, &sides->options, err));
+    TRY_OR_END(load_sides(sides, err));
+    TRY_OR_END(fulcrum_candidates_predict(sides, err));
+    for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
+        if (sides->items[i].reason[0] != '\0') {
+            status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
+                fulcrum_string_get(&sides->items[i].name), sides->items[i].reason);
+        }
     }
-    status = print_match(match, err);
+    if (status == FULCRUM_OK) {
+        match.columns = calloc(3 * (size_t)sides->options.draws + 1, sizeof(double));
+        status = match.columns != NULL ? show(&match, err)
+                                       : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+                                             "draws of a comparison");
+    }
 end:
-    for (size_t i = 0; i < SIDES; i++) {
-        fulcrum_candidate_clear(&match->sides[i]);
-    }
-    free(match->columns);
-    free(match);
+    fulcrum_candidates_clear(sides);
+    free(match.columns);
     return status;
 }

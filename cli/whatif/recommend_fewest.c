@@ -15,7 +15,6 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/whatif/candidates.h"
@@ -23,10 +22,11 @@
 #include "model/interval.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
-#include "presets/io/json.h"
+#include "presets/result/quantity_text.h"
 
 /* Draws behind the interval of an answer. */
 #define FEWEST_DRAWS 48.0
@@ -438,55 +438,58 @@ static const char *noun_of(const struct question *question)
 }
 
 /* "1 of 8 GPUs; actors: 6.4 per hardware thread": what the question leaves as it is. */
-static void write_run(const struct question *question, char *out, size_t size)
+static void add_run(struct fulcrum_result *result, const struct question *question)
 {
-    char gpus[64] = "";
-    double count = number_of(question, "run.gpu_count");
+    struct fulcrum_string text = {0};
     if (question->inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
         question->axis.field != fulcrum_field_find("run.gpu_count")) {
-        (void)snprintf(gpus, sizeof gpus, "%.6g of %.6g GPUs", count,
+        fulcrum_string_add(&text, "%.6g of %.6g GPUs",
+            number_of(question, "run.gpu_count"),
             number_of(question, "machine.gpu.count"));
     }
-    bool has_both = gpus[0] != '\0' && question->actors_rule[0] != '\0';
-    (void)snprintf(out, size, "%s%s%s%s", gpus, has_both ? "; " : "",
-        question->actors_rule[0] != '\0' ? "actors: " : "", question->actors_rule);
+    if (question->actors_rule[0] != '\0') {
+        fulcrum_string_add(
+            &text, "%sactors: %s", text.length > 0 ? "; " : "", question->actors_rule);
+    }
+    fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
 }
 
 /* The answer in one sentence. */
-static void write_sentence(const struct question *question, const struct answer *answer,
-    char *out, size_t size)
+static void add_finding(struct fulcrum_result *result, const struct question *question,
+    const struct answer *answer)
 {
     const struct fulcrum_sweep_axis *axis = &question->axis;
-    char interval[80] = "";
+    const char *metric = fulcrum_output_name(question->metric);
+    char best[FULCRUM_QUANTITY_SIZE];
+    struct fulcrum_string text = {0};
+    fulcrum_quantity_plain(answer->found.best_value, fulcrum_unit_of(metric), best);
+    fulcrum_string_add(
+        &text, "%.6g %s", axis->values[answer->found.place], noun_of(question));
     if (!isnan(answer->value.lo)) {
-        (void)snprintf(interval, sizeof interval, " (90 %% interval %.6g to %.6g)",
-            answer->value.lo, answer->value.hi);
+        fulcrum_string_add(&text, " (90 %% interval %.6g to %.6g)", answer->value.lo,
+            answer->value.hi);
     }
-    (void)snprintf(out, size,
-        "%.6g %s%s reach %.4g %% of the best %s, %.4g, which %.6g have",
-        axis->values[answer->found.place], noun_of(question), interval,
-        question->settings->share_percent, fulcrum_output_name(question->metric),
-        answer->found.best_value, axis->values[answer->found.best]);
+    fulcrum_string_add(&text, " reach %.4g %% of the best %s, %s, which %.6g have",
+        question->settings->share_percent, metric, best,
+        axis->values[answer->found.best]);
+    fulcrum_result_text(result, "finding", "found", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
 }
 
-static const struct fulcrum_report_head answer_columns[] = {
-    {"name", FULCRUM_COLUMN_TEXT, "quantity"},
-    {"value", FULCRUM_COLUMN_NUMBER, NULL},
-    {"lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"meaning", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static void add_row(struct fulcrum_report *report, const char *name, double value,
+static void add_row(struct fulcrum_table *table, const char *name, double value,
     struct fulcrum_interval interval, const char *meaning)
 {
-    fulcrum_report_add_text(report, name);
-    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
-    fulcrum_report_add_text(report, meaning);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", "quantity", name);
+    fulcrum_table_number(table, "value", "value", value);
+    fulcrum_table_number(table, "lo", "5 %", interval.lo);
+    fulcrum_table_number(table, "hi", "95 %", interval.hi);
+    fulcrum_table_text(table, "meaning", "meaning", meaning);
 }
 
-static struct fulcrum_report *report_answer(
-    const struct question *question, const struct answer *answer)
+static void add_answer(struct fulcrum_table *table, const struct question *question,
+    const struct answer *answer)
 {
     static const struct fulcrum_interval none = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     const struct fulcrum_fewest *found = &answer->found;
@@ -495,132 +498,80 @@ static struct fulcrum_report *report_answer(
     char best_at[140];
     (void)snprintf(best, sizeof best, "best_%s", metric);
     (void)snprintf(best_at, sizeof best_at, "best_%s", question->axis.field->path);
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("answer", answer_columns);
-    add_row(report, question->axis.field->path, question->values[found->place],
+    add_row(table, question->axis.field->path, question->values[found->place],
         answer->value, "fewest that reach the share of the best");
-    add_row(report, metric, found->value, answer->metric, "there");
-    add_row(report, "actor_count",
-        question->points[found->place].prediction.actor_count, none, "there");
-    add_row(report, best, found->best_value, answer->best, "best of the range");
-    add_row(report, best_at, question->values[found->best], none, "where it is");
-    add_row(report, "share_frac", found->value / found->best_value, none,
+    add_row(table, metric, found->value, answer->metric, "there");
+    add_row(table, "actor_count", question->points[found->place].prediction.actor_count,
+        none, "there");
+    add_row(table, best, found->best_value, answer->best, "best of the range");
+    add_row(table, best_at, question->values[found->best], none, "where it is");
+    add_row(table, "share_frac", found->value / found->best_value, none,
         "of the best, where the fewest are");
-    add_row(report, "draw_count", answer->draws, none, "draws that have an answer");
-    add_row(report, "prediction_count", (double)question->predicted, none,
+    add_row(table, "draw_count", answer->draws, none, "draws that have an answer");
+    add_row(table, "prediction_count", (double)question->predicted, none,
         "points and draws that were predicted");
-    add_row(report, "grid_count",
+    add_row(table, "grid_count",
         (double)question->axis.count * (question->plan.predict.draws + 1.0), none,
         "what the whole range would have taken");
-    add_row(report, "wiggle_frac", found->wiggle_frac, none,
+    add_row(table, "wiggle_frac", found->wiggle_frac, none,
         "deepest valley of the curve: 0 where it rises, or rises and falls");
-    add_row(report, "solver_error_rel", answer->error_rel, none,
+    add_row(table, "solver_error_rel", answer->error_rel, none,
         "of steps_per_s there, at 95 %: not among the draws");
-    add_row(report, "best_solver_error_rel", answer->best_error_rel, none,
+    add_row(table, "best_solver_error_rel", answer->best_error_rel, none,
         "of steps_per_s where the best is, likewise");
-    add_row(report, "within_solver_error", question->values[found->place],
+    add_row(table, "within_solver_error", question->values[found->place],
         answer->within, "the fewest again; ends by the solver's error, not by draws");
-    return report;
 }
 
-static const char *method_of(
-    const struct question *question, const struct answer *answer)
-{
-    return fulcrum_method_name(question->points[answer->found.place].prediction.method);
-}
-
-/* What of the answer is the solver's; "" where that changes nothing. */
-static void write_note(const struct question *question, const struct answer *answer,
-    char *out, size_t size)
+/* What of the answer is the solver's, where that changes anything. */
+static void add_note(struct fulcrum_result *result, const struct question *question,
+    const struct answer *answer, enum fulcrum_method method)
 {
     const struct fulcrum_interval *within = &answer->within;
-    out[0] = '\0';
+    fulcrum_result_note(result, "notes", NULL);
     if (within->hi > within->lo) {
-        (void)snprintf(out, size,
+        fulcrum_result_note_print(result, "notes",
             "the share lies within the solver's error (%.2g %% at the answer, %.2g %% "
-            "at "
-            "the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
+            "at the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
             100.0 * answer->error_rel, 100.0 * answer->best_error_rel, within->lo,
             within->hi, noun_of(question),
-            question->points[answer->found.place].prediction.method ==
-                    FULCRUM_METHOD_SIMULATE
-                ? ""
-                : "; --method simulate knows better");
+            method == FULCRUM_METHOD_SIMULATE ? ""
+                                              : "; --method simulate knows better");
     }
 }
 
-static enum fulcrum_status print_json(const struct question *question,
-    const struct answer *answer, const struct fulcrum_report *report,
-    struct fulcrum_error *err)
-{
-    char calibrations[200];
-    char sentence[400];
-    char run[200];
-    fulcrum_calibration_names(question->inputs, calibrations, sizeof calibrations);
-    write_run(question, run, sizeof run);
-    write_sentence(question, answer, sentence, sizeof sentence);
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-recommend");
-    fulcrum_json_add_text(document, "question", question->settings->question);
-    fulcrum_json_add_text(document, "machine", question->inputs->base.machine.name);
-    fulcrum_json_add_text(document, "workload", question->inputs->base.workload.name);
-    fulcrum_json_add_text(document, "calibration", calibrations);
-    fulcrum_json_add_text(document, "run", run);
-    fulcrum_json_add_text(document, "field", question->axis.field->path);
-    fulcrum_json_add_text(document, "metric", fulcrum_output_name(question->metric));
-    fulcrum_json_add_number(
-        document, "wanted_share_frac", question->settings->share_percent / 100.0);
-    fulcrum_json_add_flag(document, "still_rising", answer->is_rising);
-    fulcrum_json_add_text(document, "method", method_of(question, answer));
-    fulcrum_json_add_number(document, "solver_error_rel", answer->error_rel);
-    fulcrum_report_to_json(report, document);
-    fulcrum_json_add_text(document, "finding", sentence);
-    write_note(question, answer, sentence, sizeof sentence);
-    fulcrum_json_add_text(document, "note", sentence);
-    return fulcrum_report_print_document(document, question->context, err);
-}
-
-static void print_table(const struct question *question, const struct answer *answer,
-    const struct fulcrum_report *report, FILE *stream)
-{
-    char sentence[400];
-    char note[400];
-    char run[200];
-    write_sentence(question, answer, sentence, sizeof sentence);
-    write_run(question, run, sizeof run);
-    write_note(question, answer, note, sizeof note);
-    (void)fprintf(stream, "%s on %s: %s\n%s%smethod %s",
-        question->inputs->base.workload.name, question->inputs->base.machine.name,
-        sentence, run, run[0] != '\0' ? "\n" : "", method_of(question, answer));
-    if (answer->error_rel > 0.0) {
-        (void)fprintf(stream, " (+-%.2g %% at 95 %%)", 100.0 * answer->error_rel);
-    }
-    (void)fputs("\n\n", stream);
-    fulcrum_report_print_table(report, stream, 0);
-    if (note[0] != '\0') {
-        (void)fprintf(stream, "\nnote: %s\n", note);
-    }
-}
-
-static enum fulcrum_status print_answer(const struct question *question,
+static enum fulcrum_status show(const struct question *question,
     const struct answer *answer, struct fulcrum_error *err)
 {
-    struct fulcrum_report *report = report_answer(question, answer);
-    struct fulcrum_context *context = question->context;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        status = print_json(question, answer, report, err);
-    } else if (context->format == FULCRUM_FORMAT_CSV) {
-        status = fulcrum_report_print(report, "fulcrum-recommend", context, err);
-    } else {
-        print_table(question, answer, report, context->out);
-    }
-    fulcrum_report_free(report);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
+    const struct fulcrum_design *base = &question->inputs->base;
+    const char *metric = fulcrum_output_name(question->metric);
+    enum fulcrum_method method =
+        question->points[answer->found.place].prediction.method;
+    char calibrations[200];
+    fulcrum_calibration_names(question->inputs, calibrations, sizeof calibrations);
+    fulcrum_result_text(result, "question", NULL, question->settings->question);
+    fulcrum_result_text(result, "machine", "machine", base->machine.name);
+    fulcrum_result_text(result, "workload", "workload", base->workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", calibrations);
+    add_run(result, question);
+    fulcrum_result_text(result, "field", NULL, question->axis.field->path);
+    fulcrum_result_text(result, "metric", NULL, metric);
+    fulcrum_result_number(
+        result, "wanted_share_frac", NULL, question->settings->share_percent / 100.0);
+    fulcrum_result_flag(result, "still_rising", NULL, answer->is_rising);
+    fulcrum_result_text(result, "method", "method", fulcrum_method_name(method));
+    fulcrum_result_number(result, "solver_error_rel", NULL, answer->error_rel);
+    add_finding(result, question, answer);
+    add_answer(fulcrum_result_table(result, "answer", ""), question, answer);
+    add_note(result, question, answer, method);
+    TRY(fulcrum_context_show(question->context, result, err));
     if (answer->is_rising) {
         fulcrum_message_warn("%s still rises at %.6g %s: there is no plateau within "
                              "the range",
-            fulcrum_output_name(question->metric),
-            question->values[question->axis.count - 1], noun_of(question));
+            metric, question->values[question->axis.count - 1], noun_of(question));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status answer_question(
@@ -640,7 +591,7 @@ static enum fulcrum_status answer_question(
     TRY_OR_END(fulcrum_sweep_probe_new(scenario, &single, &question->probe, err));
     question->stop = fulcrum_interrupt_watch();
     TRY_OR_END(ask(question, &answer, err));
-    status = print_answer(question, &answer, err);
+    status = show(question, &answer, err);
 end:
     fulcrum_sweep_probe_free(question->probe);
     fulcrum_scenario_free(scenario);

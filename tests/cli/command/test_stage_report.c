@@ -47,8 +47,7 @@ static struct fulcrum_stage_times ten_seconds(void)
 /* The caller frees it.
  *   predicted    NULL: nothing was */
 static char *print_beside(const struct fulcrum_stage_times *times,
-    const struct fulcrum_stage_prediction *predicted, enum fulcrum_format format,
-    int quiet)
+    const struct fulcrum_stage_prediction *predicted, enum fulcrum_format format)
 {
     static const struct fulcrum_measured_stages measured = {
         .recorded_steps_per_s = 990.0,
@@ -58,18 +57,20 @@ static char *print_beside(const struct fulcrum_stage_times *times,
     char *text = NULL;
     size_t size = 0;
     const struct fulcrum_stage_run run = {"8 actors", times, &measured, predicted};
-    struct fulcrum_context context = {
-        .out = open_memstream(&text, &size), .format = format, .quiet = quiet};
-    CU_ASSERT_FATAL(context.out != NULL);
-    CU_ASSERT_EQUAL(fulcrum_stage_report_print(&run, 1, &context, NULL), FULCRUM_OK);
-    (void)fclose(context.out);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
+    FILE *stream = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(stream != NULL);
+    fulcrum_measure_add_stages(result, &run, 1);
+    CU_ASSERT_EQUAL(
+        fulcrum_result_write(result, format, NULL, stream, NULL), FULCRUM_OK);
+    fulcrum_result_free(result);
+    (void)fclose(stream);
     return text;
 }
 
-static char *print(
-    const struct fulcrum_stage_times *times, enum fulcrum_format format, int quiet)
+static char *print(const struct fulcrum_stage_times *times, enum fulcrum_format format)
 {
-    return print_beside(times, NULL, format, quiet);
+    return print_beside(times, NULL, format);
 }
 
 static void expect(const char *text, const char *part)
@@ -83,9 +84,9 @@ static void expect(const char *text, const char *part)
 static void test_tables_show_shares_times_and_sentences(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
-    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
-    static const char *const parts[] = {"cpu_and_gpu_frac", "8 actors  simulation",
-        "0.4", "0.0055", "8 actors  wait", "8 actors  outside", "8 actors  idle",
+    char *text = print(&times, FULCRUM_FORMAT_TABLE);
+    static const char *const parts[] = {"CPU and GPU", "8 actors  simulation", "40 %",
+        "5.5 ms", "8 actors  wait", "8 actors  outside", "8 actors  idle",
         "over 20 pairs of windows by turns recording costs 1.2 %, at most 3.4 %",
         "990 steps/s with it, 1000 corrected, 1010 without",
         "123 stages recorded in 10 s", "took 100 ms", "at most 1 %",
@@ -95,9 +96,6 @@ static void test_tables_show_shares_times_and_sentences(void)
     }
     CU_ASSERT_PTR_NULL(strstr(text, "training"));
     CU_ASSERT_PTR_NULL(strstr(text, "event_count"));
-    free(text);
-    text = print(&times, FULCRUM_FORMAT_TABLE, 1);
-    CU_ASSERT_PTR_NULL(strstr(text, "recording took"));
     free(text);
 }
 
@@ -125,25 +123,25 @@ static void test_predictions_stand_beside_what_was_recorded(void)
         actor_track(), actor_track(), actor_track()};
     times.tracks = tracks; /* server, trainer and one actor: the last one counts */
     times.track_count = 3;
-    char *text = print_beside(&times, &prediction, FULCRUM_FORMAT_TABLE, 0);
+    char *text = print_beside(&times, &prediction, FULCRUM_FORMAT_TABLE);
     /* 6 s of simulation in 10 s and over 1000 steps; 0.45 threads over 90 steps/s. */
-    static const char *const parts[] = {"threads  pred.  s/step  pred.",
-        "0.0055      0.6   0.45   0.006  0.005", "0.3   0.36   0.003  0.004",
-        "step and hand in  pred.", "0.012   0.02", "0.024  0.0075"};
+    static const char *const parts[] = {"threads  predicted  per step  predicted",
+        "5.5 ms      0.6       0.45      6 ms       5 ms", "0.36      3 ms       4 ms",
+        "step and hand in  predicted", "12 ms      20 ms", "24 ms     7.5 ms"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         expect(text, parts[i]);
     }
     free(text);
-    text = print(&times, FULCRUM_FORMAT_TABLE, 0);
-    CU_ASSERT_PTR_NULL(strstr(text, "pred."));
+    text = print(&times, FULCRUM_FORMAT_TABLE);
+    CU_ASSERT_PTR_NULL(strstr(text, "predicted"));
     CU_ASSERT_PTR_NULL(strstr(text, "hand in"));
     free(text);
-    text = print_beside(&times, &prediction, FULCRUM_FORMAT_JSON, 0);
+    text = print_beside(&times, &prediction, FULCRUM_FORMAT_JSON);
     expect(text, "\"predicted_threads\": 0.45");
     expect(text, "\"predicted_wait_s\": 0.0075");
     expect(text, "\"predicted_host_s\": 0.003");
     free(text);
-    text = print(&times, FULCRUM_FORMAT_JSON, 0);
+    text = print(&times, FULCRUM_FORMAT_JSON);
     expect(text, "\"predicted_threads\": null");
     expect(text, "\"cycles\": [");
     CU_ASSERT_PTR_NULL(strstr(text, "predicted_wait_s"));
@@ -154,7 +152,7 @@ static void test_tables_say_nothing_of_a_gpu_that_was_not_there(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
     times.gpu_busy_frac = (double)NAN;
-    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    char *text = print(&times, FULCRUM_FORMAT_TABLE);
     CU_ASSERT_PTR_NULL(strstr(text, "gpu"));
     CU_ASSERT_PTR_NULL(strstr(text, "GPU"));
     free(text);
@@ -166,7 +164,7 @@ static void test_what_was_dropped_or_sampled_is_said(void)
     times.dropped_count = 77;
     times.swept_s = 8.5;
     times.sampled_track_count = 1;
-    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    char *text = print(&times, FULCRUM_FORMAT_TABLE);
     expect(text, "77 stages found no room: shares are those of the first 8.5 s");
     expect(text, "1 of 2 threads recorded some of their cycles only");
     free(text);
@@ -178,21 +176,23 @@ static void test_runs_without_pairs_say_nothing_of_them(void)
     const struct fulcrum_measured_stages one_window = {.recorded_steps_per_s = 5.0};
     const struct fulcrum_stage_run runs[] = {
         {"alone", &times, NULL, NULL}, {"once", &times, &one_window, NULL}};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    CU_ASSERT_FATAL(stream != NULL);
-    fulcrum_stage_report_notes(runs, 2, stream);
-    (void)fclose(stream);
-    CU_ASSERT_PTR_NULL(strstr(text, "pairs of windows"));
-    expect(text, "once: 123 stages");
-    free(text);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
+    fulcrum_measure_add_stages(result, runs, 2);
+    const struct fulcrum_table *notes =
+        fulcrum_result_table_of(result, "recording_notes");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 4);
+    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
+        CU_ASSERT_PTR_NULL(
+            strstr(fulcrum_table_cell(notes, i, 0).text, "pairs of windows"));
+    }
+    expect(fulcrum_table_cell(notes, 2, 0).text, "once: 123 stages");
+    fulcrum_result_free(result);
 }
 
 static void test_csv_has_empty_cells_for_what_is_not_known(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
-    char *text = print(&times, FULCRUM_FORMAT_CSV, 0);
+    char *text = print(&times, FULCRUM_FORMAT_CSV);
     expect(text,
         "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac,active_s,"
         "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s,threads,"
@@ -206,7 +206,7 @@ static void test_csv_has_empty_cells_for_what_is_not_known(void)
 static void test_json_reads_back_into_a_chart(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
-    char *text = print(&times, FULCRUM_FORMAT_JSON, 0);
+    char *text = print(&times, FULCRUM_FORMAT_JSON);
     expect(text, "\"recordings\": [");
     expect(text, "\"sm_active_frac\": null");
     expect(text, "\"cost_upper_frac\": 0.034");

@@ -39,7 +39,7 @@ static struct fulcrum_result *sample(void)
     fulcrum_table_row(keyed);
     fulcrum_table_text(keyed, "field", NULL, "machine.gpu.count");
     fulcrum_table_number(keyed, "value", NULL, 8.0);
-    fulcrum_result_note(result, "flags", "watts are a prior");
+    fulcrum_result_note_print(result, "flags", "watts are a %s", "prior");
     return result;
 }
 
@@ -236,7 +236,8 @@ static void test_units_follow_from_keys(void)
 {
     static const char *const cases[][2] = {{"runtime_s", "s"}, {"steps_per_s", "1/s"},
         {"dram_byte_per_s", "byte/s"}, {"gpu_busy_frac", "%"}, {"gpu_count", ""},
-        {"steps_per_j_gpu", "1/J"}, {"quality_speedup", "x"}, {"system_w", "W"}};
+        {"steps_per_j_gpu", "1/J"}, {"quality_speedup", "x"}, {"system_w", "W"},
+        {"cpu_s_per_step", "s"}, {"j_per_step", "J"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CU_ASSERT_STRING_EQUAL(fulcrum_unit_of(cases[i][0]), cases[i][1]);
     }
