@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/plot/plot_data.h"
 #include "model/network/network.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
 /* Samples of one series on the page: more would only hide each other and swell the
@@ -227,55 +228,26 @@ struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     };
 }
 
-/* Chart data from a calibration's sweep over SMs. */
-
-enum { PLOT_SM_TIME_CURVE_POINTS = 64 };
-
-/* One kind of work and its curve. */
-struct work {
-    char name[64];
-    unsigned char *disturbed; /* of the samples; borrowed */
-    size_t curve_count;
-    double x[PLOT_SM_TIME_CURVE_POINTS];
-    double y[PLOT_SM_TIME_CURVE_POINTS];
-};
-
-struct plot_sm_time {
-    struct work inference[FULCRUM_SM_WORKS_MAX];
-    struct work training;
-    struct fulcrum_sm_time_data data;
-    struct fulcrum_sm_work works[FULCRUM_SM_WORKS_MAX];
-    char title[300];
-    char footnote[300];
-};
+/* A calibration's sweep over SMs. */
 
 static double stored_parameter(
     const struct fulcrum_calibration *calibration, const char *path)
 {
-    const struct fulcrum_parameter *found =
-        fulcrum_calibration_parameter(calibration, path);
-    return found != NULL ? found->value : (double)NAN;
+    return parameter_value(calibration, path, FULCRUM_UNKNOWN);
 }
 
 static double quantity(const struct fulcrum_calibration *calibration, const char *name)
 {
     const struct fulcrum_quantity *found =
         fulcrum_calibration_quantity(calibration, name);
-    return found != NULL ? found->value : (double)NAN;
+    return found != NULL ? found->value : FULCRUM_UNKNOWN;
 }
 
-/* SMs that follow each other by a constant factor, as far as samples go. */
-static void fill_curve(struct work *work, const struct fulcrum_series *series,
-    const struct fulcrum_calibration *calibration, double batch)
+/* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
+static struct fulcrum_sm_fit stored_fit(
+    const struct fulcrum_calibration *calibration, double sm_count)
 {
-    double low = series->x[0];
-    double high = series->x[0];
-    for (size_t i = 1; i < series->count; i++) {
-        low = fmin(low, series->x[i]);
-        high = fmax(high, series->x[i]);
-    }
-    /* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
-    struct fulcrum_sm_fit fit = (struct fulcrum_sm_fit){.sm_count = high,
+    return (struct fulcrum_sm_fit){.sm_count = sm_count,
         .per_batch_s = quantity(calibration, "sm_per_batch_s"),
         .per_item_s = quantity(calibration, "sm_per_item_s"),
         .train_step_s = quantity(calibration, "sm_train_step_s"),
@@ -284,92 +256,101 @@ static void fill_curve(struct work *work, const struct fulcrum_series *series,
         .math_frac = stored_parameter(calibration, "workload.network.math_frac"),
         .train_launch_bound_frac =
             stored_parameter(calibration, "workload.training.launch_bound_frac")};
-    for (size_t i = 0; i < PLOT_SM_TIME_CURVE_POINTS && high > low; i++) {
-        double share = (double)i / (PLOT_SM_TIME_CURVE_POINTS - 1);
-        struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};
-        double time_s = fulcrum_sm_fit_s(&fit, &point);
-        if (isfinite(time_s)) {
-            work->x[work->curve_count] = point.sm_count;
-            work->y[work->curve_count++] = time_s;
-        }
-    }
 }
 
-static void fill_work(struct work *work, struct fulcrum_sm_work *out,
-    const struct fulcrum_series *series, const struct fulcrum_calibration *calibration,
-    double batch)
+/* A sample, or a point of its curve; what is not known is left out of the chart. */
+struct sm_row {
+    double sm_count;
+    double sample_s;
+    double fit_s;
+    bool is_disturbed;
+};
+
+static void add_sm_row(struct fulcrum_table *table, const struct fulcrum_series *series,
+    const struct sm_row *row)
 {
-    if (series->count == 0) {
-        return;
-    }
+    bool trains = strcmp(series->name, "train_sm") == 0;
+    char work[80];
+    (void)snprintf(
+        work, sizeof work, "%s%.64s", trains ? "training " : "", series->condition);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "work", NULL, work);
+    fulcrum_table_number(table, "sm_count", NULL, row->sm_count);
+    fulcrum_table_number(
+        table, "inference_s", NULL, trains ? FULCRUM_UNKNOWN : row->sample_s);
+    fulcrum_table_number(
+        table, "inference_fit_s", NULL, trains ? FULCRUM_UNKNOWN : row->fit_s);
+    fulcrum_table_number(
+        table, "training_s", NULL, trains ? row->sample_s : FULCRUM_UNKNOWN);
+    fulcrum_table_number(
+        table, "training_fit_s", NULL, trains ? row->fit_s : FULCRUM_UNKNOWN);
+    fulcrum_table_text(table, "state", NULL, row->is_disturbed ? "disturbed" : "");
+}
+
+/* Samples, and the curve as far as they go, SMs by a constant factor. */
+static void add_sm_series(struct fulcrum_table *table,
+    const struct fulcrum_series *series, const struct fulcrum_calibration *calibration)
+{
+    /* The batch of "batch 64"; 0: a training step. */
+    double batch = 0.0;
+    double low = INFINITY;
+    double high = 0.0;
     for (size_t i = 0; i < series->count; i++) {
-        work->disturbed[i] = series->disturbed[i] > 0.0;
+        low = fmin(low, series->x[i]);
+        high = fmax(high, series->x[i]);
+        add_sm_row(table, series,
+            &(struct sm_row){series->x[i], series->value[i], FULCRUM_UNKNOWN,
+                series->disturbed[i] > 0.0});
     }
-    (void)snprintf(work->name, sizeof work->name, "%s%s",
-        batch > 0.0 ? "" : "training ", series->condition);
-    fill_curve(work, series, calibration, batch);
-    *out = (struct fulcrum_sm_work){work->name,
-        {series->x, series->value, work->disturbed, series->count},
-        {work->x, work->y, work->curve_count}};
+    if (strncmp(series->condition, "batch ", strlen("batch ")) == 0 &&
+        strcmp(series->name, "inference_sm") == 0) {
+        batch = strtod(series->condition + strlen("batch "), NULL);
+    }
+    struct fulcrum_sm_fit fit = stored_fit(calibration, high);
+    for (size_t i = 0; i < CURVE_POINTS && high > low; i++) {
+        double share = (double)i / (CURVE_POINTS - 1);
+        struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};
+        add_sm_row(table, series,
+            &(struct sm_row){point.sm_count, FULCRUM_UNKNOWN,
+                fulcrum_sm_fit_s(&fit, &point), false});
+    }
 }
 
-static void take_series(struct plot_sm_time *plot,
-    const struct fulcrum_calibration *calibration, const struct fulcrum_series *series,
-    struct fulcrum_plot_room *room)
+static void add_sm_words(
+    struct fulcrum_result *out, const struct fulcrum_calibration *calibration)
 {
-    size_t *count = &plot->data.inference_count;
-    if (strcmp(series->name, "train_sm") == 0 && plot->training.disturbed == NULL) {
-        plot->training.disturbed = fulcrum_plot_room_take(room, series->count + 1, 1);
-        fill_work(&plot->training, &plot->data.training, series, calibration, 0.0);
-    }
-    if (strcmp(series->name, "inference_sm") != 0 || *count == FULCRUM_SM_WORKS_MAX) {
-        return;
-    }
-    /* The batch of "batch 64"; 0: the condition is another one. */
-    static const char start[] = "batch ";
-    double batch = strncmp(series->condition, start, sizeof start - 1) == 0
-                       ? strtod(series->condition + sizeof start - 1, NULL)
-                       : 0.0;
-    struct work *work = &plot->inference[*count];
-    work->disturbed = fulcrum_plot_room_take(room, series->count + 1, 1);
-    fill_work(work, &plot->works[*count], series, calibration, batch);
-    (*count)++;
-}
-
-static void plot_sm_time_fill_words(struct plot_sm_time *plot,
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words)
-{
+    const char *gpu = calibration->machine.gpu.name;
     double math = stored_parameter(calibration, "workload.network.math_frac");
-    (void)snprintf(plot->title, sizeof plot->title, "%s, on a part of its SMs",
-        calibration->machine.gpu.name[0] != '\0' ? calibration->machine.gpu.name
-                                                 : calibration->title);
+    fulcrum_result_print(out, "chart_title", NULL, "%s, on a part of its SMs",
+        gpu[0] != '\0' ? gpu : calibration->title);
+    fulcrum_result_text(out, "chart_subtitle", NULL, calibration->title);
     if (isfinite(math)) {
-        (void)snprintf(plot->footnote, sizeof plot->footnote,
+        fulcrum_result_note_print(out, "footnotes",
             "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
             "launches %.2g of a batch and %.2g of a training step.",
             math, stored_parameter(calibration, "workload.network.launch_bound_frac"),
             stored_parameter(calibration, "workload.training.launch_bound_frac"));
     }
-    plot->data.text = fulcrum_plot_text(words, plot->title, calibration->title,
-        plot->footnote[0] != '\0' ? plot->footnote : NULL);
 }
 
-enum fulcrum_status fulcrum_plot_sm_time_data(
-    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room,
-    struct fulcrum_sm_time_data *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_sm_time_add(
+    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
+    struct fulcrum_error *err)
 {
-    struct plot_sm_time *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
+    bool has_training = false;
     for (size_t i = 0; i < calibration->series_count; i++) {
-        take_series(plot, calibration, &calibration->series[i], room);
+        const struct fulcrum_series *series = &calibration->series[i];
+        bool trains = strcmp(series->name, "train_sm") == 0 && !has_training;
+        if (trains || strcmp(series->name, "inference_sm") == 0) {
+            add_sm_series(table, series, calibration);
+        }
+        has_training = has_training || trains;
     }
-    FAIL_IF(plot->data.inference_count == 0 && plot->training.disturbed == NULL, err,
-        FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(fulcrum_table_rows(table) == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "calibration %s: no series inference_sm or train_sm: expected one of a GPU "
         "that can be divided (fulcrum calibrate --learner cuda)",
         calibration->name);
-    plot->data.inference = plot->works;
-    plot_sm_time_fill_words(plot, calibration, &room->words);
-    *out = plot->data;
-    return FULCRUM_OK;
+    add_sm_words(out, calibration);
+    return fulcrum_result_check(out, err);
 }

@@ -114,6 +114,33 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_published_add(
     enum fulcrum_plot_curves kind, struct fulcrum_error *err);
 
 /*
+ * Adds to what `fulcrum cluster` wrote how each row splits the network ("parallelism"),
+ * and where hybrid begins to win ("guides").
+ *   fails    FULCRUM_ERR_FORMAT (no row, a count that is none), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
+
+/*
+ * Published speed-ups over as many machines, and what predicts them.
+ *   validation   of a reference of kind node_scaling
+ *   out          empty; gets its "rows"
+ *   fails        FULCRUM_ERR_UNSUPPORTED (nothing was predicted), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_of_reference(
+    const struct fulcrum_validation *validation, struct fulcrum_result *out,
+    struct fulcrum_error *err);
+
+/*
+ * A calibration's sweep over SMs, and the curves that were fitted to it.
+ *   out          empty; gets its "samples"
+ *   fails        FULCRUM_ERR_UNSUPPORTED (it has no such sweep), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_add(
+    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
+    struct fulcrum_error *err);
+
+/*
  * The data of the other charts.
  *   room     keeps what `out` borrows; its words replace those made from the data
  *   out      set on success only
@@ -127,30 +154,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_published_add(
  */
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room);
-
-/*
- * A calibration's sweep over SMs.
- *   calibration  borrowed as long as `out` is used
- *   fails        FULCRUM_ERR_UNSUPPORTED (it has no such sweep)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_data(
-    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room,
-    struct fulcrum_sm_time_data *out, struct fulcrum_error *err);
-
-/* Training on many GPUs: the rows of `fulcrum cluster`, counts or sets of parameters.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err);
-
-/*
- * Speed-ups over machines beside what predicts them.
- *   validation   of a reference of kind node_scaling; its names are copied
- *   fails        FULCRUM_ERR_UNSUPPORTED (nothing was predicted)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err);
 
 /* Points of `fulcrum validate`. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_validation_data(
@@ -181,11 +184,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time_data(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_data(
     const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
     struct fulcrum_gpu_time_data *out, struct fulcrum_error *err);
-
-/* Memory systems: its "factors". */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_memory_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err);
 
 /* Placements: "parts" of `fulcrum partition`, one placement's next to each other. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_partition_data(

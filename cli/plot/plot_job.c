@@ -110,15 +110,6 @@ enum fulcrum_status fulcrum_plot_components(
     return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
 }
 
-enum fulcrum_status fulcrum_plot_memory(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_lines_data data;
-    TRY(read_rows(job, "factors", err));
-    TRY(fulcrum_plot_memory_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_memory, &data, err);
-}
-
 enum fulcrum_status fulcrum_plot_partition(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
@@ -203,31 +194,55 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
     return fulcrum_result_check(result, err);
 }
 
+/* What charts need beside the columns of what was read. */
+static enum fulcrum_status complete(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, struct fulcrum_result *result,
+    struct fulcrum_error *err)
+{
+    static const struct {
+        const struct fulcrum_chart *chart;
+        enum fulcrum_plot_curves kind;
+    } published[] = {{&fulcrum_chart_runtime, FULCRUM_PLOT_RUNTIME},
+        {&fulcrum_chart_power, FULCRUM_PLOT_POWER},
+        {&fulcrum_chart_sm, FULCRUM_PLOT_SM}};
+    size_t rows =
+        fulcrum_table_rows(fulcrum_result_table_of(result, chart->lines->table)) +
+        fulcrum_table_rows(fulcrum_result_table_of(result, "rows")); /* of CSV */
+    FAIL_IF(rows == 0, err, FULCRUM_ERR_FORMAT,
+        "%s: there is no row in it: nothing to draw", job->source.name);
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        if (chart == published[i].chart) {
+            return fulcrum_plot_published_add(
+                result, &job->references, published[i].kind, err);
+        }
+    }
+    if (chart == &fulcrum_chart_scaling) {
+        return name_file(job, fulcrum_plot_scaling_add(result, err), err);
+    }
+    return chart->lines->landmark_name != NULL ? add_landmarks(job, result, err)
+                                               : FULCRUM_OK;
+}
+
+static enum fulcrum_status draw_lines(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const struct fulcrum_result *result,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_line_chart_data data = {
+        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .chart = chart,
+        .result = result};
+    return name_file(job, plot_save(job, chart, &data, err), err);
+}
+
 /* A chart of lines, from the columns of what was read. */
 static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
     TRY(fulcrum_plot_source_result(&job->source, &result, err));
-    const struct fulcrum_line_chart_data data = {
-        .text = {job->room.words.title, job->room.words.subtitle, NULL},
-        .chart = chart,
-        .result = result};
-    enum fulcrum_status status = FULCRUM_OK;
-    if (chart->lines->landmark_name != NULL) {
-        status = add_landmarks(job, result, err);
-    } else if (chart == &fulcrum_chart_runtime) {
-        status = fulcrum_plot_published_add(
-            result, &job->references, FULCRUM_PLOT_RUNTIME, err);
-    } else if (chart == &fulcrum_chart_power) {
-        status = fulcrum_plot_published_add(
-            result, &job->references, FULCRUM_PLOT_POWER, err);
-    } else if (chart == &fulcrum_chart_sm) {
-        status =
-            fulcrum_plot_published_add(result, &job->references, FULCRUM_PLOT_SM, err);
-    }
+    enum fulcrum_status status = complete(job, chart, result, err);
     if (status == FULCRUM_OK) {
-        status = name_file(job, plot_save(job, chart, &data, err), err);
+        status = draw_lines(job, chart, result, err);
     }
     fulcrum_result_free(result);
     return status;
@@ -239,19 +254,27 @@ enum fulcrum_status fulcrum_plot_node(
     return plot_lines(job, &fulcrum_chart_node, err);
 }
 
+enum fulcrum_status fulcrum_plot_memory(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_lines(job, &fulcrum_chart_memory, err);
+}
+
 enum fulcrum_status fulcrum_plot_scaling(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_lines_data data;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        TRY(predict_reference(job, err));
-        TRY(fulcrum_plot_scaling_of_reference(
-            &job->validation, &job->room, &data, err));
-    } else {
-        TRY(read_rows(job, "rows", err));
-        TRY(fulcrum_plot_scaling_data(job->rows, &job->room, &data, err));
+    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
+        return plot_lines(job, &fulcrum_chart_scaling, err);
     }
-    return plot_save(job, &fulcrum_chart_scaling, &data, err);
+    TRY(predict_reference(job, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status =
+        fulcrum_plot_scaling_of_reference(&job->validation, result, err);
+    if (status == FULCRUM_OK) {
+        status = draw_lines(job, &fulcrum_chart_efficiency, result, err);
+    }
+    fulcrum_result_free(result);
+    return status;
 }
 
 enum fulcrum_status fulcrum_plot_posterior(
@@ -285,10 +308,15 @@ enum fulcrum_status fulcrum_plot_calibration(
 enum fulcrum_status fulcrum_plot_sm_time(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_sm_time_data data;
     TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    TRY(fulcrum_plot_sm_time_data(job->calibration, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_sm_time, &data, err);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status =
+        fulcrum_plot_sm_time_add(job->calibration, result, err);
+    if (status == FULCRUM_OK) {
+        status = draw_lines(job, &fulcrum_chart_sm_time, result, err);
+    }
+    fulcrum_result_free(result);
+    return status;
 }
 
 enum fulcrum_status fulcrum_plot_tornado(

@@ -1,4 +1,4 @@
-/* plot_scaling.c - chart data from what `fulcrum cluster` wrote, and from speed-ups. */
+/* plot_scaling.c - what charts of many GPUs need beside the rows that were read. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
@@ -8,445 +8,207 @@
 
 #include "calibrate/reference/predictors.h"
 #include "cli/plot/plot_data.h"
+#include "model/quantity.h"
 #include "model/try.h"
 
-enum {
-    LINES = 6, /* ways to split a network, curves of a reference */
-    POINTS_MOST = 1024,
-    PANELS = FULCRUM_LINES_PANELS_MAX,
-    NAME_SIZE = 80,
-    IDEAL_STYLE = 7
-};
-
-/* What of a row is drawn: x, then y for each panel. NAN: not in that panel. */
-struct line {
-    double key;
-    char name[NAME_SIZE];
-    size_t count;
-    double x[POINTS_MOST];
-    double y[PANELS][POINTS_MOST];
-    double lo[PANELS][POINTS_MOST]; /* of y */
-    double hi[PANELS][POINTS_MOST];
-    double sooner[PANELS][POINTS_MOST]; /* share of draws that this line wins in */
-    unsigned char hollow[POINTS_MOST];
-    double observed[POINTS_MOST]; /* of a reference */
-};
-
-struct plot_scaling {
-    size_t line_count;
-    struct line lines[LINES];
-    double ideal_x[2];
-    double ideal_y[2];
-    size_t guide_count[PANELS];
-    double guides[PANELS][LINES];
-    char findings[PANELS][200];
-    struct fulcrum_lines_line drawn[PANELS][FULCRUM_LINES_MAX];
-    struct fulcrum_lines_panel panels[PANELS];
-    struct fulcrum_lines_data data;
-    char of_reference[64]; /* title of the one panel of a reference */
-    char title[200];
-    char subtitle[300];
-    char footnote[300];
-};
-
-/* The line of a key, new where it is the first; NULL: too many. */
-static struct line *line_of(struct plot_scaling *plot, double key)
-{
-    for (size_t i = 0; i < plot->line_count; i++) {
-        if (fabs(plot->lines[i].key - key) <= 1e-9 * fabs(key)) {
-            return &plot->lines[i];
-        }
-    }
-    if (plot->line_count == LINES) {
-        return NULL;
-    }
-    struct line *line = &plot->lines[plot->line_count++];
-    line->key = key;
-    return line;
-}
-
-static enum fulcrum_status fail_many(struct fulcrum_error *err)
-{
-    return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-        "more curves than %d, or more points of one than %d: fewer GPUs to a worker "
-        "or numbers of GPUs",
-        (int)LINES, (int)POINTS_MOST);
-}
-
-/* The point of a line at x, new where it is the first; POINTS_MOST: too many. */
-static size_t point_of(struct line *line, double x)
-{
-    for (size_t i = 0; i < line->count; i++) {
-        if (fabs(line->x[i] - x) <= 1e-12 * x) {
-            return i;
-        }
-    }
-    if (line->count == POINTS_MOST) {
-        return POINTS_MOST;
-    }
-    line->x[line->count] = x;
-    for (size_t k = 0; k < PANELS; k++) {
-        line->y[k][line->count] = (double)NAN;
-        line->lo[k][line->count] = (double)NAN;
-        line->hi[k][line->count] = (double)NAN;
-        line->sooner[k][line->count] = (double)NAN;
-    }
-    return line->count++;
-}
-
-/* --- Rows of GPUs ------------------------------------------------------------------
- */
-
 /* Panels, from above. */
-enum { QUALITY, WEAK, STRONG };
+enum { QUALITY, WEAK, STRONG, PANELS };
 
-enum scaling_cell {
-    GPUS,
-    PARTS,
-    SPEEDUP,
-    SPEEDUP_LO,
-    SPEEDUP_HI,
-    QUALITY_SPEEDUP,
-    QUALITY_SPEEDUP_LO,
-    QUALITY_SPEEDUP_HI,
-    SOONER,
-    CELLS
+/* What `fulcrum cluster` wrote. */
+
+/* What of a row the charts show. NAN: not in that panel. */
+struct spot {
+    double gpus;
+    double parts; /* GPUs to a worker */
+    double speedup[PANELS];
+    double sooner_frac; /* draws in which these parts win */
+    bool wins[PANELS];  /* over data-parallel workers on as many GPUs */
 };
 
-static const char *const columns[CELLS + 1] = {"gpu_count", "model_parallel_gpu_count",
-    "speedup", "speedup_lo", "speedup_hi", "quality_speedup", "quality_speedup_lo",
-    "quality_speedup_hi", "hybrid_sooner_frac"};
-
-/* A value and its interval, `cells` from its column on. */
-static void take_value(
-    struct line *line, size_t panel, size_t point, const double *cells)
+static double number_at(const struct fulcrum_table *rows, size_t row, const char *key)
 {
-    line->y[panel][point] = cells[0];
-    line->lo[panel][point] = cells[1];
-    line->hi[panel][point] = cells[2];
+    return fulcrum_table_at(rows, row, key).number;
 }
 
-static enum fulcrum_status take_row(struct plot_scaling *plot,
-    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
+static struct spot spot_of(const struct fulcrum_table *rows, size_t row)
 {
-    char scaling[16];
-    double cells[CELLS];
-    TRY(fulcrum_plot_rows_numbers(rows, row, columns, cells, err));
-    FAIL_IF(!(cells[GPUS] >= 1.0) || !(cells[PARTS] >= 1.0), err, FULCRUM_ERR_FORMAT,
-        "row %zu: gpu_count and model_parallel_gpu_count expected from 1", row + 1);
-    struct line *line = line_of(plot, cells[PARTS]);
-    size_t point = line != NULL ? point_of(line, cells[GPUS]) : POINTS_MOST;
-    if (point == POINTS_MOST) {
-        return fail_many(err);
-    }
-    fulcrum_plot_rows_text(rows, row, "scaling", scaling, sizeof scaling);
-    if (strcmp(scaling, "strong") == 0) {
-        take_value(line, STRONG, point, &cells[SPEEDUP]);
-        line->sooner[STRONG][point] = cells[SOONER];
-    } else {
-        take_value(line, WEAK, point, &cells[SPEEDUP]);
-        take_value(line, QUALITY, point, &cells[QUALITY_SPEEDUP]);
-        /* Where times to a quality are known, draws are compared by these. */
-        line->sooner[isnan(cells[QUALITY_SPEEDUP]) ? WEAK : QUALITY][point] =
-            cells[SOONER];
-    }
-    return FULCRUM_OK;
+    const char *scaling = fulcrum_table_at(rows, row, "scaling").text;
+    bool is_strong = scaling != NULL && strcmp(scaling, "strong") == 0;
+    double speedup = number_at(rows, row, "speedup");
+    double quality = number_at(rows, row, "quality_speedup");
+    return (struct spot){.gpus = number_at(rows, row, "gpu_count"),
+        .parts = number_at(rows, row, "model_parallel_gpu_count"),
+        .speedup = {is_strong ? FULCRUM_UNKNOWN : quality,
+            is_strong ? FULCRUM_UNKNOWN : speedup,
+            is_strong ? speedup : FULCRUM_UNKNOWN},
+        .sooner_frac = number_at(rows, row, "hybrid_sooner_frac")};
 }
 
-/* Whether a line has a value of a panel, for more GPUs than `beyond`. */
-static int line_has(const struct line *line, size_t panel, double beyond)
+static bool is_plain(const struct spot *spot)
 {
-    for (size_t i = 0; i < line->count; i++) {
-        if (line->x[i] > beyond && !isnan(line->y[panel][i])) {
-            return 1;
+    return spot->parts < 1.5;
+}
+
+/* Who wins against the data-parallel workers, on as many GPUs. */
+static void compare(struct spot *spots, size_t count)
+{
+    for (size_t i = 0; i < count * count; i++) {
+        struct spot *spot = &spots[i / count];
+        const struct spot *plain = &spots[i % count];
+        for (int panel = 0; panel < PANELS; panel++) {
+            bool is_above = !is_plain(spot) && is_plain(plain) &&
+                            fabs(spot->gpus - plain->gpus) < 0.5 &&
+                            spot->speedup[panel] > plain->speedup[panel];
+            spot->wins[panel] = spot->wins[panel] || is_above;
         }
     }
-    return 0;
 }
 
-static bool has_values(const struct plot_scaling *plot, size_t panel, double beyond)
+/* Whether it wins, and none of as many parts does with fewer GPUs. */
+static bool wins_first(
+    const struct spot *spots, size_t count, const struct spot *spot, int panel)
 {
-    for (size_t i = 0; i < plot->line_count; i++) {
-        if (line_has(&plot->lines[i], panel, beyond)) {
-            return 1;
-        }
+    bool is_first = spot->wins[panel];
+    for (size_t i = 0; i < count && is_first; i++) {
+        is_first = !(spots[i].wins[panel] && spots[i].gpus < spot->gpus &&
+                     fabs(spots[i].parts - spot->parts) < 0.5);
     }
-    return 0;
+    return is_first;
 }
 
-static const struct line *find_plain(const struct plot_scaling *plot)
+/* "2 to a worker win from 64 GPUs on (93 % of draws)" */
+static void add_guide(struct fulcrum_table *guides, const struct spot *spot, int panel)
 {
-    for (size_t i = 0; i < plot->line_count; i++) {
-        if (plot->lines[i].key < 1.5) {
-            return &plot->lines[i];
-        }
-    }
-    return NULL;
-}
-
-/* One of a line's `values`, that at x; NAN: it has none. */
-static double value_at(const struct line *line, const double *values, double x)
-{
-    for (size_t i = 0; i < line->count; i++) {
-        if (fabs(line->x[i] - x) < 0.5) {
-            return values[i];
-        }
-    }
-    return (double)NAN;
-}
-
-/* The fewest GPUs at which a line is above the data-parallel one; NAN: none. */
-static double crossover_of(
-    const struct line *hybrid, const struct line *plain, size_t panel)
-{
-    double least = (double)NAN;
-    for (size_t i = 0; i < hybrid->count; i++) {
-        if (hybrid->y[panel][i] > value_at(plain, plain->y[panel], hybrid->x[i]) &&
-            !(hybrid->x[i] > least)) {
-            least = hybrid->x[i];
-        }
-    }
-    return least;
-}
-
-/* "2 to a worker win from 64 GPUs on (93 % of draws)", behind what is there. */
-static void add_finding(
-    struct plot_scaling *plot, size_t panel, const struct line *line, double at)
-{
-    char *finding = plot->findings[panel];
-    size_t used = strlen(finding);
-    double share = value_at(line, line->sooner[panel], at);
+    char text[120];
     char draws[40] = "";
-    if (!isnan(share)) {
-        (void)snprintf(draws, sizeof draws, " (%.3g %% of draws)", 100.0 * share);
+    /* Where times to a quality are known, draws are compared by these. */
+    if (!isnan(spot->sooner_frac) && (panel != WEAK || isnan(spot->speedup[QUALITY]))) {
+        (void)snprintf(
+            draws, sizeof draws, " (%.3g %% of draws)", 100.0 * spot->sooner_frac);
     }
-    (void)snprintf(finding + used, sizeof plot->findings[panel] - used,
-        "%s%.6g to a worker win from %.6g GPUs on%s", used > 0 ? ", " : "", line->key,
-        at, draws);
+    (void)snprintf(text, sizeof text, "%.6g to a worker win from %.6g GPUs on%s",
+        spot->parts, spot->gpus, draws);
+    fulcrum_table_row(guides);
+    fulcrum_table_number(guides, "panel", NULL, panel);
+    fulcrum_table_number(guides, "x", NULL, spot->gpus);
+    fulcrum_table_text(guides, "text", NULL, text);
 }
 
-static void find_crossovers(struct plot_scaling *plot, size_t panel)
+static void add_guides(struct fulcrum_result *result, struct spot *spots, size_t count)
 {
-    const struct line *plain = find_plain(plot);
-    for (size_t i = 0; i < plot->line_count && plain != NULL; i++) {
-        const struct line *line = &plot->lines[i];
-        double at = line != plain ? crossover_of(line, plain, panel) : (double)NAN;
-        if (!isnan(at)) {
-            plot->guides[panel][plot->guide_count[panel]++] = at;
-            add_finding(plot, panel, line, at);
+    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
+    compare(spots, count);
+    for (int panel = 0; panel < PANELS; panel++) {
+        for (size_t i = 0; i < count; i++) {
+            if (wins_first(spots, count, &spots[i], panel)) {
+                add_guide(guides, &spots[i], panel);
+            }
         }
     }
 }
 
-static void draw_ideal(struct plot_scaling *plot, struct fulcrum_lines_line *out)
+static enum fulcrum_status check(
+    const struct fulcrum_table *rows, struct fulcrum_error *err)
 {
-    plot->ideal_x[0] = 1.0;
-    plot->ideal_x[1] = 1.0;
-    for (size_t i = 0; i < plot->line_count; i++) {
-        for (size_t k = 0; k < plot->lines[i].count; k++) {
-            plot->ideal_x[1] = fmax(plot->ideal_x[1], plot->lines[i].x[k]);
+    static const char *const counts[] = {"gpu_count", "model_parallel_gpu_count"};
+    for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+            struct fulcrum_cell cell = fulcrum_table_at(rows, i, counts[k]);
+            FAIL_IF(!(cell.number >= 1.0), err, FULCRUM_ERR_FORMAT,
+                "row %zu: %s%s%.40s: expected a number from 1", i + 1, counts[k],
+                cell.text != NULL ? " = " : "", cell.text != NULL ? cell.text : "");
         }
     }
-    memcpy(plot->ideal_y, plot->ideal_x, sizeof plot->ideal_y);
-    *out = (struct fulcrum_lines_line){.name = "as many times one GPU",
-        .x = plot->ideal_x,
-        .y = plot->ideal_y,
-        .count = 2,
-        .style = IDEAL_STYLE,
-        .look = FULCRUM_LINE_SMOOTH};
-}
-
-/* An interval that can be seen: one GPU is always as fast as one GPU. */
-static bool has_band(const struct line *line, size_t panel)
-{
-    for (size_t i = 0; i < line->count; i++) {
-        if (line->hi[panel][i] > line->lo[panel][i]) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void add_scaling_panel(struct plot_scaling *plot, size_t panel)
-{
-    static const char *const titles[PANELS] = {
-        "Weak scaling: time to the same quality, one GPU over this",
-        "Weak scaling: steps per second over one GPU",
-        "Strong scaling: steps per second over one GPU"};
-    struct fulcrum_lines_line *drawn = plot->drawn[panel];
-    draw_ideal(plot, &drawn[0]);
-    for (size_t i = 0; i < plot->line_count; i++) {
-        const struct line *line = &plot->lines[i];
-        drawn[i + 1] = (struct fulcrum_lines_line){.name = line->name,
-            .x = line->x,
-            .y = line->y[panel],
-            .lo = line->lo[panel],
-            .hi = line->hi[panel],
-            .count = line->count,
-            .style = i,
-            .look = FULCRUM_LINE_MARKED};
-        if (has_band(line, panel)) {
-            plot->data.interval_name = "90 % interval";
-        }
-    }
-    plot->panels[plot->data.panel_count++] =
-        (struct fulcrum_lines_panel){.title = titles[panel],
-            .finding = plot->findings[panel][0] != '\0' ? plot->findings[panel] : NULL,
-            .lines = drawn,
-            .line_count = plot->line_count + 1,
-            .guides = plot->guides[panel],
-            .guide_count = plot->guide_count[panel],
-            .y_kind = FULCRUM_AXIS_LOG2};
-}
-
-static void fill_scaling(
-    struct plot_scaling *plot, const struct fulcrum_plot_rows *rows)
-{
-    char machine[96];
-    char workload[64];
-    char scope[64];
-    fulcrum_plot_rows_text(rows, 0, "machine_title", machine, sizeof machine);
-    fulcrum_plot_rows_text(rows, 0, "workload", workload, sizeof workload);
-    fulcrum_plot_rows_text(rows, 0, "scope", scope, sizeof scope);
-    for (size_t i = 0; i < plot->line_count; i++) {
-        struct line *line = &plot->lines[i];
-        if (line->key < 1.5) {
-            (void)snprintf(line->name, sizeof line->name, "data-parallel");
-        } else {
-            (void)snprintf(line->name, sizeof line->name,
-                "hybrid, %.6g GPUs to a worker", line->key);
-        }
-    }
-    /* A panel of quality says something where more than one GPU's is known. */
-    size_t first = has_values(plot, QUALITY, 1.5) ? QUALITY : WEAK;
-    for (size_t panel = first; panel < PANELS; panel++) {
-        if (has_values(plot, panel, 0.0)) {
-            find_crossovers(plot, panel);
-            add_scaling_panel(plot, panel);
-        }
-    }
-    (void)snprintf(plot->title, sizeof plot->title, "Training %s on many GPUs",
-        workload[0] != '\0' ? workload : "one workload");
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s", machine,
-        machine[0] != '\0' && scope[0] != '\0' ? "; " : "", scope);
-    plot->data.x_label = "GPUs";
-    plot->data.x_kind = FULCRUM_AXIS_LOG2;
-}
-
-/* --- References --------------------------------------------------------------------
- */
-
-static double nodes_of(const struct fulcrum_reference_point *point)
-{
-    const struct fulcrum_reference_setting *nodes =
-        fulcrum_reference_find_setting(point, fulcrum_scaling_words_of(point)->setting);
-    return nodes != NULL ? nodes->number : (double)NAN;
-}
-
-/* Speed-ups over as many machines: what is lost is easier seen than in speed-ups. */
-static enum fulcrum_status take_compared(struct plot_scaling *plot,
-    const struct fulcrum_comparison *comparison, size_t i, struct fulcrum_error *err)
-{
-    const struct fulcrum_compared *item = &comparison->items[i];
-    const struct fulcrum_reference_point *from =
-        &comparison->reference->points[item->point];
-    double nodes = nodes_of(from);
-    int begins = fulcrum_reference_begins_series(comparison->reference, item->point);
-    size_t series = plot->line_count + (begins ? 1 : 0);
-    struct line *line = line_of(plot, (double)series);
-    size_t point = line != NULL ? point_of(line, nodes) : POINTS_MOST;
-    if (point == POINTS_MOST) {
-        return fail_many(err);
-    }
-    (void)snprintf(line->name, sizeof line->name, "%s, predicted", from->series);
-    line->y[0][point] = item->predicted / nodes;
-    line->observed[point] = item->observed / nodes;
-    line->hollow[point] = item->is_fitted ? 1 : 0;
     return FULCRUM_OK;
 }
 
-static void fill_reference(
-    struct plot_scaling *plot, const struct fulcrum_reference *reference)
+/* How each row splits the network. The quality of one GPU alone says nothing. */
+static void add_columns(
+    struct fulcrum_table *rows, const struct spot *spots, size_t count)
 {
-    size_t count = plot->line_count;
-    const char *plural = fulcrum_scaling_words_of(&reference->points[0])->plural;
+    bool has_quality = false;
     for (size_t i = 0; i < count; i++) {
-        const struct line *line = &plot->lines[i];
-        plot->drawn[0][i] = (struct fulcrum_lines_line){.name = line->name,
-            .x = line->x,
-            .y = line->y[0],
-            .count = line->count,
-            .style = i,
-            .look = FULCRUM_LINE_SMOOTH};
-        plot->drawn[0][count + i] =
-            (struct fulcrum_lines_line){.name = i == 0 ? "published, held out" : NULL,
-                .x = line->x,
-                .y = line->observed,
-                .hollow = line->hollow,
-                .count = line->count,
-                .style = i,
-                .look = FULCRUM_LINE_POINTS};
+        has_quality =
+            has_quality || (spots[i].gpus > 1.5 && !isnan(spots[i].speedup[QUALITY]));
     }
-    (void)snprintf(plot->of_reference, sizeof plot->of_reference,
-        "Speed-up over as many %s", plural);
-    plot->panels[0] = (struct fulcrum_lines_panel){.title = plot->of_reference,
-        .lines = plot->drawn[0],
-        .line_count = 2 * count,
-        .y_kind = FULCRUM_AXIS_LINEAR};
-    plot->data.panel_count = 1;
-    plot->data.x_label = plural;
-    plot->data.x_kind = FULCRUM_AXIS_LOG2;
-    plot->data.hollow_name = "published, seen by the fit";
-    (void)snprintf(plot->title, sizeof plot->title, "%s", reference->title);
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-        "lines: a ring all-reduce fitted to the hollow points");
+    for (size_t i = 0; i < count; i++) {
+        char name[80] = "data-parallel";
+        if (!is_plain(&spots[i])) {
+            (void)snprintf(
+                name, sizeof name, "hybrid, %.6g GPUs to a worker", spots[i].parts);
+        }
+        fulcrum_table_return(rows, i);
+        fulcrum_table_text(rows, "parallelism", NULL, name);
+        if (!has_quality) {
+            fulcrum_table_estimate(rows, "quality_speedup", NULL, FULCRUM_UNKNOWN,
+                FULCRUM_UNKNOWN, FULCRUM_UNKNOWN);
+        }
+    }
 }
 
-static void write_text(struct plot_scaling *plot,
-    const struct fulcrum_plot_words *words, struct fulcrum_lines_data *out)
+enum fulcrum_status fulcrum_plot_scaling_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    bool has_guides = false;
-    for (size_t i = 0; i < PANELS; i++) {
-        has_guides |= plot->guide_count[i] > 0;
+    const struct fulcrum_item *item = fulcrum_result_find(result, "rows");
+    struct fulcrum_table *rows = item != NULL ? item->table : NULL;
+    TRY(check(rows, err));
+    size_t count = fulcrum_table_rows(rows);
+    struct spot *spots = calloc(count, sizeof *spots);
+    TRY_MEMORY(spots, err, "a chart");
+    for (size_t i = 0; i < count; i++) {
+        spots[i] = spot_of(rows, i);
     }
-    plot->data.text = fulcrum_plot_text(words, plot->title, plot->subtitle,
-        plot->footnote[0] != '\0' ? plot->footnote : NULL);
-    plot->data.guide_name = has_guides ? "hybrid begins to win" : NULL;
-    plot->data.panels = plot->panels;
-    *out = plot->data;
+    add_columns(rows, spots, count);
+    add_guides(result, spots, count);
+    free(spots);
+    const char *workload = fulcrum_result_text_of(result, "workload");
+    const char *machine = fulcrum_result_text_of(result, "machine_title");
+    const char *scope = fulcrum_result_text_of(result, "scope");
+    fulcrum_result_print(result, "chart_title", NULL, "Training %s on many GPUs",
+        workload[0] != '\0' ? workload : "one workload");
+    fulcrum_result_print(result, "chart_subtitle", NULL, "%s%s%s", machine,
+        machine[0] != '\0' && scope[0] != '\0' ? "; " : "", scope);
+    return fulcrum_result_check(result, err);
 }
 
-enum fulcrum_status fulcrum_plot_scaling_data(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
-    struct fulcrum_error *err)
+/* References. */
+
+/* Speed-ups over as many machines or GPUs. */
+static void add_compared(struct fulcrum_table *rows,
+    const struct fulcrum_reference_point *point, const struct fulcrum_compared *item)
 {
-    FAIL_IF(fulcrum_plot_rows_count(rows) == 0, err, FULCRUM_ERR_FORMAT,
-        "no rows: numbers of GPUs expected");
-    struct plot_scaling *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
-        TRY(take_row(plot, rows, i, err));
-    }
-    fill_scaling(plot, rows);
-    write_text(plot, &room->words, out);
-    return FULCRUM_OK;
+    const char *key = fulcrum_scaling_words_of(point)->setting;
+    double count = fulcrum_reference_find_setting(point, key)->number;
+    char series[120];
+    (void)snprintf(series, sizeof series, "%.100s, predicted", point->series);
+    fulcrum_table_row(rows);
+    fulcrum_table_text(rows, "series", NULL, series);
+    fulcrum_table_number(rows, key, NULL, count);
+    fulcrum_table_number(rows, "predicted_frac", NULL, item->predicted / count);
+    fulcrum_table_number(rows, "observed_frac", NULL, item->observed / count);
+    fulcrum_table_text(rows, "held_out", NULL, item->is_fitted ? "no" : "yes");
 }
 
 enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
-    struct fulcrum_lines_data *out, struct fulcrum_error *err)
+    const struct fulcrum_validation *validation, struct fulcrum_result *out,
+    struct fulcrum_error *err)
 {
-    FAIL_IF(validation->reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
+    const struct fulcrum_reference *reference = validation->reference;
+    const struct fulcrum_comparison *comparison = &validation->comparison;
+    FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
         FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no speedup_over_one_node: expected one like "
         "gmidrl-table5-multinode",
-        validation->reference->name);
-    FAIL_IF(validation->comparison.count == 0, err, FULCRUM_ERR_UNSUPPORTED,
-        "reference %s: %s", validation->reference->name, validation->reason);
-    struct plot_scaling *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    for (size_t i = 0; i < validation->comparison.count; i++) {
-        TRY(take_compared(plot, &validation->comparison, i, err));
+        reference->name);
+    FAIL_IF(comparison->count == 0, err, FULCRUM_ERR_UNSUPPORTED, "reference %s: %s",
+        reference->name, validation->reason);
+    struct fulcrum_table *rows = fulcrum_result_table(out, "rows", NULL);
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct fulcrum_compared *item = &comparison->items[i];
+        add_compared(rows, &reference->points[item->point], item);
     }
-    fill_reference(plot, validation->reference);
-    write_text(plot, &room->words, out);
-    return FULCRUM_OK;
+    fulcrum_result_text(out, "chart_title", NULL, reference->title);
+    fulcrum_result_text(out, "chart_subtitle", NULL,
+        "lines: a ring all-reduce fitted to the hollow points");
+    return fulcrum_result_check(out, err);
 }

@@ -205,58 +205,6 @@ struct fulcrum_heat_data {
  */
 extern const struct fulcrum_chart fulcrum_chart_heat;
 
-/* chart_lines: panels of lines over one axis: memory systems, many GPUs. */
-
-enum { FULCRUM_LINES_MAX = 13, FULCRUM_LINES_PANELS_MAX = 3 };
-
-enum fulcrum_line_look {
-    FULCRUM_LINE_SMOOTH, /* never markers: what is ideal, or a formula */
-    FULCRUM_LINE_MARKED, /* markers too where points are few */
-    FULCRUM_LINE_POINTS  /* that stand for themselves, such as what was measured */
-};
-
-/* Borrowed. */
-struct fulcrum_lines_line {
-    const char *name; /* in the legend; NULL: explained elsewhere */
-    const double *x;
-    const double *y;
-    const double *lo; /* intervals of y; NULL: none */
-    const double *hi;
-    const unsigned char *hollow; /* 1: a point that a fit has seen; NULL: none */
-    size_t count;
-    size_t style; /* of canvas.h: points of a curve have its style */
-    enum fulcrum_line_look look;
-};
-
-struct fulcrum_lines_panel {
-    const char *title;
-    const char *finding; /* may be NULL */
-    const struct fulcrum_lines_line *lines;
-    size_t line_count;
-    const double *guides; /* x of thin vertical lines: where hybrid begins to win */
-    size_t guide_count;
-    enum fulcrum_axis_kind y_kind;
-};
-
-struct fulcrum_lines_data {
-    struct fulcrum_chart_text text;
-    const char *x_label;
-    const char *guide_name;    /* in the legend; NULL: no guides */
-    const char *hollow_name;   /* likewise */
-    const char *interval_name; /* likewise */
-    enum fulcrum_axis_kind x_kind;
-    const struct fulcrum_lines_panel *panels;
-    size_t panel_count;
-};
-
-/*
- * The design space of Fu et al. 2021 (COPA), and what it does to a run; speed-ups over
- * GPUs. Static.
- *   fails    also FULCRUM_ERR_RANGE (more panels or lines than there is room for)
- */
-extern const struct fulcrum_chart fulcrum_chart_memory;
-extern const struct fulcrum_chart fulcrum_chart_scaling;
-
 /* chart_measured: the real pipeline's throughput beside what was predicted of it. */
 
 enum { FULCRUM_MEASURED_PANELS_MAX = 12 };
@@ -313,6 +261,11 @@ extern const struct fulcrum_chart fulcrum_chart_node;
 extern const struct fulcrum_chart fulcrum_chart_runtime;
 extern const struct fulcrum_chart fulcrum_chart_power;
 extern const struct fulcrum_chart fulcrum_chart_sm;
+extern const struct fulcrum_chart fulcrum_chart_memory;
+extern const struct fulcrum_chart fulcrum_chart_scaling;
+/* The same of a reference, so not in the table of charts. */
+extern const struct fulcrum_chart fulcrum_chart_efficiency;
+extern const struct fulcrum_chart fulcrum_chart_sm_time;
 
 /* chart_pareto: points that no other beats, and those that are beaten. */
 
@@ -515,27 +468,5 @@ struct fulcrum_tornado_data {
  *   fails    also FULCRUM_ERR_RANGE (too many metrics, a metric without a value)
  */
 extern const struct fulcrum_chart fulcrum_chart_tornado;
-
-/* chart_sm_time: what a learner's work takes on a part of a GPU's SMs. */
-
-enum { FULCRUM_SM_WORKS_MAX = 4 };
-
-/* One kind of work: seconds against SMs, as measured and as fitted. Borrowed. */
-struct fulcrum_sm_work {
-    const char *name; /* in the legend: "batch 64" */
-    struct fulcrum_chart_samples samples;
-    struct fulcrum_curve fit; /* count 0: there is none */
-};
-
-struct fulcrum_sm_time_data {
-    struct fulcrum_chart_text text;
-    const struct fulcrum_sm_work *inference;
-    size_t inference_count;          /* at most FULCRUM_SM_WORKS_MAX */
-    struct fulcrum_sm_work training; /* no samples: it was not measured */
-};
-
-/* Figure 4 of Inci et al. 2020, part by part and on the GPU that was measured. Static.
- */
-extern const struct fulcrum_chart fulcrum_chart_sm_time;
 
 #endif

@@ -25,7 +25,9 @@ enum {
     PUBLISHED_MAX = 8,
     SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
     NOTES_MAX = 16,
-    SEEN_STYLE = 7, /* grey: of any reference */
+    GREY_STYLE = 7, /* of any line or reference */
+    GUIDES_MAX = 16,
+    GROUP_SIZE = 32,
     NAME_SIZE = 96,
     SENTENCE_SIZE = 200,
     WORDS_SIZE = 2000,
@@ -42,14 +44,18 @@ static const double flags_gap_pt = 3.0;
 struct line {
     char name[NAME_SIZE];
     size_t count;
-    size_t *rows; /* by x */
+    size_t *rows; /* by x, one group's after another's */
     double *x;
+    bool has_line; /* in one of the panels */
+    bool has_marks;
 };
 
 struct panel_room {
     struct fulcrum_panel_series series[SERIES_MAX];
     struct fulcrum_panel_note notes[NOTES_MAX];
     struct fulcrum_spot best;
+    double guides[GUIDES_MAX];
+    double ideal[2];
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
     char best_text[48];
@@ -74,6 +80,8 @@ struct picture {
     struct fulcrum_stack stack;
     bool has_hollow;
     bool has_interval;
+    bool has_guides;
+    const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
     size_t published_count;
@@ -121,6 +129,12 @@ static const struct fulcrum_line_key *find_x(
             return &chart->x[i];
         }
     }
+    for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
+        if (fulcrum_table_find(table, chart->x[i].column) <
+            fulcrum_table_columns(table)) {
+            return &chart->x[i];
+        }
+    }
     return &chart->x[0];
 }
 
@@ -131,6 +145,7 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
     picture->chart = data->chart->lines;
     picture->table = table_of(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
+    picture->result = data->result;
     picture->published = fulcrum_result_table_of(data->result, "published");
     picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
     for (size_t k = 0; k < FULCRUM_LINE_KEYS_MAX && keys[k].column != NULL; k++) {
@@ -166,16 +181,31 @@ struct spot_row {
     double x;
     size_t row;
     size_t line;
+    const char *group; /* "": there are none */
 };
+
+/* 0 where both are of one line and group. */
+static int compare_owners(const struct spot_row *left, const struct spot_row *right)
+{
+    return left->line != right->line ? (left->line < right->line ? -1 : 1)
+                                     : strcmp(left->group, right->group);
+}
 
 static int compare_spots(const void *a, const void *b)
 {
     const struct spot_row *left = a;
     const struct spot_row *right = b;
-    if (left->line != right->line) {
-        return left->line < right->line ? -1 : 1;
-    }
-    return (left->x > right->x) - (left->x < right->x);
+    int owners = compare_owners(left, right);
+    return owners != 0 ? owners : (left->x > right->x) - (left->x < right->x);
+}
+
+/* What tells the row's panel; "" where nothing does. */
+static const char *group_of(const struct picture *picture, size_t row)
+{
+    const char *column = picture->chart->group_column;
+    const char *text =
+        column != NULL ? fulcrum_table_at(picture->table, row, column).text : NULL;
+    return text != NULL ? text : "";
 }
 
 /* Index of the line of that name, new where there is none; LINES_MAX: too many. */
@@ -202,7 +232,7 @@ static size_t find_spots(struct picture *picture, struct spot_row *spots)
         name_line(picture, i, name);
         size_t line = isfinite(x) ? line_of(picture, name) : LINES_MAX;
         if (line < LINES_MAX) {
-            spots[count++] = (struct spot_row){x, i, line};
+            spots[count++] = (struct spot_row){x, i, line, group_of(picture, i)};
         }
     }
     qsort(spots, count, sizeof *spots, compare_spots);
@@ -240,8 +270,10 @@ static enum fulcrum_status check_spots(
     struct picture *picture, struct spot_row *spots, struct fulcrum_error *err)
 {
     size_t count = find_spots(picture, spots);
-    for (size_t i = 1; i < count; i++) {
-        FAIL_IF(spots[i].line == spots[i - 1].line && !(spots[i].x > spots[i - 1].x),
+    bool is_sweep = picture->chart->panels[0].series[0].look == FULCRUM_LINE_MARKED;
+    for (size_t i = 1; i < count && is_sweep; i++) {
+        FAIL_IF(compare_owners(&spots[i], &spots[i - 1]) == 0 &&
+                    !(spots[i].x > spots[i - 1].x),
             err, FULCRUM_ERR_FORMAT,
             "two points at %s = %.6g: a chart takes a sweep over one field",
             picture->x->column, spots[i].x);
@@ -307,7 +339,7 @@ static double time_unit(const struct picture *picture, const char *y, const char
         {200.0 * 3600.0, 3600.0, "hours"}, {INFINITY, 86400.0, "days"}};
     double least = (double)INFINITY;
     *name = NULL;
-    if (strcmp(fulcrum_unit_of(y), "s") != 0) {
+    if (picture->chart->is_log || strcmp(fulcrum_unit_of(y), "s") != 0) {
         return 1.0;
     }
     for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
@@ -321,53 +353,101 @@ static double time_unit(const struct picture *picture, const char *y, const char
     return units[i].unit_s;
 }
 
-/* A line's values of one column; no series where there is no memory, or no value. */
-static bool add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_panel *panel, const struct line *line,
+/* A line's values in one panel. */
+struct values {
+    double *x;
+    double *y;
+    double *lo;
+    double *hi;
+    unsigned char *hollow;
+    size_t count;
+    bool is_known; /* one of them at least */
+    bool has_interval;
+};
+
+static void take_value(struct picture *picture, struct values *values,
+    const struct fulcrum_cell *cell, size_t row)
+{
+    const struct fulcrum_line_chart *chart = picture->chart;
+    const char *mark =
+        chart->hollow_column != NULL
+            ? fulcrum_table_at(picture->table, row, chart->hollow_column).text
+            : NULL;
+    size_t i = values->count++;
+    values->y[i] = cell->number;
+    values->lo[i] = cell->lo;
+    values->hi[i] = cell->hi;
+    values->hollow[i] = mark != NULL && strcmp(mark, chart->hollow_text) == 0;
+    values->is_known = values->is_known || isfinite(cell->number);
+    values->has_interval = values->has_interval || cell->hi > cell->lo;
+    picture->has_hollow =
+        picture->has_hollow || (values->hollow[i] && isfinite(cell->number));
+}
+
+/* Values that are not known are gaps in a line, but nothing between points. */
+static void take_values(struct picture *picture, struct values *values,
+    const struct line *line, const struct fulcrum_line_panel *panel,
     const struct fulcrum_line_series *from)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
     const char *unit = NULL;
     double scale = time_unit(picture, from->y, &unit);
-    double *values = fulcrum_canvas_room(canvas, 3 * line->count, sizeof *values);
-    unsigned char *hollow = fulcrum_canvas_room(canvas, line->count, 1);
-    bool is_known = false;
-    if (values == NULL || hollow == NULL) {
-        return false;
-    }
-    double *lo = values + line->count;
-    double *hi = lo + line->count;
     for (size_t i = 0; i < line->count; i++) {
-        struct fulcrum_cell cell =
-            fulcrum_table_at(picture->table, line->rows[i], from->y);
-        const char *mark = fulcrum_table_at(picture->table, line->rows[i],
-            picture->chart->hollow_column != NULL ? picture->chart->hollow_column : "")
-                               .text;
-        values[i] = cell.number / scale;
-        lo[i] = cell.lo / scale;
-        hi[i] = cell.hi / scale;
-        hollow[i] = mark != NULL && strcmp(mark, picture->chart->hollow_text) == 0;
-        is_known = is_known || isfinite(values[i]);
-        picture->has_hollow = picture->has_hollow || (hollow[i] && isfinite(values[i]));
-    }
-    if (is_known) {
-        bool is_one = picture->line_count == 1;
-        size_t style =
-            is_one ? (size_t)(from -
-                              picture->chart->panels[panel - picture->panels].series)
-                   : (size_t)(line - picture->lines);
-        /* Bands of many lines would hide each other. */
-        const struct fulcrum_estimate estimate = {
-            values, is_one ? lo : NULL, is_one ? hi : NULL};
-        struct fulcrum_panel_series *series = &room->series[panel->series_count++];
-        *series = fulcrum_series_estimated(
-            line->x, &estimate, line->count, style, FULCRUM_LOOK_LINE);
-        series->hollow = hollow;
-        for (size_t i = 0; i < line->count && is_one; i++) {
-            picture->has_interval = picture->has_interval || isfinite(lo[i] + hi[i]);
+        size_t row = line->rows[i];
+        struct fulcrum_cell cell = fulcrum_table_at(picture->table, row, from->y);
+        bool is_here =
+            panel->group == NULL || strcmp(group_of(picture, row), panel->group) == 0;
+        if (is_here && (from->look == FULCRUM_LINE_MARKED || isfinite(cell.number))) {
+            cell = (struct fulcrum_cell){
+                cell.number / scale, cell.lo / scale, cell.hi / scale, NULL};
+            values->x[values->count] = line->x[i];
+            take_value(picture, values, &cell, row);
         }
     }
-    return is_known;
+}
+
+/* A line's values of one column; no series where there is no memory, or no value. */
+static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_panel *panel, struct line *line,
+    const struct fulcrum_line_series *from)
+{
+    static const enum fulcrum_series_look looks[] = {
+        [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
+        [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
+    };
+    const struct fulcrum_line_chart *chart = picture->chart;
+    const struct fulcrum_line_panel *which = &chart->panels[panel - picture->panels];
+    double *numbers = fulcrum_canvas_room(canvas, 4 * line->count, sizeof *numbers);
+    struct values values = {
+        .hollow = fulcrum_canvas_room(canvas, line->count, sizeof *values.hollow)};
+    if (numbers == NULL || values.hollow == NULL) {
+        return;
+    }
+    values.x = numbers;
+    values.y = numbers + line->count;
+    values.lo = numbers + 2 * line->count;
+    values.hi = numbers + 3 * line->count;
+    take_values(picture, &values, line, which, from);
+    if (!values.is_known) {
+        return;
+    }
+    bool is_one = picture->line_count == 1;
+    /* Bands of many lines would hide each other. */
+    bool has_band = is_one || chart->has_bands;
+    bool is_own = is_one && from->look == FULCRUM_LINE_MARKED;
+    struct fulcrum_panel_series *series =
+        &picture->rooms[picture->stack.count].series[panel->series_count++];
+    const struct fulcrum_estimate estimate = {
+        values.y, has_band ? values.lo : NULL, has_band ? values.hi : NULL};
+    *series = fulcrum_series_estimated(values.x, &estimate, values.count,
+        (size_t)(is_own ? from - which->series : line - picture->lines),
+        looks[from->look]);
+    series->hollow = chart->is_disturbed ? NULL : values.hollow;
+    series->disturbed = chart->is_disturbed ? values.hollow : NULL;
+    picture->has_interval = picture->has_interval || (has_band && values.has_interval);
+    line->has_line = line->has_line || from->look != FULCRUM_LINE_POINTS;
+    line->has_marks = line->has_marks || from->look == FULCRUM_LINE_MARKED ||
+                      (from->look == FULCRUM_LINE_POINTS && from->label == NULL);
 }
 
 /* Of one line alone: of several there are too many for one sentence. */
@@ -592,16 +672,47 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-static void add_panel(
-    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+/* y = x, as far as lines go. */
+static void add_ideal(struct picture *picture, struct fulcrum_panel *panel,
+    const struct fulcrum_limits *x)
 {
-    const struct fulcrum_line_panel *from = &picture->chart->panels[which];
     struct panel_room *room = &picture->rooms[picture->stack.count];
-    struct fulcrum_limits x = fulcrum_limits_none();
-    const char *unit = NULL;
-    if (from->title == NULL || (from->is_stand_in && picture->stack.count > 0)) {
-        return;
+    room->ideal[0] = fmin(1.0, x->lo);
+    room->ideal[1] = x->hi;
+    if (panel->series_count > 0 && picture->chart->ideal_name != NULL) {
+        panel->y_options.kind = panel->x_options.kind;
+        room->series[panel->series_count++] = fulcrum_series_of(
+            room->ideal, room->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
     }
+}
+
+/* Thin vertical lines, and what there is to say of them. */
+static void add_guides(
+    struct picture *picture, struct fulcrum_panel *panel, size_t which)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const struct fulcrum_table *guides =
+        fulcrum_result_table_of(picture->result, "guides");
+    for (size_t i = 0; i < fulcrum_table_rows(guides) && panel->series_count > 0; i++) {
+        const char *text = fulcrum_table_at(guides, i, "text").text;
+        size_t used = strlen(room->finding);
+        if (fulcrum_table_at(guides, i, "panel").number != (double)which ||
+            panel->guide_count == GUIDES_MAX) {
+            continue;
+        }
+        room->guides[panel->guide_count++] = fulcrum_table_at(guides, i, "x").number;
+        (void)snprintf(room->finding + used, sizeof room->finding - used, "%s%s",
+            used > 0 ? ", " : "", text != NULL ? text : "");
+        panel->finding = room->finding;
+        picture->has_guides = true;
+    }
+    panel->guides = room->guides;
+}
+
+static void write_title(struct picture *picture, const struct fulcrum_line_panel *from)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const char *unit = NULL;
     (void)time_unit(picture, from->series[0].y, &unit);
     if (from->is_relative && isfinite(picture->relative_x)) {
         char at[48];
@@ -612,25 +723,50 @@ static void add_panel(
         (void)snprintf(room->title, sizeof room->title, "%s%s%s", from->title,
             unit != NULL ? ", " : "", unit != NULL ? unit : "");
     }
+}
+
+static void choose_axes(const struct picture *picture,
+    const struct fulcrum_line_panel *from, struct fulcrum_panel *panel,
+    const struct fulcrum_limits *x)
+{
+    const struct fulcrum_line_chart *chart = picture->chart;
+    const char *unit = fulcrum_unit_of(from->series[0].y);
+    bool is_far = spans(panel->series, panel->series_count,
+        from->is_relative ? log_relative_from_factor : log_y_from_factor);
+    bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
+    panel->x_options = (struct fulcrum_axis_options){.pad_frac = 0.03,
+        .kind = chart->is_log ? FULCRUM_AXIS_LOG2 : x_kind(picture, x)};
+    panel->y_options =
+        (struct fulcrum_axis_options){.pad_frac = chart->is_close_up ? 0.05 : 0.12,
+            .from_zero = !chart->is_close_up,
+            .unit = chart->is_log && strcmp(unit, "s") == 0 ? unit : NULL,
+            .kind = chart->is_log || (is_far && is_falling) ? FULCRUM_AXIS_LOG
+                                                            : FULCRUM_AXIS_AUTO};
+}
+
+static void add_panel(
+    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+{
+    const struct fulcrum_line_panel *from = &picture->chart->panels[which];
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    struct fulcrum_limits x = fulcrum_limits_none();
+    if (from->title == NULL || (from->is_stand_in && picture->stack.count > 0)) {
+        return;
+    }
+    write_title(picture, from);
     struct fulcrum_panel *panel = &picture->panels[which];
-    *panel = (struct fulcrum_panel){.title = room->title,
-        .series = room->series,
-        .x_options = {.pad_frac = 0.03},
-        .y_options = {.pad_frac = 0.12, .from_zero = 1},
-        .weight = which == 0 ? 1.2 : 1.0};
+    *panel = (struct fulcrum_panel){
+        .title = room->title, .series = room->series, .weight = which == 0 ? 1.2 : 1.0};
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
         for (size_t i = 0; i < picture->line_count && from->series[k].y != NULL; i++) {
-            (void)add_series(
-                canvas, picture, panel, &picture->lines[i], &from->series[k]);
+            add_series(canvas, picture, panel, &picture->lines[i], &from->series[k]);
             fulcrum_limits_add_all(&x, picture->lines[i].x, picture->lines[i].count);
         }
     }
-    panel->x_options.kind = x_kind(picture, &x);
-    bool is_far = spans(room->series, panel->series_count,
-        from->is_relative ? log_relative_from_factor : log_y_from_factor);
-    bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
-    panel->y_options.kind = is_far && is_falling ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO;
+    choose_axes(picture, from, panel, &x);
     find_best(picture, from, panel);
+    add_ideal(picture, panel, &x);
+    add_guides(picture, panel, which);
     if (panel->series_count > 0) {
         add_published(canvas, picture, panel, which);
     }
@@ -645,6 +781,13 @@ static void append(char *out, size_t size, const char *before, const char *what)
     if (what != NULL && what[0] != '\0' && strstr(out, what) == NULL) {
         (void)snprintf(
             out + used, size - used, "%s%s%s", used > 0 ? "; " : "", before, what);
+    }
+}
+
+static void replace(char *out, size_t size, const char *text)
+{
+    if (text != NULL && text[0] != '\0') {
+        (void)snprintf(out, size, "%s", text);
     }
 }
 
@@ -704,45 +847,66 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
         append(picture->footnote, sizeof picture->footnote, "",
             fulcrum_table_cell(notes, i, 0).text);
     }
-    if (picture->x->title != NULL) {
-        (void)snprintf(picture->title, sizeof picture->title, "%s", picture->x->title);
-    }
+    replace(picture->title, sizeof picture->title, picture->x->title);
+    replace(picture->title, sizeof picture->title,
+        fulcrum_result_text_of(result, "chart_title"));
+    replace(picture->subtitle, sizeof picture->subtitle,
+        fulcrum_result_text_of(result, "chart_subtitle"));
     page->title = page->title != NULL ? page->title : picture->title;
     page->subtitle = page->subtitle != NULL ? page->subtitle : picture->subtitle;
     page->footnote = picture->footnote;
 }
 
-static void fill_legend(struct picture *picture, struct fulcrum_page *page)
+/* Each line, or each column where there is but one line of several columns. */
+static void explain_lines(struct picture *picture, struct fulcrum_page *page)
 {
     const struct fulcrum_line_series *series = picture->chart->panels[0].series;
     for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
         bool has_two = picture->chart->panels[i].series[1].y != NULL;
         series = has_two ? picture->chart->panels[i].series : series;
     }
-    for (size_t i = 0; i < picture->line_count && picture->line_count > 1; i++) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_LINE_AND_MARKER, i, picture->lines[i].name);
+    bool has_points = series[1].look == FULCRUM_LINE_POINTS;
+    bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points;
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && by_column; k++) {
+        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, series[k].label);
     }
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && picture->line_count == 1; k++) {
-        const char *label = series[k].label;
-        const char *own = picture->lines[0].name;
-        label = label == NULL && k == 0 ? (own[0] != '\0' ? own : "predicted") : label;
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, label);
+    for (size_t i = 0; i < picture->line_count && !by_column; i++) {
+        const struct line *line = &picture->lines[i];
+        enum fulcrum_swatch of_line =
+            line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
+        if (line->has_line || line->has_marks) {
+            fulcrum_page_explain(page, line->has_line ? of_line : FULCRUM_SWATCH_MARKER,
+                i, line->name[0] != '\0' ? line->name : "predicted");
+        }
     }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, 0,
-        picture->has_hollow ? picture->chart->hollow_name : NULL);
     fulcrum_page_explain(
-        page, FULCRUM_SWATCH_BAND, 0, picture->has_interval ? "90 % interval" : NULL);
+        page, FULCRUM_SWATCH_MARKER, 0, has_points ? series[1].label : NULL);
+}
+
+static void fill_legend(struct picture *picture, struct fulcrum_page *page)
+{
+    const struct fulcrum_line_chart *chart = picture->chart;
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, GREY_STYLE, chart->ideal_name);
+    explain_lines(picture, page);
+    fulcrum_page_explain(page,
+        chart->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW, 0,
+        picture->has_hollow ? chart->hollow_name : NULL);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND,
+        picture->line_count > 1 ? GREY_STYLE : 0,
+        picture->has_interval ? "90 % interval" : NULL);
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_GUIDE, 0, picture->has_guides ? chart->guide_name : NULL);
+    append(picture->footnote, sizeof picture->footnote, "",
+        picture->has_interval ? chart->interval_footnote : NULL);
     for (size_t i = 0; i < picture->published_count; i++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
             picture->published_names[i]);
     }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, SEEN_STYLE,
+    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
         picture->has_seen ? "hollow: the fit has seen it" : NULL);
     for (size_t i = 0; i < picture->stack.count; i++) {
         if (picture->panels[i].best != NULL) {
-            fulcrum_page_explain(
-                page, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
+            fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, chart->best_name);
             break;
         }
     }

@@ -9,10 +9,17 @@
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 
+enum fulcrum_line_look {
+    FULCRUM_LINE_MARKED, /* one value at each x, with markers where they are few */
+    FULCRUM_LINE_SMOOTH, /* never markers: a formula */
+    FULCRUM_LINE_POINTS  /* of their line's colour: what was measured or published */
+};
+
 /* A column over x, with its interval where it has one. {NULL}: none. */
 struct fulcrum_line_series {
     const char *y;
     const char *label; /* in the legend; NULL: the line's own name */
+    enum fulcrum_line_look look;
 };
 
 enum {
@@ -30,6 +37,7 @@ struct fulcrum_line_panel {
     bool is_stand_in;      /* drawn where the panel before it has no value */
     bool is_relative;      /* the title goes on with the result's "relative_x" */
     const char *note_unit; /* after published values beside their marks; NULL: none */
+    const char *group;     /* of the chart's `group_column`: only these rows */
 };
 
 /* A column that tells lines apart, or that lines go over. {NULL}: none. */
@@ -42,18 +50,26 @@ struct fulcrum_line_key {
 
 /* One chart. */
 struct fulcrum_line_chart {
-    const char *table;    /* key of the rows; a CSV file has but one table */
-    const char *footnote; /* before what the rows' flags say; may be NULL */
+    const char *table;             /* key of the rows; a CSV file has but one table */
+    const char *footnote;          /* before what the rows' flags say; may be NULL */
+    const char *interval_footnote; /* behind it, where an interval is drawn; or NULL */
     /* The first of them that varies, else the first. */
     struct fulcrum_line_key x[FULCRUM_LINE_KEYS_MAX];
     const char *x_name; /* what x counts, in sentences */
     struct fulcrum_line_key lines[FULCRUM_LINE_KEYS_MAX];
     struct fulcrum_line_panel panels[FULCRUM_LINE_PANELS_MAX];
+    const char *group_column; /* a text that tells panels apart; NULL: none */
+    bool has_bands;           /* every line's interval is drawn, not only a single's */
+    bool is_close_up;         /* linear axes begin where the values do, not at 0 */
+    bool is_log;              /* both axes; seconds have their unit at each tick */
+    const char *ideal_name;   /* a line of y = x, both axes alike; NULL: none */
     /* Points whose `hollow_column` says `hollow_text` are drawn hollow. */
     const char *hollow_column;
     const char *hollow_text;
     const char *hollow_name;
-    const char *best_name; /* of the star, in the legend */
+    bool is_disturbed;      /* and grey, as they do not count */
+    const char *guide_name; /* of thin vertical lines, in the legend */
+    const char *best_name;  /* of the star, in the legend */
     /*
      * Machines that people know, flagged at their x: the name of that legend entry.
      * They are rows of name and x in the result's table "landmarks".
@@ -65,8 +81,10 @@ struct fulcrum_line_chart {
 
 /*
  * Points of references go over the lines: rows of name, panel (an index), x, value with
- * its interval, and is_fitted in the result's table "published". Texts under
- * "footnotes" go to the footnote.
+ * its interval, and is_fitted in the result's table "published". Thin vertical lines
+ * are rows of panel, x and text in its table "guides"; the texts follow each other
+ * beside the panel's title. Texts under "footnotes" go to the footnote, "chart_title"
+ * and "chart_subtitle" replace those that are made here.
  */
 
 /* The data of any chart of this kind; the texts replace those made from the result. */

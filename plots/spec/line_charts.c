@@ -122,3 +122,108 @@ static const struct fulcrum_line_chart sm = {
 const struct fulcrum_chart fulcrum_chart_sm = {.name = "sm",
     .summary = "slowdown against the SMs in use, with published points",
     FULCRUM_LINE_CHART(&sm)};
+
+static const struct fulcrum_line_chart memory = {
+    .table = "factors",
+    .footnote = "All else equal: SMs, clocks, latencies, launches, CPU",
+    .interval_footnote =
+        "intervals are of the ratios themselves, draw by draw; the exponent of the "
+        "cache is drawn too unless it was set",
+    .x = {{"cache_rel", "last-level cache, times as it is",
+              "Larger caches, faster memory: GPU and run"},
+        {"bandwidth_rel", "memory bandwidth, times as it is",
+            "Faster memory: GPU and run"}},
+    .x_name = "",
+    .lines = {{"bandwidth_rel", "times the bandwidth", NULL}},
+    .panels = {{.title = "Throughput, times as it is",
+                   .series = {{"speedup"}},
+                   .is_unjudged = true},
+        {.title = "GPU time, times as it is",
+            .series = {{"gpu_time_rel"}},
+            .is_unjudged = true}},
+    .has_bands = true,
+    .is_close_up = true,
+};
+
+/* The design space of Fu et al. 2021 (COPA), and what it does to a run. */
+const struct fulcrum_chart fulcrum_chart_memory = {.name = "memory",
+    .summary =
+        "caches and bandwidths against GPU time and throughput, or what meets a gain",
+    FULCRUM_LINE_CHART(&memory)};
+
+static const struct fulcrum_line_chart scaling = {
+    .table = "rows",
+    .x = {{"gpu_count", "GPUs", NULL}},
+    .x_name = "GPUs",
+    .lines = {{"parallelism", NULL, NULL}},
+    .group_column = "scaling",
+    .panels = {{.title = "Weak scaling: time to the same quality, one GPU over this",
+                   .series = {{"quality_speedup"}},
+                   .is_unjudged = true,
+                   .group = "weak"},
+        {.title = "Weak scaling: steps per second over one GPU",
+            .series = {{"speedup"}},
+            .is_unjudged = true,
+            .group = "weak"},
+        {.title = "Strong scaling: steps per second over one GPU",
+            .series = {{"speedup"}},
+            .is_unjudged = true,
+            .group = "strong"}},
+    .has_bands = true,
+    .is_close_up = true,
+    .ideal_name = "as many times one GPU",
+    .guide_name = "hybrid begins to win",
+};
+
+const struct fulcrum_chart fulcrum_chart_scaling = {.name = "scaling",
+    .summary = "training on many GPUs: weak and strong scaling, where hybrid wins",
+    FULCRUM_LINE_CHART(&scaling)};
+
+/* What is lost is easier seen than in speed-ups. */
+static const struct fulcrum_line_chart efficiency = {
+    .table = "rows",
+    .x = {{"gpu_count", "GPUs", NULL}, {"node_count", "machines", NULL}},
+    .x_name = "",
+    .lines = {{"series", NULL, NULL}},
+    .panels = {{.title = "Parallel efficiency: speed-up divided by the number of "
+                         "machines or GPUs",
+        .series = {{"predicted_frac", NULL, FULCRUM_LINE_SMOOTH},
+            {"observed_frac", "published, held out", FULCRUM_LINE_POINTS}},
+        .is_unjudged = true}},
+    .is_close_up = true,
+    .hollow_column = "held_out",
+    .hollow_text = "no",
+    .hollow_name = "published, seen by the fit",
+};
+
+const struct fulcrum_chart fulcrum_chart_efficiency = {.name = "scaling",
+    .summary = "published speed-ups beside their predictions",
+    FULCRUM_LINE_CHART(&efficiency)};
+
+/*
+ * Time in proportion to 1 / SMs is a straight line of the same slope anywhere, and what
+ * does not need the SMs is a flat one.
+ */
+static const struct fulcrum_line_chart sm_time = {
+    .table = "samples",
+    .x = {{"sm_count", "SMs", NULL}},
+    .x_name = "SMs",
+    .lines = {{"work", NULL, NULL}},
+    .panels = {{.title = "Inference: time of a batch",
+                   .series = {{"inference_fit_s", NULL, FULCRUM_LINE_SMOOTH},
+                       {"inference_s", NULL, FULCRUM_LINE_POINTS}},
+                   .is_unjudged = true},
+        {.title = "Training: time of a step",
+            .series = {{"training_fit_s", NULL, FULCRUM_LINE_SMOOTH},
+                {"training_s", NULL, FULCRUM_LINE_POINTS}},
+            .is_unjudged = true}},
+    .is_log = true,
+    .hollow_column = "state",
+    .hollow_text = "disturbed",
+    .hollow_name = "disturbed sample",
+    .is_disturbed = true,
+};
+
+const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
+    .summary = "times of inference and training on a part of a GPU's SMs",
+    FULCRUM_LINE_CHART(&sm_time)};

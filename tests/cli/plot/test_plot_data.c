@@ -816,14 +816,14 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     static double time_s[] = {2e-3, 1e-3};
     static double rel[] = {1, 1};
     static double disturbed[] = {1, 0};
-    const struct fulcrum_plot_words words = {0};
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_sm_time_data data;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_sm_time_data(calibration, room_with(&words), &data, &err),
-        FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_plot_sm_time_add(calibration, result, &err), FULCRUM_ERR_UNSUPPORTED);
+    fulcrum_result_free(result);
+    result = fulcrum_result_new(NULL);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no series inference_sm"));
     const struct fulcrum_series series = {.name = "inference_sm",
         .unit = "s",
@@ -853,20 +853,24 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     (void)snprintf(
         calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_sm_time_data(calibration, room_with(&words), &data, &err),
-        FULCRUM_OK);
-    CU_ASSERT_STRING_EQUAL(data.text.title, "G, on a part of its SMs");
-    CU_ASSERT_EQUAL(data.inference_count, 1);
-    CU_ASSERT_EQUAL(data.training.samples.count, 0);
-    const struct fulcrum_sm_work *work = &data.inference[0];
-    CU_ASSERT_STRING_EQUAL(work->name, "batch 64");
-    CU_ASSERT_EQUAL(work->samples.disturbed[0], 1);
-    CU_ASSERT_EQUAL(work->fit.count, 64);
+        fulcrum_plot_sm_time_add(calibration, result, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_result_text_of(result, "chart_title"), "G, on a part of its SMs");
+    const struct fulcrum_table *rows = fulcrum_result_table_of(result, "samples");
+    /* Samples, then 64 points of the curve. */
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 66);
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 65, "work").text, "batch 64");
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "state").text, "disturbed");
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "state").text, "");
+    CU_ASSERT_EQUAL(fulcrum_table_at(rows, 1, "inference_s").number, 1e-3);
+    CU_ASSERT(isnan(fulcrum_table_at(rows, 1, "inference_fit_s").number));
+    CU_ASSERT(isnan(fulcrum_table_at(rows, 2, "training_fit_s").number));
     double phi = 0.8 * 132 / 8 + 0.2;
-    suite_assert_close(
-        "8 SMs", work->fit.y[0], 4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
-    suite_assert_close("all", work->fit.y[63], 4e-4 + 64e-5, 1e-9);
-    fulcrum_plot_room_clear(room_with(&no_words));
+    suite_assert_close("8 SMs", fulcrum_table_at(rows, 2, "inference_fit_s").number,
+        4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
+    suite_assert_close("all", fulcrum_table_at(rows, 65, "inference_fit_s").number,
+        4e-4 + 64e-5, 1e-9);
+    fulcrum_result_free(result);
     fulcrum_calibration_free(calibration);
 }
 

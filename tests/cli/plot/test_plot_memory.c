@@ -6,6 +6,7 @@
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 #define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
 
@@ -94,6 +95,27 @@ static void test_components_that_are_none_are_refused(void)
     "cache_rel,bandwidth_rel,gpu_time_rel,gpu_time_rel_lo,gpu_time_rel_hi,speedup,"    \
     "speedup_lo,speedup_hi\n"
 
+/* Draws factors; the caller frees the canvas. */
+static struct fulcrum_canvas *draw_factors(
+    const char *text, enum fulcrum_status status, struct fulcrum_error *err)
+{
+    struct plot_file opened;
+    struct fulcrum_canvas *canvas = NULL;
+    struct fulcrum_result *result = NULL;
+    plot_file_open(&opened, "f.csv", text, "factors");
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_result(&opened.source, &result, NULL), FULCRUM_OK);
+    const struct fulcrum_line_chart_data data = {
+        .chart = &fulcrum_chart_memory, .result = result};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 700, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_memory, canvas, &data, err), status);
+    fulcrum_result_free(result);
+    plot_file_close(&opened);
+    return canvas;
+}
+
 /* The machine's own is the first row, whatever its place along the curve. */
 static void test_factors_are_a_curve_for_each_bandwidth(void)
 {
@@ -102,47 +124,50 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
                                             "0.5,2,1,0.9,1.1,1,0.9,1.1\n"
                                             "1,2,0.94,0.9,0.95,1.02,1,1.05\n"
                                             "4,1,0.92,0.9,0.95,1.04,1,1.05\n";
-    struct plot_file opened;
-    struct fulcrum_lines_data data;
-    plot_file_open(&opened, "f.csv", text, "factors");
-    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
-    CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 2);
-    const struct fulcrum_lines_line *speedup = &data.panels[0].lines[0];
-    const struct fulcrum_lines_line *time = &data.panels[1].lines[0];
-    static const double x[] = {0.5, 1, 4};
-    static const double speedups[] = {0.9, 1, 1.04};
-    static const double times[] = {1.1, 1, 0.92};
-    CU_ASSERT_EQUAL_FATAL(speedup->count, 3);
-    for (size_t i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(speedup->x[i], x[i]);
-        CU_ASSERT_EQUAL(speedup->y[i], speedups[i]);
-        CU_ASSERT_EQUAL(time->y[i], times[i]);
-    }
-    CU_ASSERT_EQUAL(speedup->lo[0], 0.8);
-    CU_ASSERT(data.x_kind == FULCRUM_AXIS_LOG2 && data.interval_name != NULL);
-    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[1].name, "2 times the bandwidth");
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&opened);
+    struct fulcrum_canvas *canvas = draw_factors(text, FULCRUM_OK, NULL);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Throughput, times as it is"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "GPU time, times as it is"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "1 times the bandwidth"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "2 times the bandwidth"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "last-level cache"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "90 % interval"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "draw by draw"), 1);
+    fulcrum_canvas_free(canvas);
 }
 
-static void test_too_many_bandwidths_are_refused(void)
+/* Bandwidths alone are one curve over them; nothing is said of intervals. */
+static void test_bandwidths_alone_are_one_curve(void)
 {
-    static const char text[] = FACTORS_HEAD "1,1,1,,,1,,\n1,2,1,,,1,,\n1,3,1,,,1,,\n"
-                                            "1,4,1,,,1,,\n1,5,1,,,1,,\n1,6,1,,,1,,\n"
-                                            "1,7,1,,,1,,\n1,8,1,,,1,,\n1,9,1,,,1,,\n";
-    struct plot_file opened;
-    struct fulcrum_lines_data data;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    plot_file_open(&opened, "f.csv", text, "factors");
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_memory_data(opened.rows, plot_file_room(), &data, &err),
-        FULCRUM_ERR_RANGE);
-    expect_part(err.detail, "more curves than 8");
-    plot_file_close(&opened);
+    static const char text[] =
+        FACTORS_HEAD "1,1,1,,,1,,\n1,2,0.9,,,1.1,,\n1,4,0.8,,,1.2,,\n";
+    struct fulcrum_canvas *canvas = draw_factors(text, FULCRUM_OK, NULL);
+    CU_ASSERT_EQUAL(count_texts(canvas, "memory bandwidth, times as it is"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "last-level cache"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_odd_factors_are_refused(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {FACTORS_HEAD "1,1,1,,,1,,\n2,1,1,,,1,,\n1,2,1,,,1,,\n1,3,1,,,1,,\n"
+                      "1,4,1,,,1,,\n1,5,1,,,1,,\n1,6,1,,,1,,\n1,7,1,,,1,,\n"
+                      "1,8,1,,,1,,\n1,9,1,,,1,,\n1,10,1,,,1,,\n1,11,1,,,1,,\n"
+                      "1,12,1,,,1,,\n",
+            FULCRUM_ERR_RANGE, "more than 11 lines"},
+        {FACTORS_HEAD "1,1,1,,,many,,\n", FULCRUM_ERR_FORMAT, "speedup = 'many'"},
+        {FACTORS_HEAD "1,1,1,,,1,,\n2,1,1,,,1,,\n2,1,1,,,1,,\n", FULCRUM_ERR_FORMAT,
+            "two points at cache_rel = 2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        fulcrum_canvas_free(draw_factors(cases[i].text, cases[i].status, &err));
+        expect_part(err.detail, cases[i].part);
+    }
 }
 
 int main(int argc, char **argv)
@@ -152,7 +177,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_parts_are_no_more_than_the_whole),
         SUITE_CASE(test_components_that_are_none_are_refused),
         SUITE_CASE(test_factors_are_a_curve_for_each_bandwidth),
-        SUITE_CASE(test_too_many_bandwidths_are_refused),
+        SUITE_CASE(test_bandwidths_alone_are_one_curve),
+        SUITE_CASE(test_odd_factors_are_refused),
     };
     return suite_run("plot_memory", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -7,32 +7,48 @@
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
-
-static void open_text(struct plot_file *out, const char *text)
-{
-    plot_file_open(out, text[0] == '{' ? "c.json" : "c.csv", text, "rows");
-    CU_ASSERT_EQUAL(out->source.content, FULCRUM_PLOT_SCALING);
-}
+#include "tests/support/texts.h"
 
 /* A file, and what is made of it. */
 struct drawn {
-    struct plot_file file;
-    struct fulcrum_lines_data data;
+    struct fulcrum_result *result;
+    struct fulcrum_canvas *canvas;
 };
+
+static enum fulcrum_status try_text(
+    struct drawn *out, const char *text, struct fulcrum_error *err)
+{
+    struct plot_file file;
+    *out = (struct drawn){.result = NULL};
+    plot_file_open(&file, "c.csv", text, "rows");
+    CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_SCALING);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_result(&file.source, &out->result, NULL), FULCRUM_OK);
+    plot_file_close(&file);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&out->canvas, 900, 700, NULL), FULCRUM_OK);
+    const struct fulcrum_line_chart_data data = {
+        .chart = &fulcrum_chart_scaling, .result = out->result};
+    enum fulcrum_status status = fulcrum_plot_scaling_add(out->result, err);
+    return status == FULCRUM_OK
+               ? fulcrum_chart_draw(&fulcrum_chart_scaling, out->canvas, &data, err)
+               : status;
+}
 
 static void draw_text(struct drawn *out, const char *text)
 {
-    *out = (struct drawn){.data = {.text = {.title = NULL}}};
-    open_text(&out->file, text);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_data(out->file.rows, plot_file_room(), &out->data, NULL),
-        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(try_text(out, text, NULL), FULCRUM_OK);
 }
 
 static void close_drawn(struct drawn *drawn)
 {
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&drawn->file);
+    fulcrum_canvas_free(drawn->canvas);
+    fulcrum_result_free(drawn->result);
+}
+
+/* How often the picture says it. */
+static size_t says(const struct drawn *drawn, const char *text)
+{
+    return count_texts(drawn->canvas, text);
 }
 
 #define HEAD "scaling,gpu_count,model_parallel_gpu_count,speedup,quality_speedup\n"
@@ -44,24 +60,22 @@ static void test_panels_are_quality_weak_and_strong(void)
                                     "strong,4,1,3,3\n";
     struct drawn drawn;
     draw_text(&drawn, text);
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panel_count, 3);
-    expect_part(drawn.data.panels[0].title, "same quality");
-    expect_part(drawn.data.panels[1].title, "Weak scaling: steps");
-    expect_part(drawn.data.panels[2].title, "Strong");
+    CU_ASSERT_EQUAL(says(&drawn, "time to the same quality"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "Weak scaling: steps"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "Strong scaling: steps"), 1);
     /* The ideal line first, then a line for each way to split the network. */
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panels[0].line_count, 3);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[0].look, FULCRUM_LINE_SMOOTH);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[0].y[1], 4.0);
-    expect_part(drawn.data.panels[0].lines[1].name, "data-parallel");
-    expect_part(drawn.data.panels[0].lines[2].name, "2 GPUs to a worker");
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[2].y[1], 2.9);
+    CU_ASSERT_EQUAL(says(&drawn, "as many times one GPU"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "data-parallel"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "hybrid, 2 GPUs to a worker"), 1);
     /* Hybrid wins at 4 GPUs by quality, never by steps. */
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panels[0].guide_count, 1);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].guides[0], 4.0);
-    expect_part(drawn.data.panels[0].finding, "2 to a worker win from 4 GPUs on");
-    CU_ASSERT_EQUAL(drawn.data.panels[1].guide_count, 0);
-    CU_ASSERT_PTR_NULL(drawn.data.panels[1].finding);
-    CU_ASSERT_PTR_NOT_NULL(drawn.data.guide_name);
+    const struct fulcrum_table *guides =
+        fulcrum_result_table_of(drawn.result, "guides");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(guides), 1);
+    CU_ASSERT_EQUAL(fulcrum_table_at(guides, 0, "panel").number, 0.0);
+    CU_ASSERT_EQUAL(fulcrum_table_at(guides, 0, "x").number, 4.0);
+    CU_ASSERT_EQUAL(says(&drawn, "2 to a worker win from 4 GPUs on"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "hybrid begins to win"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "interval"), 0);
     close_drawn(&drawn);
 }
 
@@ -80,14 +94,9 @@ static void test_intervals_are_bands(void)
                                           "strong,4,2,3.1,2,4,3.1,2,4,0.6\n";
     struct drawn drawn;
     draw_text(&drawn, text);
-    CU_ASSERT_EQUAL_FATAL(drawn.data.panel_count, 3);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[1].lo[1], 2.0);
-    CU_ASSERT_EQUAL(drawn.data.panels[0].lines[2].hi[0], 3.4);
-    CU_ASSERT_EQUAL(drawn.data.panels[1].lines[1].lo[1], 3.5);
-    CU_ASSERT_PTR_NULL(drawn.data.panels[1].lines[0].lo);
-    expect_part(drawn.data.panels[0].finding, "from 4 GPUs on (83 % of draws)");
-    expect_part(drawn.data.panels[2].finding, "from 4 GPUs on (60 % of draws)");
-    CU_ASSERT_PTR_NOT_NULL(drawn.data.interval_name);
+    CU_ASSERT_EQUAL(says(&drawn, "from 4 GPUs on (83 % of draws)"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "from 4 GPUs on (60 % of draws)"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "90 % interval"), 1);
     close_drawn(&drawn);
 }
 
@@ -96,79 +105,98 @@ static void test_unknown_quality_has_no_panel(void)
     static const char text[] = HEAD "weak,1,1,1,1\nweak,2,1,2,\n";
     struct drawn drawn;
     draw_text(&drawn, text);
-    CU_ASSERT_EQUAL(drawn.data.panel_count, 1);
-    CU_ASSERT_PTR_NULL(drawn.data.guide_name);
-    CU_ASSERT_PTR_NULL(drawn.data.interval_name);
+    CU_ASSERT_EQUAL(says(&drawn, "quality"), 0);
+    CU_ASSERT_EQUAL(says(&drawn, "Weak scaling: steps"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "Strong"), 0);
+    CU_ASSERT_EQUAL(says(&drawn, "begins to win"), 0);
+    CU_ASSERT_EQUAL(says(&drawn, "interval"), 0);
     close_drawn(&drawn);
 }
 
 static void expect_refusal(const char *text, enum fulcrum_status status)
 {
-    struct plot_file opened;
-    struct fulcrum_lines_data data;
-    open_text(&opened, text);
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_scaling_data(opened.rows, plot_file_room(), &data, NULL), status);
-    plot_file_close(&opened);
+    struct drawn drawn;
+    CU_ASSERT_EQUAL(try_text(&drawn, text, NULL), status);
+    close_drawn(&drawn);
 }
 
 static void test_odd_files_are_refused(void)
 {
-    expect_refusal(
-        "{\"schema\": {\"name\": \"fulcrum-cluster\", \"version\": 1}, \"rows\": []}",
-        FULCRUM_ERR_FORMAT);
     expect_refusal(HEAD "weak,x,1,1,1\n", FULCRUM_ERR_FORMAT);
     expect_refusal(HEAD "weak,0,1,1,1\n", FULCRUM_ERR_FORMAT);
     expect_refusal(HEAD "weak,1,,1,1\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,64,1,1,1\nweak,64,2,1,1\nweak,64,4,1,1\n"
-                        "weak,64,8,1,1\nweak,64,16,1,1\nweak,64,32,1,1\n"
-                        "weak,64,64,1,1\n",
+    expect_refusal(
+        HEAD "weak,2,1,1,1\nweak,2,1,2,1\nstrong,2,1,2,1\n", FULCRUM_ERR_FORMAT);
+    expect_refusal(HEAD "weak,64,1,1,1\nweak,64,2,1,1\nweak,64,3,1,1\n"
+                        "weak,64,4,1,1\nweak,64,5,1,1\nweak,64,6,1,1\n"
+                        "weak,64,7,1,1\nweak,64,8,1,1\nweak,64,9,1,1\n"
+                        "weak,64,10,1,1\nweak,64,11,1,1\nweak,64,12,1,1\n",
         FULCRUM_ERR_RANGE);
+}
+
+/* Predicts a reference and takes its speed-ups; `out` is freed by the caller. */
+static enum fulcrum_status take_reference(
+    const char *name, struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation validation = {.reference = NULL};
+    *out = fulcrum_result_new(NULL);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
+    enum fulcrum_status status =
+        fulcrum_plot_scaling_of_reference(&validation, *out, err);
+    fulcrum_validation_clear(&validation);
+    fulcrum_reference_free(reference);
+    return status;
 }
 
 static void test_published_speedups_stand_beside_their_predictions(void)
 {
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_validation validation = {.reference = NULL};
-    struct fulcrum_lines_data data;
+    struct drawn drawn = {.result = NULL};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("gmidrl-table5-multinode", &reference, NULL),
+        take_reference("gmidrl-table5-multinode", &drawn.result, NULL), FULCRUM_OK);
+    const struct fulcrum_table *rows = fulcrum_result_table_of(drawn.result, "rows");
+    /* Four curves of four machines. */
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 16);
+    size_t checked = 0;
+    for (size_t i = 0; i < 4; i++) {
+        double nodes = fulcrum_table_at(rows, i, "node_count").number;
+        const char *held_out = fulcrum_table_at(rows, i, "held_out").text;
+        /* 3.28 on four machines, held out; 1.84 on two, fitted. */
+        if (nodes == 4.0) {
+            suite_assert_close(
+                "four", fulcrum_table_at(rows, i, "observed_frac").number, 0.82, 1e-12);
+            CU_ASSERT_STRING_EQUAL(held_out, "yes");
+            checked++;
+        } else if (nodes == 2.0) {
+            CU_ASSERT_STRING_EQUAL(held_out, "no");
+            checked++;
+        }
+    }
+    CU_ASSERT_EQUAL(checked, 2);
+    const struct fulcrum_line_chart_data data = {
+        .chart = &fulcrum_chart_efficiency, .result = drawn.result};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_canvas_new(&drawn.canvas, 900, 700, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_efficiency, drawn.canvas, &data, NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_of_reference(&validation, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
-    CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 8);
-    const struct fulcrum_lines_line *points = &data.panels[0].lines[4];
-    CU_ASSERT_EQUAL_FATAL(points->count, 4);
-    CU_ASSERT_EQUAL(points->look, FULCRUM_LINE_POINTS);
-    /* 3.28 on four machines, held out; 1.84 on two, fitted. */
-    suite_assert_close("four", points->y[2], 0.82, 1e-12);
-    CU_ASSERT_EQUAL(points->hollow[2], 0);
-    CU_ASSERT_EQUAL(points->hollow[1], 1);
-    fulcrum_plot_room_clear(plot_file_room());
-    fulcrum_validation_clear(&validation);
-    fulcrum_reference_free(reference);
+    CU_ASSERT_EQUAL(says(&drawn, "machines"), 2); /* title and axis */
+    CU_ASSERT_EQUAL(says(&drawn, ", predicted"), 4);
+    CU_ASSERT_EQUAL(says(&drawn, "published, held out"), 1);
+    CU_ASSERT_EQUAL(says(&drawn, "published, seen by the fit"), 1);
+    close_drawn(&drawn);
 }
 
 static void test_references_of_other_kinds_are_refused(void)
 {
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_validation validation = {.reference = NULL};
-    struct fulcrum_lines_data data;
+    struct fulcrum_result *result = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("pal2019-abstract", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_scaling_of_reference(&validation, plot_file_room(), &data, &err),
-        FULCRUM_ERR_UNSUPPORTED);
+        take_reference("pal2019-abstract", &result, &err), FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no speedup_over_one_node");
-    fulcrum_validation_clear(&validation);
-    fulcrum_reference_free(reference);
+    fulcrum_result_free(result);
 }
 
 int main(int argc, char **argv)

@@ -247,22 +247,37 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
     return fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL);
 }
 
+/* Seconds: an inference and its curve, a training step and its curve. */
+static void add_sm_sample(struct fulcrum_table *table, const char *work, double x,
+    const double seconds[4], bool is_disturbed)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "work", NULL, work);
+    fulcrum_table_number(table, "sm_count", NULL, x);
+    fulcrum_table_number(table, "inference_s", NULL, seconds[0]);
+    fulcrum_table_number(table, "inference_fit_s", NULL, seconds[1]);
+    fulcrum_table_number(table, "training_s", NULL, seconds[2]);
+    fulcrum_table_number(table, "training_fit_s", NULL, seconds[3]);
+    fulcrum_table_text(table, "state", NULL, is_disturbed ? "disturbed" : "");
+}
+
 static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    size_t count = data_case->count;
-    const struct fulcrum_sm_work works[] = {
-        {"batch 1", {store->x, store->mid[0], store->disturbed, count},
-            {store->x, store->hi[0], count}},
-        {long_text, {store->x, store->mid[1], NULL, count}, {NULL, NULL, 0}},
-        {"training", {store->x, store->mid[2], NULL, count},
-            {store->x, store->lo[0], count / 2}},
-    };
-    const struct fulcrum_sm_time_data data = {.text = text_of(data_case),
-        .inference = works,
-        .inference_count = 2,
-        .training = works[2]};
-    return fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+    for (size_t i = 0; i < data_case->count; i++) {
+        const double none = (double)NAN;
+        const double first[] = {store->mid[0][i], store->hi[0][i], none, none};
+        const double second[] = {store->mid[1][i], none, none, none};
+        const double training[] = {none, none, store->mid[2][i],
+            i < data_case->count / 2 ? store->lo[0][i] : none};
+        add_sm_sample(table, "batch 1", store->x[i], first, store->disturbed[i]);
+        add_sm_sample(table, long_text, store->x[i], second, false);
+        add_sm_sample(table, "training", store->x[i], training, false);
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_sm_time, result, text_of(data_case), NULL);
 }
 
 /* Points on the curve, beyond its ends and without a place, from two references. */
@@ -407,69 +422,78 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
     return draw_result(canvas, &fulcrum_chart_node, result, text_of(data_case), NULL);
 }
 
-static struct fulcrum_lines_line a_line(const struct store *store, const char *name,
-    size_t j, const struct data_case *data_case)
-{
-    return (struct fulcrum_lines_line){.name = name,
-        .x = store->x,
-        .y = store->mid[j],
-        .count = data_case->count,
-        .style = j};
-}
-
+/* Bands, gaps and a guide; a line of long words, one of a single point. */
 static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static const unsigned char hollow[] = {1, 0, 1, 0};
-    const double guide = 1;
-    struct fulcrum_lines_line lines[] = {
-        a_line(store, "as many times one GPU", 0, data_case),
-        a_line(store, long_text, 1, data_case), a_line(store, NULL, 2, data_case)};
-    lines[1].look = FULCRUM_LINE_MARKED;
-    lines[1].lo = store->lo[1];
-    lines[1].hi = store->hi[1];
-    lines[2].look = FULCRUM_LINE_POINTS;
-    lines[2].hollow = hollow;
-    lines[2].count = data_case->count > 3 ? 4 : 0;
-    const struct fulcrum_lines_panel panels[] = {
-        {"Weak", long_text, lines, 2, &guide, 1, FULCRUM_AXIS_LOG2},
-        {"Strong", NULL, lines, 3, NULL, 0, FULCRUM_AXIS_LINEAR}};
-    const struct fulcrum_lines_data data = {.text = text_of(data_case),
-        .x_label = "GPUs",
-        .guide_name = "hybrid begins to win",
-        .hollow_name = "seen",
-        .interval_name = "90 % interval",
-        .x_kind = FULCRUM_AXIS_LOG2,
-        .panels = panels,
-        .panel_count = 2};
-    return fulcrum_chart_draw(&fulcrum_chart_scaling, canvas, &data, NULL);
+    static const char *const names[] = {"data-parallel", long_text, "one point"};
+    static const char *const groups[] = {"weak", "strong"};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-cluster");
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
+    size_t count = data_case->count < 256 ? data_case->count : 256;
+    for (size_t i = 0; i < 4 * count + (count > 0 ? 1 : 0); i++) {
+        size_t line = i / count / 2;
+        size_t k = line < 2 ? i % count : 0;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "parallelism", NULL, names[line]);
+        fulcrum_table_text(table, "scaling", NULL, groups[i / count % 2]);
+        fulcrum_table_number(table, "gpu_count", NULL, store->x[k]);
+        fulcrum_table_estimate(table, "speedup", NULL, store->mid[line][k],
+            store->lo[line][k], store->hi[line][k]);
+        fulcrum_table_number(
+            table, "quality_speedup", NULL, line == 1 ? (double)NAN : store->mid[1][k]);
+    }
+    for (size_t i = 0; i < 3 && count > 0; i++) {
+        fulcrum_table_row(guides);
+        fulcrum_table_number(guides, "panel", NULL, (double)i);
+        fulcrum_table_number(guides, "x", NULL, store->x[count / 2]);
+        fulcrum_table_text(guides, "text", NULL, long_text);
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_scaling, result, text_of(data_case), NULL);
 }
 
+/* What was published beside its curves, some of it seen by the fit. */
+static enum fulcrum_status draw_efficiency(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static const char *const names[] = {"a curve", long_text};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    for (size_t i = 0; i < 2 * data_case->count; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "series", NULL, names[i % 2]);
+        fulcrum_table_number(table, "node_count", NULL, store->x[i / 2]);
+        fulcrum_table_number(table, "predicted_frac", NULL, store->mid[i % 2][i / 2]);
+        fulcrum_table_number(table, "observed_frac", NULL,
+            i % 7 == 0 ? store->hi[i % 2][i / 2] : (double)NAN);
+        fulcrum_table_text(table, "held_out", NULL, i % 3 == 0 ? "no" : "yes");
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_efficiency, result, text_of(data_case), NULL);
+}
+
+/* Three bandwidths, one without intervals, one of a single point. */
 static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const double bound = 0.1;
-    bool is_log2 = data_case->count % 2 == 0;
-    struct fulcrum_lines_line lines[] = {
-        a_line(store, "1.6 times the bandwidth", 0, data_case),
-        a_line(store, long_text, 1, data_case), a_line(store, "a point", 2, data_case)};
-    lines[0].look = is_log2 ? FULCRUM_LINE_MARKED : FULCRUM_LINE_SMOOTH;
-    lines[1].look = lines[0].look;
-    lines[1].lo = store->lo[1];
-    lines[1].hi = store->hi[1];
-    lines[2].look = FULCRUM_LINE_POINTS;
-    lines[2].count = data_case->count > 0 ? 1 : 0;
-    const struct fulcrum_lines_panel panels[] = {
-        {"Throughput", long_text, lines, 3, &bound, 1, FULCRUM_AXIS_LINEAR},
-        {"GPU time", NULL, lines, 2, NULL, 0, FULCRUM_AXIS_LINEAR}};
-    const struct fulcrum_lines_data data = {.text = text_of(data_case),
-        .x_label = "cache",
-        .guide_name = "least share",
-        .interval_name = "90 % interval",
-        .x_kind = is_log2 ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR,
-        .panels = panels,
-        .panel_count = 2};
-    return fulcrum_chart_draw(&fulcrum_chart_memory, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
+    struct fulcrum_table *table = fulcrum_result_table(result, "factors", NULL);
+    size_t count = data_case->count;
+    for (size_t i = 0; i < 2 * count + (count > 0 ? 1 : 0); i++) {
+        size_t line = i / count;
+        size_t k = line < 2 ? i % count : 0;
+        double none = (double)NAN;
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, "cache_rel", NULL, store->x[k]);
+        fulcrum_table_number(table, "bandwidth_rel", NULL, 1.0 + 0.6 * (double)line);
+        fulcrum_table_estimate(table, "speedup", NULL, store->mid[line][k],
+            line == 1 ? store->lo[1][k] : none, line == 1 ? store->hi[1][k] : none);
+        fulcrum_table_number(
+            table, "gpu_time_rel", NULL, line < 2 ? store->mid[line][k] : none);
+    }
+    return draw_result(canvas, &fulcrum_chart_memory, result, text_of(data_case), NULL);
 }
 
 static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
@@ -636,6 +660,7 @@ static const struct chart_case {
     {"gpu-time and runs", draw_gpu_time_and_runs},
     {"memory", draw_memory},
     {"scaling", draw_scaling},
+    {"efficiency", draw_efficiency},
     {"node", draw_node},
     {"partition", draw_partition},
     {"parity", draw_parity},
@@ -1007,31 +1032,34 @@ static void test_calibration_says_what_was_not_measured(void)
 static void test_sm_time_has_a_panel_for_what_was_measured(void)
 {
     static const double sms[] = {8, 40, 132};
-    static const double time_s[] = {8e-3, 2e-3, 1e-3};
-    static const unsigned char disturbed[] = {0, 1, 0};
-    const struct fulcrum_sm_work works[] = {
-        {"batch 1", {sms, time_s, disturbed, 3}, {sms, time_s, 3}},
-        {"batch 64", {sms, time_s, NULL, 3}, {NULL, NULL, 0}}};
-    struct fulcrum_sm_time_data data = {.inference = works, .inference_count = 2};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_texts(canvas, "Inference: time of a batch"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "batch 64"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed sample"), 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
-    fulcrum_canvas_free(canvas);
-    data.training = works[1];
-    canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
-    data.inference_count = 5;
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
+    for (int trains = 0; trains < 2; trains++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+        struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+        const struct fulcrum_chart_text text = {NULL, NULL, NULL};
+        const double none = (double)NAN;
+        for (size_t i = 0; i < 3; i++) {
+            const double fitted[] = {8e-2 / sms[i], 8e-2 / sms[i], none, none};
+            const double plain[] = {9e-2 / sms[i], none, none, none};
+            const double training[] = {none, none, trains ? 1.0 : none, none};
+            add_sm_sample(table, "batch 1", sms[i], fitted, i == 1);
+            /* Samples may repeat. */
+            add_sm_sample(table, "batch 1", sms[i], plain, false);
+            add_sm_sample(table, "batch 64", sms[i], plain, false);
+            add_sm_sample(table, "training", sms[i], training, false);
+        }
+        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_sm_time, result, text, NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(count_texts(canvas, "Inference: time of a batch"), 1);
+        CU_ASSERT_EQUAL(
+            count_texts(canvas, "Training: time of a step"), (size_t)trains);
+        CU_ASSERT_EQUAL(count_texts(canvas, "batch 64"), 1);
+        CU_ASSERT_EQUAL(count_texts(canvas, "training"), (size_t)trains);
+        CU_ASSERT_EQUAL(count_texts(canvas, "disturbed sample"), 1);
+        CU_ASSERT(count_texts(canvas, " ms") > 0);
+        CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), trains ? 2 : 1);
+        fulcrum_canvas_free(canvas);
+    }
 }
 
 /* A sweep over SMs. */
@@ -1247,45 +1275,26 @@ static void test_partition_refuses_odd_parts(void)
     fulcrum_canvas_free(canvas);
 }
 
-/* `lines` in the first of so many panels; counts those named, if it is drawn. */
-static enum fulcrum_status draw_lines(const struct fulcrum_lines_line *lines,
-    size_t line_count, size_t panel_count, size_t *named)
-{
-    struct fulcrum_lines_panel panels[FULCRUM_LINES_PANELS_MAX + 1] = {
-        {.title = "a", .lines = lines, .line_count = line_count}};
-    const struct fulcrum_lines_data data = {.guide_name = "a guide",
-        .hollow_name = "seen",
-        .interval_name = "an interval",
-        .panels = panels,
-        .panel_count = panel_count};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    enum fulcrum_status status =
-        fulcrum_chart_draw(&fulcrum_chart_scaling, canvas, &data, NULL);
-    *named = count_texts(canvas, lines[0].name);
-    fulcrum_canvas_free(canvas);
-    return status;
-}
-
 static void test_there_is_room_for_so_many_lines(void)
 {
-    static const double x[] = {1, 2};
-    struct fulcrum_lines_line lines[FULCRUM_LINES_MAX + 1];
-    for (size_t i = 0; i <= FULCRUM_LINES_MAX; i++) {
-        lines[i] = (struct fulcrum_lines_line){.name = "one of many",
-            .x = x,
-            .y = x,
-            .count = 2,
-            .style = i,
-            .look = FULCRUM_LINE_MARKED};
+    enum { LINES = 11 };
+    for (size_t count = LINES; count <= LINES + 1; count++) {
+        struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
+        struct fulcrum_table *table = fulcrum_result_table(result, "factors", NULL);
+        struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+        const struct fulcrum_chart_text text = {NULL, NULL, NULL};
+        for (size_t i = 0; i < 2 * count; i++) {
+            fulcrum_table_row(table);
+            fulcrum_table_number(table, "cache_rel", NULL, (double)(i / count + 1));
+            fulcrum_table_number(table, "bandwidth_rel", NULL, (double)(i % count + 1));
+            fulcrum_table_number(table, "speedup", NULL, (double)i);
+        }
+        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_memory, result, text, NULL),
+            count == LINES ? FULCRUM_OK : FULCRUM_ERR_RANGE);
+        CU_ASSERT_EQUAL(count_texts(canvas, "times the bandwidth"),
+            count == LINES ? (size_t)LINES : 0);
+        fulcrum_canvas_free(canvas);
     }
-    size_t named = 0;
-    CU_ASSERT_EQUAL(draw_lines(lines, FULCRUM_LINES_MAX, 1, &named), FULCRUM_OK);
-    CU_ASSERT_EQUAL(named, (size_t)FULCRUM_LINES_MAX);
-    CU_ASSERT_EQUAL(
-        draw_lines(lines, FULCRUM_LINES_MAX + 1, 1, &named), FULCRUM_ERR_RANGE);
-    CU_ASSERT_EQUAL(draw_lines(lines, 1, FULCRUM_LINES_PANELS_MAX, &named), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        draw_lines(lines, 1, FULCRUM_LINES_PANELS_MAX + 1, &named), FULCRUM_ERR_RANGE);
 }
 
 static void test_stages_show_halves_only_where_they_are_known(void)
