@@ -49,11 +49,11 @@ static const struct plotter {
 } plotters[] = {
     {&fulcrum_chart_pareto, FULCRUM_PLOT_SWEEP, "point", fulcrum_plot_front},
     {&fulcrum_chart_heat, FULCRUM_PLOT_SWEEP, two_fields, fulcrum_plot_heat},
-    {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", fulcrum_plot_actors},
-    {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", fulcrum_plot_sm},
-    {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_ratio},
-    {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_runtime},
-    {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_power},
+    {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", fulcrum_plot_lines},
+    {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", fulcrum_plot_lines},
+    {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
+    {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
+    {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_breakdown, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_breakdown},
     {&fulcrum_chart_breakdown, FULCRUM_PLOT_PREDICTION, NULL, fulcrum_plot_breakdown},
     {&fulcrum_chart_measured, FULCRUM_PLOT_MEASURED, NULL, fulcrum_plot_measured},
@@ -62,16 +62,16 @@ static const struct plotter {
     {&fulcrum_chart_stages, FULCRUM_PLOT_STAGES, NULL, fulcrum_plot_stages},
     {&fulcrum_chart_stages, FULCRUM_PLOT_REFERENCE, "simulation_frac",
         fulcrum_plot_stages},
-    {&fulcrum_chart_scaling, FULCRUM_PLOT_SCALING, NULL, fulcrum_plot_scaling},
+    {&fulcrum_chart_scaling, FULCRUM_PLOT_SCALING, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_scaling, FULCRUM_PLOT_REFERENCE, "speedup_over_one_node",
-        fulcrum_plot_scaling},
+        fulcrum_plot_efficiency},
     {&fulcrum_chart_scaling, FULCRUM_PLOT_REFERENCE, "speedup_over_one_gpu",
-        fulcrum_plot_scaling},
+        fulcrum_plot_efficiency},
     {&fulcrum_chart_gpu_time, FULCRUM_PLOT_REFERENCE, NULL, fulcrum_plot_gpu_time},
     {&fulcrum_chart_gpu_time, FULCRUM_PLOT_COMPONENTS, NULL, fulcrum_plot_components},
-    {&fulcrum_chart_memory, FULCRUM_PLOT_MEMORY, NULL, fulcrum_plot_memory},
+    {&fulcrum_chart_memory, FULCRUM_PLOT_MEMORY, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_partition, FULCRUM_PLOT_PLACEMENTS, NULL, fulcrum_plot_partition},
-    {&fulcrum_chart_node, FULCRUM_PLOT_NODE, NULL, fulcrum_plot_node},
+    {&fulcrum_chart_node, FULCRUM_PLOT_NODE, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, fulcrum_plot_parity},
     {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, NULL, fulcrum_plot_posterior},
     {&fulcrum_chart_tornado, FULCRUM_PLOT_SENSITIVITY, NULL, fulcrum_plot_tornado},
@@ -373,6 +373,7 @@ static enum fulcrum_status run(
         TRY_OR_END(choose_plotter(&job, &plotter, err));
     }
     TRY_OR_END(check_content(settings, &job, plotter, context, err));
+    job.chart = plotter->chart;
     status = plotter->draw(&job, err);
 end:
     fulcrum_plot_job_clear(&job);

@@ -259,32 +259,19 @@ static struct fulcrum_sm_fit stored_fit(
 }
 
 /* A sample, or a point of its curve; what is not known is left out of the chart. */
-struct sm_row {
-    double sm_count;
-    double sample_s;
-    double fit_s;
-    bool is_disturbed;
-};
-
 static void add_sm_row(struct fulcrum_table *table, const struct fulcrum_series *series,
-    const struct sm_row *row)
+    double sm_count, double sample_s, double fit_s)
 {
     bool trains = strcmp(series->name, "train_sm") == 0;
     char work[80];
     (void)snprintf(
         work, sizeof work, "%s%.64s", trains ? "training " : "", series->condition);
     fulcrum_table_row(table);
+    fulcrum_table_text(table, "series", NULL, series->name);
     fulcrum_table_text(table, "work", NULL, work);
-    fulcrum_table_number(table, "sm_count", NULL, row->sm_count);
-    fulcrum_table_number(
-        table, "inference_s", NULL, trains ? FULCRUM_UNKNOWN : row->sample_s);
-    fulcrum_table_number(
-        table, "inference_fit_s", NULL, trains ? FULCRUM_UNKNOWN : row->fit_s);
-    fulcrum_table_number(
-        table, "training_s", NULL, trains ? row->sample_s : FULCRUM_UNKNOWN);
-    fulcrum_table_number(
-        table, "training_fit_s", NULL, trains ? row->fit_s : FULCRUM_UNKNOWN);
-    fulcrum_table_text(table, "state", NULL, row->is_disturbed ? "disturbed" : "");
+    fulcrum_table_number(table, "sm_count", NULL, sm_count);
+    fulcrum_table_number(table, "sample_s", NULL, sample_s);
+    fulcrum_table_number(table, "fit_s", NULL, fit_s);
 }
 
 /* Samples, and the curve as far as they go, SMs by a constant factor. */
@@ -298,9 +285,9 @@ static void add_sm_series(struct fulcrum_table *table,
     for (size_t i = 0; i < series->count; i++) {
         low = fmin(low, series->x[i]);
         high = fmax(high, series->x[i]);
-        add_sm_row(table, series,
-            &(struct sm_row){series->x[i], series->value[i], FULCRUM_UNKNOWN,
-                series->disturbed[i] > 0.0});
+        add_sm_row(table, series, series->x[i], series->value[i], FULCRUM_UNKNOWN);
+        fulcrum_table_text(
+            table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
     }
     if (strncmp(series->condition, "batch ", strlen("batch ")) == 0 &&
         strcmp(series->name, "inference_sm") == 0) {
@@ -310,9 +297,9 @@ static void add_sm_series(struct fulcrum_table *table,
     for (size_t i = 0; i < CURVE_POINTS && high > low; i++) {
         double share = (double)i / (CURVE_POINTS - 1);
         struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};
-        add_sm_row(table, series,
-            &(struct sm_row){point.sm_count, FULCRUM_UNKNOWN,
-                fulcrum_sm_fit_s(&fit, &point), false});
+        add_sm_row(table, series, point.sm_count, FULCRUM_UNKNOWN,
+            fulcrum_sm_fit_s(&fit, &point));
+        fulcrum_table_text(table, "state", NULL, "");
     }
 }
 

@@ -196,9 +196,9 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
 
 /* What charts need beside the columns of what was read. */
 static enum fulcrum_status complete(const struct fulcrum_plot_job *job,
-    const struct fulcrum_chart *chart, struct fulcrum_result *result,
-    struct fulcrum_error *err)
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_chart *chart = job->chart;
     static const struct {
         const struct fulcrum_chart *chart;
         enum fulcrum_plot_curves kind;
@@ -234,38 +234,22 @@ static enum fulcrum_status draw_lines(const struct fulcrum_plot_job *job,
     return name_file(job, plot_save(job, chart, &data, err), err);
 }
 
-/* A chart of lines, from the columns of what was read. */
-static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
-    const struct fulcrum_chart *chart, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_lines(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
     TRY(fulcrum_plot_source_result(&job->source, &result, err));
-    enum fulcrum_status status = complete(job, chart, result, err);
+    enum fulcrum_status status = complete(job, result, err);
     if (status == FULCRUM_OK) {
-        status = draw_lines(job, chart, result, err);
+        status = draw_lines(job, job->chart, result, err);
     }
     fulcrum_result_free(result);
     return status;
 }
 
-enum fulcrum_status fulcrum_plot_node(
+enum fulcrum_status fulcrum_plot_efficiency(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    return plot_lines(job, &fulcrum_chart_node, err);
-}
-
-enum fulcrum_status fulcrum_plot_memory(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_memory, err);
-}
-
-enum fulcrum_status fulcrum_plot_scaling(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
-        return plot_lines(job, &fulcrum_chart_scaling, err);
-    }
     TRY(predict_reference(job, err));
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     enum fulcrum_status status =
@@ -329,12 +313,6 @@ enum fulcrum_status fulcrum_plot_tornado(
 }
 
 /* Charts of sweeps. */
-
-enum fulcrum_status fulcrum_plot_ratio(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_ratio, err);
-}
 
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
@@ -433,28 +411,4 @@ enum fulcrum_status fulcrum_plot_breakdown(
 end:
     fleet_free(&fleet);
     return status;
-}
-
-enum fulcrum_status fulcrum_plot_actors(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_actors, err);
-}
-
-enum fulcrum_status fulcrum_plot_runtime(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_runtime, err);
-}
-
-enum fulcrum_status fulcrum_plot_power(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_power, err);
-}
-
-enum fulcrum_status fulcrum_plot_sm(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return plot_lines(job, &fulcrum_chart_sm, err);
 }

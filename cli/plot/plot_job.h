@@ -16,6 +16,7 @@ struct fulcrum_plot_taker {
 
 struct fulcrum_plot_job {
     struct fulcrum_plot_source source;
+    const struct fulcrum_chart *chart;    /* that fulcrum_plot_lines draws */
     struct fulcrum_plot_names references; /* to lay over a sweep */
     const char *machines;                 /* NULL: those that the chart knows best */
     struct fulcrum_plot_names more;       /* files beside the source, of a breakdown */
@@ -54,13 +55,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
 typedef enum fulcrum_status fulcrum_plot_draw(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
-fulcrum_plot_draw fulcrum_plot_ratio, fulcrum_plot_actors, fulcrum_plot_runtime,
-    fulcrum_plot_power, fulcrum_plot_sm, fulcrum_plot_heat, fulcrum_plot_front,
+fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_front,
     fulcrum_plot_breakdown, fulcrum_plot_gpu_time, fulcrum_plot_components,
-    fulcrum_plot_memory, fulcrum_plot_partition, fulcrum_plot_node,
-    fulcrum_plot_scaling, fulcrum_plot_parity, fulcrum_plot_posterior,
-    fulcrum_plot_measured, fulcrum_plot_stages, fulcrum_plot_calibration,
-    fulcrum_plot_sm_time, fulcrum_plot_tornado;
+    fulcrum_plot_partition, fulcrum_plot_efficiency, fulcrum_plot_parity,
+    fulcrum_plot_posterior, fulcrum_plot_measured, fulcrum_plot_stages,
+    fulcrum_plot_calibration, fulcrum_plot_sm_time, fulcrum_plot_tornado;
 
 /* Gives back what drawing has left in the job, but not its source. */
 void fulcrum_plot_job_clear(struct fulcrum_plot_job *job);

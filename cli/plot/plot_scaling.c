@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
@@ -11,100 +10,59 @@
 #include "model/quantity.h"
 #include "model/try.h"
 
-/* Panels, from above. */
-enum { QUALITY, WEAK, STRONG, PANELS };
-
 /* What `fulcrum cluster` wrote. */
-
-/* What of a row the charts show. NAN: not in that panel. */
-struct spot {
-    double gpus;
-    double parts; /* GPUs to a worker */
-    double speedup[PANELS];
-    double sooner_frac; /* draws in which these parts win */
-    bool wins[PANELS];  /* over data-parallel workers on as many GPUs */
-};
 
 static double number_at(const struct fulcrum_table *rows, size_t row, const char *key)
 {
     return fulcrum_table_at(rows, row, key).number;
 }
 
-static struct spot spot_of(const struct fulcrum_table *rows, size_t row)
+static bool is_strong(const struct fulcrum_table *rows, size_t row)
 {
     const char *scaling = fulcrum_table_at(rows, row, "scaling").text;
-    bool is_strong = scaling != NULL && strcmp(scaling, "strong") == 0;
-    double speedup = number_at(rows, row, "speedup");
-    double quality = number_at(rows, row, "quality_speedup");
-    return (struct spot){.gpus = number_at(rows, row, "gpu_count"),
-        .parts = number_at(rows, row, "model_parallel_gpu_count"),
-        .speedup = {is_strong ? FULCRUM_UNKNOWN : quality,
-            is_strong ? FULCRUM_UNKNOWN : speedup,
-            is_strong ? speedup : FULCRUM_UNKNOWN},
-        .sooner_frac = number_at(rows, row, "hybrid_sooner_frac")};
+    return scaling != NULL && strcmp(scaling, "strong") == 0;
 }
 
-static bool is_plain(const struct spot *spot)
+/* Whether hybrid wins in a row, and in none of the same kind on fewer GPUs. */
+static bool wins_first(const struct fulcrum_table *rows, size_t row)
 {
-    return spot->parts < 1.5;
-}
-
-/* Who wins against the data-parallel workers, on as many GPUs. */
-static void compare(struct spot *spots, size_t count)
-{
-    for (size_t i = 0; i < count * count; i++) {
-        struct spot *spot = &spots[i / count];
-        const struct spot *plain = &spots[i % count];
-        for (int panel = 0; panel < PANELS; panel++) {
-            bool is_above = !is_plain(spot) && is_plain(plain) &&
-                            fabs(spot->gpus - plain->gpus) < 0.5 &&
-                            spot->speedup[panel] > plain->speedup[panel];
-            spot->wins[panel] = spot->wins[panel] || is_above;
-        }
-    }
-}
-
-/* Whether it wins, and none of as many parts does with fewer GPUs. */
-static bool wins_first(
-    const struct spot *spots, size_t count, const struct spot *spot, int panel)
-{
-    bool is_first = spot->wins[panel];
-    for (size_t i = 0; i < count && is_first; i++) {
-        is_first = !(spots[i].wins[panel] && spots[i].gpus < spot->gpus &&
-                     fabs(spots[i].parts - spot->parts) < 0.5);
+    bool is_first = number_at(rows, row, "hybrid_gain") > 1.0;
+    double parts = number_at(rows, row, "model_parallel_gpu_count");
+    double gpus = number_at(rows, row, "gpu_count");
+    for (size_t i = 0; i < fulcrum_table_rows(rows) && is_first; i++) {
+        is_first =
+            !(number_at(rows, i, "hybrid_gain") > 1.0 &&
+                number_at(rows, i, "gpu_count") < gpus &&
+                fabs(number_at(rows, i, "model_parallel_gpu_count") - parts) < 0.5 &&
+                is_strong(rows, i) == is_strong(rows, row));
     }
     return is_first;
 }
 
-/* "2 to a worker win from 64 GPUs on (93 % of draws)" */
-static void add_guide(struct fulcrum_table *guides, const struct spot *spot, int panel)
+/*
+ * "2 to a worker win from 64 GPUs on (93 % of draws)", in the panel of times to a
+ * quality where they are known: gains are by these.
+ */
+static void add_guide(
+    struct fulcrum_table *guides, const struct fulcrum_table *rows, size_t row)
 {
+    enum { QUALITY, WEAK, STRONG } panel = STRONG;
     char text[120];
     char draws[40] = "";
-    /* Where times to a quality are known, draws are compared by these. */
-    if (!isnan(spot->sooner_frac) && (panel != WEAK || isnan(spot->speedup[QUALITY]))) {
-        (void)snprintf(
-            draws, sizeof draws, " (%.3g %% of draws)", 100.0 * spot->sooner_frac);
+    double share = number_at(rows, row, "hybrid_sooner_frac");
+    if (!is_strong(rows, row)) {
+        panel = isnan(number_at(rows, row, "quality_speedup")) ? WEAK : QUALITY;
+    }
+    if (!isnan(share)) {
+        (void)snprintf(draws, sizeof draws, " (%.3g %% of draws)", 100.0 * share);
     }
     (void)snprintf(text, sizeof text, "%.6g to a worker win from %.6g GPUs on%s",
-        spot->parts, spot->gpus, draws);
+        number_at(rows, row, "model_parallel_gpu_count"),
+        number_at(rows, row, "gpu_count"), draws);
     fulcrum_table_row(guides);
     fulcrum_table_number(guides, "panel", NULL, panel);
-    fulcrum_table_number(guides, "x", NULL, spot->gpus);
+    fulcrum_table_number(guides, "x", NULL, number_at(rows, row, "gpu_count"));
     fulcrum_table_text(guides, "text", NULL, text);
-}
-
-static void add_guides(struct fulcrum_result *result, struct spot *spots, size_t count)
-{
-    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
-    compare(spots, count);
-    for (int panel = 0; panel < PANELS; panel++) {
-        for (size_t i = 0; i < count; i++) {
-            if (wins_first(spots, count, &spots[i], panel)) {
-                add_guide(guides, &spots[i], panel);
-            }
-        }
-    }
 }
 
 static enum fulcrum_status check(
@@ -123,19 +81,19 @@ static enum fulcrum_status check(
 }
 
 /* How each row splits the network. The quality of one GPU alone says nothing. */
-static void add_columns(
-    struct fulcrum_table *rows, const struct spot *spots, size_t count)
+static void add_columns(struct fulcrum_table *rows)
 {
     bool has_quality = false;
-    for (size_t i = 0; i < count; i++) {
-        has_quality =
-            has_quality || (spots[i].gpus > 1.5 && !isnan(spots[i].speedup[QUALITY]));
+    for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+        has_quality = has_quality ||
+                      (number_at(rows, i, "gpu_count") > 1.5 && !is_strong(rows, i) &&
+                          number_at(rows, i, "quality_speedup") > 0.0);
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+        double parts = number_at(rows, i, "model_parallel_gpu_count");
         char name[80] = "data-parallel";
-        if (!is_plain(&spots[i])) {
-            (void)snprintf(
-                name, sizeof name, "hybrid, %.6g GPUs to a worker", spots[i].parts);
+        if (parts > 1.5) {
+            (void)snprintf(name, sizeof name, "hybrid, %.6g GPUs to a worker", parts);
         }
         fulcrum_table_return(rows, i);
         fulcrum_table_text(rows, "parallelism", NULL, name);
@@ -152,15 +110,13 @@ enum fulcrum_status fulcrum_plot_scaling_add(
     const struct fulcrum_item *item = fulcrum_result_find(result, "rows");
     struct fulcrum_table *rows = item != NULL ? item->table : NULL;
     TRY(check(rows, err));
-    size_t count = fulcrum_table_rows(rows);
-    struct spot *spots = calloc(count, sizeof *spots);
-    TRY_MEMORY(spots, err, "a chart");
-    for (size_t i = 0; i < count; i++) {
-        spots[i] = spot_of(rows, i);
+    add_columns(rows);
+    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
+    for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+        if (wins_first(rows, i)) {
+            add_guide(guides, rows, i);
+        }
     }
-    add_columns(rows, spots, count);
-    add_guides(result, spots, count);
-    free(spots);
     const char *workload = fulcrum_result_text_of(result, "workload");
     const char *machine = fulcrum_result_text_of(result, "machine_title");
     const char *scope = fulcrum_result_text_of(result, "scope");

@@ -242,8 +242,9 @@ struct fulcrum_report_figure {
     enum fulcrum_plot_content content;
     enum fulcrum_status (*draw)(
         struct fulcrum_plot_job *job, struct fulcrum_error *err);
-    double height_pt;        /* of 620 points of width */
-    double narrow_height_pt; /* of 300: what a phone shows */
+    const struct fulcrum_chart *chart; /* that fulcrum_plot_lines draws */
+    double height_pt;                  /* of 620 points of width */
+    double narrow_height_pt;           /* of 300: what a phone shows */
     struct fulcrum_plot_breakdown_options breakdown;
 };
 

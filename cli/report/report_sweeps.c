@@ -132,7 +132,8 @@ static enum fulcrum_status write_ratio(struct fulcrum_report_job *job,
     static const struct fulcrum_report_figure figure = {
         .label = "Throughput and performance per watt against the CPU/GPU ratio",
         .content = FULCRUM_PLOT_SWEEP,
-        .draw = fulcrum_plot_ratio,
+        .draw = fulcrum_plot_lines,
+        .chart = &fulcrum_chart_ratio,
         .height_pt = 500.0,
         .narrow_height_pt = 480.0,
     };
@@ -187,7 +188,8 @@ static enum fulcrum_status write_actors(struct fulcrum_report_job *job,
     static const struct fulcrum_report_figure figure = {
         .label = "Runtime, watts and performance per watt against the number of actors",
         .content = FULCRUM_PLOT_SWEEP,
-        .draw = fulcrum_plot_actors,
+        .draw = fulcrum_plot_lines,
+        .chart = &fulcrum_chart_actors,
         .height_pt = 500.0,
         .narrow_height_pt = 500.0,
     };
@@ -296,7 +298,8 @@ static enum fulcrum_status write_sms(struct fulcrum_report_job *job,
     static const struct fulcrum_report_figure figure = {
         .label = "Runtime relative to that on all SMs, against the SMs in use",
         .content = FULCRUM_PLOT_SWEEP,
-        .draw = fulcrum_plot_sm,
+        .draw = fulcrum_plot_lines,
+        .chart = &fulcrum_chart_sm,
         .height_pt = 420.0,
         .narrow_height_pt = 420.0,
     };

@@ -305,7 +305,8 @@ static enum fulcrum_status write_cluster(struct fulcrum_report_job *job,
     static const struct fulcrum_report_figure figure = {
         .label = "Steps per second over those of one GPU, against the number of GPUs",
         .content = FULCRUM_PLOT_SCALING,
-        .draw = fulcrum_plot_scaling,
+        .draw = fulcrum_plot_lines,
+        .chart = &fulcrum_chart_scaling,
         .height_pt = 420.0,
         .narrow_height_pt = 420.0,
     };
@@ -376,7 +377,8 @@ static enum fulcrum_status write_node(struct fulcrum_report_job *job,
     static const struct fulcrum_report_figure figure = {
         .label = "Throughput and performance per watt against the GPUs in use",
         .content = FULCRUM_PLOT_NODE,
-        .draw = fulcrum_plot_node,
+        .draw = fulcrum_plot_lines,
+        .chart = &fulcrum_chart_node,
         .height_pt = 480.0,
         .narrow_height_pt = 480.0,
     };

@@ -862,14 +862,14 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 65, "work").text, "batch 64");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "state").text, "disturbed");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "state").text, "");
-    CU_ASSERT_EQUAL(fulcrum_table_at(rows, 1, "inference_s").number, 1e-3);
-    CU_ASSERT(isnan(fulcrum_table_at(rows, 1, "inference_fit_s").number));
-    CU_ASSERT(isnan(fulcrum_table_at(rows, 2, "training_fit_s").number));
+    CU_ASSERT_EQUAL(fulcrum_table_at(rows, 1, "sample_s").number, 1e-3);
+    CU_ASSERT(isnan(fulcrum_table_at(rows, 1, "fit_s").number));
+    CU_ASSERT(isnan(fulcrum_table_at(rows, 2, "sample_s").number));
     double phi = 0.8 * 132 / 8 + 0.2;
-    suite_assert_close("8 SMs", fulcrum_table_at(rows, 2, "inference_fit_s").number,
+    suite_assert_close("8 SMs", fulcrum_table_at(rows, 2, "fit_s").number,
         4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
-    suite_assert_close("all", fulcrum_table_at(rows, 65, "inference_fit_s").number,
-        4e-4 + 64e-5, 1e-9);
+    suite_assert_close(
+        "all", fulcrum_table_at(rows, 65, "fit_s").number, 4e-4 + 64e-5, 1e-9);
     fulcrum_result_free(result);
     fulcrum_calibration_free(calibration);
 }

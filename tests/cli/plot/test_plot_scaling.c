@@ -51,13 +51,15 @@ static size_t says(const struct drawn *drawn, const char *text)
     return count_texts(drawn->canvas, text);
 }
 
-#define HEAD "scaling,gpu_count,model_parallel_gpu_count,speedup,quality_speedup\n"
+#define HEAD                                                                           \
+    "scaling,gpu_count,model_parallel_gpu_count,speedup,quality_speedup,hybrid_gain\n"
 
 static void test_panels_are_quality_weak_and_strong(void)
 {
-    static const char text[] = HEAD "weak,1,1,1,1\nweak,2,1,2,1.9\nweak,4,1,4,2.5\n"
-                                    "weak,2,2,1.6,1.6\nweak,4,2,3.2,2.9\n"
-                                    "strong,4,1,3,3\n";
+    static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,1.9,\nweak,4,1,4,2.5,\n"
+                                    "weak,8,2,6,5,1.2\n"
+                                    "weak,2,2,1.6,1.6,0.84\nweak,4,2,3.2,2.9,1.16\n"
+                                    "strong,4,1,3,3,\nstrong,4,2,2,2,0.7\n";
     struct drawn drawn;
     draw_text(&drawn, text);
     CU_ASSERT_EQUAL(says(&drawn, "time to the same quality"), 1);
@@ -67,7 +69,7 @@ static void test_panels_are_quality_weak_and_strong(void)
     CU_ASSERT_EQUAL(says(&drawn, "as many times one GPU"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "data-parallel"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "hybrid, 2 GPUs to a worker"), 1);
-    /* Hybrid wins at 4 GPUs by quality, never by steps. */
+    /* Hybrid wins from 4 GPUs on by quality, never where the batch stays. */
     const struct fulcrum_table *guides =
         fulcrum_result_table_of(drawn.result, "guides");
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(guides), 1);
@@ -81,17 +83,18 @@ static void test_panels_are_quality_weak_and_strong(void)
 
 #define DRAWN_HEAD                                                                     \
     "scaling,gpu_count,model_parallel_gpu_count,speedup,speedup_lo,speedup_hi,"        \
-    "quality_speedup,quality_speedup_lo,quality_speedup_hi,hybrid_sooner_frac\n"
+    "quality_speedup,quality_speedup_lo,quality_speedup_hi,hybrid_gain,"               \
+    "hybrid_sooner_frac\n"
 
 /* Bands where rows have them, and how sure it is that hybrid wins where it begins to.
  */
 static void test_intervals_are_bands(void)
 {
-    static const char text[] = DRAWN_HEAD "weak,1,1,1,1,1,1,1,1,\n"
-                                          "weak,4,1,4,3.5,4,2.5,2,3,\n"
-                                          "weak,4,2,3.2,3,3.3,2.9,2.2,3.4,0.83\n"
-                                          "strong,4,1,3,2.9,3.1,3,2.9,3.1,\n"
-                                          "strong,4,2,3.1,2,4,3.1,2,4,0.6\n";
+    static const char text[] = DRAWN_HEAD "weak,1,1,1,1,1,1,1,1,,\n"
+                                          "weak,4,1,4,3.5,4,2.5,2,3,,\n"
+                                          "weak,4,2,3.2,3,3.3,2.9,2.2,3.4,1.16,0.83\n"
+                                          "strong,4,1,3,2.9,3.1,3,2.9,3.1,,\n"
+                                          "strong,4,2,3.1,2,4,3.1,2,4,1.03,0.6\n";
     struct drawn drawn;
     draw_text(&drawn, text);
     CU_ASSERT_EQUAL(says(&drawn, "from 4 GPUs on (83 % of draws)"), 1);
@@ -102,7 +105,7 @@ static void test_intervals_are_bands(void)
 
 static void test_unknown_quality_has_no_panel(void)
 {
-    static const char text[] = HEAD "weak,1,1,1,1\nweak,2,1,2,\n";
+    static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,,\n";
     struct drawn drawn;
     draw_text(&drawn, text);
     CU_ASSERT_EQUAL(says(&drawn, "quality"), 0);
@@ -122,15 +125,15 @@ static void expect_refusal(const char *text, enum fulcrum_status status)
 
 static void test_odd_files_are_refused(void)
 {
-    expect_refusal(HEAD "weak,x,1,1,1\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,0,1,1,1\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,1,,1,1\n", FULCRUM_ERR_FORMAT);
+    expect_refusal(HEAD "weak,x,1,1,1,\n", FULCRUM_ERR_FORMAT);
+    expect_refusal(HEAD "weak,0,1,1,1,\n", FULCRUM_ERR_FORMAT);
+    expect_refusal(HEAD "weak,1,,1,1,\n", FULCRUM_ERR_FORMAT);
     expect_refusal(
-        HEAD "weak,2,1,1,1\nweak,2,1,2,1\nstrong,2,1,2,1\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,64,1,1,1\nweak,64,2,1,1\nweak,64,3,1,1\n"
-                        "weak,64,4,1,1\nweak,64,5,1,1\nweak,64,6,1,1\n"
-                        "weak,64,7,1,1\nweak,64,8,1,1\nweak,64,9,1,1\n"
-                        "weak,64,10,1,1\nweak,64,11,1,1\nweak,64,12,1,1\n",
+        HEAD "weak,2,1,1,1,\nweak,2,1,2,1,\nstrong,2,1,2,1,\n", FULCRUM_ERR_FORMAT);
+    expect_refusal(HEAD "weak,64,1,1,1,\nweak,64,2,1,1,\nweak,64,3,1,1,\n"
+                        "weak,64,4,1,1,\nweak,64,5,1,1,\nweak,64,6,1,1,\n"
+                        "weak,64,7,1,1,\nweak,64,8,1,1,\nweak,64,9,1,1,\n"
+                        "weak,64,10,1,1,\nweak,64,11,1,1,\nweak,64,12,1,1,\n",
         FULCRUM_ERR_RANGE);
 }
 

@@ -247,17 +247,17 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
     return fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL);
 }
 
-/* Seconds: an inference and its curve, a training step and its curve. */
+/* Seconds of a sample and of the point of its curve. */
 static void add_sm_sample(struct fulcrum_table *table, const char *work, double x,
-    const double seconds[4], bool is_disturbed)
+    const double seconds[2], bool is_disturbed)
 {
+    bool trains = strcmp(work, "training") == 0;
     fulcrum_table_row(table);
+    fulcrum_table_text(table, "series", NULL, trains ? "train_sm" : "inference_sm");
     fulcrum_table_text(table, "work", NULL, work);
     fulcrum_table_number(table, "sm_count", NULL, x);
-    fulcrum_table_number(table, "inference_s", NULL, seconds[0]);
-    fulcrum_table_number(table, "inference_fit_s", NULL, seconds[1]);
-    fulcrum_table_number(table, "training_s", NULL, seconds[2]);
-    fulcrum_table_number(table, "training_fit_s", NULL, seconds[3]);
+    fulcrum_table_number(table, "sample_s", NULL, seconds[0]);
+    fulcrum_table_number(table, "fit_s", NULL, seconds[1]);
     fulcrum_table_text(table, "state", NULL, is_disturbed ? "disturbed" : "");
 }
 
@@ -267,11 +267,11 @@ static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
     for (size_t i = 0; i < data_case->count; i++) {
-        const double none = (double)NAN;
-        const double first[] = {store->mid[0][i], store->hi[0][i], none, none};
-        const double second[] = {store->mid[1][i], none, none, none};
-        const double training[] = {none, none, store->mid[2][i],
-            i < data_case->count / 2 ? store->lo[0][i] : none};
+        bool is_fitted = i < data_case->count / 2;
+        const double first[] = {store->mid[0][i], store->hi[0][i]};
+        const double second[] = {store->mid[1][i], (double)NAN};
+        const double training[] = {
+            store->mid[2][i], is_fitted ? store->lo[0][i] : (double)NAN};
         add_sm_sample(table, "batch 1", store->x[i], first, store->disturbed[i]);
         add_sm_sample(table, long_text, store->x[i], second, false);
         add_sm_sample(table, "training", store->x[i], training, false);
@@ -1037,11 +1037,10 @@ static void test_sm_time_has_a_panel_for_what_was_measured(void)
         struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
         struct fulcrum_canvas *canvas = new_canvas(pages[1]);
         const struct fulcrum_chart_text text = {NULL, NULL, NULL};
-        const double none = (double)NAN;
         for (size_t i = 0; i < 3; i++) {
-            const double fitted[] = {8e-2 / sms[i], 8e-2 / sms[i], none, none};
-            const double plain[] = {9e-2 / sms[i], none, none, none};
-            const double training[] = {none, none, trains ? 1.0 : none, none};
+            const double fitted[] = {8e-2 / sms[i], 8e-2 / sms[i]};
+            const double plain[] = {9e-2 / sms[i], (double)NAN};
+            const double training[] = {trains ? 1.0 : (double)NAN, (double)NAN};
             add_sm_sample(table, "batch 1", sms[i], fitted, i == 1);
             /* Samples may repeat. */
             add_sm_sample(table, "batch 1", sms[i], plain, false);
