@@ -703,84 +703,54 @@ enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
     return status;
 }
 
-enum { POINTS_MOST = 8 };
-
-/* What the chart borrows. */
-struct drawing {
-    double actors[FULCRUM_SPEED_SERIES_COUNT][POINTS_MOST];
-    double cost_s[FULCRUM_SPEED_SERIES_COUNT][POINTS_MOST];
-    struct fulcrum_cost_line lines[FULCRUM_COST_LINES_MAX];
-    size_t line_count;
-    struct fulcrum_cost_mark marks[FULCRUM_COST_MARKS_MAX];
-    size_t mark_count;
-};
-
-/* One series, as far as it was timed. */
-static void add_line(
-    struct drawing *drawing, const struct fulcrum_speed *speed, size_t series)
+/* Solutions are lines over the actors, yardsticks are points beside them. */
+static void add_costs(struct fulcrum_result *result, const struct fulcrum_speed *speed)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < speed->case_count && count < POINTS_MOST; i++) {
-        const struct fulcrum_speed_case *speed_case = &speed->cases[i];
-        if (speed_case->part == FULCRUM_SPEED_SOLVE && speed_case->series == series &&
-            speed_case->timing.sample_count > 0) {
-            drawing->actors[series][count] = speed_case->actors;
-            drawing->cost_s[series][count++] = speed_case->timing.median_s;
-        }
-    }
-    const char *label = speed_series_label(series);
-    if (label != NULL && count > 0 && drawing->line_count < FULCRUM_COST_LINES_MAX) {
-        drawing->lines[drawing->line_count++] = (struct fulcrum_cost_line){
-            label, drawing->actors[series], drawing->cost_s[series], count};
-    }
-}
-
-static void add_marks(struct drawing *drawing, const struct fulcrum_speed *speed)
-{
+    struct fulcrum_table *costs = fulcrum_result_table(result, "costs", NULL);
+    struct fulcrum_table *marks = fulcrum_result_table(result, "published", NULL);
     for (size_t i = 0; i < speed->case_count; i++) {
         const struct fulcrum_speed_case *speed_case = &speed->cases[i];
-        if (speed_case->part == FULCRUM_SPEED_YARDSTICK &&
-            speed_case->timing.sample_count > 0 &&
-            drawing->mark_count < FULCRUM_COST_MARKS_MAX) {
-            drawing->marks[drawing->mark_count++] = (struct fulcrum_cost_mark){
-                speed_case->name, speed_case->actors, speed_case->timing.median_s};
+        const char *label = speed_series_label(speed_case->series);
+        if (speed_case->timing.sample_count == 0) {
+            continue;
+        }
+        if (speed_case->part == FULCRUM_SPEED_SOLVE && label != NULL) {
+            fulcrum_table_row(costs);
+            fulcrum_table_text(costs, "method", NULL, label);
+            fulcrum_table_number(costs, "actor_count", NULL, speed_case->actors);
+            fulcrum_table_number(costs, "cost_s", NULL, speed_case->timing.median_s);
+        } else if (speed_case->part == FULCRUM_SPEED_YARDSTICK) {
+            fulcrum_table_row(marks);
+            fulcrum_table_text(marks, "name", NULL, speed_case->name);
+            fulcrum_table_number(marks, "panel", NULL, 0.0);
+            fulcrum_table_number(marks, "x", NULL, speed_case->actors);
+            fulcrum_table_number(marks, "value", NULL, speed_case->timing.median_s);
         }
     }
 }
 
-static enum fulcrum_status save(const struct drawing *drawing,
+enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
     const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
 {
-    const struct fulcrum_cost_data data = {
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    const struct fulcrum_line_chart_data data = {
         .text = {.title = "Cost of a solution",
             .subtitle = "medians; CPU time of one thread",
             .footnote = "N actors on C threads; half batches: C = N / 4 with two "
                         "threads a core. Stars: a textbook network of three queues and "
                         "256 customers, by exact mean value analysis (MVA) and by "
                         "convolution."},
-        .lines = drawing->lines,
-        .line_count = drawing->line_count,
-        .marks = drawing->marks,
-        .mark_count = drawing->mark_count};
+        .chart = &fulcrum_chart_cost,
+        .result = result};
     struct fulcrum_canvas *canvas = NULL;
     enum fulcrum_status status = FULCRUM_OK;
+    add_costs(result, speed);
+    TRY_OR_END(fulcrum_result_check(result, err));
     TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
     TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));
     status = fulcrum_plot_write(canvas, chart->path, NULL, err);
 end:
     fulcrum_canvas_free(canvas);
-    return status;
-}
-
-enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
-    const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
-{
-    struct drawing *drawing = fulcrum_allocate(1, sizeof *drawing);
-    for (size_t i = 0; i < FULCRUM_SPEED_SERIES_COUNT; i++) {
-        add_line(drawing, speed, i);
-    }
-    add_marks(drawing, speed);
-    enum fulcrum_status status = save(drawing, chart, err);
-    free(drawing);
+    fulcrum_result_free(result);
     return status;
 }

@@ -91,36 +91,6 @@ struct fulcrum_calibration_data {
 /* Static. */
 extern const struct fulcrum_chart fulcrum_chart_calibration;
 
-/* chart_cost: time of one solution against the number of actors. */
-
-/* One method, in the order of actors. Borrowed. */
-struct fulcrum_cost_line {
-    const char *label;
-    const double *actor_count;
-    const double *cost_s;
-    size_t count;
-};
-
-/* One solution of something else to compare with. */
-struct fulcrum_cost_mark {
-    const char *label;
-    double actor_count;
-    double cost_s;
-};
-
-enum { FULCRUM_COST_LINES_MAX = 8, FULCRUM_COST_MARKS_MAX = 4 };
-
-struct fulcrum_cost_data {
-    struct fulcrum_chart_text text;
-    const struct fulcrum_cost_line *lines; /* at most FULCRUM_COST_LINES_MAX */
-    size_t line_count;
-    const struct fulcrum_cost_mark *marks; /* at most FULCRUM_COST_MARKS_MAX */
-    size_t mark_count;
-};
-
-/* Both axes are logarithmic. Of benchmarks, so not in the table of charts. Static. */
-extern const struct fulcrum_chart fulcrum_chart_cost;
-
 /* chart_gpu_time: where a GPU's time goes, on this GPU and on others. */
 
 enum { FULCRUM_GPU_TIME_PARTS = 7 };
@@ -266,6 +236,8 @@ extern const struct fulcrum_chart fulcrum_chart_scaling;
 /* The same of a reference, so not in the table of charts. */
 extern const struct fulcrum_chart fulcrum_chart_efficiency;
 extern const struct fulcrum_chart fulcrum_chart_sm_time;
+/* Of benchmarks, so not in that table either. */
+extern const struct fulcrum_chart fulcrum_chart_cost;
 
 /* chart_pareto: points that no other beats, and those that are beaten. */
 

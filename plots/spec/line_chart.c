@@ -25,6 +25,7 @@ enum {
     PUBLISHED_MAX = 8,
     SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
     NOTES_MAX = 16,
+    STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
     GROUP_SIZE = 32,
@@ -405,6 +406,12 @@ static void take_values(struct picture *picture, struct values *values,
     }
 }
 
+/* No line is drawn as marks are that have no entry in the legend. */
+static size_t line_style(const struct picture *picture, size_t line)
+{
+    return picture->chart->names_marks && line >= STAR_STYLE ? line + 1 : line;
+}
+
 /* A line's values of one column; no series where there is no memory, or no value. */
 static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     struct fulcrum_panel *panel, struct line *line,
@@ -440,7 +447,8 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     const struct fulcrum_estimate estimate = {
         values.y, has_band ? values.lo : NULL, has_band ? values.hi : NULL};
     *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        (size_t)(is_own ? from - which->series : line - picture->lines),
+        is_own ? (size_t)(from - which->series)
+               : line_style(picture, (size_t)(line - picture->lines)),
         looks[from->look]);
     series->hollow = chart->is_disturbed ? NULL : values.hollow;
     series->disturbed = chart->is_disturbed ? values.hollow : NULL;
@@ -511,23 +519,37 @@ static size_t published_style(size_t index)
     return styles[index];
 }
 
-/* The value beside its mark; two references that say the same of a point say it once.
- */
+/* The value or the name beside a mark; two references that say the same say it once. */
 static void add_note(struct fulcrum_panel *panel, struct fulcrum_panel_note *notes,
-    struct fulcrum_spot spot, const char *unit)
+    struct fulcrum_spot spot, const char *text)
 {
-    struct fulcrum_panel_note note = {.spot = spot};
-    char value[24];
-    fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
-    (void)snprintf(note.text, sizeof note.text, "%s%s", value, unit);
     for (size_t i = 0; i < panel->note_count; i++) {
         if (fabs(notes[i].spot.x - spot.x) <= 1e-9 * fabs(spot.x) &&
-            strcmp(notes[i].text, note.text) == 0) {
+            strcmp(notes[i].text, text) == 0) {
             return;
         }
     }
     if (panel->note_count < NOTES_MAX) {
-        notes[panel->note_count++] = note;
+        struct fulcrum_panel_note *note = &notes[panel->note_count++];
+        note->spot = spot;
+        (void)snprintf(note->text, sizeof note->text, "%s", text);
+    }
+}
+
+/* What is written beside a published point. */
+static void note_point(struct picture *picture, struct fulcrum_panel *panel,
+    struct fulcrum_spot spot, const char *name)
+{
+    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const char *unit = picture->chart->panels[panel - picture->panels].note_unit;
+    char text[64];
+    if (picture->chart->names_marks) {
+        add_note(panel, room->notes, spot, name);
+    } else if (unit != NULL) {
+        char value[24];
+        fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
+        (void)snprintf(text, sizeof text, "%s%s", value, unit);
+        add_note(panel, room->notes, spot, text);
     }
 }
 
@@ -539,7 +561,6 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
     size_t rows = fulcrum_table_rows(picture->published);
     double *numbers = fulcrum_canvas_room(canvas, 4 * rows, sizeof *numbers);
     unsigned char *hollow = fulcrum_canvas_room(canvas, rows, 1);
-    const char *unit = picture->chart->panels[which].note_unit;
     size_t count = 0;
     if (numbers == NULL || hollow == NULL || panel->series_count == SERIES_MAX) {
         return;
@@ -559,18 +580,17 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
         numbers[3 * rows + count] = value.hi;
         hollow[count] = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
         picture->has_seen = picture->has_seen || hollow[count];
-        if (unit != NULL) {
-            add_note(panel, room->notes,
-                (struct fulcrum_spot){numbers[count], value.number}, unit);
-        }
+        note_point(
+            picture, panel, (struct fulcrum_spot){numbers[count], value.number}, name);
         count++;
     }
     if (count > 0) {
         const struct fulcrum_estimate values = {
             numbers + rows, numbers + 2 * rows, numbers + 3 * rows};
         struct fulcrum_panel_series *series = &room->series[panel->series_count++];
-        *series = fulcrum_series_estimated(
-            numbers, &values, count, published_style(index), FULCRUM_LOOK_POINTS);
+        *series = fulcrum_series_estimated(numbers, &values, count,
+            picture->chart->names_marks ? STAR_STYLE : published_style(index),
+            FULCRUM_LOOK_POINTS);
         series->hollow = hollow;
     }
 }
@@ -876,7 +896,8 @@ static void explain_lines(struct picture *picture, struct fulcrum_page *page)
             line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
         if (line->has_line || line->has_marks) {
             fulcrum_page_explain(page, line->has_line ? of_line : FULCRUM_SWATCH_MARKER,
-                i, line->name[0] != '\0' ? line->name : "predicted");
+                line_style(picture, i),
+                line->name[0] != '\0' ? line->name : "predicted");
         }
     }
     fulcrum_page_explain(
@@ -898,7 +919,7 @@ static void fill_legend(struct picture *picture, struct fulcrum_page *page)
         page, FULCRUM_SWATCH_GUIDE, 0, picture->has_guides ? chart->guide_name : NULL);
     append(picture->footnote, sizeof picture->footnote, "",
         picture->has_interval ? chart->interval_footnote : NULL);
-    for (size_t i = 0; i < picture->published_count; i++) {
+    for (size_t i = 0; i < picture->published_count && !chart->names_marks; i++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
             picture->published_names[i]);
     }

@@ -75,6 +75,7 @@ struct fulcrum_line_chart {
      * They are rows of name and x in the result's table "landmarks".
      */
     const char *landmark_name;
+    bool names_marks;       /* published points are stars, their names beside them */
     const char *top_column; /* a second scale along the top; NULL: none */
     const char *top_label;
 };

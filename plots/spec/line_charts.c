@@ -230,3 +230,20 @@ static const struct fulcrum_line_chart sm_time = {
 const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
     .summary = "times of inference and training on a part of a GPU's SMs",
     FULCRUM_LINE_CHART(&sm_time)};
+
+static const struct fulcrum_line_chart cost = {
+    .table = "costs",
+    .x = {{"actor_count", "actors", NULL}},
+    .x_name = "actors",
+    .lines = {{"method", NULL, NULL}},
+    .panels = {{.title = "Time of one solution",
+        .series = {{"cost_s"}},
+        .is_unjudged = true}},
+    .is_log = true,
+    .is_close_up = true,
+    .names_marks = true,
+};
+
+const struct fulcrum_chart fulcrum_chart_cost = {.name = "cost",
+    .summary = "time of one solution against the number of actors",
+    FULCRUM_LINE_CHART(&cost)};

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +158,8 @@ static bool has_text(const struct fulcrum_canvas *canvas, const char *text)
     return 0;
 }
 
-static void draw_and_check(
-    struct fulcrum_extent page, const struct fulcrum_cost_data *data, const char *text)
+static void draw_and_check(struct fulcrum_extent page,
+    const struct fulcrum_line_chart_data *data, const char *text)
 {
     struct fulcrum_canvas *canvas = NULL;
     CU_ASSERT_EQUAL_FATAL(
@@ -172,26 +173,40 @@ static void draw_and_check(
 
 static void test_chart_fits_any_page(void)
 {
+    enum { LINES = 8 };
     static const double actors[] = {4, 16, 64, 256, 1024, 4096};
     static const double costs[] = {1e-6, 5e-6, 6e-5, 2e-3, 0.04, 3.0};
     static const double same[] = {1e-6, 1e-6, 1e-6, 1e-6, 1e-6, NAN};
-    struct fulcrum_cost_line lines[FULCRUM_COST_LINES_MAX];
-    for (size_t i = 0; i < FULCRUM_COST_LINES_MAX; i++) {
-        lines[i] = (struct fulcrum_cost_line){
-            "fast: half batches, training", actors, i % 2 ? costs : same, 6};
+    static const char *const marks[] = {"exact MVA", "convolution"};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "costs", NULL);
+    for (size_t i = 0; i < (size_t)LINES * 6; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "fast: half batches, training %zu", i / 6);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "method", NULL, name);
+        fulcrum_table_number(table, "actor_count", NULL, actors[i % 6]);
+        fulcrum_table_number(
+            table, "cost_s", NULL, i / 6 % 2 ? costs[i % 6] : same[i % 6]);
     }
-    const struct fulcrum_cost_mark marks[] = {
-        {"exact MVA", 256, 3e-6}, {"convolution", 256, 6e-5}};
-    const struct fulcrum_cost_data data = {.text = {.title = "Cost of a solution"},
-        .lines = lines,
-        .line_count = FULCRUM_COST_LINES_MAX,
-        .marks = marks,
-        .mark_count = 2};
+    table = fulcrum_result_table(result, "published", NULL);
+    for (size_t i = 0; i < 2; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", NULL, marks[i]);
+        fulcrum_table_number(table, "panel", NULL, 0.0);
+        fulcrum_table_number(table, "x", NULL, 256.0);
+        fulcrum_table_number(table, "value", NULL, i == 0 ? 3e-6 : 6e-5);
+    }
+    const struct fulcrum_line_chart_data data = {
+        .text = {.title = "Cost of a solution"},
+        .chart = &fulcrum_chart_cost,
+        .result = result};
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         draw_and_check(pages[i], &data, "Cost of a solution");
         draw_and_check(pages[i], NULL, "no data");
     }
     draw_and_check(pages[2], &data, "exact MVA");
+    fulcrum_result_free(result);
 }
 
 /* From timings to a file. */
