@@ -28,7 +28,6 @@ enum {
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
-    GROUP_SIZE = 32,
     NAME_SIZE = 96,
     SENTENCE_SIZE = 200,
     WORDS_SIZE = 2000,
