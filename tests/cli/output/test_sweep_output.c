@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "tests/support/suite.h"
 
 /* A sweep over threads and a time that is no short decimal. */
