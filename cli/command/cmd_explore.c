@@ -174,35 +174,16 @@ static enum fulcrum_status judge(const struct explore_job *job,
 }
 
 /* A sentence for people: in the output that they read, else beside it. */
-static void say(
-    struct explore_job *job, const struct fulcrum_context *context, const char *text)
+static void say(struct explore_job *job, const struct fulcrum_context *context,
+    const char *title, const char *text)
 {
-    if (fulcrum_stream_is_kept(job->stream)) {
+    if (!fulcrum_stream_is_kept(job->stream)) {
+        fulcrum_message_note(
+            context, "%s%s%s", title, title[0] != '\0' ? ": " : "", text);
+    } else if (title[0] != '\0') {
+        fulcrum_result_text(job->result, title, title, text);
+    } else if (!context->quiet) {
         fulcrum_result_note(job->result, "notes", text);
-    } else {
-        fulcrum_message_note(context, "%s", text);
-    }
-}
-
-/* The sentence of the sweep, then one for each metric along each axis. */
-static void say_finding(
-    struct explore_job *job, const struct fulcrum_context *context, const char *finding)
-{
-    char text[1300];
-    (void)snprintf(text, sizeof text, "found: %s", finding);
-    say(job, context, text);
-    for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
-        if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
-                i % job->plan.axis_count, text, sizeof text)) {
-            say(job, context, text);
-        }
-    }
-    if (job->spares_simulation && job->rough > 0) {
-        (void)snprintf(text, sizeof text,
-            "%zu of %zu points by equations that may be off by more than %g %% (see "
-            "solver_error_rel); --half-width %g simulates those",
-            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
-        say(job, context, text);
     }
 }
 
@@ -212,13 +193,32 @@ static void say_front(struct explore_job *job, const struct fulcrum_context *con
     char text[400];
     size_t left_out = fulcrum_sweep_front_left_out(job->front);
     fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
-    (void)snprintf(text, sizeof text, "front: %zu of %zu points, %s", job->chosen_count,
+    (void)snprintf(text, sizeof text, "%zu of %zu points, %s", job->chosen_count,
         job->done, metrics);
-    say(job, context, text);
+    say(job, context, "front", text);
     if (left_out > 0) {
         (void)snprintf(text, sizeof text,
             "%zu points have no value of some metric and are on no front", left_out);
-        say(job, context, text);
+        say(job, context, "", text);
+    }
+}
+
+/* One sentence for each metric along each axis, and how good the equations are. */
+static void say_notes(struct explore_job *job, const struct fulcrum_context *context)
+{
+    char text[900];
+    for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
+        if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
+                i % job->plan.axis_count, text, sizeof text)) {
+            say(job, context, "", text);
+        }
+    }
+    if (job->spares_simulation && job->rough > 0) {
+        (void)snprintf(text, sizeof text,
+            "%zu of %zu points by equations that may be off by more than %g %% (see "
+            "solver_error_rel); --half-width %g simulates those",
+            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
+        say(job, context, "", text);
     }
 }
 
@@ -250,16 +250,19 @@ static enum fulcrum_status end_output(
 {
     char text[1200];
     fulcrum_sweep_finding_text(job->finding, text, sizeof text);
+    if (!job->interrupted) {
+        say(job, context, "found", text);
+    }
+    if (job->front != NULL) {
+        say_front(job, context);
+    }
     if (job->interrupted) {
         fulcrum_message_warn_in(context, "interrupted: %s%zu of %zu points %s there",
             job->front != NULL ? "the front of " : "", job->done, job->point_count,
             job->front != NULL ? "is" : "are");
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     } else {
-        say_finding(job, context, text);
-    }
-    if (job->front != NULL) {
-        say_front(job, context);
+        say_notes(job, context);
     }
     struct fulcrum_json *tail = fulcrum_json_new_object();
     fulcrum_json_add_text(tail, "finding", text);
@@ -721,10 +724,9 @@ const struct fulcrum_command fulcrum_command_explore = {
         "solver_error_rel says what the error of each point may be.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point. CSV and JSON are written "
-        "as "
-        "points come, in memory that does not grow with their number; a table for "
-        "people "
-        "ends after 10000 rows.",
+        "as points come, in memory that does not grow with their number; JSON lines "
+        "are a head with the schema, an object for each point and a tail with the "
+        "finding. A table for people ends after 10000 rows.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
