@@ -298,8 +298,8 @@ static void test_people_see_titles_units_and_intervals(void)
     char *text = written(
         &f, "workload.step.mean_s,steps_per_s,steps_per_s_lo,steps_per_s_hi", &writing);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "workload.step.mean_s  agent steps   90 % interval\n"
-                     "              300 ms      333.3/s  300 to 400/s\n"));
+        strstr(text, "workload.step.mean_s  agent steps  90 % interval\n"
+                     "              300 ms      333.3/s   300 to 400/s\n"));
     free(text);
     text = written(&f, NULL, &writing);
     CU_ASSERT_PTR_NULL(strstr(text, "times scaled"));
