@@ -58,14 +58,17 @@ static void add_ends(struct fulcrum_sweep_columns *columns,
     (void)add_column(columns, key, NULL, kind, hi);
 }
 
-/* What decides between designs: rates, what is busy, watts and steps per joule. */
-static const char *title_of_output(size_t output)
+/* What decides between designs comes first; a comparison leaves room for little else.
+ */
+static const char *title_of_output(const struct fulcrum_sweep_plan *plan, size_t output)
 {
-    static const enum fulcrum_predicted few[] = {FULCRUM_OUTPUT_steps_per_s,
-        FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_system_w,
+    enum { COUNT = 6, COMPARED_COUNT = 2 };
+    static const enum fulcrum_predicted few[COUNT] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_gpu_busy_frac,
         FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system,
         FULCRUM_OUTPUT_cpu_gpu_ratio_used};
-    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++) {
+    size_t count = plan->yardstick != NULL ? COMPARED_COUNT : COUNT;
+    for (size_t i = 0; i < count; i++) {
         if (few[i] == output) {
             return fulcrum_output_title(output);
         }
@@ -73,12 +76,13 @@ static const char *title_of_output(size_t output)
     return NULL;
 }
 
-static void add_outputs(struct fulcrum_sweep_columns *columns, bool has_draws)
+static void add_outputs(
+    struct fulcrum_sweep_columns *columns, const struct fulcrum_sweep_plan *plan)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        (void)add_column(columns, fulcrum_output_name(i), title_of_output(i),
+        (void)add_column(columns, fulcrum_output_name(i), title_of_output(plan, i),
             FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
-        if (has_draws) {
+        if (plan->predict.draws > 0.0) {
             add_ends(columns, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
                 offset_in(OFFSET(prediction.hi), i));
         }
@@ -129,7 +133,7 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     }
     (void)add_column(out, "actor_count", actors, FULCRUM_CELL_NUMBER,
         OFFSET(prediction.actor_count));
-    add_outputs(out, plan->predict.draws > 0.0);
+    add_outputs(out, plan);
     if (plan->yardstick != NULL) {
         add_ratios(out);
     }

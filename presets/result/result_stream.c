@@ -240,8 +240,10 @@ static void keep(struct fulcrum_stream *stream, const struct row *row)
             double value = next_number(&bytes);
             double lo = next_number(&bytes);
             double hi = next_number(&bytes);
-            fulcrum_table_estimate(
-                stream->kept, column->key, column->title, value, lo, hi);
+            bool is_sharp =
+                !(lo < hi); /* an interval of no width tells people nothing */
+            fulcrum_table_estimate(stream->kept, column->key, column->title, value,
+                is_sharp ? FULCRUM_UNKNOWN : lo, is_sharp ? FULCRUM_UNKNOWN : hi);
             j += 2;
         } else {
             fulcrum_table_number(
