@@ -238,8 +238,7 @@ static void json_intervals(struct groups *groups, const struct fulcrum_result *r
     }
 }
 
-/* Without `skipped`, whose rows are written elsewhere; NULL: with all. */
-static struct fulcrum_json *json_of(
+struct fulcrum_json *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped)
 {
     struct fulcrum_json *root = fulcrum_json_new_object();
@@ -283,7 +282,7 @@ static enum fulcrum_status print_lines(
     const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
 {
     const struct fulcrum_table *table = fulcrum_result_main(result);
-    struct fulcrum_json *head = json_of(result, table);
+    struct fulcrum_json *head = fulcrum_result_json(result, table);
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (table != NULL && item->table == table) {
@@ -314,7 +313,8 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
         }
         return FULCRUM_OK;
     case FULCRUM_FORMAT_JSON:
-        return print_json(json_of(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
+        return print_json(
+            fulcrum_result_json(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
     case FULCRUM_FORMAT_JSON_LINES:
         return print_lines(result, stream, err);
     case FULCRUM_FORMAT_MARKDOWN:
