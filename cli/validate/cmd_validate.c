@@ -231,7 +231,8 @@ static bool formula_errors(const struct fulcrum_validation *set, const char *ser
 }
 
 static void add_formula_errors(struct fulcrum_table *table,
-    const double mape_frac[FULCRUM_BASELINE_COUNT], bool is_shown)
+    const double mape_frac[FULCRUM_BASELINE_COUNT], const struct view *view,
+    bool is_shown)
 {
     static const char *const titles[FULCRUM_BASELINE_COUNT] = {
         [FULCRUM_BASELINE_BOUNDS] = "bounds",
@@ -241,7 +242,9 @@ static void add_formula_errors(struct fulcrum_table *table,
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
         char key[80];
         (void)snprintf(key, sizeof key, "%s_mape_frac", fulcrum_baseline_name(k));
-        fulcrum_table_number(table, key, is_shown ? titles[k] : NULL, mape_frac[k]);
+        const char *title = view->is_document ? fulcrum_baseline_meaning(k) : titles[k];
+        fulcrum_table_number(
+            table, key, is_shown ? title : NULL, rounded(mape_frac[k], view));
     }
 }
 
@@ -258,7 +261,7 @@ static void add_series(struct fulcrum_table *table,
     fulcrum_table_text(table, "reference", "set", set->reference->name);
     fulcrum_table_text(table, "series", "curve", series);
     add_errors(table, "predicted_points", &new, view);
-    add_formula_errors(table, mape_frac, !view->is_document);
+    add_formula_errors(table, mape_frac, view, !view->is_document);
     add_fitted_count(table, &old, view);
 }
 
@@ -315,10 +318,7 @@ static void add_formulas(struct fulcrum_table *table, struct fulcrum_table *base
     fulcrum_table_number(table, "points", "points", (double)own.count);
     fulcrum_table_text(table, "kind", "kind", kind);
     fulcrum_table_number(table, "mape_frac", "model", rounded(own.mape_frac, view));
-    for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-        mape_frac[k] = rounded(mape_frac[k], view);
-    }
-    add_formula_errors(table, mape_frac, true);
+    add_formula_errors(table, mape_frac, view, true);
     for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
         struct fulcrum_comparison_errors errors =
             fulcrum_comparison_errors(&set->comparison, NULL, filter, k);
