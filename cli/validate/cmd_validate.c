@@ -54,15 +54,16 @@ static const struct view document = {.is_document = true,
     .titles = {
         [SUMMARY] = "## In short\n\nPoints that no fit has seen, by what is predicted:",
         [SETS] = "## Predicted points\n\nNo fit has seen these.",
-        [CALM] = "## Measured, disturbed and not\n\nPoints of `fulcrum measure` during "
-                 "which a canary was slow or other programs ran are told apart; the "
-                 "first figures are of the others.",
+        [CALM] =
+            ("## Measured, disturbed and not\n\nPoints of `fulcrum measure` during "
+             "which a canary was slow or other programs ran are told apart; the "
+             "first figures are of the others."),
         [SERIES] = "## Curve by curve\n\nThe same, of sets that have several curves.",
-        [FORMULAS] = "## Beside small formulas\n\nMAPE of the same points by formulas "
-                     "that anybody could use instead.",
+        [FORMULAS] = ("## Beside small formulas\n\nMAPE of the same points by formulas "
+                      "that anybody could use instead."),
         [WORST] = "## Where it is most wrong\n\nThe worst point of each of these sets.",
-        [FITTED] = "## Fitted points\n\nA fit has seen these: they say how well the "
-                   "form bends to the data, not what a prediction is worth.",
+        [FITTED] = ("## Fitted points\n\nA fit has seen these: they say how well the "
+                    "form bends to the data, not what a prediction is worth."),
     }};
 
 static struct fulcrum_comparison_errors errors_of(
