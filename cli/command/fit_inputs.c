@@ -333,21 +333,6 @@ static enum fulcrum_status load_calibrations(
                               "one with --calibration");
 }
 
-static enum fulcrum_status parse_sets(const struct fulcrum_fit_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < settings->sets.count; i++) {
-        enum fulcrum_status status = fulcrum_setting_parse(
-            settings->sets.items[i], context, &out->settings[i], err);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--set");
-        }
-        out->setting_count++;
-    }
-    return FULCRUM_OK;
-}
-
 /* Numbers separated by commas. */
 static enum fulcrum_status parse_numbers(const char *what, const char *list,
     struct fulcrum_fit_numbers *out, struct fulcrum_error *err)
@@ -436,7 +421,8 @@ static enum fulcrum_status load(const struct fulcrum_fit_settings *settings,
     struct fulcrum_error *err)
 {
     TRY(allocate(settings, out, err));
-    TRY(parse_sets(settings, context, out, err));
+    TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
+    out->setting_count = settings->sets.count;
     TRY(parse_lists(settings, context, out, err));
     TRY(load_references(settings, context, out, err));
     TRY(check_any_left(out, context, err));

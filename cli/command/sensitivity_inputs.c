@@ -213,20 +213,14 @@ static enum fulcrum_status read_base(
     struct fulcrum_sensitivity_inputs *out = reading->out;
     out->base = calloc(list->count + 1, sizeof *out->base);
     TRY_MEMORY(out->base, err, "settings");
+    TRY(fulcrum_settings_parse("--base", list, reading->context, out->base, err));
     for (size_t i = 0; i < list->count; i++) {
-        struct fulcrum_setting *setting = &out->base[i];
-        enum fulcrum_status status =
-            fulcrum_setting_parse(list->items[i], reading->context, setting, err);
-        if (status == FULCRUM_OK && setting->text != NULL) {
-            status = fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-                "%s is no number: points are compared by numbers",
-                setting->field->path);
-        }
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--base");
-        }
-        out->base_count++;
+        FULCRUM_USAGE_IF(out->base[i].text != NULL, reading->context, err,
+            FULCRUM_ERR_RANGE,
+            "--base: %s is no number: points are compared by numbers",
+            out->base[i].field->path);
     }
+    out->base_count = list->count;
     return FULCRUM_OK;
 }
 

@@ -329,7 +329,8 @@ static bool is_shown_table(const struct fulcrum_item *item, bool all)
         return fulcrum_table_rows(item->table) > 0 &&
                fulcrum_table_cell(item->table, 0, 0).text != NULL;
     }
-    return fulcrum_table_rows(item->table) > 0 && (all || item->title != NULL);
+    return fulcrum_table_rows(item->table) > 0 &&
+           (all ? item->key[0] != '\0' : item->title != NULL);
 }
 
 /* Facts, tables and notes, an empty line between them. */
