@@ -9,7 +9,6 @@
 #include "bench/compare.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "model/predict/solver.h"
 #include "model/result.h"

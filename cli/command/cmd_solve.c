@@ -21,7 +21,6 @@
 #include "cli/command/line_stream.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "model/exact/product_form.h"
 #include "model/network/network.h"

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/output/report.h"
 #include "model/nearest.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
