@@ -214,7 +214,10 @@ static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
         .chart = chart,
         .result = result};
     enum fulcrum_status status = FULCRUM_OK;
-    if (chart->lines->landmark_name != NULL) {
+    if (!fulcrum_line_chart_has_rows(&data)) {
+        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: there is no row in it: nothing to draw", job->source.name);
+    } else if (chart->lines->landmark_name != NULL) {
         status = add_landmarks(job, result, err);
     } else if (chart == &fulcrum_chart_runtime) {
         status = fulcrum_plot_published_add(
