@@ -9,9 +9,9 @@
 #include "bench/compare.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "model/predict/solver.h"
+#include "model/result.h"
 #include "model/try.h"
 
 /* The comparisons of one domain and what they come to. */
@@ -32,7 +32,7 @@ struct fulcrum_accuracy {
     bool is_interrupted;
 };
 
-/* What comparisons with a judge came to, printed. */
+/* What comparisons with a judge came to. */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -78,235 +78,123 @@ static size_t accuracy_missed(const struct fulcrum_accuracy *accuracy)
     return missed;
 }
 
-#define TEXT   FULCRUM_COLUMN_TEXT
-#define NUMBER FULCRUM_COLUMN_NUMBER
-
-/* Files get fractions, people percent. */
-static const struct fulcrum_report_head summary_columns[] = {
-    {"domain", TEXT, NULL},
-    {"set", TEXT, NULL},
-    {"judge", TEXT, NULL},
-    {"networks", NUMBER, NULL},
-    {"left_out", NUMBER, "left out"},
-    {"mean_error_frac", NUMBER, "mean"},
-    {"bias_frac", NUMBER, "bias"},
-    {"p50_error_frac", NUMBER, "p50"},
-    {"p95_error_frac", NUMBER, "p95"},
-    {"p99_error_frac", NUMBER, "p99"},
-    {"max_error_frac", NUMBER, "max"},
-    {"flagged_frac", NUMBER, "flagged"},
-    {"within_told_frac", NUMBER, "within"},
-    {"mean_batch_error_frac", NUMBER, "batch"},
-    {"cpu_busy_error_frac", NUMBER, "cpu"},
-    {"host_busy_error_frac", NUMBER, "host"},
-    {"gpu_busy_error_frac", NUMBER, "gpu"},
-    {"judge_half_width_frac", NUMBER, "judge +-"},
-    /* In files only, as are the reasons why networks are left out. */
-    {"method", TEXT, NULL},
-    {"refused", NUMBER, NULL},
-    {"unjudged", NUMBER, NULL},
-    {"failed", NUMBER, NULL},
-};
-
-enum { FILE_COLUMN_COUNT = 4 };
-
-static const struct fulcrum_report_head verdict_columns[] = {
-    {"domain", TEXT, NULL},
-    {"set", TEXT, NULL},
-    {"quantity", TEXT, NULL},
-    {"measured", NUMBER, NULL},
-    {"target", NUMBER, NULL},
-    {"verdict", TEXT, NULL},
-};
-
-static void add_summary(struct fulcrum_report *report,
-    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set,
-    enum fulcrum_format format)
+static void add_summary(struct fulcrum_table *table,
+    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set)
 {
-    size_t refused = count_state(domain, FULCRUM_COMPARISON_REFUSED);
-    size_t unjudged = count_state(domain, FULCRUM_COMPARISON_UNJUDGED);
-    size_t failed = count_state(domain, FULCRUM_COMPARISON_FAILED);
-    fulcrum_report_add_text(report, fulcrum_domain_name(domain->plan.domain));
-    fulcrum_report_add_text(report, fulcrum_comparison_set_name(set));
-    fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.judge));
-    fulcrum_report_add_number(report, (double)domain->summaries[set].count);
-    fulcrum_report_add_number(report, (double)(refused + unjudged + failed));
-    const struct fulcrum_comparison_summary *summary = &domain->summaries[set];
-    const double fractions[] = {summary->mean_rel, summary->bias_rel, summary->p50_rel,
-        summary->p95_rel, summary->p99_rel, summary->max_rel, summary->flagged_frac,
-        summary->within_frac, summary->batch_rel, summary->cpu_busy, summary->host_busy,
-        summary->gpu_busy, summary->judge_rel};
-    for (size_t i = 0; i < COUNT_OF(fractions); i++) {
-        /* Three digits after the point are more than anybody needs; no -0. */
-        fulcrum_report_add_number(report, format == FULCRUM_FORMAT_TABLE
-                                              ? round(1e5 * fractions[i]) / 1e3 + 0.0
-                                              : fractions[i]);
-    }
-    if (format != FULCRUM_FORMAT_TABLE) {
-        fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.method));
-        fulcrum_report_add_number(report, (double)refused);
-        fulcrum_report_add_number(report, (double)unjudged);
-        fulcrum_report_add_number(report, (double)failed);
+    const struct fulcrum_comparison_summary *of = &domain->summaries[set];
+    double refused = (double)count_state(domain, FULCRUM_COMPARISON_REFUSED);
+    double unjudged = (double)count_state(domain, FULCRUM_COMPARISON_UNJUDGED);
+    double failed = (double)count_state(domain, FULCRUM_COMPARISON_FAILED);
+    fulcrum_table_row(table);
+    fulcrum_table_text(
+        table, "domain", "domain", fulcrum_domain_name(domain->plan.domain));
+    fulcrum_table_text(table, "set", "set", fulcrum_comparison_set_name(set));
+    fulcrum_table_text(table, "judge", NULL, fulcrum_method_name(domain->plan.judge));
+    fulcrum_table_number(table, "networks", "networks", (double)of->count);
+    fulcrum_table_number(table, "left_out", "left out", refused + unjudged + failed);
+    fulcrum_table_number(table, "mean_error_frac", "mean", of->mean_rel);
+    fulcrum_table_number(table, "bias_frac", "bias", of->bias_rel);
+    fulcrum_table_number(table, "p50_error_frac", NULL, of->p50_rel);
+    fulcrum_table_number(table, "p95_error_frac", "p95", of->p95_rel);
+    fulcrum_table_number(table, "p99_error_frac", "p99", of->p99_rel);
+    fulcrum_table_number(table, "max_error_frac", "max", of->max_rel);
+    fulcrum_table_number(table, "flagged_frac", "flagged", of->flagged_frac);
+    fulcrum_table_number(table, "within_told_frac", "within", of->within_frac);
+    fulcrum_table_number(table, "mean_batch_error_frac", NULL, of->batch_rel);
+    fulcrum_table_number(table, "cpu_busy_error_frac", NULL, of->cpu_busy);
+    fulcrum_table_number(table, "host_busy_error_frac", NULL, of->host_busy);
+    fulcrum_table_number(table, "gpu_busy_error_frac", NULL, of->gpu_busy);
+    fulcrum_table_number(table, "judge_half_width_frac", NULL, of->judge_rel);
+    fulcrum_table_text(table, "method", NULL, fulcrum_method_name(domain->plan.method));
+    fulcrum_table_number(table, "refused", NULL, refused);
+    fulcrum_table_number(table, "unjudged", NULL, unjudged);
+    fulcrum_table_number(table, "failed", NULL, failed);
+}
+
+static void add_verdicts(
+    struct fulcrum_table *table, const struct fulcrum_accuracy_domain *domain)
+{
+    for (size_t j = 0; j < domain->verdict_count; j++) {
+        const struct fulcrum_verdict *verdict = &domain->verdicts[j];
+        fulcrum_table_row(table);
+        fulcrum_table_text(
+            table, "domain", "domain", fulcrum_domain_name(domain->plan.domain));
+        fulcrum_table_text(
+            table, "set", "set", fulcrum_comparison_set_name(verdict->set));
+        fulcrum_table_text(table, "quantity", "quantity", verdict->quantity);
+        fulcrum_table_number(table, "measured", "measured", verdict->measured);
+        fulcrum_table_number(table, "target", "target", verdict->limit);
+        fulcrum_table_text(
+            table, "verdict", "verdict", verdict->is_met ? "met" : "missed");
     }
 }
 
-/* People are not shown the same row twice, where nothing was flagged. */
-static struct fulcrum_report *summary_report(
-    const struct fulcrum_accuracy *accuracy, enum fulcrum_format format)
-{
-    bool is_table = format == FULCRUM_FORMAT_TABLE;
-    struct fulcrum_report *report = fulcrum_report_new("domains", summary_columns,
-        COUNT_OF(summary_columns) - (is_table ? FILE_COLUMN_COUNT : 0));
-    for (size_t i = 0; i < accuracy->domain_count; i++) {
-        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
-        add_summary(report, domain, FULCRUM_COMPARISON_ALL, format);
-        if (!is_table || domain->summaries[FULCRUM_COMPARISON_UNFLAGGED].count <
-                             domain->summaries[FULCRUM_COMPARISON_ALL].count) {
-            add_summary(report, domain, FULCRUM_COMPARISON_UNFLAGGED, format);
-        }
-    }
-    return report;
-}
-
-static struct fulcrum_report *verdict_report(const struct fulcrum_accuracy *accuracy)
-{
-    struct fulcrum_report *report =
-        fulcrum_report_new("targets", verdict_columns, COUNT_OF(verdict_columns));
-    for (size_t i = 0; i < accuracy->domain_count; i++) {
-        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
-        for (size_t j = 0; j < domain->verdict_count; j++) {
-            const struct fulcrum_verdict *verdict = &domain->verdicts[j];
-            fulcrum_report_add_text(report, fulcrum_domain_name(domain->plan.domain));
-            fulcrum_report_add_text(report, fulcrum_comparison_set_name(verdict->set));
-            fulcrum_report_add_text(report, verdict->quantity);
-            fulcrum_report_add_number(report, verdict->measured);
-            fulcrum_report_add_number(report, verdict->limit);
-            fulcrum_report_add_text(report, verdict->is_met ? "met" : "missed");
-        }
-    }
-    return report;
-}
-
-/* How many of its worst networks a domain can show. */
-static size_t worst_count(const struct fulcrum_accuracy *accuracy,
-    const struct fulcrum_accuracy_domain *domain)
+/* As far as the domain has so many that were compared. */
+static enum fulcrum_status add_worst(struct fulcrum_table *table,
+    struct fulcrum_table *lines, const struct fulcrum_accuracy_domain *domain,
+    size_t count, struct fulcrum_error *err)
 {
     size_t done = domain->summaries[FULCRUM_COMPARISON_ALL].count;
-    return accuracy->worst_count < done ? accuracy->worst_count : done;
-}
-
-static struct fulcrum_network network_of(
-    const struct fulcrum_accuracy_domain *domain, size_t rank)
-{
-    return fulcrum_random_network(
-        domain->plan.domain, domain->plan.seed, domain->comparisons[rank].index);
-}
-
-static void add_worst(
-    struct fulcrum_json *document, const struct fulcrum_accuracy *accuracy)
-{
-    struct fulcrum_json *array = fulcrum_json_add_array(document, "worst");
-    for (size_t i = 0; i < accuracy->domain_count; i++) {
-        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
-        for (size_t j = 0; j < worst_count(accuracy, domain); j++) {
-            const struct fulcrum_comparison *worst = &domain->comparisons[j];
-            struct fulcrum_network network = network_of(domain, j);
-            struct fulcrum_json *object = fulcrum_json_append_object(array);
-            fulcrum_json_add_number(object, "error_rel", worst->error_rel);
-            fulcrum_json_add_number(object, "told_rel", worst->told_rel);
-            fulcrum_json_add_number(object, "judge_half_width_rel", worst->judge_rel);
-            fulcrum_flags_to_json(worst->flags, object);
-            fulcrum_network_to_json(
-                &network, fulcrum_json_add_object(object, "network"));
-        }
-    }
-}
-
-static enum fulcrum_status print_json(const struct fulcrum_accuracy *accuracy,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
-    struct fulcrum_report *verdicts = verdict_report(accuracy);
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-accuracy");
-    fulcrum_json_add_flag(document, "interrupted", accuracy->is_interrupted);
-    fulcrum_json_add_number(document, "seed", (double)accuracy->domains[0].plan.seed);
-    fulcrum_report_to_json(summaries, document);
-    fulcrum_report_to_json(verdicts, document);
-    add_worst(document, accuracy);
-    enum fulcrum_status status = fulcrum_report_print_document(document, context, err);
-    fulcrum_report_free(summaries);
-    fulcrum_report_free(verdicts);
-    return status;
-}
-
-static enum fulcrum_status print_worst(const struct fulcrum_accuracy *accuracy,
-    const struct fulcrum_accuracy_domain *domain, FILE *stream,
-    struct fulcrum_error *err)
-{
-    for (size_t j = 0; j < worst_count(accuracy, domain); j++) {
+    for (size_t j = 0; j < count && j < done; j++) {
         const struct fulcrum_comparison *worst = &domain->comparisons[j];
-        struct fulcrum_network network = network_of(domain, j);
+        const struct fulcrum_network network = fulcrum_random_network(
+            domain->plan.domain, domain->plan.seed, worst->index);
         char flags[1000];
+        char *line = NULL;
+        TRY(fulcrum_network_line_text(&network, &line, err));
         fulcrum_flags_join(worst->flags, flags, sizeof flags);
-        (void)fprintf(stream, "\n%s: error %+.2f %%, told %.2f %%%s%s\n", network.name,
-            100.0 * worst->error_rel, 100.0 * worst->told_rel,
-            flags[0] != '\0' ? "; " : "", flags);
-        TRY(fulcrum_network_print(stream, &network, err));
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", "network", network.name);
+        fulcrum_table_number(table, "error_rel", NULL, worst->error_rel);
+        fulcrum_table_number(table, "error_frac", "error", worst->error_rel);
+        fulcrum_table_number(table, "told_rel", NULL, worst->told_rel);
+        fulcrum_table_number(table, "told_frac", "told", worst->told_rel);
+        fulcrum_table_number(table, "judge_half_width_rel", NULL, worst->judge_rel);
+        fulcrum_table_text(table, "flags", "flags", flags);
+        fulcrum_table_row(lines);
+        fulcrum_table_text(lines, "network", "lines for 'fulcrum solve'", line);
+        free(line);
     }
     return FULCRUM_OK;
 }
 
-static bool has_verdicts(const struct fulcrum_accuracy *accuracy)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < accuracy->domain_count; i++) {
-        count += accuracy->domains[i].verdict_count;
-    }
-    return count > 0;
-}
-
-static enum fulcrum_status print_table(const struct fulcrum_accuracy *accuracy,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
-    struct fulcrum_report *verdicts = verdict_report(accuracy);
-    /* What the tables do not say. */
-    FILE *stream = context->out;
-    const struct fulcrum_comparison_plan *plan = &accuracy->domains[0].plan;
-    (void)fprintf(stream, "%s against its judge, seed %.0f, errors in %%%s\n\n",
-        fulcrum_method_name(plan->method), (double)plan->seed,
-        accuracy->is_interrupted ? "; interrupted, so some networks are missing" : "");
-    enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
-    if (status == FULCRUM_OK && has_verdicts(accuracy)) {
-        (void)fputc('\n', context->out);
-        status = fulcrum_report_print(verdicts, "", context, err);
-    }
-    for (size_t i = 0; i < accuracy->domain_count && status == FULCRUM_OK; i++) {
-        status = print_worst(accuracy, &accuracy->domains[i], context->out, err);
-    }
-    fulcrum_report_free(summaries);
-    fulcrum_report_free(verdicts);
-    return status;
-}
-
 /*
- * Prints summaries, verdicts and the worst networks in the format of the context; CSV
- * has the summaries alone.
+ * Shows summaries, verdicts and the worst networks; CSV has the summaries alone.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
-static enum fulcrum_status accuracy_print(const struct fulcrum_accuracy *accuracy,
+static enum fulcrum_status show(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(accuracy, context, err);
+    const struct fulcrum_comparison_plan *plan = &accuracy->domains[0].plan;
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-bench-accuracy");
+    fulcrum_result_print(result, "comparison", "comparison",
+        "%s against its judge, seed %.0f", fulcrum_method_name(plan->method),
+        (double)plan->seed);
+    fulcrum_result_flag(result, "interrupted",
+        accuracy->is_interrupted ? "interrupted" : NULL, accuracy->is_interrupted);
+    fulcrum_result_number(result, "seed", NULL, (double)plan->seed);
+    struct fulcrum_table *summaries =
+        fulcrum_result_table(result, "domains", "errors of the steps per second");
+    struct fulcrum_table *verdicts = fulcrum_result_table(result, "targets", "targets");
+    struct fulcrum_table *worst =
+        fulcrum_result_table(result, "worst", "largest errors");
+    struct fulcrum_table *lines = fulcrum_result_table(result, "worst_networks", "");
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < accuracy->domain_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
+        add_summary(summaries, domain, FULCRUM_COMPARISON_ALL);
+        add_summary(summaries, domain, FULCRUM_COMPARISON_UNFLAGGED);
+        add_verdicts(verdicts, domain);
+        status = add_worst(worst, lines, domain, accuracy->worst_count, err);
     }
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        return print_table(accuracy, context, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
     }
-    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
-    enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
-    fulcrum_report_free(summaries);
-    return status;
+    if (fulcrum_table_constant(summaries, "left_out") <= 0.0) {
+        fulcrum_table_hide(summaries, "left_out");
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 /* Networks between two looks at progress; threads lose little at the end of each. */
@@ -443,7 +331,7 @@ static enum fulcrum_status run_job(
     job->accuracy.is_interrupted = *job->stop != 0;
     TRY(status);
     set_exit_code(job, context);
-    return accuracy_print(&job->accuracy, context, err);
+    return show(&job->accuracy, context, err);
 }
 
 static enum fulcrum_status run(

@@ -7,7 +7,6 @@ const struct fulcrum_command *const *fulcrum_bench_commands(void)
     static const struct fulcrum_command *const commands[] = {
         &fulcrum_bench_command_speed,
         &fulcrum_bench_command_accuracy,
-        &fulcrum_bench_command_frameworks,
         NULL,
     };
     return commands;

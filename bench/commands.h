@@ -12,7 +12,6 @@ const struct fulcrum_command *const *fulcrum_bench_commands(void);
 
 /* One file each: bench/cmd_<name>.c. Listed in commands.c. */
 extern const struct fulcrum_command fulcrum_bench_command_accuracy;
-extern const struct fulcrum_command fulcrum_bench_command_frameworks;
 extern const struct fulcrum_command fulcrum_bench_command_speed;
 
 #endif

@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/parallel.h"
 #include "model/predict/solver.h"
 #include "model/stream.h"
 #include "model/try.h"
+#include "presets/io/json.h"
 
 /*
  * A network, and the random numbers of the simulations that solve it, depend on the
@@ -371,8 +373,8 @@ static void add_training(
     fulcrum_json_add_number(out, "sharing_frac", training->sharing_frac);
 }
 
-void fulcrum_network_to_json(
-    const struct fulcrum_network *network, struct fulcrum_json *object)
+static void add_network(
+    struct fulcrum_json *object, const struct fulcrum_network *network)
 {
     fulcrum_json_add_text(object, "kind", "network");
     fulcrum_json_add_text(object, "name", network->name);
@@ -391,18 +393,15 @@ void fulcrum_network_to_json(
     }
 }
 
-enum fulcrum_status fulcrum_network_print(
-    FILE *stream, const struct fulcrum_network *network, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_network_line_text(
+    const struct fulcrum_network *network, char **out, struct fulcrum_error *err)
 {
-    char *text = NULL;
     struct fulcrum_json *object = fulcrum_json_new_object();
-    fulcrum_network_to_json(network, object);
-    enum fulcrum_status status =
-        fulcrum_json_text(object, FULCRUM_JSON_LINE, &text, err);
+    add_network(object, network);
+    enum fulcrum_status status = fulcrum_json_text(object, FULCRUM_JSON_LINE, out, err);
     if (status == FULCRUM_OK) {
-        (void)fputs(text, stream);
+        (*out)[strcspn(*out, "\n")] = '\0';
     }
-    free(text);
     fulcrum_json_free(object);
     return status;
 }

@@ -7,10 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "model/network/network.h"
-#include "presets/io/json.h"
+#include "model/status.h"
 
 /* Networks drawn at random, on which the methods are compared. */
 
@@ -195,17 +194,12 @@ const char *fulcrum_comparison_set_name(enum fulcrum_comparison_set set);
 /* A network as a line for `fulcrum solve`. */
 
 /*
- * Adds the members that docs/solve.md describes to an object. The network has neither
+ * What docs/solve.md describes, in one line without its end. The network has neither
  * tables nor a saturating curve.
- */
-void fulcrum_network_to_json(
-    const struct fulcrum_network *network, struct fulcrum_json *object);
-
-/*
- * Prints it as one line.
+ *   out      the caller frees it
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_print(
-    FILE *stream, const struct fulcrum_network *network, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_text(
+    const struct fulcrum_network *network, char **out, struct fulcrum_error *err);
 
 #endif

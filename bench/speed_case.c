@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
@@ -14,16 +15,15 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/plot/plot_job.h"
 #include "model/exact/product_form.h"
 #include "model/network/network.h"
 #include "model/predict/solver.h"
+#include "model/result.h"
 #include "model/status.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 #include "plots/spec/charts.h"
-#include "presets/io/json.h"
 
 /*
  * A clock tick or a read of the clock is a large part of a solution of a microsecond.
@@ -604,103 +604,68 @@ static const char *speed_series_label(size_t series)
 
 /* How long solutions take, printed and drawn. */
 
-#define TEXT   FULCRUM_COLUMN_TEXT
-#define NUMBER FULCRUM_COLUMN_NUMBER
-
-/* Files get seconds, people microseconds. */
-static const struct fulcrum_report_head columns[] = {
-    {"part", TEXT, NULL},
-    {"name", TEXT, NULL},
-    {"law", TEXT, NULL},
-    {"actors", NUMBER, NULL},
-    {"threads", NUMBER, NULL},
-    {"median_s", NUMBER, "median us"},
-    {"low_quartile_s", NUMBER, "quartile us"},
-    {"high_quartile_s", NUMBER, "quartile us"},
-    {"min_s", NUMBER, "min us"},
-    {"samples", NUMBER, NULL},
-    {"runs_per_sample", NUMBER, "runs each"},
-    {"units", NUMBER, "units"},
-    {"units_per_s", NUMBER, "units/s"},
-};
-
-static struct fulcrum_report *report_of(const struct fulcrum_speed *speed, double scale)
-{
-    struct fulcrum_report *report =
-        fulcrum_report_new("timings", columns, COUNT_OF(columns));
-    for (size_t i = 0; i < speed->case_count; i++) {
-        if (speed->cases[i].timing.sample_count > 0) {
-            const struct fulcrum_speed_case *speed_case = &speed->cases[i];
-            const struct fulcrum_timing *timing = &speed_case->timing;
-            fulcrum_report_add_text(report, speed_part_name(speed_case->part));
-            fulcrum_report_add_text(report, speed_case->name);
-            fulcrum_report_add_text(report, speed_case->law);
-            fulcrum_report_add_number(report, speed_case->actors);
-            fulcrum_report_add_number(report, speed_case->threads);
-            fulcrum_report_add_number(report, scale * timing->median_s);
-            fulcrum_report_add_number(report, scale * timing->low_quartile_s);
-            fulcrum_report_add_number(report, scale * timing->high_quartile_s);
-            fulcrum_report_add_number(report, scale * timing->min_s);
-            fulcrum_report_add_number(report, (double)timing->sample_count);
-            fulcrum_report_add_number(report, (double)timing->inner_count);
-            fulcrum_report_add_number(report, timing->units);
-            fulcrum_report_add_number(report, timing->units / timing->median_s);
-        }
-    }
-    return report;
-}
-
+/* On what machine; for files. */
 static enum fulcrum_status add_host(
-    struct fulcrum_json *document, struct fulcrum_error *err)
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *holder = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_calibration_new(&holder, err));
     TRY_OR_END(fulcrum_provenance_add(holder, err));
-    struct fulcrum_json *host = fulcrum_json_add_object(document, "host");
     for (size_t i = 0; i < holder->note_count; i++) {
-        fulcrum_json_add_text(host, holder->notes[i].key, holder->notes[i].text);
+        char key[160];
+        (void)snprintf(key, sizeof key, "host/%s", holder->notes[i].key);
+        fulcrum_result_text(result, key, NULL, holder->notes[i].text);
     }
 end:
     fulcrum_calibration_free(holder);
     return status;
 }
 
-static enum fulcrum_status print_json(const struct fulcrum_speed *speed,
-    const struct fulcrum_report *report, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
+static void add_timing(
+    struct fulcrum_table *table, const struct fulcrum_speed_case *speed_case)
 {
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-speed");
-    fulcrum_json_add_flag(document, "interrupted", speed->is_interrupted);
-    enum fulcrum_status status = add_host(document, err);
-    if (status != FULCRUM_OK) {
-        fulcrum_json_free(document);
-        return status;
-    }
-    fulcrum_report_to_json(report, document);
-    return fulcrum_report_print_document(document, context, err);
+    const struct fulcrum_timing *timing = &speed_case->timing;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "part", "part", speed_part_name(speed_case->part));
+    fulcrum_table_text(table, "name", "name", speed_case->name);
+    fulcrum_table_text(table, "law", "law", speed_case->law);
+    fulcrum_table_number(table, "actors", "actors", speed_case->actors);
+    fulcrum_table_number(table, "threads", "threads", speed_case->threads);
+    fulcrum_table_number(table, "median_s", "median", timing->median_s);
+    fulcrum_table_number(
+        table, "low_quartile_s", "lower quartile", timing->low_quartile_s);
+    fulcrum_table_number(
+        table, "high_quartile_s", "upper quartile", timing->high_quartile_s);
+    fulcrum_table_number(table, "min_s", NULL, timing->min_s);
+    fulcrum_table_number(table, "samples", NULL, (double)timing->sample_count);
+    fulcrum_table_number(table, "runs_per_sample", NULL, (double)timing->inner_count);
+    fulcrum_table_number(table, "units", NULL, timing->units);
+    fulcrum_table_number(
+        table, "units_per_s", "units", timing->units / timing->median_s);
 }
 
 enum fulcrum_status fulcrum_speed_print(const struct fulcrum_speed *speed,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    double scale = context->format == FULCRUM_FORMAT_TABLE ? 1e6 : 1.0;
-    struct fulcrum_report *report = report_of(speed, scale);
-    enum fulcrum_status status;
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        status = print_json(speed, report, context, err);
-    } else {
-        status = fulcrum_report_print(report, "fulcrum-bench-speed", context, err);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-bench-speed");
+    fulcrum_result_text(result, "clock", "time",
+        "on the wall for sweeps (r2d2-atari on dgx-1), CPU time of one thread for all "
+        "else");
+    fulcrum_result_flag(result, "interrupted",
+        speed->is_interrupted ? "interrupted" : NULL, speed->is_interrupted);
+    struct fulcrum_table *table = fulcrum_result_table(result, "timings", "");
+    for (size_t i = 0; i < speed->case_count; i++) {
+        if (speed->cases[i].timing.sample_count > 0) {
+            add_timing(table, &speed->cases[i]);
+        }
     }
-    if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_TABLE) {
-        (void)fprintf(context->out,
-            "\nsweeps: r2d2-atari on dgx-1, time on the wall; all else: CPU time of "
-            "one "
-            "thread%s\n",
-            speed->is_interrupted ? "; interrupted, so some are missing" : "");
+    enum fulcrum_status status = add_host(result, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
     }
-    fulcrum_report_free(report);
-    return status;
+    return fulcrum_context_show(context, result, err);
 }
 
 /* Solutions are lines over the actors, yardsticks are points beside them. */

@@ -134,7 +134,7 @@ struct fulcrum_speed {
 };
 
 /*
- * Prints every case in the format of the context; JSON says on what machine.
+ * Shows every case; files say on what machine.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_print(

@@ -60,7 +60,7 @@ void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
 }
 
 /* Within quotes nothing is special but a quote: it is put between two quoted parts. */
-static void print_word(const char *word, FILE *stream)
+void fulcrum_argv_text_word(const char *word, FILE *stream)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-_=+,./:@%";
@@ -84,6 +84,6 @@ void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream
 {
     for (size_t i = 0; i < words->count; i++) {
         (void)fputs(i > 0 ? " " : "", stream);
-        print_word(words->items[i], stream);
+        fulcrum_argv_text_word(words->items[i], stream);
     }
 }

@@ -32,6 +32,9 @@ int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *wo
 /* Leaves it empty. */
 void fulcrum_argv_text_clear(struct fulcrum_argv_text *words);
 
+/* One word, in quotes where it has other than plain characters. */
+void fulcrum_argv_text_word(const char *word, FILE *stream);
+
 /* As a shell reads it back: words with other than plain characters in quotes. */
 void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "model/network/network.h"
 #include "model/status.h"
 
 /* Memory of the front end: where it runs out, the program ends. */
@@ -201,4 +202,29 @@ int fulcrum_exit_code(enum fulcrum_status status)
     }
     return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_EXIT_INTERRUPTED
                                              : FULCRUM_EXIT_FAILED;
+}
+
+/* What a user must know about a solution, in words. */
+
+void fulcrum_flags_join(unsigned flags, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < (unsigned)FULCRUM_FLAG_COUNT && used < size; i++) {
+        if ((flags & (1U << i)) != 0U) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                used > 0 ? "; " : "", fulcrum_flag_text((enum fulcrum_flag_index)i));
+        }
+    }
+}
+
+void fulcrum_flags_add(unsigned flags, struct fulcrum_result *result)
+{
+    fulcrum_result_note(result, "flags", NULL);
+    for (unsigned i = 0; i < (unsigned)FULCRUM_FLAG_COUNT; i++) {
+        if ((flags & (1U << i)) != 0U) {
+            fulcrum_result_note(
+                result, "flags", fulcrum_flag_text((enum fulcrum_flag_index)i));
+        }
+    }
 }

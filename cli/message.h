@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cli/command.h"
+#include "model/result.h"
 #include "model/status.h"
 
 /* Memory of the front end: where it runs out, the program ends. */
@@ -66,5 +67,13 @@ enum fulcrum_exit {
 
 /* The exit code of a command that returned `status`. */
 int fulcrum_exit_code(enum fulcrum_status status);
+
+/* What a user must know about a solution, in words. */
+
+/* The texts of all flags that are set, "; " between them, as far as they fit. */
+void fulcrum_flags_join(unsigned flags, char *out, size_t size);
+
+/* Adds them as notes under "flags". */
+void fulcrum_flags_add(unsigned flags, struct fulcrum_result *result);
 
 #endif

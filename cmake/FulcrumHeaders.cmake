@@ -22,6 +22,7 @@ set(FULCRUM_PUBLIC_HEADERS
   model/predict/predict.h
   model/predict/scenario.h
   model/predict/solver.h
+  model/result.h
   model/stage_kind.h
   model/status.h
   model/study/sweep.h
@@ -31,6 +32,8 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/page.h
   plots/chart/rows.h
   plots/spec/charts.h
+  plots/spec/line_chart.h
   presets/load/preset.h
   presets/load/preset_folders.h
-  presets/load/preset_kind.h)
+  presets/load/preset_kind.h
+  presets/result/result_io.h)

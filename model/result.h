@@ -93,7 +93,10 @@ void fulcrum_result_numbers(
  * ones in the same order.
  */
 
-/* An empty table. Borrowed. */
+/*
+ * An empty table. Borrowed. With the key "" it is no part of files, but what people see
+ * in place of one without a title.
+ */
 struct fulcrum_table *fulcrum_result_table(
     struct fulcrum_result *result, const char *key, const char *title);
 

@@ -51,7 +51,7 @@ run_job() {
         cat messages.txt
     fi
     grep -q '<testcase' accuracy.xml || fail "docs/ci/$1: no test case in accuracy.xml"
-    grep -q '^| .my-box. from .v100-inci2020. ' accuracy.md ||
+    grep -q '^| my-box | v100-inci2020 ' accuracy.md ||
         fail "docs/ci/$1: my-box is not in accuracy.md"
 }
 

@@ -14,8 +14,6 @@
 #include "model/status.h"
 #include "model/try.h"
 
-enum { FULCRUM_FORMULA_CURVES_MOST = 4 };
-
 /* How sharply the ceiling bends the hyperbola: p of (22), docs/frameworks.md. */
 #define FULCRUM_FORMULA_KNEE 5.0
 
@@ -145,7 +143,7 @@ end:
 /* Of what has no prior: wide beside what any two points leave open. */
 #define FREE_SD 3.0
 
-enum { LATENCY, PER_ITEM, FIRST_CAP };
+enum { LATENCY, PER_ITEM, CAP, PARAMETERS };
 
 double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_count)
 {
@@ -160,84 +158,64 @@ double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_co
 
 static bool has_ceiling(const struct fulcrum_formula_plan *plan)
 {
-    return !isnan(plan->curves[0].ceiling_per_s);
+    return !isnan(plan->ceiling_per_s);
 }
 
 static struct fulcrum_formula formula_of(
-    const struct fulcrum_formula_plan *plan, const double *parameter, size_t curve)
+    const struct fulcrum_formula_plan *plan, const double *parameter)
 {
-    return (struct fulcrum_formula){
-        .latency_s = parameter[LATENCY] + plan->curves[curve].step_s,
+    return (struct fulcrum_formula){.latency_s = parameter[LATENCY],
         .per_item_s = parameter[PER_ITEM],
-        .cap_per_s = has_ceiling(plan) ? parameter[FIRST_CAP + curve] : HUGE_VAL};
+        .cap_per_s = has_ceiling(plan) ? parameter[CAP] : HUGE_VAL};
 }
 
 /* A fulcrum_forward. */
 static int forward(void *context, const double *parameter, double *out)
 {
     const struct fulcrum_formula_plan *plan = context;
-    for (size_t k = 0; k < plan->curve_count; k++) {
-        struct fulcrum_formula formula = formula_of(plan, parameter, k);
-        for (size_t i = 0; i < plan->curves[k].count; i++) {
-            *out++ = log(fulcrum_formula_rate(&formula, plan->curves[k].env_count[i]));
-        }
+    struct fulcrum_formula formula = formula_of(plan, parameter);
+    for (size_t i = 0; i < plan->count; i++) {
+        out[i] = log(fulcrum_formula_rate(&formula, plan->env_count[i]));
     }
     return 1;
 }
 
 static enum fulcrum_status check(
-    const struct fulcrum_formula_plan *plan, size_t *points, struct fulcrum_error *err)
+    const struct fulcrum_formula_plan *plan, struct fulcrum_error *err)
 {
-    FAIL_IF(plan->curve_count == 0 || plan->curve_count > FULCRUM_FORMULA_CURVES_MOST,
-        err, FULCRUM_ERR_RANGE, "%zu curves to fit together: expected 1 to %d",
-        plan->curve_count, (int)FULCRUM_FORMULA_CURVES_MOST);
-    *points = 0;
-    for (size_t k = 0; k < plan->curve_count; k++) {
-        const struct fulcrum_formula_curve *curve = &plan->curves[k];
-        FAIL_IF(isnan(curve->ceiling_per_s) == has_ceiling(plan) ||
-                    curve->ceiling_per_s <= 0.0,
+    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
+        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
+    for (size_t i = 0; i < plan->count; i++) {
+        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
+                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
             err, FULCRUM_ERR_RANGE,
-            "ceiling of curve %zu = %g: expected numbers above 0, or none at all", k,
-            curve->ceiling_per_s);
-        for (size_t i = 0; i < curve->count; i++) {
-            FAIL_IF(!(curve->env_count[i] > 0.0) || !(curve->steps_per_s[i] > 0.0) ||
-                        isinf(curve->env_count[i]) || isinf(curve->steps_per_s[i]),
-                err, FULCRUM_ERR_RANGE,
-                "%g steps/s of %g environments: expected numbers above 0",
-                curve->steps_per_s[i], curve->env_count[i]);
-        }
-        *points += plan->curves[k].count;
+            "%g steps/s of %g environments: expected numbers above 0",
+            plan->steps_per_s[i], plan->env_count[i]);
     }
-    return *points >= 2 ? FULCRUM_OK
-                        : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                              "%zu points for a formula: expected 2 or more", *points);
+    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
+        "%zu points for a formula: expected 2 or more", plan->count);
+    return FULCRUM_OK;
 }
 
-/* The hyperbola through the ends of a curve, where they have one. */
+/* The hyperbola through the ends of the curve, where they have one. */
 static void guess(
     const struct fulcrum_formula_plan *plan, double *latency_s, double *per_item_s)
 {
-    /* The first curve that has points: some curve has, as the check of the plan saw. */
-    size_t k = 0;
-    while (plan->curves[k].count == 0) {
-        k++;
-    }
-    const struct fulcrum_formula_curve *curve = &plan->curves[k];
-    size_t last = curve->count - 1;
-    double first_s = curve->env_count[0] / curve->steps_per_s[0];
-    double last_s = curve->env_count[last] / curve->steps_per_s[last];
-    double apart = curve->env_count[last] - curve->env_count[0];
+    size_t last = plan->count - 1;
+    double first_s = plan->env_count[0] / plan->steps_per_s[0];
+    double last_s = plan->env_count[last] / plan->steps_per_s[last];
+    double apart = plan->env_count[last] - plan->env_count[0];
     *per_item_s = fabs(apart) > 0.0 ? (last_s - first_s) / apart : 0.0;
-    *latency_s = first_s - *per_item_s * curve->env_count[0] - curve->step_s;
+    *latency_s = first_s - *per_item_s * plan->env_count[0];
     if (!(*per_item_s > 0.0) || !(*latency_s > 0.0)) {
-        *per_item_s = 0.5 / curve->steps_per_s[0];
+        *per_item_s = 0.5 / plan->steps_per_s[0];
         *latency_s = 0.5 * first_s;
     }
 }
 
 /* Returns how many there are. */
 static size_t list_beliefs(
-    const struct fulcrum_formula_plan *plan, struct fulcrum_belief *out)
+    const struct fulcrum_formula_plan *plan, struct fulcrum_belief out[PARAMETERS])
 {
     double latency_s = 0.0;
     double per_item_s = 0.0;
@@ -247,53 +225,41 @@ static size_t list_beliefs(
     out[PER_ITEM] = (struct fulcrum_belief){
         .path = "b", .scale = FULCRUM_SCALE_LOG, .value = per_item_s, .sd = FREE_SD};
     if (!has_ceiling(plan)) {
-        return FIRST_CAP;
+        return CAP;
     }
     out[PER_ITEM].value = plan->frame_skip / RATE_FRAMES_PER_S;
     out[PER_ITEM].sd = RATE_SD;
-    for (size_t k = 0; k < plan->curve_count; k++) {
-        out[FIRST_CAP + k] = (struct fulcrum_belief){.path = "C",
-            .scale = FULCRUM_SCALE_LOG,
-            .value = FULCRUM_FORMULA_CAP_OF_CEILING * plan->curves[k].ceiling_per_s,
-            .sd = CAP_SD};
-    }
-    return FIRST_CAP + plan->curve_count;
-}
-
-static void list_data(
-    const struct fulcrum_formula_plan *plan, struct fulcrum_datum *out)
-{
-    for (size_t k = 0; k < plan->curve_count; k++) {
-        for (size_t i = 0; i < plan->curves[k].count; i++) {
-            *out++ = (struct fulcrum_datum){
-                log(plan->curves[k].steps_per_s[i]), plan->noise_rel};
-        }
-    }
+    out[CAP] = (struct fulcrum_belief){.path = "C",
+        .scale = FULCRUM_SCALE_LOG,
+        .value = FULCRUM_FORMULA_CAP_OF_CEILING * plan->ceiling_per_s,
+        .sd = CAP_SD};
+    return PARAMETERS;
 }
 
 enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     struct fulcrum_formula *out, struct fulcrum_error *err)
 {
-    size_t points = 0;
-    TRY(check(plan, &points, err));
-    struct fulcrum_datum *data = calloc(points + 1, sizeof *data);
+    TRY(check(plan, err));
+    struct fulcrum_datum *data = calloc(plan->count, sizeof *data);
     TRY_MEMORY(data, err, "no memory for a formula");
-    list_data(plan, data);
+    for (size_t i = 0; i < plan->count; i++) {
+        data[i] = (struct fulcrum_datum){log(plan->steps_per_s[i]), plan->noise_rel};
+    }
     /* GSL's callbacks take what they are given as not constant; nothing is changed. */
     struct fulcrum_formula_plan own = *plan;
     void *context = &own;
-    struct fulcrum_belief beliefs[FIRST_CAP + FULCRUM_FORMULA_CURVES_MOST];
+    struct fulcrum_belief beliefs[PARAMETERS];
     const struct fulcrum_posterior_problem problem = {.beliefs = beliefs,
         .belief_count = list_beliefs(plan, beliefs),
         .data = data,
-        .datum_count = points,
+        .datum_count = plan->count,
         .forward = forward,
         .contexts = &context,
         .thread_count = 1};
     struct fulcrum_posterior_mode mode = {.misfit = 0.0};
     enum fulcrum_status status = fulcrum_posterior_mode_find(&problem, 1, &mode, err);
-    for (size_t k = 0; k < plan->curve_count && status == FULCRUM_OK; k++) {
-        out[k] = formula_of(plan, mode.value, k);
+    if (status == FULCRUM_OK) {
+        *out = formula_of(plan, mode.value);
     }
     fulcrum_posterior_mode_clear(&mode);
     free(data);

@@ -93,31 +93,23 @@ struct fulcrum_formula {
  */
 double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_count);
 
-/* The points of one curve that are fitted, by rising count. */
-struct fulcrum_formula_curve {
-    const double *env_count; /* above 0 */
+/* One curve, and how it is fitted. */
+struct fulcrum_formula_plan {
+    const double *env_count; /* by rising count, above 0 */
     const double *steps_per_s;
     size_t count;
     double ceiling_per_s; /* of environments alone; NAN: no ceiling is fitted */
-    double step_s;        /* part of the latency that is known, and the curve's own */
-};
-
-struct fulcrum_formula_plan {
-    const struct fulcrum_formula_curve *curves; /* a and b are theirs together */
-    size_t curve_count;                         /* 1 to FULCRUM_FORMULA_CURVES_MOST */
-    double noise_rel;                           /* of every point */
-    double frame_skip; /* the prior of b is one of frames; unused without ceiling */
+    double noise_rel;     /* of every point */
+    double frame_skip;    /* the prior of b is one of frames; unused without ceiling */
 };
 
 /*
- * The maximum a posteriori, by trust regions, of what the curves' latencies have in
- * common, b and the ceilings. With ceilings: ln(1 / b) about that of
- * 40,000 frames per second (sd 1), ln C about that of 0.85 ceilings (sd 0.15), a free.
- * Without: a and b free. Errors are those of logarithms, which take half as much and
- * twice as much alike.
- *   out      one formula per curve
- *   fails    FULCRUM_ERR_RANGE (fewer than two points, a number that is not above 0,
- *            ceilings of some curves only), FULCRUM_ERR_NO_FIT, FULCRUM_ERR_NO_MEMORY
+ * The maximum a posteriori, by trust regions, of latency, b and ceiling. With a
+ * ceiling: ln(1 / b) about that of 40,000 frames per second (sd 1), ln C about that of
+ * 0.85 ceilings (sd 0.15), a free. Without: a and b free. Errors are those of
+ * logarithms, which take half as much and twice as much alike.
+ *   fails    FULCRUM_ERR_RANGE (fewer than two points, a number that is not above 0),
+ *            FULCRUM_ERR_NO_FIT, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_formula_fit(
     const struct fulcrum_formula_plan *plan, struct fulcrum_formula *out,

@@ -206,10 +206,10 @@ static void add_formula(struct job *job, const char *series, const struct curve 
 {
     bool is_capped = baseline == FULCRUM_BASELINE_CAPPED_HYPERBOLA;
     double ceiling = ceiling_of(job->calibration);
-    const struct fulcrum_formula_curve fitted = {curve->env_count, curve->steps_per_s,
-        curve->count, is_capped ? ceiling : (double)NAN, 0.0};
-    const struct fulcrum_formula_plan plan = {.curves = &fitted,
-        .curve_count = 1,
+    const struct fulcrum_formula_plan plan = {.env_count = curve->env_count,
+        .steps_per_s = curve->steps_per_s,
+        .count = curve->count,
+        .ceiling_per_s = is_capped ? ceiling : (double)NAN,
         .noise_rel = FORMULA_NOISE_REL,
         .frame_skip = job->reference->frame_skip};
     struct fulcrum_formula formula;

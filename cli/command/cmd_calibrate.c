@@ -6,9 +6,9 @@
 
 #include "calibrate/probe/calibrate.h"
 #include "cli/command.h"
+#include "cli/command/cmd_show.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/show.h"
 #include "cli/progress.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"

@@ -1,11 +1,11 @@
 /* cmd_explore.c - `fulcrum explore`: predictions over a grid of designs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads the axes, asks the model for the sweep and hands each point to the writer and
- * to the finding (sweep_finding.c), which keeps the best points for the sentences at
- * the end. How the number of actors follows along a sweep is a rule of its own, told in
- * the head of every output, because a ratio sweep with a fixed number of actors answers
- * another question than one in which it grows with the threads.
+ * Reads the axes, asks the model for the sweep and hands each point to the stream of
+ * rows and to the finding (sweep_finding.c), which keeps the best points for the
+ * sentences at the end. How the number of actors follows along a sweep is a rule of its
+ * own, told in the head of every output, because a ratio sweep with a fixed number of
+ * actors answers another question than one in which it grows with the threads.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "model/study/sweep.h"
@@ -40,12 +40,11 @@ struct explore_job {
     size_t failed;
     size_t rough; /* points whose method may err by more than a per cent */
     char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
-    char calibrations[200];
-    char actors_rule[200];
-    char machine[180];
     struct fulcrum_yardstick *yardstick;
-    int spares_simulation; /* as nobody asked for an accuracy */
-    struct fulcrum_sweep_writer *writer;
+    int spares_simulation;         /* as nobody asked for an accuracy */
+    struct fulcrum_result *result; /* what the sweep is of; for people, what it found */
+    struct fulcrum_sweep_columns columns;
+    struct fulcrum_stream *stream;
     struct fulcrum_sweep_finding *finding;
     struct fulcrum_sweep_optima *optima;
     struct fulcrum_sweep_best *best;
@@ -89,7 +88,10 @@ static void prepare_point(
     void *context, size_t slot, const struct fulcrum_sweep_point *point)
 {
     const struct explore_job *job = context;
-    fulcrum_sweep_writer_prepare(job->writer, slot, point);
+    struct fulcrum_cell cells[FULCRUM_SWEEP_COLUMNS_MOST];
+    char room[FULCRUM_REASON_BYTE];
+    fulcrum_sweep_columns_cells(&job->columns, point, cells, room);
+    fulcrum_stream_row(job->stream, slot, cells);
 }
 
 static void show_progress(
@@ -119,11 +121,10 @@ static void note_points(
     show_progress(job, job->done, job->point_count, "");
 }
 
-static void write_points(
-    struct explore_job *job, const struct fulcrum_sweep_point *points, size_t count)
+static void write_points(struct explore_job *job, size_t count)
 {
     errno = 0;
-    fulcrum_sweep_writer_add(job->writer, points, count);
+    fulcrum_stream_write(job->stream, count);
     if (ferror(job->out) != 0) {
         job->write_error = errno != 0 ? errno : EIO;
     }
@@ -134,7 +135,7 @@ static int visit_all(
     void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct explore_job *job = context;
-    write_points(job, points, count);
+    write_points(job, count);
     note_points(job, points, count);
     return *job->stop != 0 || job->write_error != 0;
 }
@@ -153,7 +154,8 @@ static int visit_front(
     void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct explore_job *job = context;
-    write_points(job, points, count);
+    (void)points;
+    write_points(job, count);
     show_progress(job, job->written, job->chosen_count, " on the front");
     return (*job->stop != 0 && !job->interrupted) || job->write_error != 0;
 }
@@ -171,17 +173,52 @@ static enum fulcrum_status judge(const struct explore_job *job,
     return FULCRUM_OK;
 }
 
-/* The sentence of the sweep, then one for each metric along each axis. */
-static void note_finding(
-    const struct explore_job *job, const char *finding, struct fulcrum_context *context)
+/* A sentence for people: in the output that they read, else beside it. */
+static void say(struct explore_job *job, const struct fulcrum_context *context,
+    const char *title, const char *text)
 {
-    fulcrum_message_note(context, "found: %s", finding);
+    if (!fulcrum_stream_is_kept(job->stream)) {
+        fulcrum_message_note(
+            context, "%s%s%s", title, title[0] != '\0' ? ": " : "", text);
+    } else if (title[0] != '\0') {
+        fulcrum_result_text(job->result, title, title, text);
+    } else if (!context->quiet) {
+        fulcrum_result_note(job->result, "notes", text);
+    }
+}
+
+static void say_front(struct explore_job *job, const struct fulcrum_context *context)
+{
+    char metrics[300];
+    char text[400];
+    size_t left_out = fulcrum_sweep_front_left_out(job->front);
+    fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
+    (void)snprintf(text, sizeof text, "%zu of %zu points, %s", job->chosen_count,
+        job->done, metrics);
+    say(job, context, "front", text);
+    if (left_out > 0) {
+        (void)snprintf(text, sizeof text,
+            "%zu points have no value of some metric and are on no front", left_out);
+        say(job, context, "", text);
+    }
+}
+
+/* One sentence for each metric along each axis, and how good the equations are. */
+static void say_notes(struct explore_job *job, const struct fulcrum_context *context)
+{
+    char text[900];
     for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
-        char text[900];
         if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
                 i % job->plan.axis_count, text, sizeof text)) {
-            fulcrum_message_note(context, "%s", text);
+            say(job, context, "", text);
         }
+    }
+    if (job->spares_simulation && job->rough > 0) {
+        (void)snprintf(text, sizeof text,
+            "%zu of %zu points by equations that may be off by more than %g %% (see "
+            "solver_error_rel); --half-width %g simulates those",
+            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
+        say(job, context, "", text);
     }
 }
 
@@ -213,29 +250,35 @@ static enum fulcrum_status end_output(
 {
     char text[1200];
     fulcrum_sweep_finding_text(job->finding, text, sizeof text);
-    enum fulcrum_status status = fulcrum_sweep_writer_end(
-        job->writer, text, job->optima, !job->interrupted, err);
+    if (!job->interrupted) {
+        say(job, context, "found", text);
+    }
+    if (job->front != NULL) {
+        say_front(job, context);
+    }
     if (job->interrupted) {
         fulcrum_message_warn_in(context, "interrupted: %s%zu of %zu points %s there",
             job->front != NULL ? "the front of " : "", job->done, job->point_count,
             job->front != NULL ? "is" : "are");
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else if (status == FULCRUM_OK) {
-        note_finding(job, text, context);
-        if (job->spares_simulation && job->rough > 0) {
-            fulcrum_message_note(context,
-                "%zu of %zu points by equations that may be off by more than %g %% "
-                "(see "
-                "solver_error_rel); --half-width %g simulates those",
-                job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
-        }
+    } else {
+        say_notes(job, context);
     }
+    struct fulcrum_json *tail = fulcrum_json_new_object();
+    fulcrum_json_add_text(tail, "finding", text);
+    if (job->optima != NULL) {
+        fulcrum_sweep_optima_json(job->optima, tail);
+    }
+    fulcrum_json_add_flag(tail, "complete", !job->interrupted);
+    enum fulcrum_status status =
+        fulcrum_stream_end(job->stream, tail, &context->layout, err);
+    fulcrum_json_free(tail);
     return status;
 }
 
 /*
  * Predicts all points and writes each as it comes, then the notes.
- *   job      its writer has begun
+ *   job      its stream has begun
  *   context  gets exit code 130 after Ctrl-C
  *   fails    FULCRUM_ERR_FILE (the output cannot be written), FULCRUM_ERR_INFEASIBLE
  *            (no point can run), as fulcrum_sweep_run
@@ -295,7 +338,6 @@ struct settings {
     const char *columns;
     const char *pareto;
     double relative_to; /* NAN: not given */
-    int format;         /* enum fulcrum_sweep_format */
 };
 
 static int varies(const struct explore_job *job, const char *path)
@@ -375,47 +417,64 @@ end:
     return status;
 }
 
-/* A detected machine says little by its name: its processor comes with it. */
-static void describe_machine(
-    const struct fulcrum_machine *machine, char *out, size_t size)
+/* What the points have in common; a detected machine says little by its name. */
+static void add_head(const struct settings *settings,
+    const struct fulcrum_design_inputs *inputs, struct explore_job *job)
 {
+    const struct fulcrum_machine *machine = &inputs->base.machine;
+    struct fulcrum_result *head = job->result;
+    char text[200];
     if (strcmp(machine->name, "this") == 0) {
-        (void)snprintf(out, size, "this (%s)", machine->cpu.name);
+        fulcrum_result_print(
+            head, "machine", "machine", "this (%s)", machine->cpu.name);
     } else {
-        (void)snprintf(out, size, "%s", machine->name);
+        fulcrum_result_text(head, "machine", "machine", machine->name);
+    }
+    fulcrum_result_text(head, "workload", "workload", inputs->base.workload.name);
+    fulcrum_calibration_names(inputs, text, sizeof text);
+    fulcrum_result_text(head, "calibration", "calibration", text);
+    (void)snprintf(
+        text, sizeof text, "%s", varies(job, "run.actor_count") ? "varied" : "fixed");
+    if (settings->actors.best_of != NULL || !isnan(settings->actors.per_thread)) {
+        fulcrum_actors_rule_text(&settings->actors, text, sizeof text);
+    }
+    fulcrum_result_text(head, "actors_rule", "actors", text);
+    fulcrum_result_number(head, "interval_draws", NULL, job->plan.predict.draws);
+    if (job->plan.yardstick != NULL) {
+        fulcrum_result_number(
+            head, "relative_to", "relative to point", settings->relative_to);
+    }
+    if (job->front != NULL) {
+        fulcrum_sweep_pareto_add(&job->pareto, head);
+        fulcrum_result_number(head, "front_count", NULL, (double)job->chosen_count);
+        fulcrum_result_number(head, "point_count", NULL, (double)job->done);
+    }
+    struct fulcrum_table *axes = fulcrum_result_table(head, "axes", NULL);
+    for (size_t i = 0; i < job->plan.axis_count; i++) {
+        fulcrum_table_row(axes);
+        fulcrum_table_text(axes, "path", NULL, job->axes[i].field->path);
+        fulcrum_table_text(axes, "unit", NULL, job->axes[i].field->unit);
+        fulcrum_table_number(axes, "count", NULL, (double)job->axes[i].count);
     }
 }
 
-static enum fulcrum_status start_writer(const struct settings *settings,
+static enum fulcrum_status start_output(const struct settings *settings,
     const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
     struct explore_job *job, struct fulcrum_error *err)
 {
-    fulcrum_calibration_names(inputs, job->calibrations, sizeof job->calibrations);
-    char *out = job->actors_rule;
-    size_t size = sizeof job->actors_rule;
-    if (settings->actors.best_of != NULL || !isnan(settings->actors.per_thread)) {
-        fulcrum_actors_rule_text(&settings->actors, out, size);
-    } else if (varies(job, "run.actor_count")) {
-        (void)snprintf(out, size, "varied");
-    } else {
-        (void)snprintf(out, size, "fixed");
+    job->result = fulcrum_result_new("fulcrum-explore");
+    add_head(settings, inputs, job);
+    TRY(fulcrum_result_check(job->result, err));
+    fulcrum_sweep_columns_init(&job->columns, job->result, &job->plan, job->front);
+    if (settings->columns != NULL) {
+        TRY(fulcrum_sweep_columns_keep(&job->columns, settings->columns, context, err));
     }
-    describe_machine(&inputs->base.machine, job->machine, sizeof job->machine);
-    const struct fulcrum_sweep_head head = {
-        .machine = job->machine,
-        .workload = inputs->base.workload.name,
-        .calibration = job->calibrations,
-        .actors_rule = job->actors_rule,
-        .plan = &job->plan,
-        .relative_to = isnan(settings->relative_to) ? 0 : (size_t)settings->relative_to,
-        .columns = settings->columns,
-        .pareto = settings->pareto != NULL ? &job->pareto : NULL,
-        .front = job->front,
-        .front_count = job->chosen_count,
-        .point_count = job->done,
-    };
-    return fulcrum_sweep_writer_new(
-        &head, (enum fulcrum_sweep_format)settings->format, context, &job->writer, err);
+    const struct fulcrum_stream_table table = {
+        "points", job->columns.items, job->columns.count, FULCRUM_SWEEP_BLOCK};
+    job->stream =
+        fulcrum_stream_new(job->result, &table, context->format, context->out);
+    TRY_MEMORY(job->stream, err, "a sweep's output");
+    return FULCRUM_OK;
 }
 
 static double standard_draws(size_t point_count)
@@ -498,7 +557,7 @@ struct question {
 static enum fulcrum_status explore_all(const struct question *question,
     struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
-    TRY(start_writer(question->settings, question->inputs, context, job, err));
+    TRY(start_output(question->settings, question->inputs, context, job, err));
     if (job->plan.predict.draws > 0.0) {
         TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
@@ -519,7 +578,7 @@ static enum fulcrum_status explore_front(const struct question *question,
         job->yardstick = NULL;
         TRY(predict_yardstick(settings, question->scenario, job, err));
     }
-    TRY(start_writer(settings, question->inputs, context, job, err));
+    TRY(start_output(settings, question->inputs, context, job, err));
     /*
      * Predicts the points of the front once more, in full, and writes them, then the
      * notes.
@@ -531,17 +590,7 @@ static enum fulcrum_status explore_front(const struct question *question,
     job->plan.only = job->chosen;
     job->plan.only_count = job->chosen_count;
     TRY(run_sweep(scenario, job, &visitor, context, err));
-    TRY(end_output(job, context, err));
-    size_t left_out = fulcrum_sweep_front_left_out(job->front);
-    char text[300];
-    fulcrum_sweep_pareto_text(&job->pareto, text, sizeof text);
-    fulcrum_message_note(
-        context, "front: %zu of %zu points, %s", job->chosen_count, job->done, text);
-    if (left_out > 0) {
-        fulcrum_message_note(context,
-            "%zu points have no value of some metric and are on no front", left_out);
-    }
-    return FULCRUM_OK;
+    return end_output(job, context, err);
 }
 
 static enum fulcrum_status explore(const struct settings *settings,
@@ -589,7 +638,8 @@ static enum fulcrum_status run(
     }
     free(job->actor_choices);
     fulcrum_yardstick_free(job->yardstick);
-    fulcrum_sweep_writer_free(job->writer);
+    fulcrum_stream_free(job->stream);
+    fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);
     fulcrum_sweep_optima_free(job->optima);
     fulcrum_sweep_best_free(job->best);
@@ -615,10 +665,6 @@ static const struct fulcrum_option rows[] = {
         "INDEX", .least = 0.0, .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
                 "runtime over those of this point, 0 being the first row"),
-    FULCRUM_OPTION(CHOICE, "format", offsetof(struct settings, format), "FORMAT",
-        .fallback = "table", .choice = fulcrum_sweep_format_name,
-        .help = "form of the results; jsonl is JSON lines: a head with the schema, one "
-                "object per point, a tail with the finding"),
     {.name = NULL},
 };
 
@@ -678,13 +724,12 @@ const struct fulcrum_command fulcrum_command_explore = {
         "solver_error_rel says what the error of each point may be.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point. CSV and JSON are written "
-        "as "
-        "points come, in memory that does not grow with their number; a table for "
-        "people "
-        "ends after 10000 rows.",
+        "as points come, in memory that does not grow with their number; JSON lines "
+        "are a head with the schema, an object for each point and a tail with the "
+        "finding. A table for people ends after 10000 rows.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
-    .output = FULCRUM_OUTPUT_TEXT, /* --format is its own */
+    .output = FULCRUM_OUTPUT_REPORT,
     .run = run,
 };

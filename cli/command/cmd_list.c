@@ -7,8 +7,9 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/meter/meter.h"
 #include "cli/command.h"
-#include "cli/output/report.h"
+#include "cli/message.h"
 #include "model/nearest.h"
+#include "model/result.h"
 #include "model/try.h"
 #include "plots/spec/charts.h"
 #include "presets/load/preset.h"
@@ -85,18 +86,10 @@ const struct fulcrum_command fulcrum_command_schema = {
 struct kind {
     const char *name;
     int preset_kind; /* enum fulcrum_preset_kind; -1: none */
-    void (*add)(struct fulcrum_report *report);
+    void (*add)(struct fulcrum_table *table);
 };
 
-static const struct fulcrum_report_head columns[] = {
-    {"kind", FULCRUM_COLUMN_TEXT, NULL},
-    {"name", FULCRUM_COLUMN_TEXT, NULL},
-    {"title", FULCRUM_COLUMN_TEXT, NULL},
-    {"available", FULCRUM_COLUMN_TEXT, NULL},
-    {"reason", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static void add_row(struct fulcrum_report *report, const char *kind, const char *name,
+static void add_row(struct fulcrum_table *table, const char *kind, const char *name,
     const char *title, const struct fulcrum_error *err)
 {
     char reason[sizeof err->detail];
@@ -104,35 +97,38 @@ static void add_row(struct fulcrum_report *report, const char *kind, const char 
     for (char *end = strchr(reason, '\n'); end != NULL; end = strchr(end, '\n')) {
         *end = ' ';
     }
-    fulcrum_report_add_text(report, kind);
-    fulcrum_report_add_text(report, name);
-    fulcrum_report_add_text(report, title);
-    fulcrum_report_add_text(report, err->status == FULCRUM_OK ? "yes" : "no");
-    fulcrum_report_add_text(report, reason);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "kind", "kind", kind);
+    fulcrum_table_text(table, "name", "name", name);
+    fulcrum_table_text(
+        table, "available", "available", err->status == FULCRUM_OK ? "yes" : "no");
+    fulcrum_table_text(table, "title", "title", title);
+    fulcrum_table_text(table, "reason", NULL, reason);
 }
 
 /* A reference is there for predictions: "no" where nothing predicts its points. */
 static void add_reference(
-    struct fulcrum_report *report, const struct fulcrum_preset_entry *entry)
+    struct fulcrum_table *table, const struct fulcrum_preset_entry *entry)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    char title[sizeof entry->title + 80];
-    (void)snprintf(title, sizeof title, "%s", entry->title);
-    if (fulcrum_reference_load(entry->file, &reference, &err) == FULCRUM_OK) {
-        const char *predictor = fulcrum_predictor_name(reference->predictor);
-        (void)snprintf(title, sizeof title, "%s (%s, %zu point%s)", entry->title,
-            predictor, reference->point_count, reference->point_count == 1 ? "" : "s");
-        if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
-            (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
-                fulcrum_predictor_meaning(reference->predictor));
-        }
+    if (fulcrum_reference_load(entry->file, &reference, &err) != FULCRUM_OK) {
+        add_row(table, "reference", entry->name, entry->title, &err);
+        return;
     }
-    add_row(report, "reference", entry->name, title, &err);
+    char *title = fulcrum_format("%s (%s, %zu point%s)", entry->title,
+        fulcrum_predictor_name(reference->predictor), reference->point_count,
+        reference->point_count == 1 ? "" : "s");
+    if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
+        (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
+            fulcrum_predictor_meaning(reference->predictor));
+    }
+    add_row(table, "reference", entry->name, title, &err);
+    free(title);
     fulcrum_reference_free(reference);
 }
 
-static void add_actors(struct fulcrum_report *report)
+static void add_actors(struct fulcrum_table *table)
 {
     const struct fulcrum_actor_options standard = {.frame_skip = 0.0};
     const struct fulcrum_actor *const *actor = fulcrum_actors();
@@ -148,11 +144,11 @@ static void add_actors(struct fulcrum_report *report)
         if (status == FULCRUM_ERR_MISSING) {
             err.status = FULCRUM_OK;
         }
-        add_row(report, "actor", (*actor)->name, (*actor)->summary, &err);
+        add_row(table, "actor", (*actor)->name, (*actor)->summary, &err);
     }
 }
 
-static void add_learners(struct fulcrum_report *report)
+static void add_learners(struct fulcrum_table *table)
 {
     /* The smallest learner there is: enough to know whether one can be had. */
     static const struct fulcrum_learner_options smallest = {
@@ -172,7 +168,7 @@ static void add_learners(struct fulcrum_report *report)
         if (status == FULCRUM_OK) {
             (*learner)->close(state);
         }
-        add_row(report, "learner", (*learner)->name, (*learner)->summary, &err);
+        add_row(table, "learner", (*learner)->name, (*learner)->summary, &err);
     }
 }
 
@@ -189,7 +185,7 @@ static void tell_domains(const struct fulcrum_meter *meter,
     }
 }
 
-static void add_meters(struct fulcrum_report *report)
+static void add_meters(struct fulcrum_table *table)
 {
     const struct fulcrum_meter *const *meter = fulcrum_meters();
     for (; *meter != NULL; meter++) {
@@ -200,16 +196,16 @@ static void add_meters(struct fulcrum_report *report)
             tell_domains(*meter, state, &err);
             (*meter)->close(state);
         }
-        add_row(report, "meter", (*meter)->name, (*meter)->summary, &err);
+        add_row(table, "meter", (*meter)->name, (*meter)->summary, &err);
     }
 }
 
-static void add_charts(struct fulcrum_report *report)
+static void add_charts(struct fulcrum_table *table)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_chart *const *chart = fulcrum_charts();
     for (; *chart != NULL; chart++) {
-        add_row(report, "chart", (*chart)->name, (*chart)->summary, &err);
+        add_row(table, "chart", (*chart)->name, (*chart)->summary, &err);
     }
 }
 
@@ -232,7 +228,7 @@ static const char *kind_name(int index)
     return index < KIND_COUNT ? kinds[index].name : NULL;
 }
 
-static enum fulcrum_status add_presets(struct fulcrum_report *report,
+static enum fulcrum_status add_presets(struct fulcrum_table *table,
     enum fulcrum_preset_kind kind, struct fulcrum_error *err)
 {
     const struct fulcrum_error none = {FULCRUM_OK, ""};
@@ -241,9 +237,9 @@ static enum fulcrum_status add_presets(struct fulcrum_report *report,
     TRY(fulcrum_preset_list(kind, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
         if (kind == FULCRUM_PRESET_REFERENCE) {
-            add_reference(report, &entries[i]);
+            add_reference(table, &entries[i]);
         } else {
-            add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
+            add_row(table, fulcrum_preset_kind_name(kind), entries[i].name,
                 entries[i].title, &none);
         }
     }
@@ -252,12 +248,12 @@ static enum fulcrum_status add_presets(struct fulcrum_report *report,
 }
 
 static enum fulcrum_status add_kind(
-    struct fulcrum_report *report, const struct kind *kind, struct fulcrum_error *err)
+    struct fulcrum_table *table, const struct kind *kind, struct fulcrum_error *err)
 {
     if (kind->preset_kind >= 0) {
-        return add_presets(report, (enum fulcrum_preset_kind)kind->preset_kind, err);
+        return add_presets(table, (enum fulcrum_preset_kind)kind->preset_kind, err);
     }
-    kind->add(report);
+    kind->add(table);
     return FULCRUM_OK;
 }
 
@@ -290,18 +286,28 @@ static enum fulcrum_status run(
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_report *report =
-        fulcrum_report_new("entries", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-list");
+    struct fulcrum_table *table = fulcrum_result_table(result, "entries", "");
     for (size_t i = 0; status == FULCRUM_OK && i < KIND_COUNT; i++) {
         if (wanted == KIND_COUNT || wanted == i) {
-            status = add_kind(report, &kinds[i], err);
+            status = add_kind(table, &kinds[i], err);
         }
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_report_print(report, "fulcrum-list", context, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
     }
-    fulcrum_report_free(report);
-    return status;
+    /* Too long for a column: people read reasons below the table. */
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        const char *reason = fulcrum_table_at(table, i, "reason").text;
+        if (reason != NULL && reason[0] != '\0') {
+            char *note = fulcrum_format(
+                "%s: %s", fulcrum_table_at(table, i, "name").text, reason);
+            fulcrum_result_note(result, "notes", note);
+            free(note);
+        }
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 static const struct fulcrum_argument arguments[] = {

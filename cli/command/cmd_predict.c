@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
+#include "cli/message.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/string.h"

@@ -4,419 +4,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/command/sensitivity_inputs.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "model/design/design.h"
 #include "model/parallel.h"
 #include "model/predict/solver.h"
+#include "model/result.h"
+#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/json.h"
-
-/* All borrowed. */
-struct fulcrum_sensitivity_findings {
-    const struct fulcrum_sensitivity_inputs *inputs;
-    const struct fulcrum_sensitivity *result;
-    const char *machine;
-    const char *workload;
-    const char *calibration;
-    const char *actors_rule; /* "256", "6.4 per hardware thread", "varied" */
-    const char *base;        /* settings of the point of comparison; "" */
-    const char *method;
-    double seed;
-    bool is_complete; /* 0: interrupted */
-};
-
-/* What `fulcrum sensitivity` found, for people and programs. */
-
-enum { METRIC_NAME_SIZE = 64 };
-
-/* Shares of variance below this are not worth a line of the table for people. */
-#define SMALL_FRAC 0.001
-/* A list of fields goes on to the next line before it. */
-enum { LINE_WIDTH = 98 };
-
-static const struct fulcrum_report_head columns[] = {
-    {"metric", FULCRUM_COLUMN_TEXT, NULL},
-    {"unit", FULCRUM_COLUMN_TEXT, NULL},
-    {"field", FULCRUM_COLUMN_TEXT, NULL},
-    {"source", FULCRUM_COLUMN_TEXT, NULL},
-    {"field_unit", FULCRUM_COLUMN_TEXT, NULL},
-    {"field_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"field_value", FULCRUM_COLUMN_NUMBER, NULL},
-    {"field_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"first_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"first_error", FULCRUM_COLUMN_NUMBER, NULL},
-    {"total_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"total_error", FULCRUM_COLUMN_NUMBER, NULL},
-    {"swing_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"swing_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"metric_value", FULCRUM_COLUMN_NUMBER, NULL},
-    {"metric_mean", FULCRUM_COLUMN_NUMBER, NULL},
-    {"metric_sd", FULCRUM_COLUMN_NUMBER, NULL},
-    {"metric_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"metric_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"interaction_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"interaction_error", FULCRUM_COLUMN_NUMBER, NULL},
-    {"rows", FULCRUM_COLUMN_NUMBER, NULL},
-    {"dropped_rows", FULCRUM_COLUMN_NUMBER, NULL},
-};
-
-/* For people: the metric stands above its table. */
-static const struct fulcrum_report_head table_columns[] = {
-    {"field", FULCRUM_COLUMN_TEXT, NULL},
-    {"field_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"field_value", FULCRUM_COLUMN_NUMBER, "value"},
-    {"field_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"first_frac", FULCRUM_COLUMN_TEXT, "first +-"},
-    {"total_frac", FULCRUM_COLUMN_TEXT, "total +-"},
-    {"swing_lo", FULCRUM_COLUMN_NUMBER, "at 5 %"},
-    {"swing_hi", FULCRUM_COLUMN_NUMBER, "at 95 %"},
-    {"source", FULCRUM_COLUMN_TEXT, "from"},
-};
-
-/* An input as it is ranked for one metric. */
-struct rank {
-    size_t input;
-    double total;
-    double effect;
-};
-
-/* 1 where the metric is known with nothing varied. */
-static int sensitivity_is_known(
-    const struct fulcrum_sensitivity_findings *findings, size_t output)
-{
-    return !isnan(findings->result->values[output]);
-}
-
-/* Larger totals first, then larger bars; what is not known last, in its order. */
-static int compare_ranks(const void *a, const void *b)
-{
-    const struct rank *x = a;
-    const struct rank *y = b;
-    if (x->total != y->total) {
-        return x->total < y->total ? 1 : -1;
-    }
-    if (x->effect != y->effect) {
-        return x->effect < y->effect ? 1 : -1;
-    }
-    return x->input < y->input ? -1 : 1;
-}
-
-static double number_or(double value, double instead)
-{
-    return isnan(value) ? instead : value;
-}
-
-/* The caller frees it; NULL: no memory. */
-static struct rank *rank_inputs(
-    const struct fulcrum_sensitivity_findings *findings, size_t output)
-{
-    size_t count = findings->inputs->input_count;
-    struct rank *ranks = calloc(count, sizeof *ranks);
-    for (size_t i = 0; ranks != NULL && i < count; i++) {
-        struct fulcrum_effect effect =
-            fulcrum_sensitivity_effect(findings->result, output, i);
-        struct fulcrum_sobol_index index =
-            fulcrum_sobol_index(findings->result->sobol, output, i);
-        ranks[i] = (struct rank){i, number_or(index.total, -1.0),
-            number_or(fabs(effect.hi - effect.lo), -1.0)};
-    }
-    if (ranks != NULL) {
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
-    }
-    return ranks;
-}
-
-static void add_numbers(
-    struct fulcrum_report *report, const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_report_add_number(report, numbers[i]);
-    }
-}
-
-static void add_input(struct fulcrum_report *report,
-    const struct fulcrum_sensitivity_findings *findings, size_t output, size_t input)
-{
-    const struct fulcrum_reach *reach = &findings->result->reaches[input];
-    struct fulcrum_sobol_index index =
-        fulcrum_sobol_index(findings->result->sobol, output, input);
-    struct fulcrum_effect effect =
-        fulcrum_sensitivity_effect(findings->result, output, input);
-    const double numbers[] = {reach->lo, reach->value, reach->hi, index.first,
-        index.first_error, index.total, index.total_error, effect.lo, effect.hi};
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
-}
-
-/* "" of a factor and of several numbers. */
-static const char *field_unit(const struct fulcrum_sensitivity_input *input)
-{
-    if (input->span != NULL) {
-        return input->span->field->unit;
-    }
-    bool is_one = input->uncertain_count == 1 && input->uncertain->field != NULL;
-    return is_one ? input->uncertain->field->unit : "";
-}
-
-static void add_rows(struct fulcrum_report *report,
-    const struct fulcrum_sensitivity_findings *findings, size_t output,
-    const struct rank *ranks)
-{
-    const struct fulcrum_sensitivity_inputs *inputs = findings->inputs;
-    char name[METRIC_NAME_SIZE];
-    fulcrum_sensitivity_metric_name(&inputs->outputs[output], name, sizeof name);
-    for (size_t i = 0; i < inputs->input_count; i++) {
-        const struct fulcrum_sensitivity_words *words = &inputs->words[ranks[i].input];
-        fulcrum_report_add_text(report, name);
-        fulcrum_report_add_text(report,
-            fulcrum_sensitivity_metric_unit(&inputs->outputs[output], &inputs->axis));
-        fulcrum_report_add_text(report, words->label);
-        fulcrum_report_add_text(report, words->source);
-        fulcrum_report_add_text(report, field_unit(&inputs->inputs[ranks[i].input]));
-        add_input(report, findings, output, ranks[i].input);
-        struct fulcrum_sobol_spread spread =
-            fulcrum_sobol_spread(findings->result->sobol, output);
-        const double numbers[] = {findings->result->values[output], spread.mean,
-            spread.sd, spread.lo, spread.hi, spread.interaction_frac,
-            spread.interaction_error, (double)spread.row_count,
-            (double)spread.dropped_count};
-        add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
-    }
-}
-
-static struct fulcrum_report *report_all(
-    const struct fulcrum_sensitivity_findings *findings)
-{
-    struct fulcrum_report *report =
-        fulcrum_report_new("rows", columns, sizeof columns / sizeof columns[0]);
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
-        struct rank *ranks =
-            sensitivity_is_known(findings, o) ? rank_inputs(findings, o) : NULL;
-        if (ranks != NULL) {
-            add_rows(report, findings, o, ranks);
-        }
-        free(ranks);
-    }
-    return report;
-}
-
-/* Too little to be worth a line of the table. */
-static bool is_small(const struct rank *rank)
-{
-    return rank->total >= 0.0 && rank->total < SMALL_FRAC;
-}
-
-/* "total below 0.001: a, b", on as many lines as it takes. */
-static void print_small(const struct fulcrum_sensitivity_findings *findings,
-    const struct rank *ranks, FILE *stream)
-{
-    size_t used = 0; /* of the line */
-    for (size_t i = 0; i < findings->inputs->input_count; i++) {
-        const char *label = findings->inputs->words[ranks[i].input].label;
-        if (!is_small(&ranks[i])) {
-            continue;
-        }
-        if (used == 0) {
-            used = (size_t)fprintf(stream, "  total below %g: %s", SMALL_FRAC, label);
-        } else if (used + strlen(label) + 2 < LINE_WIDTH) {
-            used += (size_t)fprintf(stream, ", %s", label);
-        } else {
-            used = (size_t)fprintf(stream, ",\n    %s", label);
-        }
-    }
-    (void)fputs(used > 0 ? "\n" : "", stream);
-}
-
-/* "0.626 +- 0.015". */
-static void add_share(struct fulcrum_report *report, double share, double error)
-{
-    char text[48] = "-";
-    if (!isnan(share)) {
-        (void)snprintf(text, sizeof text, "%5.3f +- %.3f", share, error);
-    }
-    fulcrum_report_add_text(report, text);
-}
-
-static void add_table_row(struct fulcrum_report *report,
-    const struct fulcrum_sensitivity_findings *findings, size_t output, size_t input)
-{
-    const struct fulcrum_sensitivity_words *words = &findings->inputs->words[input];
-    const struct fulcrum_reach *reach = &findings->result->reaches[input];
-    struct fulcrum_sobol_index index =
-        fulcrum_sobol_index(findings->result->sobol, output, input);
-    struct fulcrum_effect effect =
-        fulcrum_sensitivity_effect(findings->result, output, input);
-    fulcrum_report_add_text(report, words->label);
-    fulcrum_report_add_number(report, reach->lo);
-    fulcrum_report_add_number(report, reach->value);
-    fulcrum_report_add_number(report, reach->hi);
-    add_share(report, index.first, index.first_error);
-    add_share(report, index.total, index.total_error);
-    fulcrum_report_add_number(report, effect.lo);
-    fulcrum_report_add_number(report, effect.hi);
-    fulcrum_report_add_text(report, words->source);
-}
-
-/* Four digits, without an exponent where people read it more easily. */
-static void write_number(double value, char *out, size_t size)
-{
-    bool is_plain = fabs(value) >= 1e4 && fabs(value) < 1e9;
-    (void)snprintf(out, size, is_plain ? "%.0f" : "%.4g", value);
-}
-
-static void print_spread(
-    const struct fulcrum_sensitivity_findings *findings, size_t output, FILE *stream)
-{
-    char name[METRIC_NAME_SIZE];
-    struct fulcrum_sobol_spread spread =
-        fulcrum_sobol_spread(findings->result->sobol, output);
-    const struct fulcrum_sensitivity_output *subject =
-        &findings->inputs->outputs[output];
-    const char *unit =
-        fulcrum_sensitivity_metric_unit(subject, &findings->inputs->axis);
-    fulcrum_sensitivity_metric_name(subject, name, sizeof name);
-    char lo[32];
-    char value[32];
-    char hi[32];
-    write_number(findings->result->values[output], value, sizeof value);
-    write_number(spread.lo, lo, sizeof lo);
-    write_number(spread.hi, hi, sizeof hi);
-    (void)fprintf(stream, "%s: %s%s%s, 90 %% of worlds from %s to %s", name, value,
-        unit[0] != '\0' ? " " : "", unit, lo, hi);
-    if (spread.is_constant) {
-        (void)fprintf(stream, ": nothing varied changes it");
-    } else if (!isnan(spread.interaction_frac)) {
-        (void)fprintf(stream, "; interactions %.3f +- %.3f", spread.interaction_frac,
-            spread.interaction_error);
-    }
-    (void)fputs("\n", stream);
-    if (spread.dropped_count > 0) {
-        (void)fprintf(stream, "  %zu of %zu rows cannot run: %s\n",
-            spread.dropped_count, spread.row_count, findings->result->reason);
-    }
-}
-
-static void print_metric(const struct fulcrum_sensitivity_findings *findings, size_t o,
-    const struct rank *ranks, FILE *stream)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("rows", table_columns);
-    for (size_t i = 0; i < findings->inputs->input_count; i++) {
-        if (!is_small(&ranks[i])) {
-            add_table_row(report, findings, o, ranks[i].input);
-        }
-    }
-    (void)fputs("\n", stream);
-    print_spread(findings, o, stream);
-    if (!fulcrum_sobol_spread(findings->result->sobol, o).is_constant) {
-        fulcrum_report_print_table(report, stream, 2);
-        print_small(findings, ranks, stream);
-    }
-    fulcrum_report_free(report);
-}
-
-static enum fulcrum_status print_table(
-    const struct fulcrum_sensitivity_findings *findings, FILE *stream,
-    struct fulcrum_error *err)
-{
-    (void)fprintf(stream,
-        "machine      %s\nworkload     %s\ncalibration  %s\nactors       %s\n",
-        findings->machine, findings->workload, findings->calibration,
-        findings->actors_rule);
-    if (findings->base[0] != '\0') {
-        (void)fprintf(stream, "compared to  %s\n", findings->base);
-    }
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
-        struct rank *ranks = rank_inputs(findings, o);
-        TRY_MEMORY(ranks, err, "a ranking");
-        if (sensitivity_is_known(findings, o)) {
-            print_metric(findings, o, ranks, stream);
-        }
-        free(ranks);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status print_json(
-    const struct fulcrum_sensitivity_findings *findings,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-sensitivity");
-    fulcrum_json_add_text(document, "machine", findings->machine);
-    fulcrum_json_add_text(document, "workload", findings->workload);
-    fulcrum_json_add_text(document, "calibration", findings->calibration);
-    fulcrum_json_add_text(document, "actors_rule", findings->actors_rule);
-    fulcrum_json_add_text(document, "compared_to", findings->base);
-    fulcrum_json_add_text(document, "method", findings->method);
-    fulcrum_json_add_number(document, "seed", findings->seed);
-    fulcrum_json_add_number(document, "replicates",
-        (double)fulcrum_sobol_replicates(findings->result->sobol));
-    fulcrum_json_add_flag(document, "complete", findings->is_complete);
-    fulcrum_json_add_text(document, "cannot_run", findings->result->reason);
-    struct fulcrum_report *report = report_all(findings);
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-/*
- * Prints everything in the format of `context`: metric after metric, inputs with the
- * largest total share first.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status sensitivity_report_print(
-    const struct fulcrum_sensitivity_findings *findings,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (context->format == FULCRUM_FORMAT_TABLE) {
-        return print_table(findings, context->out, err);
-    }
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(findings, context, err);
-    }
-    struct fulcrum_report *report = report_all(findings);
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-sensitivity", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
-/*
- * One sentence: which input, if it were known, would narrow the metric most. Returns 0,
- * and "", where no index is known.
- */
-static int sensitivity_sentence(const struct fulcrum_sensitivity_findings *findings,
-    size_t output, char *out, size_t size)
-{
-    char name[METRIC_NAME_SIZE];
-    size_t best = findings->inputs->input_count;
-    double most = 0.0;
-    for (size_t i = 0; i < findings->inputs->input_count; i++) {
-        double first = fulcrum_sobol_index(findings->result->sobol, output, i).first;
-        if (first > most) {
-            most = first;
-            best = i;
-        }
-    }
-    out[0] = '\0';
-    if (best == findings->inputs->input_count) {
-        return 0;
-    }
-    struct fulcrum_sobol_index index =
-        fulcrum_sobol_index(findings->result->sobol, output, best);
-    fulcrum_sensitivity_metric_name(
-        &findings->inputs->outputs[output], name, sizeof name);
-    (void)snprintf(out, size,
-        "%s: %.0f %% (+- %.0f) of the variance is due to %s alone", name,
-        100.0 * index.first, 100.0 * index.first_error,
-        findings->inputs->words[best].label);
-    return 1;
-}
+#include "presets/result/quantity_text.h"
 
 /* Replicates of the design: as many errors as there can be estimated from. */
 enum { REPLICATES = 8 };
@@ -442,7 +42,14 @@ struct job {
     const volatile sig_atomic_t *stop;
     char calibrations[200];
     char actors_rule[80];
-    char base[240];
+    double seed;
+};
+
+/* An input as it is ranked for one metric. */
+struct rank {
+    size_t input;
+    double total;
+    double bar;
 };
 
 static int is_stopped(void *context)
@@ -509,16 +116,6 @@ static enum fulcrum_status settle_actors(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-static void describe_base(struct job *job)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < job->inputs.base_count && used + 1 < sizeof job->base; i++) {
-        const struct fulcrum_setting *setting = &job->inputs.base[i];
-        used += (size_t)snprintf(job->base + used, sizeof job->base - used, "%s%s=%.6g",
-            i > 0 ? ", " : "", setting->field->path, setting->number);
-    }
-}
-
 /* Rows are a power of two in each replicate. */
 static size_t rows_for(double samples)
 {
@@ -542,6 +139,7 @@ static void fill_plan(const struct settings *settings, struct job *job)
     plan->base_count = inputs->base_count;
     plan->axis = inputs->axis.count > 0 ? &inputs->axis : NULL;
     fulcrum_solver_settings_read(&settings->solver, &plan->solver);
+    job->seed = settings->solver.seed;
     /* What tens of thousands of simulations take, nobody wants to find out unasked. */
     if (plan->solver.method == FULCRUM_METHOD_AUTO &&
         isnan(settings->solver.half_width_rel)) {
@@ -567,24 +165,27 @@ static enum fulcrum_status read_job(const struct settings *settings,
     TRY(fulcrum_sensitivity_inputs_read(
         &request, &job->design, context, &job->inputs, err));
     TRY(settle_actors(settings, context, job, err));
-    describe_base(job);
     fill_plan(settings, job);
     return FULCRUM_OK;
 }
 
+/* Whether the metric is known with nothing varied. */
+static bool is_known(const struct job *job, size_t output)
+{
+    return !isnan(job->result->values[output]);
+}
+
 /* A metric that was asked for by name must be there; of the usual ones, one. */
 static enum fulcrum_status judge_metrics(
-    const struct fulcrum_sensitivity_findings *findings, struct fulcrum_error *err)
+    const struct job *job, struct fulcrum_error *err)
 {
     size_t known = 0;
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
-        char name[64];
-        bool is_known = sensitivity_is_known(findings, o);
-        fulcrum_sensitivity_metric_name(
-            &findings->inputs->outputs[o], name, sizeof name);
-        FAIL_IF(!is_known && findings->inputs->outputs_asked, err, FULCRUM_ERR_MISSING,
-            "--metric %s: it does not apply to this machine, or is not known", name);
-        known += (size_t)is_known;
+    for (size_t o = 0; o < job->inputs.output_count; o++) {
+        FAIL_IF(!is_known(job, o) && job->inputs.outputs_asked, err,
+            FULCRUM_ERR_MISSING,
+            "--metric %s: it does not apply to this machine, or is not known",
+            job->inputs.metrics[o].name);
+        known += (size_t)is_known(job, o);
     }
     return known > 0 ? FULCRUM_OK
                      : fulcrum_fail(err, FULCRUM_ERR_MISSING, "no metric is known");
@@ -596,78 +197,278 @@ static bool is_told(const struct fulcrum_sobol_spread *spread)
            FULCRUM_SOBOL_DROPPED_MOST_FRAC * (double)spread->row_count;
 }
 
-static void warn_of_dropped(const struct fulcrum_sensitivity_findings *findings,
-    size_t output, const struct fulcrum_sobol_spread *spread)
-{
-    char name[64];
-    fulcrum_sensitivity_metric_name(
-        &findings->inputs->outputs[output], name, sizeof name);
-    fulcrum_message_warn("%s: %zu of %zu rows cannot run%s: %s", name,
-        spread->dropped_count, spread->row_count,
-        is_told(spread) ? " and are left out, which narrows the ranges"
-                        : ", too many for shares of variance",
-        findings->result->reason);
-}
-
 /*
  * Rows that were dropped are told, once where it is the same rows of every metric;
  * where they are too many there is no answer.
  */
-static enum fulcrum_status judge_rows(
-    const struct fulcrum_sensitivity_findings *findings, struct fulcrum_error *err)
+static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_error *err)
 {
     size_t told = 0;
     size_t warned_count = 0;
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
+    for (size_t o = 0; o < job->inputs.output_count; o++) {
         struct fulcrum_sobol_spread spread =
-            fulcrum_sobol_spread(findings->result->sobol, o);
+            fulcrum_sobol_spread(job->result->sobol, o);
         told += (size_t)is_told(&spread);
     }
     FAIL_IF(told == 0, err, FULCRUM_ERR_INFEASIBLE,
-        "too much of these ranges cannot run: %s", findings->result->reason);
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
+        "too much of these ranges cannot run: %s", job->result->reason);
+    for (size_t o = 0; o < job->inputs.output_count; o++) {
         struct fulcrum_sobol_spread spread =
-            fulcrum_sobol_spread(findings->result->sobol, o);
+            fulcrum_sobol_spread(job->result->sobol, o);
         if (spread.dropped_count != warned_count && spread.dropped_count > 0 &&
-            sensitivity_is_known(findings, o)) {
+            is_known(job, o)) {
             warned_count = spread.dropped_count;
-            warn_of_dropped(findings, o, &spread);
+            fulcrum_message_warn("%s: %zu of %zu rows cannot run%s: %s",
+                job->inputs.metrics[o].name, spread.dropped_count, spread.row_count,
+                is_told(&spread) ? " and are left out, which narrows the ranges"
+                                 : ", too many for shares of variance",
+                job->result->reason);
         }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status print_findings(const struct settings *settings,
-    const struct job *job, bool is_complete, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+/* Larger totals first, then longer bars; what is not known last, in its order. */
+static int compare_ranks(const void *a, const void *b)
 {
-    const struct fulcrum_sensitivity_findings findings = {
-        .inputs = &job->inputs,
-        .result = job->result,
-        .machine = job->design.base.machine.name,
-        .workload = job->design.base.workload.name,
-        .calibration = job->calibrations,
-        .actors_rule = job->actors_rule,
-        .base = job->base,
-        .method = fulcrum_method_name(job->plan.solver.method),
-        .seed = settings->solver.seed,
-        .is_complete = is_complete,
-    };
-    TRY(judge_metrics(&findings, err));
-    TRY(judge_rows(&findings, err));
-    TRY(sensitivity_report_print(&findings, context, err));
-    for (size_t o = 0; o < findings.inputs->output_count; o++) {
-        char text[400];
-        if (sensitivity_is_known(&findings, o) &&
-            sensitivity_sentence(&findings, o, text, sizeof text)) {
-            fulcrum_message_note(context, "%s", text);
-        }
+    const struct rank *x = a;
+    const struct rank *y = b;
+    if (x->total != y->total) {
+        return x->total < y->total ? 1 : -1;
     }
-    return FULCRUM_OK;
+    if (x->bar != y->bar) {
+        return x->bar < y->bar ? 1 : -1;
+    }
+    return x->input < y->input ? -1 : 1;
 }
 
-static enum fulcrum_status analyse(const struct settings *settings, struct job *job,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+/* Too little to be worth a line of the table for people. */
+static bool is_small(const struct rank *rank)
+{
+    return rank->total >= 0.0 && rank->total < 0.001;
+}
+
+/* The caller frees it. */
+static struct rank *rank_inputs(const struct job *job, size_t output)
+{
+    size_t count = job->inputs.input_count;
+    struct rank *ranks = fulcrum_allocate(count, sizeof *ranks);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_effect effect =
+            fulcrum_sensitivity_effect(job->result, output, i);
+        double total = fulcrum_sobol_index(job->result->sobol, output, i).total;
+        double bar = fabs(effect.hi - effect.lo);
+        ranks[i] =
+            (struct rank){i, isnan(total) ? -1.0 : total, isnan(bar) ? -1.0 : bar};
+    }
+    qsort(ranks, count, sizeof *ranks, compare_ranks);
+    return ranks;
+}
+
+/* "" of a factor and of several numbers. */
+static const char *field_unit(const struct fulcrum_sensitivity_input *input)
+{
+    if (input->span != NULL) {
+        return input->span->field->unit;
+    }
+    bool is_one = input->uncertain_count == 1 && input->uncertain->field != NULL;
+    return is_one ? input->uncertain->field->unit : "";
+}
+
+/* A row of the file: everything about one input and one metric. */
+static void add_row(
+    struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
+{
+    const struct fulcrum_sensitivity_metric *metric = &job->inputs.metrics[output];
+    const struct fulcrum_sensitivity_words *words = &job->inputs.words[input];
+    const struct fulcrum_reach *reach = &job->result->reaches[input];
+    struct fulcrum_sobol_index index =
+        fulcrum_sobol_index(job->result->sobol, output, input);
+    struct fulcrum_effect effect =
+        fulcrum_sensitivity_effect(job->result, output, input);
+    struct fulcrum_sobol_spread spread =
+        fulcrum_sobol_spread(job->result->sobol, output);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "metric", NULL, metric->name);
+    fulcrum_table_text(table, "unit", NULL, metric->unit);
+    fulcrum_table_text(table, "field", NULL, words->label);
+    fulcrum_table_text(table, "source", NULL, words->source);
+    fulcrum_table_text(
+        table, "field_unit", NULL, field_unit(&job->inputs.inputs[input]));
+    fulcrum_table_number(table, "field_lo", NULL, reach->lo);
+    fulcrum_table_number(table, "field_value", NULL, reach->value);
+    fulcrum_table_number(table, "field_hi", NULL, reach->hi);
+    fulcrum_table_number(table, "first_frac", NULL, index.first);
+    fulcrum_table_number(table, "first_error", NULL, index.first_error);
+    fulcrum_table_number(table, "total_frac", NULL, index.total);
+    fulcrum_table_number(table, "total_error", NULL, index.total_error);
+    fulcrum_table_number(table, "swing_lo", NULL, effect.lo);
+    fulcrum_table_number(table, "swing_hi", NULL, effect.hi);
+    fulcrum_table_number(table, "metric_value", NULL, job->result->values[output]);
+    fulcrum_table_number(table, "metric_mean", NULL, spread.mean);
+    fulcrum_table_number(table, "metric_sd", NULL, spread.sd);
+    fulcrum_table_number(table, "metric_lo", NULL, spread.lo);
+    fulcrum_table_number(table, "metric_hi", NULL, spread.hi);
+    fulcrum_table_number(table, "interaction_frac", NULL, spread.interaction_frac);
+    fulcrum_table_number(table, "interaction_error", NULL, spread.interaction_error);
+    fulcrum_table_number(table, "rows", NULL, (double)spread.row_count);
+    fulcrum_table_number(table, "dropped_rows", NULL, (double)spread.dropped_count);
+}
+
+/* "33.4 +- 5.1 %" */
+static void add_share(
+    struct fulcrum_table *table, const char *key, double share, double error)
+{
+    char text[48] = "";
+    if (!isnan(share)) {
+        (void)snprintf(
+            text, sizeof text, "%4.1f +- %.1f %%", 100.0 * share, 100.0 * error);
+    }
+    fulcrum_table_text(table, key, key, text);
+}
+
+/* What people see of it. */
+static void add_shown_row(
+    struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
+{
+    const struct fulcrum_reach *reach = &job->result->reaches[input];
+    const char *unit = field_unit(&job->inputs.inputs[input]);
+    struct fulcrum_sobol_index index =
+        fulcrum_sobol_index(job->result->sobol, output, input);
+    struct fulcrum_effect effect =
+        fulcrum_sensitivity_effect(job->result, output, input);
+    char text[2 * FULCRUM_QUANTITY_SIZE] = "";
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "field", "field", job->inputs.words[input].label);
+    if (isfinite(reach->value)) {
+        fulcrum_quantity_plain(reach->value, unit, text);
+    }
+    fulcrum_table_text(table, "value", "value", text);
+    fulcrum_range_plain(reach->lo, reach->hi, reach->value, unit, text);
+    fulcrum_table_text(table, "range", "5 % to 95 %", text);
+    add_share(table, "first", index.first, index.first_error);
+    add_share(table, "total", index.total, index.total_error);
+    fulcrum_table_number(table, "swing_lo", "at 5 %", effect.lo);
+    fulcrum_table_number(table, "swing_hi", "at 95 %", effect.hi);
+    fulcrum_table_text(table, "source", "from", job->inputs.words[input].source);
+}
+
+/* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
+static void add_spread(struct fulcrum_result *result, const struct job *job,
+    size_t output, const struct fulcrum_sobol_spread *spread)
+{
+    const struct fulcrum_sensitivity_metric *metric = &job->inputs.metrics[output];
+    double value = job->result->values[output];
+    char number[FULCRUM_QUANTITY_SIZE];
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_plain(value, metric->unit, number);
+    fulcrum_range_plain(spread->lo, spread->hi, value, metric->unit, range);
+    char *end =
+        spread->is_constant ? fulcrum_format(": nothing varied changes it")
+        : isnan(spread->interaction_frac)
+            ? fulcrum_format("%s", "")
+            : fulcrum_format("; interactions %.1f %% (+- %.1f)",
+                  100.0 * spread->interaction_frac, 100.0 * spread->interaction_error);
+    char *key = fulcrum_format("spread/%s", metric->name);
+    fulcrum_result_gap(result);
+    fulcrum_result_print(
+        result, key, metric->name, "%s (90 %%: %s)%s", number, range, end);
+    free(key);
+    free(end);
+}
+
+/* Inputs too small for a line of the table, and the one that would narrow it most. */
+static void add_finding(struct fulcrum_result *result, const struct job *job,
+    size_t output, const struct rank *ranks)
+{
+    struct fulcrum_string small = {.chars = NULL};
+    const struct fulcrum_sensitivity_words *words = job->inputs.words;
+    struct fulcrum_sobol_index most = {.first = 0.0};
+    size_t best = 0;
+    for (size_t i = 0; i < job->inputs.input_count; i++) {
+        struct fulcrum_sobol_index index =
+            fulcrum_sobol_index(job->result->sobol, output, ranks[i].input);
+        if (index.first > most.first) {
+            most = index;
+            best = ranks[i].input;
+        }
+        if (is_small(&ranks[i])) {
+            fulcrum_string_add(&small, "%s%s", small.length > 0 ? ", " : "",
+                words[ranks[i].input].label);
+        }
+    }
+    const char *name = job->inputs.metrics[output].name;
+    char *key = fulcrum_format("small/%s", name);
+    fulcrum_result_text(result, key, "below 0.1 %", fulcrum_string_get(&small));
+    free(key);
+    fulcrum_string_clear(&small);
+    if (most.first > 0.0) {
+        key = fulcrum_format("finding/%s", name);
+        fulcrum_result_print(result, key, "found",
+            "%.0f %% (+- %.0f) of the variance is due to %s alone", 100.0 * most.first,
+            100.0 * most.first_error, words[best].label);
+        free(key);
+    }
+}
+
+/* One metric: all rows into `file`, what matters into a table for people. */
+static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file,
+    const struct job *job, size_t output)
+{
+    struct fulcrum_sobol_spread spread =
+        fulcrum_sobol_spread(job->result->sobol, output);
+    struct rank *ranks = rank_inputs(job, output);
+    add_spread(result, job, output, &spread);
+    struct fulcrum_table *shown =
+        spread.is_constant ? NULL : fulcrum_result_table(result, "", "");
+    for (size_t i = 0; i < job->inputs.input_count; i++) {
+        add_row(file, job, output, ranks[i].input);
+        if (!is_small(&ranks[i])) {
+            add_shown_row(shown, job, output, ranks[i].input);
+        }
+    }
+    if (!spread.is_constant) {
+        add_finding(result, job, output, ranks);
+    }
+    free(ranks);
+}
+
+/* Metric after metric, inputs with the largest total share first. */
+static enum fulcrum_status show(const struct job *job, bool is_complete,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-sensitivity");
+    struct fulcrum_string base = {.chars = NULL};
+    for (size_t i = 0; i < job->inputs.base_count; i++) {
+        fulcrum_string_add(&base, "%s%s=%.6g", i > 0 ? ", " : "",
+            job->inputs.base[i].field->path, job->inputs.base[i].number);
+    }
+    fulcrum_result_text(result, "machine", "machine", job->design.base.machine.name);
+    fulcrum_result_text(result, "workload", "workload", job->design.base.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", job->calibrations);
+    fulcrum_result_text(result, "actors_rule", "actors", job->actors_rule);
+    fulcrum_result_text(
+        result, "compared_to", "compared to", fulcrum_string_get(&base));
+    fulcrum_string_clear(&base);
+    fulcrum_result_text(
+        result, "method", NULL, fulcrum_method_name(job->plan.solver.method));
+    fulcrum_result_number(result, "seed", NULL, job->seed);
+    fulcrum_result_number(result, "replicates", NULL,
+        (double)fulcrum_sobol_replicates(job->result->sobol));
+    fulcrum_result_flag(result, "complete", NULL, is_complete);
+    fulcrum_result_text(result, "cannot_run", NULL, job->result->reason);
+    struct fulcrum_table *file = fulcrum_result_table(result, "rows", NULL);
+    fulcrum_table_make_main(file);
+    for (size_t o = 0; o < job->inputs.output_count; o++) {
+        if (is_known(job, o)) {
+            add_metric(result, file, job, o);
+        }
+    }
+    return fulcrum_context_show(context, result, err);
+}
+
+static enum fulcrum_status analyse(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     fulcrum_calibration_names(
         &job->design, job->calibrations, sizeof job->calibrations);
@@ -686,7 +487,9 @@ static enum fulcrum_status analyse(const struct settings *settings, struct job *
             fulcrum_sobol_replicates(job->result->sobol), (int)REPLICATES);
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     }
-    return print_findings(settings, job, !is_kept, context, err);
+    TRY(judge_metrics(job, err));
+    TRY(judge_rows(job, err));
+    return show(job, !is_kept, context, err);
 }
 
 static enum fulcrum_status run(
@@ -697,7 +500,7 @@ static enum fulcrum_status run(
     TRY_MEMORY(job, err, "a sensitivity analysis");
     enum fulcrum_status status = read_job(settings, context, job, err);
     if (status == FULCRUM_OK) {
-        status = analyse(settings, job, context, err);
+        status = analyse(job, context, err);
     }
     fulcrum_sensitivity_free(job->result);
     fulcrum_sensitivity_inputs_free(&job->inputs);

@@ -1,13 +1,18 @@
 /* cmd_show.c - `fulcrum show`: one preset in full, with the source of each value. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/command/cmd_show.h"
+
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/show.h"
 #include "model/nearest.h"
+#include "model/quantity.h"
+#include "model/result.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
@@ -29,85 +34,370 @@ static const char *kind_name(int index)
     return index < KIND_COUNT ? fulcrum_preset_kind_name(shown_kinds[index]) : NULL;
 }
 
-static enum fulcrum_status show_machine(
-    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+/* What every kind begins with. */
+static struct fulcrum_result *new_result(
+    enum fulcrum_preset_kind kind, const char *name, const char *title)
 {
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-show");
+    const char *kind_text = fulcrum_preset_kind_name(kind);
+    fulcrum_result_text(result, "kind", NULL, kind_text);
+    fulcrum_result_text(result, "name", kind_text, name);
+    fulcrum_result_text(result, "title", "title", title);
+    return result;
+}
+
+/* A machine or workload: each value, its unit, and where it is from. */
+struct shown_design {
+    const char *unsourced; /* basis of a value without a source: "default" */
     struct fulcrum_design design;
-    struct fulcrum_sources sources = {0, NULL};
-    fulcrum_design_init(&design);
-    enum fulcrum_status status = fulcrum_machine_find(name, &design, &sources, err);
-    if (status == FULCRUM_OK) {
-        bool is_here = strcmp(name, "this") == 0;
-        struct fulcrum_shown_design shown = {
-            .kind = FULCRUM_PRESET_MACHINE,
-            .name = design.machine.name,
-            .title = is_here ? "the machine at hand" : design.machine.title,
-            .unsourced = is_here ? "found here or default" : "default",
-            .design = &design,
-            .sources = &sources,
-        };
-        status = fulcrum_show_design(&shown, context, err);
+    struct fulcrum_sources sources;
+};
+
+static bool is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kind kind)
+{
+    const char *name = fulcrum_preset_kind_name(kind);
+    size_t length = strlen(name);
+    return strncmp(field->path, name, length) == 0 && field->path[length] == '.';
+}
+
+/* One field: all of it into `file`, what people read into `shown`. */
+static void add_field(struct fulcrum_table *file, struct fulcrum_table *shown,
+    const struct shown_design *from, const struct fulcrum_field *field)
+{
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(&from->sources, field->path);
+    const char *text = fulcrum_field_text(field, &from->design);
+    double value = fulcrum_field_number(field, &from->design);
+    bool is_number =
+        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+    bool is_given = is_number ? !isnan(value) : text[0] != '\0';
+    bool is_prior = source != NULL && source->is_prior;
+    const char *basis = is_prior         ? "prior"
+                        : source != NULL ? "source"
+                        : is_given       ? from->unsourced
+                                         : "not given";
+    const char *preset = source != NULL ? source->file : "";
+    const char *words = source != NULL ? source->text : "";
+    fulcrum_table_row(file);
+    fulcrum_table_text(file, "field", NULL, field->path);
+    if (is_number) {
+        fulcrum_table_number(file, "value", NULL, value);
+    } else {
+        fulcrum_table_text(file, "value", NULL, text);
     }
-    fulcrum_sources_free(&sources);
+    fulcrum_table_text(file, "unit", NULL, field->unit);
+    fulcrum_table_text(file, "meaning", NULL, field->meaning);
+    fulcrum_table_text(file, "basis", NULL, basis);
+    fulcrum_table_number(file, "spread_factor", NULL,
+        is_prior ? source->spread_factor : FULCRUM_UNKNOWN);
+    fulcrum_table_text(file, "preset", NULL, preset);
+    fulcrum_table_text(file, "source", NULL, words);
+
+    char *shown_value = !is_number ? fulcrum_format("%s", text)
+                        : is_given ? fulcrum_format("%.12g", value)
+                                   : fulcrum_format("-");
+    char *shown_basis =
+        is_prior ? fulcrum_format("prior, x or / %.3g", source->spread_factor)
+                 : fulcrum_format("%s", basis);
+    fulcrum_table_row(shown);
+    fulcrum_table_text(shown, "field", "field", field->path);
+    fulcrum_table_text(shown, "value", "value", shown_value);
+    fulcrum_table_text(shown, "unit", "unit", field->unit);
+    fulcrum_table_text(shown, "basis", "basis", shown_basis);
+    fulcrum_table_text(shown, "preset", "preset", preset);
+    fulcrum_table_text(shown, "source", "source", words);
+    free(shown_value);
+    free(shown_basis);
+}
+
+static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char *name,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
+    bool is_here = is_machine && strcmp(name, "this") == 0;
+    struct shown_design shown = {
+        .unsourced = is_here ? "found here or default" : "default"};
+    struct fulcrum_design *design = &shown.design;
+    enum fulcrum_status status = FULCRUM_OK;
+    fulcrum_design_init(design);
+    if (is_machine) {
+        TRY_OR_END(fulcrum_machine_find(name, design, &shown.sources, err));
+    } else {
+        TRY_OR_END(fulcrum_workload_load(name, design, &shown.sources, err));
+    }
+    struct fulcrum_result *result =
+        new_result(kind, is_machine ? design->machine.name : design->workload.name,
+            is_here      ? "the machine at hand"
+            : is_machine ? design->machine.title
+                         : design->workload.title);
+    struct fulcrum_table *file = fulcrum_result_table(result, "fields", NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "", "");
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_of_kind(&fields[i], kind)) {
+            add_field(file, table, &shown, &fields[i]);
+        }
+    }
+    status = fulcrum_context_show(context, result, err);
+end:
+    fulcrum_sources_free(&shown.sources);
     return status;
 }
 
-static enum fulcrum_status show_workload(
-    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+static void add_parameters(
+    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_design design;
-    struct fulcrum_sources sources = {0, NULL};
-    fulcrum_design_init(&design);
-    enum fulcrum_status status = fulcrum_workload_load(name, &design, &sources, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_shown_design shown = {
-            .kind = FULCRUM_PRESET_WORKLOAD,
-            .name = design.workload.name,
-            .title = design.workload.title,
-            .unsourced = "default",
-            .design = &design,
-            .sources = &sources,
-        };
-        status = fulcrum_show_design(&shown, context, err);
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", "");
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i];
+        const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "field", "field", parameter->path);
+        fulcrum_table_number(table, "value", "value", parameter->value);
+        fulcrum_table_number(
+            table, "standard_error", "standard error", parameter->standard_error);
+        fulcrum_table_text(table, "unit", "unit", field != NULL ? field->unit : "");
+        fulcrum_table_text(
+            table, "origin", "origin", fulcrum_origin_name(parameter->origin));
+        fulcrum_table_text(table, "source", "source", parameter->source);
     }
-    fulcrum_sources_free(&sources);
-    return status;
+}
+
+static void add_quantities(
+    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "quantities", "");
+    for (size_t i = 0; i < calibration->quantity_count; i++) {
+        const struct fulcrum_quantity *quantity = &calibration->quantities[i];
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", "quantity", quantity->name);
+        fulcrum_table_number(table, "value", "value", quantity->value);
+        fulcrum_table_number(table, "lo", "95 % from", quantity->lo);
+        fulcrum_table_number(table, "hi", "to", quantity->hi);
+        fulcrum_table_text(table, "unit", "unit", quantity->unit);
+    }
+}
+
+static void add_fits(
+    struct fulcrum_result *result, const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "fits", "");
+    for (size_t i = 0; i < calibration->fit_count; i++) {
+        const struct fulcrum_fit_report *fit = &calibration->fits[i];
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", "fit", fit->name);
+        fulcrum_table_text(table, "form", "form", fit->form);
+        fulcrum_table_number(table, "point_count", "points", (double)fit->point_count);
+        fulcrum_table_number(table, "mape_frac", "mean |error|", fit->mape_frac);
+        fulcrum_table_number(table, "smape_frac", "symmetric", fit->smape_frac);
+        fulcrum_table_number(table, "max_frac", "largest", fit->max_frac);
+        fulcrum_table_number(table, "bias_frac", "bias", fit->bias_frac);
+        fulcrum_table_text(table, "warning", "warning", fit->warning);
+    }
+}
+
+enum fulcrum_status fulcrum_show_calibration(
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result =
+        new_result(FULCRUM_PRESET_CALIBRATION, calibration->name, calibration->title);
+    fulcrum_result_flag(result, "complete", calibration->complete ? NULL : "complete",
+        calibration->complete);
+    add_parameters(result, calibration);
+    add_quantities(result, calibration);
+    add_fits(result, calibration);
+    struct fulcrum_table *notes = fulcrum_result_table(result, "notes", "");
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        fulcrum_table_row(notes);
+        fulcrum_table_text(notes, "key", "note", calibration->notes[i].key);
+        fulcrum_table_text(notes, "text", "text", calibration->notes[i].text);
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 static enum fulcrum_status show_calibration(
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *calibration = NULL;
-    enum fulcrum_status status = fulcrum_calibration_load(name, &calibration, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_show_calibration(calibration, context, err);
-    }
+    TRY(fulcrum_calibration_load(name, &calibration, err));
+    enum fulcrum_status status = fulcrum_show_calibration(calibration, context, err);
     fulcrum_calibration_free(calibration);
     return status;
+}
+
+/* "run.env_count=20 method=Pure simulation" */
+static void write_settings(
+    const struct fulcrum_reference_point *point, struct fulcrum_string *out)
+{
+    for (size_t i = 0; i < point->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[i];
+        fulcrum_string_add(out, "%s%s=", i > 0 ? " " : "", setting->path);
+        if (isnan(setting->number)) {
+            fulcrum_string_add(out, "%s", setting->text);
+        } else {
+            fulcrum_string_add(out, "%.12g", setting->number);
+        }
+    }
+}
+
+/* A row for each observed quantity. */
+static void add_points(
+    struct fulcrum_result *result, const struct fulcrum_reference *reference)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        struct fulcrum_string settings = {.chars = NULL};
+        write_settings(point, &settings);
+        for (size_t j = 0; j < point->observation_count; j++) {
+            const struct fulcrum_observation *observation = &point->observations[j];
+            fulcrum_table_row(table);
+            fulcrum_table_number(table, "point", "point", (double)i);
+            fulcrum_table_text(table, "series", "series", point->series);
+            fulcrum_table_text(table, "set", "at", fulcrum_string_get(&settings));
+            fulcrum_table_text(table, "quantity", "quantity", observation->quantity);
+            fulcrum_table_number(table, "value", "value", observation->value);
+            fulcrum_table_number(table, "half_width", "+-", observation->half_width);
+        }
+        fulcrum_string_clear(&settings);
+    }
+}
+
+static void add_source(struct fulcrum_table *table, const char *part, const char *text)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "part", "source of", part);
+    fulcrum_table_text(table, "text", "text", text);
 }
 
 static enum fulcrum_status show_reference(
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_reference *reference = NULL;
-    enum fulcrum_status status = fulcrum_reference_load(name, &reference, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_show_reference(reference, context, err);
+    TRY(fulcrum_reference_load(name, &reference, err));
+    struct fulcrum_result *result =
+        new_result(FULCRUM_PRESET_REFERENCE, reference->name, reference->title);
+    fulcrum_result_text(
+        result, "predictor", "predictor", fulcrum_predictor_name(reference->predictor));
+    fulcrum_result_text(result, "predicted", "predicted",
+        fulcrum_predictor_meaning(reference->predictor));
+    fulcrum_result_text(result, "machine", "machine", reference->machine);
+    fulcrum_result_text(result, "workload", "workload", reference->workload);
+    fulcrum_result_text(result, "calibration", "calibration", reference->calibration);
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        const char *series = reference->calibrations[i].series;
+        char *key = fulcrum_format("calibrations/%s", series);
+        char *title = fulcrum_format("calibration of %s", series);
+        fulcrum_result_text(result, key, title, reference->calibrations[i].calibration);
+        free(key);
+        free(title);
+    }
+    fulcrum_result_number(result, "frame_skip",
+        reference->frame_skip > 1.0 ? "frames per step" : NULL, reference->frame_skip);
+    fulcrum_result_number(result, "relative_to", "relative to point",
+        reference->is_relative ? (double)reference->relative_to : FULCRUM_UNKNOWN);
+    fulcrum_result_text(result, "note", "note", reference->note);
+    fulcrum_result_text(result, "not_predicted", "why not", reference->not_predicted);
+    add_points(result, reference);
+    struct fulcrum_table *sources = fulcrum_result_table(result, "sources", "");
+    for (size_t i = 0; i < reference->source_count; i++) {
+        add_source(sources, reference->sources[i].part, reference->sources[i].text);
     }
     fulcrum_reference_free(reference);
-    return status;
+    return fulcrum_context_show(context, result, err);
+}
+
+static void add_profiles(struct fulcrum_result *result, const struct fulcrum_mig *mig)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "profiles", "");
+    for (size_t i = 0; i < mig->profile_count; i++) {
+        const struct fulcrum_mig_profile *profile = &mig->profiles[i];
+        struct fulcrum_string starts = {.chars = NULL};
+        for (size_t k = 0; k < profile->start_count; k++) {
+            fulcrum_string_add(&starts, "%s%.0f", k > 0 ? " " : "", profile->starts[k]);
+        }
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "profile", "profile", profile->name);
+        fulcrum_table_number(table, "most_count", "most", profile->most_count);
+        fulcrum_table_number(table, "compute_slice_count", "compute slices",
+            profile->compute_slice_count);
+        fulcrum_table_number(table, "sm_count", "SMs", profile->sm_count);
+        fulcrum_table_number(table, "sm_frac", NULL, profile->sm_count / mig->sm_count);
+        fulcrum_table_number(
+            table, "memory_slice_count", "memory slices", profile->memory_slice_count);
+        fulcrum_table_number(table, "dram_frac", NULL,
+            profile->memory_slice_count / mig->memory_slice_count);
+        fulcrum_table_number(table, "cache_frac", NULL,
+            profile->cache_slice_count / mig->memory_slice_count);
+        fulcrum_table_number(table, "memory_byte", "memory", profile->memory_byte);
+        fulcrum_table_number(
+            table, "copy_engine_count", "copy engines", profile->copy_engine_count);
+        fulcrum_table_number(table, "decoder_count", NULL, profile->decoder_count);
+        fulcrum_table_text(
+            table, "starts", "from memory slice", fulcrum_string_get(&starts));
+        fulcrum_string_clear(&starts);
+    }
+}
+
+/* Those that fill the GPU. */
+static enum fulcrum_status add_layouts(struct fulcrum_result *result,
+    const struct fulcrum_mig *mig, struct fulcrum_error *err)
+{
+    struct fulcrum_mig_layout *layouts = NULL;
+    size_t count = 0;
+    TRY(fulcrum_mig_layouts(mig, &layouts, &count, err));
+    struct fulcrum_table *table = fulcrum_result_table(result, "layouts", "");
+    for (size_t i = 0; i < count; i++) {
+        char text[160];
+        double sms = 0.0;
+        double slices = 0.0;
+        for (size_t k = 0; k < mig->profile_count; k++) {
+            sms += layouts[i].counts[k] * mig->profiles[k].sm_count;
+            slices += layouts[i].counts[k] * mig->profiles[k].memory_slice_count;
+        }
+        if (layouts[i].is_full) {
+            fulcrum_mig_layout_text(mig, &layouts[i], text, sizeof text);
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "layout", "fills the GPU", text);
+            fulcrum_table_number(table, "instance_count", "instances",
+                (double)layouts[i].instance_count);
+            fulcrum_table_number(table, "sm_count", "SMs", sms);
+            fulcrum_table_number(table, "memory_slice_count", "memory slices", slices);
+        }
+    }
+    free(layouts);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status show_partition(
     const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_partition *partition = NULL;
-    enum fulcrum_status status = fulcrum_partition_load(name, &partition, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_show_partition(partition, context, err);
+    TRY(fulcrum_partition_load(name, &partition, err));
+    const struct fulcrum_mig *mig = &partition->mig;
+    struct fulcrum_result *result =
+        new_result(FULCRUM_PRESET_PARTITION, mig->name, mig->title);
+    fulcrum_result_text(result, "gpu", "GPU", mig->gpu);
+    fulcrum_result_number(result, "sm_count", "SMs", mig->sm_count);
+    fulcrum_result_number(result, "memory_byte", "memory", mig->memory_byte);
+    fulcrum_result_number(
+        result, "compute_slice_count", "compute slices", mig->compute_slice_count);
+    fulcrum_result_number(
+        result, "memory_slice_count", "memory slices", mig->memory_slice_count);
+    add_profiles(result, mig);
+    enum fulcrum_status status = add_layouts(result, mig, err);
+    struct fulcrum_table *sources = fulcrum_result_table(result, "sources", "");
+    for (size_t i = 0; i < partition->source_count; i++) {
+        add_source(sources, partition->sources[i].part, partition->sources[i].text);
     }
     free(partition);
-    return status;
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 /* What is known of a name that was given without its kind. */
@@ -200,9 +490,8 @@ static enum fulcrum_status run(
     }
     switch (kind) {
     case FULCRUM_PRESET_MACHINE:
-        return show_machine(name, context, err);
     case FULCRUM_PRESET_WORKLOAD:
-        return show_workload(name, context, err);
+        return show_design(kind, name, context, err);
     case FULCRUM_PRESET_CALIBRATION:
         return show_calibration(name, context, err);
     case FULCRUM_PRESET_PARTITION:

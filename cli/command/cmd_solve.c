@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,19 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/command/line_stream.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/answer.h"
 #include "cli/progress.h"
+#include "model/exact/product_form.h"
+#include "model/network/network.h"
 #include "model/parallel.h"
+#include "model/predict/solver.h"
+#include "model/quantity.h"
+#include "model/result.h"
+#include "model/stream.h"
 #include "model/try.h"
+#include "presets/load/network_line.h"
 
 /*
  * Lines in a block: starts with a few for each processor; has twice as many after a
@@ -41,17 +49,29 @@ struct settings {
     struct fulcrum_solver_settings solver;
 };
 
+/* What comes of one line. */
+struct answer {
+    struct fulcrum_network_line network; /* after a failure kind and name alone */
+    enum fulcrum_status status;
+    struct fulcrum_error failure;            /* one line, from "line N" on */
+    struct fulcrum_solution solution;        /* of FULCRUM_KIND_NETWORK */
+    double cycles_per_s;                     /* of FULCRUM_KIND_PRODUCT_FORM, as are */
+    struct fulcrum_product_form_load *loads; /* one for each station, owned */
+    char *text;                              /* JSON or CSV; NULL: to go into a table */
+};
+
 struct job {
     struct fulcrum_solver_options options;
     struct fulcrum_line_stream *stream;
-    struct fulcrum_answer_writer *writer;
+    struct fulcrum_result *result;   /* NULL where answers are written as they come */
+    struct fulcrum_table *tables[2]; /* of enum fulcrum_network_kind */
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
     double start_s;
     size_t block;
     size_t least_block;
     struct fulcrum_line lines[BLOCK_MOST];
-    struct fulcrum_answer answers[BLOCK_MOST];
+    struct answer answers[BLOCK_MOST];
     bool is_answered[BLOCK_MOST];            /* 0 where Ctrl-C came first */
     enum fulcrum_status written[BLOCK_MOST]; /* whether there was memory for its text */
     enum fulcrum_format format;
@@ -60,32 +80,290 @@ struct job {
     struct fulcrum_error first_failure;
 };
 
+static enum fulcrum_status solve_network(
+    struct answer *out, size_t number, const struct fulcrum_solver_options *options)
+{
+    struct fulcrum_solver_options own = *options;
+    own.seed = fulcrum_stream_seed(options->seed, number, 0);
+    return fulcrum_solve(&out->network.network, &own, &out->solution, &out->failure);
+}
+
+static enum fulcrum_status solve_product_form(
+    struct answer *out, enum fulcrum_method method)
+{
+    const struct fulcrum_product_form_network *network =
+        &out->network.product_form.network;
+    FAIL_IF(method != FULCRUM_METHOD_AUTO && method != FULCRUM_METHOD_PRODUCT_FORM,
+        &out->failure, FULCRUM_ERR_UNSUPPORTED,
+        "a product_form_network has no method %s: expected %s or %s",
+        fulcrum_method_name(method), fulcrum_method_name(FULCRUM_METHOD_AUTO),
+        fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
+    out->loads = calloc(network->station_count + 1, sizeof *out->loads);
+    TRY_MEMORY(out->loads, &out->failure, "out of memory");
+    return fulcrum_product_form_solve(
+        network, &out->cycles_per_s, out->loads, &out->failure);
+}
+
+/* Random streams derive from the seed and the line's number. */
+static void find_answer(struct answer *out, const struct fulcrum_line *line,
+    const struct fulcrum_solver_options *options)
+{
+    char label[40];
+    *out = (struct answer){.status = FULCRUM_OK};
+    (void)snprintf(label, sizeof label, "line %zu", line->number);
+    if (line->is_too_long) {
+        out->status = fulcrum_fail(&out->failure, FULCRUM_ERR_FORMAT,
+            "%s: is longer than %zu bytes", label, FULCRUM_LINE_MOST_BYTE);
+        return;
+    }
+    out->status = fulcrum_network_line_parse(
+        &out->network, label, line->text, line->length, &out->failure);
+    if (out->status == FULCRUM_OK) {
+        out->status = out->network.kind == FULCRUM_KIND_NETWORK
+                          ? solve_network(out, line->number, options)
+                          : solve_product_form(out, options->method);
+        if (out->status != FULCRUM_OK) {
+            (void)fulcrum_fail_in(&out->failure, out->status, label);
+        }
+    }
+}
+
+static void clear_answer(struct answer *answer)
+{
+    fulcrum_network_line_clear(&answer->network);
+    free(answer->loads);
+    free(answer->text);
+}
+
+static void add_solution(
+    struct fulcrum_result *result, const struct fulcrum_solution *solution)
+{
+    const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
+    fulcrum_result_text(result, "method", NULL, fulcrum_method_name(solution->method));
+    fulcrum_result_number(result, "steps_per_s", NULL, solution->steps_per_s);
+    if (solution->has_interval) {
+        fulcrum_result_numbers(result, "interval", ends, 2);
+    } else {
+        fulcrum_result_number(result, "interval", NULL, FULCRUM_UNKNOWN);
+    }
+    fulcrum_result_number(result, "mean_batch", NULL, solution->mean_batch);
+    fulcrum_result_number(
+        result, "cpu_thread_busy_frac", NULL, solution->cpu_thread_busy_frac);
+    fulcrum_result_number(
+        result, "cpu_core_busy_frac", NULL, solution->cpu_core_busy_frac);
+    fulcrum_result_number(result, "host_busy_frac", NULL, solution->host_busy_frac);
+    fulcrum_result_number(result, "gpu_busy_frac", NULL, solution->gpu_busy_frac);
+    fulcrum_result_number(
+        result, "gpu_inference_busy_frac", NULL, solution->gpu_inference_busy_frac);
+    fulcrum_result_number(
+        result, "gpu_train_busy_frac", NULL, solution->gpu_train_busy_frac);
+    fulcrum_result_number(result, "residence_s/cpu", NULL, solution->residence.cpu_s);
+    fulcrum_result_number(result, "residence_s/host", NULL, solution->residence.host_s);
+    fulcrum_result_number(result, "residence_s/gpu", NULL, solution->residence.gpu_s);
+    fulcrum_result_number(
+        result, "residence_s/delay", NULL, solution->residence.delay_s);
+    fulcrum_result_text(
+        result, "bottleneck", NULL, fulcrum_bottleneck_name(solution->bottleneck));
+    fulcrum_flags_add(solution->flags, result);
+}
+
+static void add_stations(struct fulcrum_result *result, const struct answer *answer)
+{
+    const struct fulcrum_product_form_network *network =
+        &answer->network.product_form.network;
+    fulcrum_result_text(
+        result, "method", NULL, fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
+    fulcrum_result_number(result, "throughput_per_s", NULL, answer->cycles_per_s);
+    struct fulcrum_table *table = fulcrum_result_table(result, "stations", NULL);
+    for (size_t i = 0; i < network->station_count; i++) {
+        const struct fulcrum_product_form_load *load = &answer->loads[i];
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", NULL, network->stations[i].name);
+        fulcrum_table_number(table, "mean_customers", NULL, load->mean_customers);
+        fulcrum_table_number(table, "residence_s", NULL, load->residence_s);
+        fulcrum_table_number(table, "utilisation", NULL, load->busy_frac);
+    }
+}
+
+/* The line of JSON that stands for the answer, or for why there is none. */
+static enum fulcrum_status make_json(struct answer *answer)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    fulcrum_result_text(
+        result, "name", NULL, answer->network.has_name ? answer->network.name : NULL);
+    if (answer->status != FULCRUM_OK) {
+        fulcrum_result_text(result, "error", NULL, answer->failure.detail);
+    } else if (answer->network.kind == FULCRUM_KIND_NETWORK) {
+        add_solution(result, &answer->solution);
+    } else {
+        add_stations(result, answer);
+    }
+    enum fulcrum_status status = fulcrum_result_line(result, &answer->text, NULL);
+    fulcrum_result_free(result);
+    return status;
+}
+
+/*
+ * One row: a network, or one station of a product-form network. It has the columns of
+ * both kinds, as nobody knows which will come; people see those that are filled.
+ */
+static void add_row(
+    struct fulcrum_table *table, const struct answer *answer, size_t station)
+{
+    static const struct fulcrum_solution no_solution = {.steps_per_s = NAN,
+        .mean_batch = NAN,
+        .cpu_thread_busy_frac = NAN,
+        .cpu_core_busy_frac = NAN,
+        .host_busy_frac = NAN,
+        .gpu_busy_frac = NAN,
+        .gpu_inference_busy_frac = NAN,
+        .gpu_train_busy_frac = NAN,
+        .residence = {NAN, NAN, NAN, NAN}};
+    static const struct fulcrum_product_form_load no_load = {NAN, NAN, NAN, NULL};
+    const struct fulcrum_product_form_line *form = &answer->network.product_form;
+    bool is_ok = answer->status == FULCRUM_OK;
+    bool is_network = is_ok && answer->network.kind == FULCRUM_KIND_NETWORK;
+    bool is_station = is_ok && !is_network && station < form->network.station_count;
+    const struct fulcrum_solution *solution =
+        is_network ? &answer->solution : &no_solution;
+    const struct fulcrum_product_form_load *load =
+        is_station ? &answer->loads[station] : &no_load;
+    enum fulcrum_method method =
+        is_network ? solution->method : FULCRUM_METHOD_PRODUCT_FORM;
+    bool has_ends = is_network && solution->has_interval;
+    char flags[2000];
+    fulcrum_flags_join(solution->flags, flags, sizeof flags);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", "name", answer->network.name);
+    fulcrum_table_text(
+        table, "method", "method", is_ok ? fulcrum_method_name(method) : "");
+    fulcrum_table_number(table, "steps_per_s", "steps", solution->steps_per_s);
+    fulcrum_table_number(table, "steps_per_s_lo", NULL,
+        has_ends ? solution->steps_per_s_lo : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "steps_per_s_hi", NULL,
+        has_ends ? solution->steps_per_s_hi : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "mean_batch", "mean batch", solution->mean_batch);
+    fulcrum_table_number(
+        table, "cpu_thread_busy_frac", "CPU busy", solution->cpu_thread_busy_frac);
+    fulcrum_table_number(
+        table, "cpu_core_busy_frac", NULL, solution->cpu_core_busy_frac);
+    fulcrum_table_number(
+        table, "host_busy_frac", "host busy", solution->host_busy_frac);
+    fulcrum_table_number(table, "gpu_busy_frac", "GPU busy", solution->gpu_busy_frac);
+    fulcrum_table_number(
+        table, "gpu_inference_busy_frac", NULL, solution->gpu_inference_busy_frac);
+    fulcrum_table_number(
+        table, "gpu_train_busy_frac", NULL, solution->gpu_train_busy_frac);
+    fulcrum_table_number(table, "residence_cpu_s", NULL, solution->residence.cpu_s);
+    fulcrum_table_number(table, "residence_host_s", NULL, solution->residence.host_s);
+    fulcrum_table_number(table, "residence_gpu_s", NULL, solution->residence.gpu_s);
+    fulcrum_table_number(table, "residence_delay_s", NULL, solution->residence.delay_s);
+    fulcrum_table_text(table, "bottleneck", "bottleneck",
+        is_network ? fulcrum_bottleneck_name(solution->bottleneck) : "");
+    fulcrum_table_text(table, "flags", NULL, flags);
+    fulcrum_table_number(table, "throughput_per_s", "throughput",
+        is_ok && !is_network ? answer->cycles_per_s : FULCRUM_UNKNOWN);
+    fulcrum_table_text(
+        table, "station", "station", is_station ? form->stations[station].name : "");
+    fulcrum_table_number(table, "mean_customers", "customers", load->mean_customers);
+    fulcrum_table_number(table, "residence_s", "residence", load->residence_s);
+    fulcrum_table_number(table, "utilisation", "utilisation", load->busy_frac);
+    fulcrum_table_text(
+        table, "status", "status", is_ok ? "ok" : answer->failure.detail);
+}
+
+/* A network without stations, or without a result, has a row too. */
+static void add_rows(struct fulcrum_table *table, const struct answer *answer)
+{
+    bool is_form = answer->status == FULCRUM_OK &&
+                   answer->network.kind == FULCRUM_KIND_PRODUCT_FORM;
+    size_t stations = is_form ? answer->network.product_form.network.station_count : 0;
+    for (size_t i = 0; i < stations || i == 0; i++) {
+        add_row(table, answer, i);
+    }
+}
+
+static enum fulcrum_status make_csv(struct answer *answer)
+{
+    size_t size = 0;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+    add_rows(table, answer);
+    FILE *stream = open_memstream(&answer->text, &size);
+    enum fulcrum_status status =
+        stream == NULL ? FULCRUM_ERR_NO_MEMORY : fulcrum_result_check(result, NULL);
+    if (status == FULCRUM_OK) {
+        fulcrum_csv_rows(stream, table);
+    }
+    if (stream != NULL && fclose(stream) != 0) {
+        status = FULCRUM_ERR_NO_MEMORY;
+    }
+    fulcrum_result_free(result);
+    return status;
+}
+
+/* Before the first answer, which may be long in coming. */
+static void write_heading(const struct fulcrum_context *context)
+{
+    const struct answer none = {.status = FULCRUM_ERR_MISSING};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+    add_row(table, &none, 0);
+    fulcrum_csv_heading(context->out, table);
+    fulcrum_result_free(result);
+}
+
+/*
+ * JSON and CSV go out line by line, so that a stream of any length needs no memory; a
+ * table for people, whose widths depend on every row, is kept to the end.
+ */
+static void begin_output(struct job *job, const struct fulcrum_context *context)
+{
+    if (job->format == FULCRUM_FORMAT_CSV) {
+        write_heading(context);
+    } else if (job->format != FULCRUM_FORMAT_JSON &&
+               job->format != FULCRUM_FORMAT_JSON_LINES) {
+        job->result = fulcrum_result_new("fulcrum-solve");
+        job->tables[FULCRUM_KIND_NETWORK] =
+            fulcrum_result_table(job->result, "networks", "");
+        job->tables[FULCRUM_KIND_PRODUCT_FORM] =
+            fulcrum_result_table(job->result, "stations", "");
+    }
+}
+
 /* On any thread. */
 static void answer_line(void *context, size_t index)
 {
     struct job *job = context;
+    struct answer *answer = &job->answers[index];
     job->is_answered[index] = *job->stop == 0;
     job->written[index] = FULCRUM_OK;
     if (!job->is_answered[index]) {
         return;
     }
-    fulcrum_answer_find(&job->answers[index], &job->lines[index], &job->options);
-    if (job->format == FULCRUM_FORMAT_JSON) {
-        job->written[index] = fulcrum_answer_make_json(&job->answers[index], NULL);
+    find_answer(answer, &job->lines[index], &job->options);
+    if (job->format == FULCRUM_FORMAT_CSV) {
+        job->written[index] = make_csv(answer);
+    } else if (job->result == NULL) {
+        job->written[index] = make_json(answer);
     }
 }
 
 /* Up to the first line that was not answered. */
 static enum fulcrum_status write_block(
-    struct job *job, size_t count, struct fulcrum_error *err)
+    struct job *job, size_t count, FILE *stream, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < count && job->is_answered[i]; i++) {
-        const struct fulcrum_answer *answer = &job->answers[i];
+        const struct answer *answer = &job->answers[i];
         if (job->written[i] != FULCRUM_OK) {
             return fulcrum_fail(err, job->written[i], "the answer to line %zu: %s",
                 job->lines[i].number, fulcrum_status_text(job->written[i]));
         }
-        fulcrum_answer_writer_add(job->writer, answer);
+        if (answer->text != NULL) {
+            (void)fputs(answer->text, stream);
+        } else {
+            add_rows(job->tables[answer->network.kind], answer);
+        }
         if (answer->status != FULCRUM_OK && job->failed++ == 0) {
             job->first_failure = answer->failure;
         }
@@ -118,10 +396,10 @@ static enum fulcrum_status answer_block(struct job *job, size_t count,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     fulcrum_parallel_each(count, answer_line, job);
-    enum fulcrum_status status = write_block(job, count, err);
+    enum fulcrum_status status = write_block(job, count, context->out, err);
     for (size_t i = 0; i < count; i++) {
         if (job->is_answered[i]) {
-            fulcrum_answer_clear(&job->answers[i]);
+            clear_answer(&job->answers[i]);
         }
     }
     if (status == FULCRUM_OK) {
@@ -184,8 +462,9 @@ static enum fulcrum_status solve_stream(
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
         status = FULCRUM_OK;
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_answer_writer_end(job->writer, err);
+    if (status == FULCRUM_OK && job->result != NULL) {
+        status = fulcrum_context_show(context, job->result, err);
+        job->result = NULL;
     }
     if (status == FULCRUM_OK) {
         /* What the output does not say by itself, and the exit code. */
@@ -217,13 +496,13 @@ static enum fulcrum_status run(
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err));
-    job->writer = fulcrum_answer_writer_new(context);
+    begin_output(job, context);
     if (fulcrum_line_stream_is_terminal(job->stream)) {
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
     }
     status = solve_stream(job, context, err);
 end:
-    fulcrum_answer_writer_free(job->writer);
+    fulcrum_result_free(job->result);
     fulcrum_line_stream_free(job->stream);
     free(job);
     return status;

@@ -12,6 +12,7 @@
 
 #include "calibrate/reference/reference_fit.h"
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/option.h"
 #include "cli/options/options.h"
 #include "model/design/reference.h"
@@ -194,15 +195,6 @@ static enum fulcrum_status allocate(const struct fulcrum_fit_settings *settings,
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
 }
 
-static enum fulcrum_status load_reference(const struct fulcrum_fit_settings *settings,
-    const char *text, struct fulcrum_context *context,
-    struct fulcrum_fit_reference *out, struct fulcrum_error *err)
-{
-    (void)snprintf(out->series, sizeof out->series, "%s", reference_text_series(text));
-    return fulcrum_reference_text_load(
-        text, &settings->host, context, &out->reference, err);
-}
-
 /* Figures that come twice would count twice. */
 static enum fulcrum_status check_twice(
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
@@ -228,33 +220,21 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
     FULCRUM_USAGE_IF(settings->references.count == 0, context, err, FULCRUM_ERR_MISSING,
         "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
         "there is, and a CSV file of your own does as well");
-    enum fulcrum_status status = fulcrum_reference_check_host(
-        &settings->references, &settings->host, context, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_reference_check_host(
+        &settings->references, &settings->host, context, err));
     for (size_t i = 0; i < settings->references.count; i++) {
+        const char *text = settings->references.items[i];
         struct fulcrum_fit_reference *item = &out->items[out->reference_count++];
-        status =
-            load_reference(settings, settings->references.items[i], context, item, err);
-        if (status == FULCRUM_OK) {
-            const struct fulcrum_reference *reference = item->reference;
-            status = reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
-                         ? FULCRUM_OK
-                         : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                               "%s: its predictor is %s: only references of throughput "
-                               "can be "
-                               "fitted",
-                               reference->name,
-                               fulcrum_predictor_name(reference->predictor));
-        }
-        if (status == FULCRUM_OK) {
-            status = check_twice(out, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
-        out->references[i] = item->reference;
+        item->series = reference_text_series(text);
+        TRY(fulcrum_reference_text_load(
+            text, &settings->host, context, &item->reference, err));
+        const struct fulcrum_reference *reference = item->reference;
+        FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT, err,
+            FULCRUM_ERR_UNSUPPORTED,
+            "%s: its predictor is %s: only references of throughput can be fitted",
+            reference->name, fulcrum_predictor_name(reference->predictor));
+        TRY(check_twice(out, err));
+        out->references[i] = reference;
     }
     return FULCRUM_OK;
 }
@@ -353,44 +333,22 @@ static enum fulcrum_status load_calibrations(
                               "one with --calibration");
 }
 
-static enum fulcrum_status parse_sets(const struct fulcrum_fit_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < settings->sets.count; i++) {
-        enum fulcrum_status status = fulcrum_setting_parse(
-            settings->sets.items[i], context, &out->settings[i], err);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--set");
-        }
-        out->setting_count++;
-    }
-    return FULCRUM_OK;
-}
-
 /* Numbers separated by commas. */
 static enum fulcrum_status parse_numbers(const char *what, const char *list,
     struct fulcrum_fit_numbers *out, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
     while (list != NULL && status == FULCRUM_OK) {
-        char text[64];
-        size_t length = strcspn(list, ",");
-        (void)snprintf(text, sizeof text, "%.*s", (int)length, list);
-        double *number = &out->items[out->count];
         FAIL_IF(out->count == FULCRUM_FIT_FIGURES_MOST, err, FULCRUM_ERR_RANGE,
             "%s: expected at most %d numbers", what, (int)FULCRUM_FIT_FIGURES_MOST);
-        status = length < sizeof text
-                     ? fulcrum_number_parse(what, text, number, err)
-                     : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                           "%s %s...: expected numbers of at most %zu characters", what,
-                           text, sizeof text - 1);
+        char *text = fulcrum_list_part(&list);
+        double *number = &out->items[out->count++];
+        status = fulcrum_number_parse(what, text, number, err);
         if (status == FULCRUM_OK && !(*number > 0.0)) {
             status = fulcrum_fail(
                 err, FULCRUM_ERR_RANGE, "%s %s: expected a number above 0", what, text);
         }
-        out->count++;
-        list = list[length] == ',' ? list + length + 1 : NULL;
+        free(text);
     }
     return status;
 }
@@ -463,7 +421,8 @@ static enum fulcrum_status load(const struct fulcrum_fit_settings *settings,
     struct fulcrum_error *err)
 {
     TRY(allocate(settings, out, err));
-    TRY(parse_sets(settings, context, out, err));
+    TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
+    out->setting_count = settings->sets.count;
     TRY(parse_lists(settings, context, out, err));
     TRY(load_references(settings, context, out, err));
     TRY(check_any_left(out, context, err));

@@ -1,5 +1,7 @@
 /* fit_job.c - one fit: what is computed, and the calibration made of it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
 #include "cli/command/fit_job.h"
 
 #include <assert.h>
@@ -11,23 +13,15 @@
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
+#include "cli/argv_text.h"
 #include "cli/message.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "model/status.h"
+#include "model/string.h"
 #include "model/try.h"
+#include "presets/result/quantity_text.h"
 
 #define FULCRUM_NOTE_FIT "fit"
-
-/*
- * Both as "A, B, C". `fitted_to` has NAME or NAME:SERIES of each reference, those that
- * the priors were fitted to as well. `held_out` has NAME:INDEX of each point of them
- * that neither this fit nor one of its priors saw, with its index in the file, from 0.
- */
-struct fulcrum_fit_notes {
-    char fitted_to[sizeof((struct fulcrum_note *)0)->text];
-    char held_out[sizeof((struct fulcrum_note *)0)->text];
-};
 
 /* The arguments of a fit as one text, to be repeated later. */
 
@@ -46,84 +40,16 @@ struct fulcrum_fit_recipe {
 
 struct writer {
     const struct fulcrum_fit_settings *settings;
-    char *out;
-    size_t size;
-    size_t used; /* size or more: did not fit */
+    FILE *stream;
 };
-
-static void put(struct writer *writer, char letter)
-{
-    if (writer->used + 1 < writer->size) {
-        writer->out[writer->used] = letter;
-        writer->out[writer->used + 1] = '\0';
-    }
-    writer->used++;
-}
-
-static void put_text(struct writer *writer, const char *text)
-{
-    while (*text != '\0') {
-        put(writer, *text++);
-    }
-}
-
-/* 'it'\''s': quoted where a shell would see more than letters. */
-static void put_word(struct writer *writer, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=.,:/@%";
-    if (writer->used > 0) {
-        put(writer, ' ');
-    }
-    if (*word != '\0' && strspn(word, plain) == strlen(word)) {
-        put_text(writer, word);
-        return;
-    }
-    put(writer, '\'');
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
-            put_text(writer, "'\\''");
-        } else {
-            put(writer, *word);
-        }
-    }
-    put(writer, '\'');
-}
 
 static void put_option(
     struct writer *writer, const struct fulcrum_option *row, const char *value)
 {
-    char name[64];
-    (void)snprintf(name, sizeof name, "--%s", row->name);
-    put_word(writer, name);
+    (void)fprintf(writer->stream, " --%s", row->name);
     if (value != NULL) {
-        put_word(writer, value);
-    }
-}
-
-static void put_number(
-    struct writer *writer, const struct fulcrum_option *row, double value)
-{
-    if (!isnan(value)) {
-        char text[FULCRUM_NUMBER_SIZE];
-        (void)fulcrum_number_text_exact(value, text);
-        put_option(writer, row, text);
-    }
-}
-
-static void put_list(struct writer *writer, const struct fulcrum_option *row,
-    const struct fulcrum_text_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        put_option(writer, row, list->items[i]);
-    }
-}
-
-static void put_flag(
-    struct writer *writer, const struct fulcrum_option *row, bool is_given)
-{
-    if (is_given && strcmp(row->name, FULCRUM_FIT_LEAVE_ONE_OUT) != 0) {
-        put_option(writer, row, NULL);
+        (void)fputc(' ', writer->stream);
+        fulcrum_argv_text_word(value, writer->stream);
     }
 }
 
@@ -132,13 +58,21 @@ static void put_row(const struct fulcrum_option_group *group,
 {
     struct writer *writer = user;
     const void *member = (const char *)writer->settings + group->offset + row->offset;
+    const struct fulcrum_text_list *list = member;
+    char number[FULCRUM_NUMBER_SIZE];
     switch (row->kind) {
     case FULCRUM_OPTION_FLAG:
-        put_flag(writer, row, *(const bool *)member);
+        if (*(const bool *)member &&
+            strcmp(row->name, FULCRUM_FIT_LEAVE_ONE_OUT) != 0) {
+            put_option(writer, row, NULL);
+        }
         break;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
-        put_number(writer, row, *(const double *)member);
+        if (!isnan(*(const double *)member)) {
+            (void)fulcrum_number_text_exact(*(const double *)member, number);
+            put_option(writer, row, number);
+        }
         break;
     case FULCRUM_OPTION_TEXT:
     case FULCRUM_OPTION_FILE:
@@ -152,7 +86,9 @@ static void put_row(const struct fulcrum_option_group *group,
         }
         break;
     case FULCRUM_OPTION_LIST:
-        put_list(writer, row, member);
+        for (size_t i = 0; i < list->count; i++) {
+            put_option(writer, row, list->items[i]);
+        }
         break;
     case FULCRUM_OPTION_HELP:
         break;
@@ -163,23 +99,31 @@ enum fulcrum_status fulcrum_fit_recipe_write(
     const struct fulcrum_fit_settings *settings, char *out, size_t size,
     struct fulcrum_error *err)
 {
-    struct writer writer = {.settings = settings, .out = out, .size = size};
-    assert(size > 0);
-    out[0] = '\0';
+    char *text = NULL;
+    size_t length = 0;
+    struct writer writer = {settings, open_memstream(&text, &length)};
+    TRY_MEMORY(writer.stream, err, "arguments of a fit");
     for (size_t i = 0; i < settings->references.count; i++) {
-        char path[1024];
         const char *word = settings->references.items[i];
+        (void)fputs(i > 0 ? " " : "", writer.stream);
         /* A file called "-x.csv" would be read as an option. */
-        (void)snprintf(path, sizeof path, "./%s", word);
-        put_word(&writer, word[0] == '-' ? path : word);
+        (void)fputs(word[0] == '-' ? "./" : "", writer.stream);
+        fulcrum_argv_text_word(word, writer.stream);
     }
     fulcrum_options_each(&syntax, put_row, &writer);
-    return writer.used < size
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                     "the arguments of this fit are %zu bytes long: a calibration "
-                     "keeps at most %zu",
-                     writer.used, size - 1);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (fclose(writer.stream) != 0) {
+        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "arguments of a fit");
+    } else if (length >= size) {
+        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "the arguments of this fit are %zu bytes long: a calibration keeps at most "
+            "%zu",
+            length, size - 1);
+    } else {
+        memcpy(out, text, length + 1);
+    }
+    free(text);
+    return status;
 }
 
 /* Takes quotes and backslashes out of one word, in place; NULL: a quote stays open. */
@@ -269,45 +213,30 @@ const struct fulcrum_fit_settings *fulcrum_fit_recipe_settings(
  * of both are put together: a point counts as held out only where nobody saw it.
  */
 
-enum { ITEM_SIZE = 192 };
-
-/* The next item of "A, B, C"; 0 at the end. */
-static int next_item(const char **list, char out[ITEM_SIZE])
+/* Adds an item that is not there to "A, B, C". */
+static void add_item(struct fulcrum_string *list, const char *item)
 {
-    if (*list == NULL || **list == '\0') {
-        return 0;
+    if (!fulcrum_fitted_points_list_has(fulcrum_string_get(list), item)) {
+        fulcrum_string_add(list, "%s%s", list->length > 0 ? ", " : "", item);
     }
-    const char *end = strstr(*list, ", ");
-    size_t length = end != NULL ? (size_t)(end - *list) : strlen(*list);
-    (void)snprintf(out, ITEM_SIZE, "%.*s", (int)length, *list);
-    *list = end != NULL ? end + 2 : NULL;
-    return 1;
-}
-
-/* Adds an item that is not there; a list that is full is found out by its length. */
-static enum fulcrum_status add_item(
-    char *list, size_t size, const char *item, struct fulcrum_error *err)
-{
-    size_t used = strlen(list);
-    if (fulcrum_fitted_points_list_has(list, item)) {
-        return FULCRUM_OK;
-    }
-    FAIL_IF(used + strlen(item) + 3 > size, err, FULCRUM_ERR_RANGE,
-        "the references of this fit and their points are too many for a note of "
-        "%zu bytes",
-        size - 1);
-    (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", item);
-    return FULCRUM_OK;
 }
 
 /* Whether a list of references has the one of "NAME:INDEX", whole or one series. */
-static int names_reference_of(const char *list, const char *point)
+static bool names_reference_of(const char *list, const char *point)
 {
-    char name[ITEM_SIZE];
     const char *colon = strrchr(point, ':');
     size_t length = colon != NULL ? (size_t)(colon - point) : strlen(point);
-    (void)snprintf(name, sizeof name, "%.*s", (int)length, point);
-    return fulcrum_fitted_points_list_has_part(list, name);
+    char *name = fulcrum_format("%.*s", (int)length, point);
+    bool is_named = fulcrum_fitted_points_list_has_part(list, name);
+    free(name);
+    return is_named;
+}
+
+/* Whether a fit to these references without those points saw the point. */
+static bool saw(const char *fitted_to, const char *held_out, const char *point)
+{
+    return names_reference_of(fitted_to, point) &&
+           !fulcrum_fitted_points_list_has(held_out, point);
 }
 
 /*
@@ -328,17 +257,17 @@ static enum fulcrum_status fit_note_set(struct fulcrum_calibration *calibration,
                            : FULCRUM_OK;
 }
 
-static enum fulcrum_status list_references(const struct fulcrum_fit_inputs *inputs,
-    char *out, size_t size, struct fulcrum_error *err)
+/* NAME or NAME:SERIES of each reference. */
+static void list_references(
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_string *out)
 {
     for (size_t i = 0; i < inputs->reference_count; i++) {
         const struct fulcrum_fit_reference *item = &inputs->items[i];
-        char name[ITEM_SIZE];
-        (void)snprintf(name, sizeof name, "%s%s%s", item->reference->name,
+        char *name = fulcrum_format("%s%s%s", item->reference->name,
             item->series[0] != '\0' ? ":" : "", item->series);
-        TRY(add_item(out, size, name, err));
+        add_item(out, name);
+        free(name);
     }
-    return FULCRUM_OK;
 }
 
 /* Whether the fit was given any figure of the point that this figure belongs to. */
@@ -355,81 +284,97 @@ static bool is_seen(
     return 0;
 }
 
-/* Points of this fit that it did not see, whatever its priors did. */
-static enum fulcrum_status list_held_out(const struct fulcrum_reference_fit *fit,
-    const struct fulcrum_fit_inputs *inputs, char *out, size_t size,
-    struct fulcrum_error *err)
+/* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
+static void list_held_out(const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_string *out)
 {
     for (size_t i = 0; i < fit->figure_count; i++) {
         const struct fulcrum_figure *figure = &fit->figures[i].figure;
-        const struct fulcrum_fit_reference *item = &inputs->items[figure->reference];
-        char point[ITEM_SIZE];
-        (void)snprintf(point, sizeof point, "%s:%zu", item->reference->name,
-            item->reference->points[figure->point].index);
+        const struct fulcrum_reference *from =
+            inputs->items[figure->reference].reference;
+        char *point =
+            fulcrum_format("%s:%zu", from->name, from->points[figure->point].index);
         if (!is_seen(fit, figure)) {
-            TRY(add_item(out, size, point, err));
+            add_item(out, point);
         }
+        free(point);
     }
-    return FULCRUM_OK;
 }
 
-/* Whether some fit named the point's reference and did not hold it out. */
-static bool was_seen(const struct fulcrum_fit_inputs *inputs,
-    const struct fulcrum_fit_notes *own, const char *point)
+/* What a fit has seen, and what it has not. */
+struct seen {
+    const struct fulcrum_fit_inputs *inputs;
+    struct fulcrum_string fitted_to;
+    struct fulcrum_string own_held_out; /* by this fit alone */
+    struct fulcrum_string held_out;     /* by this one and those of its priors */
+};
+
+static const char *note_of(const struct seen *seen, size_t prior, const char *key)
 {
-    if (names_reference_of(own->fitted_to, point) &&
-        !fulcrum_fitted_points_list_has(own->held_out, point)) {
-        return 1;
-    }
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        const struct fulcrum_calibration *prior = inputs->calibrations[i];
-        if (names_reference_of(
-                fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), point) &&
-            !fulcrum_fitted_points_list_has(
-                fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), point)) {
-            return 1;
-        }
-    }
-    return 0;
+    return fulcrum_calibration_note(seen->inputs->calibrations[prior], key);
 }
 
-/* Adds the items of a list; of points those alone that nobody saw. */
-static enum fulcrum_status add_items(const struct fulcrum_fit_inputs *inputs,
-    const struct fulcrum_fit_notes *own, const char *list, char *out,
+static bool was_seen(const struct seen *seen, const char *point)
+{
+    bool is_seen = saw(fulcrum_string_get(&seen->fitted_to),
+        fulcrum_string_get(&seen->own_held_out), point);
+    for (size_t i = 0; i < seen->inputs->calibration_count; i++) {
+        is_seen = is_seen || saw(note_of(seen, i, FULCRUM_NOTE_FITTED_TO),
+                                 note_of(seen, i, FULCRUM_NOTE_HELD_OUT), point);
+    }
+    return is_seen;
+}
+
+/* Adds the items of a list, to those held out the points alone that no fit saw. */
+static void add_items(
+    const struct seen *seen, const char *list, struct fulcrum_string *out)
+{
+    while (list != NULL && *list != '\0') {
+        const char *end = strstr(list, ", ");
+        size_t length = end != NULL ? (size_t)(end - list) : strlen(list);
+        char *item = fulcrum_format("%.*s", (int)length, list);
+        if (out != &seen->held_out || !was_seen(seen, item)) {
+            add_item(out, item);
+        }
+        free(item);
+        list = end != NULL ? end + 2 : NULL;
+    }
+}
+
+static enum fulcrum_status set_list(struct fulcrum_calibration *calibration,
+    const char *key, const struct fulcrum_string *list, struct fulcrum_error *err)
+{
+    const size_t most = sizeof((struct fulcrum_note *)0)->text - 1;
+    FAIL_IF(list->is_lost, err, FULCRUM_ERR_NO_MEMORY, "a note");
+    FAIL_IF(list->length > most, err, FULCRUM_ERR_RANGE,
+        "the references of this fit and their points are too many for a note of "
+        "%zu bytes",
+        most);
+    return fit_note_set(calibration, key, fulcrum_string_get(list), err);
+}
+
+static enum fulcrum_status set_seen(const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
-    char item[ITEM_SIZE];
-    while (next_item(&list, item)) {
-        if (own == NULL || !was_seen(inputs, own, item)) {
-            TRY(add_item(out, sizeof own->held_out, item, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
-/*
- *   fails    FULCRUM_ERR_RANGE (too many for a note)
- */
-static enum fulcrum_status fit_notes_make(const struct fulcrum_reference_fit *fit,
-    const struct fulcrum_fit_inputs *inputs, struct fulcrum_fit_notes *out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_fit_notes own = {"", ""};
-    *out = own;
-    TRY(list_references(inputs, own.fitted_to, sizeof own.fitted_to, err));
-    TRY(list_held_out(fit, inputs, own.held_out, sizeof own.held_out, err));
-    TRY(add_items(inputs, NULL, own.fitted_to, out->fitted_to, err));
-    TRY(add_items(inputs, &own, own.held_out, out->held_out, err));
+    struct seen seen = {.inputs = inputs};
+    enum fulcrum_status status = FULCRUM_OK;
+    list_references(inputs, &seen.fitted_to);
+    list_held_out(fit, inputs, &seen.own_held_out);
+    add_items(&seen, fulcrum_string_get(&seen.own_held_out), &seen.held_out);
     for (size_t i = 0; i < inputs->calibration_count; i++) {
-        const struct fulcrum_calibration *prior = inputs->calibrations[i];
-        TRY(add_items(inputs, NULL,
-            fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), out->fitted_to,
-            err));
-        TRY(add_items(inputs, &own,
-            fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), out->held_out,
-            err));
+        add_items(&seen, note_of(&seen, i, FULCRUM_NOTE_HELD_OUT), &seen.held_out);
     }
-    return FULCRUM_OK;
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        add_items(&seen, note_of(&seen, i, FULCRUM_NOTE_FITTED_TO), &seen.fitted_to);
+    }
+    TRY_OR_END(set_list(calibration, FULCRUM_NOTE_FITTED_TO, &seen.fitted_to, err));
+    TRY_OR_END(set_list(calibration, FULCRUM_NOTE_HELD_OUT, &seen.held_out, err));
+end:
+    fulcrum_string_clear(&seen.fitted_to);
+    fulcrum_string_clear(&seen.own_held_out);
+    fulcrum_string_clear(&seen.held_out);
+    return status;
 }
 
 struct watch {
@@ -493,32 +438,14 @@ static enum fulcrum_status set_notes(const struct fulcrum_fit_outcome *result,
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_fit *fit = result->fit;
-    struct fulcrum_fit_notes notes;
     struct fulcrum_note text;
-    enum fulcrum_status status = fit_notes_make(fit, inputs, &notes, err);
-    if (status == FULCRUM_OK) {
-        /* What the priors say of themselves is no longer so. */
-        status = fit_note_set(calibration, "origin", "", err);
-    }
-    if (status == FULCRUM_OK) {
-        status =
-            fit_note_set(calibration, FULCRUM_NOTE_FITTED_TO, notes.fitted_to, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fit_note_set(calibration, FULCRUM_NOTE_HELD_OUT, notes.held_out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_recipe_write(
-            result->settings, text.text, sizeof text.text, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fit_note_set(calibration, FULCRUM_NOTE_FIT_ARGUMENTS, text.text, err);
-    }
+    /* What the priors say of themselves is no longer so. */
+    TRY(fit_note_set(calibration, "origin", "", err));
+    TRY(set_seen(result->fit, inputs, calibration, err));
+    TRY(fulcrum_fit_recipe_write(result->settings, text.text, sizeof text.text, err));
+    TRY(fit_note_set(calibration, FULCRUM_NOTE_FIT_ARGUMENTS, text.text, err));
     describe_quality(result, text.text, sizeof text.text);
-    return status == FULCRUM_OK
-               ? fit_note_set(calibration, FULCRUM_NOTE_FIT, text.text, err)
-               : status;
+    return fit_note_set(calibration, FULCRUM_NOTE_FIT, text.text, err);
 }
 
 static void set_names(const struct fulcrum_fit_inputs *inputs, const char *name,

@@ -89,7 +89,7 @@ enum { FULCRUM_FIT_FIGURES_MOST = 512 };
 /* One of the references, and which of its series is taken. */
 struct fulcrum_fit_reference {
     struct fulcrum_reference *reference;
-    char series[64]; /* "": all */
+    const char *series; /* "": all; borrowed from the settings */
 };
 
 struct fulcrum_fit_numbers {

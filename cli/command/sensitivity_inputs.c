@@ -11,6 +11,7 @@
 #include "cli/message.h"
 #include "cli/range.h"
 #include "model/nearest.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
 
@@ -30,11 +31,19 @@ struct reading {
 
 void fulcrum_sensitivity_inputs_free(struct fulcrum_sensitivity_inputs *inputs)
 {
+    for (size_t i = 0; i < inputs->input_count; i++) {
+        free(inputs->words[i].label);
+        free(inputs->words[i].source);
+    }
+    for (size_t i = 0; i < inputs->output_count; i++) {
+        free(inputs->metrics[i].name);
+    }
     free(inputs->uncertain);
     free(inputs->spans);
     free(inputs->inputs);
     free(inputs->words);
     free(inputs->outputs);
+    free(inputs->metrics);
     free(inputs->base);
     free(inputs->axis_values);
     *inputs = (struct fulcrum_sensitivity_inputs){0};
@@ -51,40 +60,24 @@ int fulcrum_sensitivity_inputs_vary(
     return 0;
 }
 
-void fulcrum_sensitivity_metric_name(
-    const struct fulcrum_sensitivity_output *output, char *out, size_t size)
+static struct fulcrum_sensitivity_metric word_metric(
+    const struct fulcrum_sensitivity_output *output, const struct fulcrum_field *along)
 {
     const char *name = fulcrum_output_name(output->predicted);
     switch (output->subject) {
     case FULCRUM_SUBJECT_BEST:
-        (void)snprintf(out, size, "%s%s", best_prefix, name);
-        break;
+        return (struct fulcrum_sensitivity_metric){
+            fulcrum_format("%s%s", best_prefix, name), along->unit};
     case FULCRUM_SUBJECT_RELATIVE:
-        if (output->predicted == FULCRUM_OUTPUT_steps_per_s) {
-            (void)snprintf(out, size, "speedup");
-        } else {
-            (void)snprintf(out, size, "%s%s", name, relative_suffix);
-        }
-        break;
+        return (struct fulcrum_sensitivity_metric){
+            output->predicted == FULCRUM_OUTPUT_steps_per_s
+                ? fulcrum_format("speedup")
+                : fulcrum_format("%s%s", name, relative_suffix),
+            ""};
     case FULCRUM_SUBJECT_VALUE:
     default:
-        (void)snprintf(out, size, "%s", name);
-        break;
-    }
-}
-
-const char *fulcrum_sensitivity_metric_unit(
-    const struct fulcrum_sensitivity_output *output,
-    const struct fulcrum_sweep_axis *axis)
-{
-    switch (output->subject) {
-    case FULCRUM_SUBJECT_BEST:
-        return axis->field->unit;
-    case FULCRUM_SUBJECT_RELATIVE:
-        return "";
-    case FULCRUM_SUBJECT_VALUE:
-    default:
-        return fulcrum_output_unit(output->predicted);
+        return (struct fulcrum_sensitivity_metric){
+            fulcrum_format("%s", name), fulcrum_output_unit(output->predicted)};
     }
 }
 
@@ -180,6 +173,7 @@ static enum fulcrum_status read_metrics(
         struct fulcrum_sensitivity_output output = read_metric(name, strlen(name));
         status = check_metric(reading, &output, name, err);
         if (status == FULCRUM_OK) {
+            out->metrics[out->output_count] = word_metric(&output, out->axis.field);
             out->outputs[out->output_count++] = output;
         }
         free(name);
@@ -198,7 +192,9 @@ static enum fulcrum_status read_outputs(
         most += *at == ',';
     }
     out->outputs = calloc(most, sizeof *out->outputs);
-    TRY_MEMORY(out->outputs, err, "metrics");
+    out->metrics = calloc(most, sizeof *out->metrics);
+    FAIL_IF(out->outputs == NULL || out->metrics == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "metrics");
     out->outputs_asked = list != NULL;
     if (list == NULL && out->axis.count > 0) {
         list = "best:steps_per_j_system";
@@ -217,20 +213,14 @@ static enum fulcrum_status read_base(
     struct fulcrum_sensitivity_inputs *out = reading->out;
     out->base = calloc(list->count + 1, sizeof *out->base);
     TRY_MEMORY(out->base, err, "settings");
+    TRY(fulcrum_settings_parse("--base", list, reading->context, out->base, err));
     for (size_t i = 0; i < list->count; i++) {
-        struct fulcrum_setting *setting = &out->base[i];
-        enum fulcrum_status status =
-            fulcrum_setting_parse(list->items[i], reading->context, setting, err);
-        if (status == FULCRUM_OK && setting->text != NULL) {
-            status = fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-                "%s is no number: points are compared by numbers",
-                setting->field->path);
-        }
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--base");
-        }
-        out->base_count++;
+        FULCRUM_USAGE_IF(out->base[i].text != NULL, reading->context, err,
+            FULCRUM_ERR_RANGE,
+            "--base: %s is no number: points are compared by numbers",
+            out->base[i].field->path);
     }
+    out->base_count = list->count;
     return FULCRUM_OK;
 }
 
@@ -238,17 +228,18 @@ static enum fulcrum_status read_base(
 static const struct fulcrum_field *read_path(const struct reading *reading,
     const char *text, const char **range, struct fulcrum_error *err)
 {
-    char path[96];
     size_t length = strcspn(text, "=");
-    if (length == 0 || length >= sizeof path) {
+    if (length == 0) {
         (void)fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
             "%s: expected PATH=LO:HI, PATH=LO:HI:log or PATH", text);
         return NULL;
     }
-    memcpy(path, text, length);
-    path[length] = '\0';
+    char *path = fulcrum_format("%.*s", (int)length, text);
     *range = text[length] == '=' ? text + length + 1 : NULL;
-    return fulcrum_field_parse(path, reading->context, err);
+    const struct fulcrum_field *field =
+        fulcrum_field_parse(path, reading->context, err);
+    free(path);
+    return field;
 }
 
 static enum fulcrum_status read_axis(
@@ -380,67 +371,68 @@ static size_t group_end(const struct fulcrum_sensitivity_inputs *inputs, size_t 
     return end;
 }
 
-static void word_scale(const struct fulcrum_uncertain_input *input,
-    const struct fulcrum_machine *machine, struct fulcrum_sensitivity_words *out)
+static struct fulcrum_sensitivity_words word_scale(
+    const struct fulcrum_uncertain_input *input, const struct fulcrum_machine *machine)
 {
     bool is_cpu = input->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
-    (void)snprintf(out->label, sizeof out->label, "%s",
-        is_cpu ? "times on this CPU" : "times on this GPU");
-    (void)snprintf(out->source, sizeof out->source, "scaled from another one to %s",
-        is_cpu ? machine->cpu.name : machine->gpu.name);
+    return (struct fulcrum_sensitivity_words){
+        fulcrum_format("times on this %s", is_cpu ? "CPU" : "GPU"),
+        fulcrum_format("scaled from another one to %s",
+            is_cpu ? machine->cpu.name : machine->gpu.name)};
 }
 
-static void word_group(const struct fulcrum_uncertain_input *group, size_t count,
-    struct fulcrum_sensitivity_words *out)
+static struct fulcrum_sensitivity_words word_group(
+    const struct fulcrum_uncertain_input *group, size_t count)
 {
     const struct fulcrum_calibration *calibration = group->calibration;
     if (group->kind == FULCRUM_UNCERTAIN_DRAWS) {
-        (void)snprintf(out->label, sizeof out->label, "draws of %s", calibration->name);
-        (void)snprintf(out->source, sizeof out->source,
-            "%zu draws of %zu numbers that depend on each other",
-            calibration->draw_count, calibration->parameter_count);
-        return;
+        return (struct fulcrum_sensitivity_words){
+            fulcrum_format("draws of %s", calibration->name),
+            fulcrum_format("%zu draws of %zu numbers that depend on each other",
+                calibration->draw_count, calibration->parameter_count)};
     }
-    size_t used = 0;
-    for (size_t i = 0; i < count && used + 1 < sizeof out->label; i++) {
-        used += (size_t)snprintf(out->label + used, sizeof out->label - used, "%s%s",
-            i > 0 ? " + " : "", group[i].field->path);
+    struct fulcrum_string label = {.chars = NULL};
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_string_add(&label, "%s%s", i > 0 ? " + " : "", group[i].field->path);
     }
-    (void)snprintf(out->source, sizeof out->source,
-        "%zu numbers of %s that depend on each other", count, calibration->name);
+    struct fulcrum_sensitivity_words words = {
+        fulcrum_format("%s", fulcrum_string_get(&label)),
+        fulcrum_format(
+            "%zu numbers of %s that depend on each other", count, calibration->name)};
+    fulcrum_string_clear(&label);
+    return words;
 }
 
-/* What an group number is called, and why it is one. */
-static void word_uncertain(const struct reading *reading,
-    const struct fulcrum_uncertain_input *group, size_t count,
-    struct fulcrum_sensitivity_words *out)
+/* What a group of numbers is called, and why it is one. */
+static struct fulcrum_sensitivity_words word_uncertain(const struct reading *reading,
+    const struct fulcrum_uncertain_input *group, size_t count)
 {
     if (count > 1 || group->kind == FULCRUM_UNCERTAIN_DRAWS) {
-        word_group(group, count, out);
-        return;
+        return word_group(group, count);
     }
     if (group->field == NULL) {
-        word_scale(group, &reading->design->base.machine, out);
-        return;
+        return word_scale(group, &reading->design->base.machine);
     }
-    (void)snprintf(out->label, sizeof out->label, "%s", group->field->path);
+    struct fulcrum_sensitivity_words words = {
+        .label = fulcrum_format("%s", group->field->path)};
     if (group->kind == FULCRUM_UNCERTAIN_PRIOR) {
-        (void)snprintf(out->source, sizeof out->source, "prior, x or / %.3g",
-            reading->design->priors[group->prior].spread_factor);
-        return;
+        words.source = fulcrum_format(
+            "prior, x or / %.3g", reading->design->priors[group->prior].spread_factor);
+    } else {
+        enum fulcrum_origin origin =
+            group->calibration->parameters[group->parameter].origin;
+        words.source = fulcrum_format(
+            "%s, %s", fulcrum_origin_name(origin), group->calibration->name);
     }
-    const struct fulcrum_parameter *parameter =
-        &group->calibration->parameters[group->parameter];
-    (void)snprintf(out->source, sizeof out->source, "%s, %s",
-        fulcrum_origin_name(parameter->origin), group->calibration->name);
+    return words;
 }
 
 static void add_uncertain(const struct reading *reading, size_t first)
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
     size_t count = group_end(out, first) - first;
-    word_uncertain(
-        reading, &out->uncertain[first], count, &out->words[out->input_count]);
+    out->words[out->input_count] =
+        word_uncertain(reading, &out->uncertain[first], count);
     out->inputs[out->input_count++] = (struct fulcrum_sensitivity_input){
         .uncertain = &out->uncertain[first], .uncertain_count = count};
 }
@@ -531,11 +523,11 @@ static void add_spans(const struct reading *reading)
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
     for (size_t i = 0; i < out->span_count && out->spans[i].field != NULL; i++) {
-        struct fulcrum_sensitivity_words *words = &out->words[out->input_count];
         const struct fulcrum_field_range *span = &out->spans[i];
-        (void)snprintf(words->label, sizeof words->label, "%s", span->field->path);
-        (void)snprintf(words->source, sizeof words->source, "%.6g to %.6g%s", span->lo,
-            span->hi, span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : "");
+        out->words[out->input_count] =
+            (struct fulcrum_sensitivity_words){fulcrum_format("%s", span->field->path),
+                fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
+                    span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : "")};
         out->inputs[out->input_count++] =
             (struct fulcrum_sensitivity_input){.span = span};
     }

@@ -14,12 +14,16 @@ struct fulcrum_sensitivity_request {
     const char *along;   /* NULL: nothing */
 };
 
-enum { FULCRUM_SENSITIVITY_LABEL_SIZE = 120, FULCRUM_SENSITIVITY_SOURCE_SIZE = 160 };
-
 /* Words for one input. */
 struct fulcrum_sensitivity_words {
-    char label[FULCRUM_SENSITIVITY_LABEL_SIZE]; /* a path, or what stands for several */
-    char source[FULCRUM_SENSITIVITY_SOURCE_SIZE]; /* why it varies as it does */
+    char *label;  /* a path, or what stands for several */
+    char *source; /* why it varies as it does */
+};
+
+/* One of the outputs in words. */
+struct fulcrum_sensitivity_metric {
+    char *name;       /* "speedup", "steps_per_s", "best:steps_per_j_system" */
+    const char *unit; /* of a best place that of the axis' field; borrowed */
 };
 
 /* The request understood. Owns all that the plan's members borrow from it. */
@@ -33,6 +37,7 @@ struct fulcrum_sensitivity_inputs {
     struct fulcrum_sensitivity_words *words; /* of each input */
     size_t output_count;
     struct fulcrum_sensitivity_output *outputs;
+    struct fulcrum_sensitivity_metric *metrics; /* of each output */
     int outputs_asked; /* by name: one that is not known is a fault */
     size_t base_count;
     struct fulcrum_setting *base;
@@ -59,14 +64,5 @@ void fulcrum_sensitivity_inputs_free(struct fulcrum_sensitivity_inputs *inputs);
  * it. */
 int fulcrum_sensitivity_inputs_vary(
     const struct fulcrum_sensitivity_inputs *inputs, const struct fulcrum_field *field);
-
-/* "speedup", "steps_per_s", "runtime_s_rel", "best:steps_per_j_system". */
-void fulcrum_sensitivity_metric_name(
-    const struct fulcrum_sensitivity_output *output, char *out, size_t size);
-
-/* The unit of what it names; that of the axis' field of a best place. Borrowed. */
-const char *fulcrum_sensitivity_metric_unit(
-    const struct fulcrum_sensitivity_output *output,
-    const struct fulcrum_sweep_axis *axis);
 
 #endif

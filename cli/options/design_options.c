@@ -111,6 +111,20 @@ enum fulcrum_status fulcrum_setting_parse(const char *text,
     return FULCRUM_OK;
 }
 
+enum fulcrum_status fulcrum_settings_parse(const char *option,
+    const struct fulcrum_text_list *texts, struct fulcrum_context *context,
+    struct fulcrum_setting *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < texts->count; i++) {
+        enum fulcrum_status status =
+            fulcrum_setting_parse(texts->items[i], context, &out[i], err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, option);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 /* What can be found out about this machine, over the priors for what cannot. */
 static void put_detected(struct fulcrum_machine *machine)
 {
@@ -266,15 +280,8 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
     out->setting_count = 0;
     out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
     TRY_MEMORY(out->settings, err, "out of memory");
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < settings->sets.count; i++) {
-        status = fulcrum_setting_parse(
-            settings->sets.items[i], context, &out->settings[i], err);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--set");
-        }
-        out->setting_count++;
-    }
+    TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
+    out->setting_count = settings->sets.count;
     if (!isnan(settings->actor_count)) {
         struct fulcrum_setting *actors = &out->settings[out->setting_count++];
         actors->field = fulcrum_field_find("run.actor_count");

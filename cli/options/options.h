@@ -198,6 +198,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_setting_parse(const char *text,
     struct fulcrum_error *err);
 
 /*
+ * The same of every text of an option.
+ *   option   "--set", for messages
+ *   out      room for all of them
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_settings_parse(const char *option,
+    const struct fulcrum_text_list *texts, struct fulcrum_context *context,
+    struct fulcrum_setting *out, struct fulcrum_error *err);
+
+/*
  * The field of a path as the user wrote it. NULL where there is none: the error
  * suggests the nearest path, and the exit code becomes 2.
  */

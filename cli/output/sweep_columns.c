@@ -7,8 +7,8 @@
  * has points.
  */
 
+#include "cli/output/sweep_columns.h"
 #include "cli/message.h"
-#include "cli/output/sweep_writer.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,94 +16,142 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/output/report.h"
 #include "model/nearest.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 
-static void add_column(struct fulcrum_sweep_columns *columns, const char *name,
-    enum fulcrum_sweep_cell cell, size_t index)
+#define OFFSET(member) offsetof(struct fulcrum_sweep_point, member)
+
+/* Of item `i` of an array of doubles. */
+static size_t offset_in(size_t array, size_t i)
 {
-    struct fulcrum_sweep_column *column = &columns->items[columns->count++];
-    (void)snprintf(column->name, sizeof column->name, "%s", name);
-    column->cell = cell;
-    column->index = index;
-    column->text = NULL;
-    column->front = NULL;
+    return array + i * sizeof(double);
 }
 
-/* A column with the same words in every row: whole files are joined by them. */
-static void add_text(
-    struct fulcrum_sweep_columns *columns, const char *name, const char *text)
+static struct fulcrum_stream_column *add_column(struct fulcrum_sweep_columns *columns,
+    const char *key, const char *title, enum fulcrum_sweep_cell kind, size_t offset)
 {
-    add_column(columns, name, FULCRUM_CELL_HEAD, 0);
-    columns->items[columns->count - 1].text = text;
+    struct fulcrum_stream_column *column = &columns->items[columns->count];
+    *column = (struct fulcrum_stream_column){.title = title};
+    (void)snprintf(column->key, sizeof column->key, "%s", key);
+    bool is_text = kind == FULCRUM_CELL_SAME || kind >= FULCRUM_CELL_METHOD;
+    column->kind = is_text ? FULCRUM_VALUE_TEXT : FULCRUM_VALUE_NUMBER;
+    column->is_exact =
+        kind == FULCRUM_CELL_AXIS; /* what the user asked for is found again */
+    columns->sources[columns->count].kind = kind;
+    columns->sources[columns->count++].offset = offset;
+    return column;
 }
 
 /* Lower and upper end stand beside the value, the last column so far. */
-static void add_interval(struct fulcrum_sweep_columns *columns,
-    enum fulcrum_sweep_cell low, enum fulcrum_sweep_cell high)
+static void add_ends(struct fulcrum_sweep_columns *columns,
+    enum fulcrum_sweep_cell kind, size_t lo, size_t hi)
 {
-    const struct fulcrum_sweep_column value = columns->items[columns->count - 1];
-    char with_end[sizeof value.name];
-    (void)snprintf(with_end, sizeof with_end, "%.90s_lo", value.name);
-    add_column(columns, with_end, low, value.index);
-    (void)snprintf(with_end, sizeof with_end, "%.90s_hi", value.name);
-    add_column(columns, with_end, high, value.index);
+    const struct fulcrum_stream_column value = columns->items[columns->count - 1];
+    char key[sizeof value.key];
+    (void)snprintf(key, sizeof key, "%.90s_lo", value.key);
+    (void)add_column(columns, key, NULL, kind, lo);
+    (void)snprintf(key, sizeof key, "%.90s_hi", value.key);
+    (void)add_column(columns, key, NULL, kind, hi);
+}
+
+/* What decides between designs comes first; a comparison leaves room for little else.
+ */
+static const char *title_of_output(const struct fulcrum_sweep_plan *plan, size_t output)
+{
+    enum { COUNT = 6, COMPARED_COUNT = 2 };
+    static const enum fulcrum_predicted few[COUNT] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_gpu_busy_frac,
+        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system,
+        FULCRUM_OUTPUT_cpu_gpu_ratio_used};
+    size_t count = plan->yardstick != NULL ? COMPARED_COUNT : COUNT;
+    for (size_t i = 0; i < count; i++) {
+        if (few[i] == output) {
+            return fulcrum_output_title(output);
+        }
+    }
+    return NULL;
+}
+
+static void add_outputs(
+    struct fulcrum_sweep_columns *columns, const struct fulcrum_sweep_plan *plan)
+{
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        (void)add_column(columns, fulcrum_output_name(i), title_of_output(plan, i),
+            FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
+        if (plan->predict.draws > 0.0) {
+            add_ends(columns, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
+                offset_in(OFFSET(prediction.hi), i));
+        }
+    }
 }
 
 /* The ends are there, blank, without draws too: charts find the columns they know. */
 static void add_ratios(struct fulcrum_sweep_columns *columns)
 {
     for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
-        add_column(columns, fulcrum_relative_name(i), FULCRUM_CELL_RATIO, i);
-        add_interval(columns, FULCRUM_CELL_RATIO_LOW, FULCRUM_CELL_RATIO_HIGH);
+        size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
+        const char *name = fulcrum_relative_name(i);
+        (void)add_column(columns, name, i == FULCRUM_RELATIVE_speedup ? name : NULL,
+            FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
+        add_ends(columns, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
+            at + offsetof(struct fulcrum_ratio, hi));
     }
 }
 
-void fulcrum_sweep_columns_init(
-    struct fulcrum_sweep_columns *out, const struct fulcrum_sweep_head *head)
+/* A fact of the head in every row: whole files are joined by them. */
+static void add_heads(
+    struct fulcrum_sweep_columns *columns, const struct fulcrum_result *head)
 {
+    static const char *const keys[] = {
+        "machine", "workload", "calibration", "actors_rule"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        add_column(columns, keys[i], NULL, FULCRUM_CELL_SAME, 0)->same =
+            fulcrum_result_text_of(head, keys[i]);
+    }
+}
+
+void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
+    const struct fulcrum_result *head, const struct fulcrum_sweep_plan *plan,
+    const struct fulcrum_sweep_front *front)
+{
+    const char *actors = "actors";
     out->count = 0;
-    add_text(out, "machine", head->machine);
-    add_text(out, "workload", head->workload);
-    add_text(out, "calibration", head->calibration);
-    add_text(out, "actors_rule", head->actors_rule);
-    if (head->pareto != NULL) {
-        add_column(out, "point", FULCRUM_CELL_POINT, 0);
+    out->front = front;
+    add_heads(out, head);
+    if (front != NULL) {
+        (void)add_column(out, "point", "point", FULCRUM_CELL_POINT, 0);
     }
-    for (size_t i = 0; i < head->plan->axis_count; i++) {
-        add_column(out, head->plan->axes[i].field->path, FULCRUM_CELL_AXIS, i);
+    for (size_t i = 0; i < plan->axis_count; i++) {
+        const char *path = plan->axes[i].field->path;
+        (void)add_column(
+            out, path, path, FULCRUM_CELL_AXIS, offset_in(OFFSET(varied), i));
+        actors = strcmp(path, "run.actor_count") == 0 ? NULL : actors;
     }
-    add_column(out, "actor_count", FULCRUM_CELL_ACTORS, 0);
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        add_column(out, fulcrum_output_name(i), FULCRUM_CELL_OUTPUT, i);
-        if (head->plan->predict.draws > 0.0) {
-            add_interval(out, FULCRUM_CELL_LOW, FULCRUM_CELL_HIGH);
-        }
-    }
-    if (head->plan->yardstick != NULL) {
+    (void)add_column(out, "actor_count", actors, FULCRUM_CELL_NUMBER,
+        OFFSET(prediction.actor_count));
+    add_outputs(out, plan);
+    if (plan->yardstick != NULL) {
         add_ratios(out);
     }
-    if (head->front != NULL && fulcrum_sweep_front_has_draws(head->front)) {
-        add_column(out, "front_frac", FULCRUM_CELL_FRONT, 0);
-        out->items[out->count - 1].front = head->front;
+    if (front != NULL && fulcrum_sweep_front_has_draws(front)) {
+        (void)add_column(out, "front_frac", "draws with it", FULCRUM_CELL_FRONT, 0);
     }
-    add_column(out, "method", FULCRUM_CELL_METHOD, 0);
-    add_column(out, "solver_error_rel", FULCRUM_CELL_ERROR, 0);
-    add_column(out, "bottleneck", FULCRUM_CELL_BOTTLENECK, 0);
-    add_column(out, "flags", FULCRUM_CELL_FLAGS, 0);
-    add_column(out, "status", FULCRUM_CELL_STATUS, 0);
+    (void)add_column(out, "method", NULL, FULCRUM_CELL_METHOD, 0);
+    (void)add_column(out, "solver_error_rel", NULL, FULCRUM_CELL_NUMBER,
+        OFFSET(prediction.solver_error_rel));
+    (void)add_column(out, "bottleneck", "bottleneck", FULCRUM_CELL_BOTTLENECK, 0);
+    (void)add_column(out, "flags", NULL, FULCRUM_CELL_FLAGS, 0);
+    (void)add_column(out, "status", "status", FULCRUM_CELL_STATUS, 0);
 }
 
 /* The number of columns where there is none of that name. */
 static size_t find_column(const struct fulcrum_sweep_columns *columns, const char *name)
 {
     size_t i = 0;
-    while (i < columns->count && strcmp(columns->items[i].name, name) != 0) {
+    while (i < columns->count && strcmp(columns->items[i].key, name) != 0) {
         i++;
     }
     return i;
@@ -122,8 +170,8 @@ static enum fulcrum_status fail_column(const struct fulcrum_sweep_columns *colum
     const char *names[FULCRUM_SWEEP_COLUMNS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < columns->count; i++) {
-        if (!fulcrum_column_is_end(columns->items[i].name)) {
-            names[count++] = columns->items[i].name;
+        if (!fulcrum_column_is_end(columns->items[i].key)) {
+            names[count++] = columns->items[i].key;
         }
     }
     char hint[1600];
@@ -137,96 +185,52 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
     const char *list, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_columns all = *columns;
-    size_t kept = 0;
-    while (list != NULL && kept < FULCRUM_SWEEP_COLUMNS_MOST) {
+    columns->count = 0;
+    while (list != NULL && columns->count < FULCRUM_SWEEP_COLUMNS_MOST) {
         char *name = fulcrum_list_part(&list);
         size_t i = find_column(&all, name);
-        if (i == all.count) {
-            enum fulcrum_status status = fail_column(&all, name, context, err);
-            free(name);
-            return status;
-        }
+        enum fulcrum_status status =
+            i < all.count ? FULCRUM_OK : fail_column(&all, name, context, err);
         free(name);
-        columns->items[kept++] = all.items[i];
+        TRY(status);
+        struct fulcrum_stream_column *column = &columns->items[columns->count];
+        const char *title = fulcrum_output_title(fulcrum_output_find(all.items[i].key));
+        *column = all.items[i];
+        column->title = column->title != NULL ? column->title
+                        : title != NULL       ? title
+                                              : column->key;
+        columns->sources[columns->count++] = all.sources[i];
     }
-    columns->count = kept;
     return FULCRUM_OK;
 }
 
-/*
- * What decides between designs, as far as it fits on a screen beside the axes: rates,
- * what is busy, watts and both metrics of performance per watt.
- */
-static bool is_for_people(const struct fulcrum_sweep_column *column)
+static double number_at(const struct fulcrum_sweep_point *point, size_t offset)
 {
-    static const char *const names[] = {"actor_count", "steps_per_s", "mean_batch",
-        "cpu_thread_busy_frac", "gpu_busy_frac", "system_w", "steps_per_j_gpu",
-        "steps_per_j_system", "cpu_gpu_ratio_used", "speedup", "speedup_lo",
-        "speedup_hi", "point", "front_frac", "bottleneck", "status"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(column->name, names[i]) == 0) {
-            return 1;
-        }
-    }
-    return column->cell == FULCRUM_CELL_AXIS;
-}
-
-void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < columns->count; i++) {
-        if (is_for_people(&columns->items[i])) {
-            columns->items[kept++] = columns->items[i];
-        }
-    }
-    columns->count = kept;
-}
-
-bool fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
-{
-    return column->cell != FULCRUM_CELL_HEAD && column->cell != FULCRUM_CELL_METHOD &&
-           column->cell != FULCRUM_CELL_BOTTLENECK &&
-           column->cell != FULCRUM_CELL_FLAGS && column->cell != FULCRUM_CELL_STATUS;
+    double value;
+    memcpy(&value, (const char *)point + offset, sizeof value);
+    return value;
 }
 
 /* A point that cannot run has the values of its axes and no other number. */
-double fulcrum_sweep_column_number(
-    const struct fulcrum_sweep_column *column, const struct fulcrum_sweep_point *point)
+static double number_of(const struct fulcrum_sweep_columns *columns, size_t j,
+    const struct fulcrum_sweep_point *point)
 {
-    const struct fulcrum_prediction *prediction = &point->prediction;
-    if (column->cell == FULCRUM_CELL_AXIS) {
-        return point->varied[column->index];
-    }
-    if (column->cell == FULCRUM_CELL_POINT) {
-        return (double)point->index;
-    }
-    if (point->status != FULCRUM_OK) {
-        return FULCRUM_UNKNOWN;
-    }
-    switch (column->cell) {
-    case FULCRUM_CELL_FRONT:
-        return fulcrum_sweep_front_frac(column->front, point->index);
-    case FULCRUM_CELL_ACTORS:
-        return prediction->actor_count;
-    case FULCRUM_CELL_OUTPUT:
-        return prediction->value[column->index];
-    case FULCRUM_CELL_LOW:
-        return prediction->has_interval ? prediction->lo[column->index]
-                                        : FULCRUM_UNKNOWN;
-    case FULCRUM_CELL_HIGH:
-        return prediction->has_interval ? prediction->hi[column->index]
-                                        : FULCRUM_UNKNOWN;
-    case FULCRUM_CELL_RATIO:
-        return point->relative[column->index].value;
-    case FULCRUM_CELL_RATIO_LOW:
-        return point->relative[column->index].lo;
-    case FULCRUM_CELL_RATIO_HIGH:
-        return point->relative[column->index].hi;
-    case FULCRUM_CELL_ERROR:
-        return prediction->solver_error_rel;
-    case FULCRUM_CELL_HEAD:
+    size_t offset = columns->sources[j].offset;
+    bool ok = point->status == FULCRUM_OK;
+    switch (columns->sources[j].kind) {
     case FULCRUM_CELL_POINT:
+        return (double)point->index;
     case FULCRUM_CELL_AXIS:
+        return number_at(point, offset);
+    case FULCRUM_CELL_NUMBER:
+        return ok ? number_at(point, offset) : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_END:
+        return ok && point->prediction.has_interval ? number_at(point, offset)
+                                                    : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_FRONT:
+        return ok ? fulcrum_sweep_front_frac(columns->front, point->index)
+                  : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_SAME:
     case FULCRUM_CELL_METHOD:
     case FULCRUM_CELL_BOTTLENECK:
     case FULCRUM_CELL_FLAGS:
@@ -236,35 +240,35 @@ double fulcrum_sweep_column_number(
     }
 }
 
-const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
-    const struct fulcrum_sweep_point *point, char room[FULCRUM_CELL_SIZE])
+static const char *text_of(enum fulcrum_sweep_cell kind,
+    const struct fulcrum_sweep_point *point, char room[FULCRUM_REASON_BYTE])
 {
-    int ok = point->status == FULCRUM_OK;
-    switch (column->cell) {
-    case FULCRUM_CELL_HEAD:
-        return column->text;
-    case FULCRUM_CELL_METHOD:
-        return ok ? fulcrum_method_name(point->prediction.method) : "";
-    case FULCRUM_CELL_BOTTLENECK:
-        return ok ? fulcrum_bottleneck_name(point->prediction.bottleneck) : "";
-    case FULCRUM_CELL_FLAGS:
-        fulcrum_flags_join(ok ? point->prediction.flags : 0U, room, FULCRUM_CELL_SIZE);
-        return room;
-    case FULCRUM_CELL_STATUS:
+    bool ok = point->status == FULCRUM_OK;
+    if (kind == FULCRUM_CELL_STATUS) {
         return ok ? "ok" : point->reason;
-    case FULCRUM_CELL_POINT:
-    case FULCRUM_CELL_FRONT:
-    case FULCRUM_CELL_AXIS:
-    case FULCRUM_CELL_ACTORS:
-    case FULCRUM_CELL_OUTPUT:
-    case FULCRUM_CELL_LOW:
-    case FULCRUM_CELL_HIGH:
-    case FULCRUM_CELL_RATIO:
-    case FULCRUM_CELL_RATIO_LOW:
-    case FULCRUM_CELL_RATIO_HIGH:
-    case FULCRUM_CELL_ERROR:
-    default:
+    }
+    if (!ok || kind == FULCRUM_CELL_SAME) {
         return "";
+    }
+    if (kind == FULCRUM_CELL_FLAGS) {
+        fulcrum_flags_join(point->prediction.flags, room, FULCRUM_REASON_BYTE);
+        return room;
+    }
+    return kind == FULCRUM_CELL_METHOD
+               ? fulcrum_method_name(point->prediction.method)
+               : fulcrum_bottleneck_name(point->prediction.bottleneck);
+}
+
+void fulcrum_sweep_columns_cells(const struct fulcrum_sweep_columns *columns,
+    const struct fulcrum_sweep_point *point, struct fulcrum_cell *cells,
+    char room[FULCRUM_REASON_BYTE])
+{
+    for (size_t j = 0; j < columns->count; j++) {
+        if (columns->items[j].kind == FULCRUM_VALUE_TEXT) {
+            cells[j].text = text_of(columns->sources[j].kind, point, room);
+        } else {
+            cells[j].number = number_of(columns, j, point);
+        }
     }
 }
 
@@ -406,13 +410,13 @@ void fulcrum_sweep_pareto_text(
     }
 }
 
-void fulcrum_sweep_pareto_json(
-    const struct fulcrum_sweep_pareto *pareto, struct fulcrum_json *parent)
+void fulcrum_sweep_pareto_add(
+    const struct fulcrum_sweep_pareto *pareto, struct fulcrum_result *result)
 {
-    struct fulcrum_json *list = fulcrum_json_add_array(parent, "pareto");
+    struct fulcrum_table *table = fulcrum_result_table(result, "pareto", NULL);
     for (size_t i = 0; i < pareto->metric_count; i++) {
-        struct fulcrum_json *metric = fulcrum_json_append_object(list);
-        fulcrum_json_add_text(metric, "metric", pareto->names[i]);
-        fulcrum_json_add_text(metric, "better", sense_word(pareto->metrics[i].sense));
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "metric", NULL, pareto->names[i]);
+        fulcrum_table_text(table, "better", NULL, sense_word(pareto->metrics[i].sense));
     }
 }

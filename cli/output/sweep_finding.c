@@ -8,7 +8,7 @@
  * beats the one before by next to nothing: a sweep that creeps up to its best would
  * otherwise be kept whole.
  */
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "cli/command.h"
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "cli/plot/plot_job.h"
 #include "cli/plot/plot_source.h"
 #include "model/nearest.h"

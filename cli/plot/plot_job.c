@@ -205,10 +205,8 @@ static enum fulcrum_status complete(const struct fulcrum_plot_job *job,
     } published[] = {{&fulcrum_chart_runtime, FULCRUM_PLOT_RUNTIME},
         {&fulcrum_chart_power, FULCRUM_PLOT_POWER},
         {&fulcrum_chart_sm, FULCRUM_PLOT_SM}};
-    size_t rows =
-        fulcrum_table_rows(fulcrum_result_table_of(result, chart->lines->table)) +
-        fulcrum_table_rows(fulcrum_result_table_of(result, "rows")); /* of CSV */
-    FAIL_IF(rows == 0, err, FULCRUM_ERR_FORMAT,
+    const struct fulcrum_line_chart_data data = {.chart = chart, .result = result};
+    FAIL_IF(!fulcrum_line_chart_has_rows(&data), err, FULCRUM_ERR_FORMAT,
         "%s: there is no row in it: nothing to draw", job->source.name);
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         if (chart == published[i].chart) {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "cli/plot/plot_source.h"
 #include "model/study/sweep.h"
 #include "model/try.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
 #include "model/try.h"

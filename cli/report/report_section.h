@@ -323,7 +323,7 @@ extern const struct fulcrum_report_section fulcrum_report_method;
 /* What one metric does along the one axis of a sweep, from the member "optima". */
 struct fulcrum_report_best {
     const char *metric; /* "throughput", ... */
-    char shape[32];     /* as sweep_writer.c names it */
+    char shape[32];     /* as sweep_finding.c names it */
     double at;          /* of the best point: CPU/GPU ratio, or the field's value */
     double at_lo;       /* 90 % interval of that; NAN: none */
     double at_hi;

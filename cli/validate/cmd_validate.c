@@ -9,7 +9,7 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/pipeline/measured_reference.h"
@@ -17,130 +17,181 @@
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
 #include "cli/output/check_list.h"
-#include "cli/output/report.h"
 #include "cli/validate/validate_job.h"
+#include "model/quantity.h"
+#include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset_folders.h"
 
-static const struct fulcrum_report_head set_columns[] = {
-    {"reference", FULCRUM_COLUMN_TEXT, NULL},
-    {"calibration", FULCRUM_COLUMN_TEXT, NULL},
-    {"predictor", FULCRUM_COLUMN_TEXT, NULL},
-    {"predicted_points", FULCRUM_COLUMN_NUMBER, "points"},
-    {"mape_frac", FULCRUM_COLUMN_NUMBER, "MAPE"},
-    {"smape_frac", FULCRUM_COLUMN_NUMBER, "SMAPE"},
-    {"max_frac", FULCRUM_COLUMN_NUMBER, "max"},
-    {"bias_frac", FULCRUM_COLUMN_NUMBER, "bias"},
-    {"covered_frac", FULCRUM_COLUMN_NUMBER, "in 90 %"},
-    {"fitted_points", FULCRUM_COLUMN_NUMBER, "fitted"},
-    {"fitted_mape_frac", FULCRUM_COLUMN_NUMBER, "MAPE"},
-    {"status", FULCRUM_COLUMN_TEXT, NULL},
+/* What a run has found, as tables: the same for files, the terminal and the document
+ * about accuracy, which give different ones a title. */
+
+enum {
+    SUMMARY,
+    SETS,
+    CALM,
+    SERIES,
+    FORMULAS,
+    WORST,
+    FITTED,
+    BASELINES,
+    POINTS,
+    TABLES
 };
 
-static void add_set(struct fulcrum_report *report, const struct fulcrum_validation *set)
+static const char *const keys[TABLES] = {"summary", "sets", "undisturbed", "series",
+    "formulas", "worst", "fitted", "baselines", "points"};
+
+struct view {
+    bool is_document;
+    size_t main;                /* what CSV holds */
+    const char *titles[TABLES]; /* NULL: in files alone */
+};
+
+static const struct view document = {.is_document = true,
+    .titles = {
+        [SUMMARY] = "## In short\n\nPoints that no fit has seen, by what is predicted:",
+        [SETS] = "## Predicted points\n\nNo fit has seen these.",
+        [CALM] =
+            ("## Measured, disturbed and not\n\nPoints of `fulcrum measure` during "
+             "which a canary was slow or other programs ran are told apart; the "
+             "first figures are of the others."),
+        [SERIES] = "## Curve by curve\n\nThe same, of sets that have several curves.",
+        [FORMULAS] = ("## Beside small formulas\n\nMAPE of the same points by formulas "
+                      "that anybody could use instead."),
+        [WORST] = "## Where it is most wrong\n\nThe worst point of each of these sets.",
+        [FITTED] = ("## Fitted points\n\nA fit has seen these: they say how well the "
+                    "form bends to the data, not what a prediction is worth."),
+    }};
+
+static struct fulcrum_comparison_errors errors_of(
+    const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
 {
-    const struct fulcrum_comparison *all = &set->comparison;
-    struct fulcrum_comparison_errors new =
-        fulcrum_comparison_errors(all, NULL, FULCRUM_COMPARE_PREDICTED, -1);
-    struct fulcrum_comparison_errors old =
-        fulcrum_comparison_errors(all, NULL, FULCRUM_COMPARE_FITTED, -1);
-    fulcrum_report_add_text(report, set->reference->name);
-    fulcrum_report_add_text(report, set->calibration);
-    fulcrum_report_add_text(
-        report, fulcrum_predictor_name((size_t)set->reference->predictor));
-    const double errors[] = {(double)new.count, new.mape_frac, new.smape_frac,
-        new.count > 0 ? new.max_frac : (double)NAN, new.bias_frac, new.covered_frac};
-    for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++) {
-        fulcrum_report_add_number(report, errors[k]);
-    }
-    fulcrum_report_add_number(report, (double)old.count);
-    fulcrum_report_add_number(report, old.mape_frac);
+    return fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
+}
+
+/* The document is the same on every machine: it has no more digits than agree. */
+static double rounded(double frac, const struct view *view)
+{
+    return view->is_document ? round(1e3 * frac) / 1e3 + 0.0 : frac;
+}
+
+static void add_errors(struct fulcrum_table *table, const char *count_key,
+    const struct fulcrum_comparison_errors *errors, const struct view *view)
+{
+    fulcrum_table_number(table, count_key, "points", (double)errors->count);
+    fulcrum_table_number(table, "mape_frac", "MAPE", rounded(errors->mape_frac, view));
+    fulcrum_table_number(table, "smape_frac", view->is_document ? "SMAPE" : NULL,
+        rounded(errors->smape_frac, view));
+    fulcrum_table_number(table, "max_frac", "largest",
+        errors->count > 0 ? rounded(errors->max_frac, view) : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "bias_frac", "bias", rounded(errors->bias_frac, view));
+    fulcrum_table_number(
+        table, "covered_frac", "inside 90 %", rounded(errors->covered_frac, view));
+}
+
+/* The document has a table of them. */
+static void add_fitted_count(struct fulcrum_table *table,
+    const struct fulcrum_comparison_errors *errors, const struct view *view)
+{
+    fulcrum_table_number(table, "fitted_points", view->is_document ? NULL : "fitted",
+        (double)errors->count);
+}
+
+/* Begins a row. */
+static void add_name(struct fulcrum_table *table, const struct fulcrum_validation *set)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "reference", "set", set->reference->name);
+    fulcrum_table_text(table, "calibration", "calibration", set->calibration);
+}
+
+static void add_set(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct view *view)
+{
+    struct fulcrum_comparison_errors new = errors_of(set, FULCRUM_COMPARE_PREDICTED);
+    struct fulcrum_comparison_errors old = errors_of(set, FULCRUM_COMPARE_FITTED);
     const char *status = new.count == 0 && old.count > 0 ? "fitted" : "predicted";
-    fulcrum_report_add_text(report, set->reason[0] == '\0' ? status : set->reason);
-}
-
-/* A row for every set; NULL: no memory. The caller frees it. */
-static struct fulcrum_report *report_sets(const struct fulcrum_validate_job *job)
-{
-    struct fulcrum_report *report = fulcrum_report_new(
-        "sets", set_columns, sizeof set_columns / sizeof set_columns[0]);
-    for (size_t i = 0; i < job->count; i++) {
-        add_set(report, &job->sets[i]);
+    if (view->is_document && new.count == 0) {
+        return;
     }
-    return report;
+    add_name(table, set);
+    fulcrum_table_text(table, "predictor", NULL,
+        fulcrum_predictor_name((size_t)set->reference->predictor));
+    add_errors(table, "predicted_points", &new, view);
+    add_fitted_count(table, &old, view);
+    fulcrum_table_number(table, "fitted_mape_frac",
+        view->is_document ? NULL : "MAPE of fitted", old.mape_frac);
+    fulcrum_table_text(
+        table, "status", NULL, set->reason[0] == '\0' ? status : set->reason);
+    fulcrum_table_flag(table, "is_carried_over", "carried over", set->is_carried_over);
 }
 
-static const struct fulcrum_report_head baseline_columns[] = {
-    {"reference", FULCRUM_COLUMN_TEXT, NULL},
-    {"calibration", FULCRUM_COLUMN_TEXT, NULL},
-    {"by", FULCRUM_COLUMN_TEXT, NULL},
-    {"points", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mape_frac", FULCRUM_COLUMN_NUMBER, "MAPE"},
-    {"smape_frac", FULCRUM_COLUMN_NUMBER, "SMAPE"},
-    {"max_frac", FULCRUM_COLUMN_NUMBER, "max"},
-    {"bias_frac", FULCRUM_COLUMN_NUMBER, "bias"},
-    {"kind", FULCRUM_COLUMN_TEXT, NULL},
+/* Means over the points of several sets or curves. */
+struct pool {
+    struct fulcrum_comparison_errors sum; /* means while nothing is added */
+    double covered_of;
 };
 
-static void add_baseline(struct fulcrum_report *report,
-    const struct fulcrum_validation *set, int baseline,
-    const struct fulcrum_comparison_errors *errors)
+static void pool_add(struct pool *pool, const struct fulcrum_comparison_errors *one)
 {
-    fulcrum_report_add_text(report, set->reference->name);
-    fulcrum_report_add_text(report, set->calibration);
-    fulcrum_report_add_text(
-        report, baseline < 0 ? "model" : fulcrum_baseline_name((size_t)baseline));
-    fulcrum_report_add_number(report, (double)errors->count);
-    fulcrum_report_add_number(report, errors->mape_frac);
-    fulcrum_report_add_number(report, errors->smape_frac);
-    fulcrum_report_add_number(report, errors->max_frac);
-    fulcrum_report_add_number(report, errors->bias_frac);
-    fulcrum_report_add_text(
-        report, fulcrum_validate_filter(set) == FULCRUM_COMPARE_FITTED ? "fitted"
-                                                                       : "predicted");
+    struct fulcrum_comparison_errors *sum = &pool->sum;
+    double count = (double)one->count;
+    if (one->count == 0) {
+        return;
+    }
+    sum->count += one->count;
+    sum->mape_frac += count * one->mape_frac;
+    sum->smape_frac += count * one->smape_frac;
+    sum->bias_frac += count * one->bias_frac;
+    sum->max_frac = fmax(sum->max_frac, one->max_frac);
+    if (isfinite(one->covered_frac)) {
+        sum->covered_frac += count * one->covered_frac;
+        pool->covered_of += count;
+    }
 }
 
-/* Of every set that small formulas say something of: a row for each, and one for the
- * model; NULL: no memory. The caller frees it. */
-static struct fulcrum_report *report_baselines(const struct fulcrum_validate_job *job)
+static struct fulcrum_comparison_errors pool_means(const struct pool *pool)
 {
-    struct fulcrum_report *report = fulcrum_report_new("baselines", baseline_columns,
-        sizeof baseline_columns / sizeof baseline_columns[0]);
-    for (size_t i = 0; i < job->count; i++) {
-        /* The model and every small formula that says something of the set. */
-        const struct fulcrum_validation *set = &job->sets[i];
-        struct fulcrum_comparison_errors errors[FULCRUM_BASELINE_COUNT + 1];
-        bool is_any = 0;
-        for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
-            errors[k + 1] = fulcrum_comparison_errors(
-                &set->comparison, NULL, fulcrum_validate_filter(set), k);
-            is_any = is_any || (k >= 0 && errors[k + 1].count > 0);
-        }
-        for (int k = -1; is_any && k < FULCRUM_BASELINE_COUNT; k++) {
-            if (errors[k + 1].count > 0) {
-                add_baseline(report, set, k, &errors[k + 1]);
+    struct fulcrum_comparison_errors mean = pool->sum;
+    double count = mean.count > 0 ? (double)mean.count : FULCRUM_UNKNOWN;
+    mean.mape_frac /= count;
+    mean.smape_frac /= count;
+    mean.bias_frac /= count;
+    mean.covered_frac /= pool->covered_of > 0.0 ? pool->covered_of : FULCRUM_UNKNOWN;
+    return mean;
+}
+
+/* A row for each kind of prediction, and one for what is carried over. */
+static void add_summary(struct fulcrum_table *table,
+    const struct fulcrum_validate_job *job, const struct view *view)
+{
+    for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
+        struct pool pool = {.covered_of = 0.0};
+        bool is_carried_over = row % 2 != 0;
+        for (size_t i = 0; i < job->count; i++) {
+            const struct fulcrum_validation *set = &job->sets[i];
+            if ((size_t)set->reference->predictor == row / 2 &&
+                set->is_carried_over == is_carried_over) {
+                struct fulcrum_comparison_errors one =
+                    errors_of(set, FULCRUM_COMPARE_PREDICTED);
+                pool_add(&pool, &one);
             }
         }
+        struct fulcrum_comparison_errors errors = pool_means(&pool);
+        if (errors.count > 0) {
+            char meaning[200];
+            (void)snprintf(meaning, sizeof meaning, "%s%s",
+                fulcrum_predictor_meaning(row / 2),
+                is_carried_over ? ", carried over from another machine" : "");
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "predicts", "predicted", meaning);
+            add_errors(table, "points", &errors, view);
+        }
     }
-    return report;
 }
-
-static const struct fulcrum_report_head series_columns[] = {
-    {"reference", FULCRUM_COLUMN_TEXT, NULL},
-    {"series", FULCRUM_COLUMN_TEXT, NULL},
-    {"predicted_points", FULCRUM_COLUMN_NUMBER, "points"},
-    {"mape_frac", FULCRUM_COLUMN_NUMBER, "MAPE"},
-    {"max_frac", FULCRUM_COLUMN_NUMBER, "max"},
-    {"bias_frac", FULCRUM_COLUMN_NUMBER, "bias"},
-    {"covered_frac", FULCRUM_COLUMN_NUMBER, "in 90 %"},
-    {"bounds_mape_frac", FULCRUM_COLUMN_NUMBER, "bounds"},
-    {"textbook_mape_frac", FULCRUM_COLUMN_NUMBER, "textbook"},
-    {"capped_hyperbola_mape_frac", FULCRUM_COLUMN_NUMBER, "capped"},
-    {"hyperbola_mape_frac", FULCRUM_COLUMN_NUMBER, "hyperbola"},
-    {"fitted_points", FULCRUM_COLUMN_NUMBER, "fitted"},
-};
 
 /*
  * Walks the named series of a set's points, each once.
@@ -167,334 +218,60 @@ static int validate_next_series(
     return 0;
 }
 
-static void add_series(struct fulcrum_report *report,
-    const struct fulcrum_validation *set, const char *series)
+/* MAPE by each small formula; returns whether any says something. */
+static bool formula_errors(const struct fulcrum_validation *set, const char *series,
+    enum fulcrum_comparison_filter filter, double out[FULCRUM_BASELINE_COUNT])
 {
-    const struct fulcrum_comparison *all = &set->comparison;
-    struct fulcrum_comparison_errors new =
-        fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_PREDICTED, -1);
-    struct fulcrum_comparison_errors old =
-        fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_FITTED, -1);
-    fulcrum_report_add_text(report, set->reference->name);
-    fulcrum_report_add_text(report, series);
-    const double errors[] = {(double)new.count, new.mape_frac,
-        new.count > 0 ? new.max_frac : (double)NAN, new.bias_frac, new.covered_frac};
-    for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++) {
-        fulcrum_report_add_number(report, errors[k]);
-    }
+    bool is_any = false;
     for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-        fulcrum_report_add_number(
-            report, fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_PREDICTED, k)
-                        .mape_frac);
+        out[k] =
+            fulcrum_comparison_errors(&set->comparison, series, filter, k).mape_frac;
+        is_any = is_any || isfinite(out[k]);
     }
-    fulcrum_report_add_number(report, (double)old.count);
+    return is_any;
 }
 
-/* A row for every series of every set; NULL: no memory. The caller frees it. */
-static struct fulcrum_report *report_series(const struct fulcrum_validate_job *job)
+static void add_formula_errors(struct fulcrum_table *table,
+    const double mape_frac[FULCRUM_BASELINE_COUNT], const struct view *view,
+    bool is_shown)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "series", series_columns, sizeof series_columns / sizeof series_columns[0]);
-    for (size_t i = 0; i < job->count; i++) {
-        const char *series = NULL;
-        size_t next = 0;
-        while (validate_next_series(&job->sets[i], &next, &series)) {
-            add_series(report, &job->sets[i], series);
-        }
-    }
-    return report;
-}
-
-static const struct fulcrum_report_head point_columns[] = {
-    {"reference", FULCRUM_COLUMN_TEXT, NULL},
-    {"calibration", FULCRUM_COLUMN_TEXT, NULL},
-    {"series", FULCRUM_COLUMN_TEXT, NULL},
-    {"point", FULCRUM_COLUMN_NUMBER, NULL},
-    {"quantity", FULCRUM_COLUMN_TEXT, NULL},
-    {"observed", FULCRUM_COLUMN_NUMBER, NULL},
-    {"half_width", FULCRUM_COLUMN_NUMBER, "+-"},
-    {"predicted", FULCRUM_COLUMN_NUMBER, NULL},
-    {"predicted_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"predicted_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"error_frac", FULCRUM_COLUMN_NUMBER, "error"},
-    {"bounds", FULCRUM_COLUMN_NUMBER, NULL},
-    {"textbook", FULCRUM_COLUMN_NUMBER, NULL},
-    {"capped_hyperbola", FULCRUM_COLUMN_NUMBER, "capped"},
-    {"hyperbola", FULCRUM_COLUMN_NUMBER, NULL},
-    {"kind", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static void add_point(struct fulcrum_report *report,
-    const struct fulcrum_validation *set, const struct fulcrum_compared *item)
-{
-    const struct fulcrum_reference *reference = set->reference;
-    fulcrum_report_add_text(report, reference->name);
-    fulcrum_report_add_text(report, set->calibration);
-    fulcrum_report_add_text(report, reference->points[item->point].series);
-    fulcrum_report_add_number(report, (double)item->point);
-    fulcrum_report_add_text(
-        report, fulcrum_validate_observation(&set->comparison, item)->quantity);
-    const double numbers[] = {item->observed, item->half_width, item->predicted,
-        item->lo, item->hi, item->predicted / item->observed - 1.0};
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        fulcrum_report_add_number(report, numbers[k]);
-    }
+    static const char *const titles[FULCRUM_BASELINE_COUNT] = {
+        [FULCRUM_BASELINE_BOUNDS] = "bounds",
+        [FULCRUM_BASELINE_TEXTBOOK] = "textbook",
+        [FULCRUM_BASELINE_CAPPED_HYPERBOLA] = "capped hyperbola",
+        [FULCRUM_BASELINE_HYPERBOLA] = "hyperbola"};
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-        fulcrum_report_add_number(report, item->baseline[k]);
-    }
-    fulcrum_report_add_text(report, item->is_fitted ? "fitted" : "predicted");
-}
-
-/* A row for every point; NULL: no memory. The caller frees it. */
-static struct fulcrum_report *report_points(const struct fulcrum_validate_job *job)
-{
-    struct fulcrum_report *report = fulcrum_report_new(
-        "points", point_columns, sizeof point_columns / sizeof point_columns[0]);
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_comparison *all = &job->sets[i].comparison;
-        for (size_t k = 0; k < all->count; k++) {
-            add_point(report, &job->sets[i], &all->items[k]);
-        }
-    }
-    return report;
-}
-
-/* The document about accuracy, made from a validation. */
-
-enum { WORST_MOST = 12 };
-
-/*
- * Text of a reference within a cell: what would end a cell or a line, or be read as
- * markup, is escaped. Control characters, and bytes that are no UTF-8, become '?'.
- */
-static void print_cell(FILE *stream, const char *text)
-{
-    static const struct fulcrum_escape escapes[] = {{'|', "\\|"}, {'<', "&lt;"},
-        {'&', "&amp;"}, {'`', "\\`"}, {'\\', "\\\\"}, {'\n', " "}, {'\r', " "},
-        {'\t', " "}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
+        char key[80];
+        (void)snprintf(key, sizeof key, "%s_mape_frac", fulcrum_baseline_name(k));
+        const char *title = view->is_document ? fulcrum_baseline_meaning(k) : titles[k];
+        fulcrum_table_number(
+            table, key, is_shown ? title : NULL, rounded(mape_frac[k], view));
     }
 }
 
-/* As code, where the text can be: nothing is escaped within, so that what would need it
- * is set as plain text. */
-static void print_code(FILE *stream, const char *text)
+static void add_series(struct fulcrum_table *table,
+    const struct fulcrum_validation *set, const char *series, const struct view *view)
 {
-    bool is_plain = strpbrk(text, "|<&`\\\n\r\t") != NULL;
-    (void)fputs(is_plain ? "" : "`", stream);
-    print_cell(stream, text);
-    (void)fputs(is_plain ? "" : "`", stream);
+    double mape_frac[FULCRUM_BASELINE_COUNT];
+    struct fulcrum_comparison_errors new = fulcrum_comparison_errors(
+        &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+    struct fulcrum_comparison_errors old =
+        fulcrum_comparison_errors(&set->comparison, series, FULCRUM_COMPARE_FITTED, -1);
+    (void)formula_errors(set, series, FULCRUM_COMPARE_PREDICTED, mape_frac);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "reference", "set", set->reference->name);
+    fulcrum_table_text(table, "series", "curve", series);
+    add_errors(table, "predicted_points", &new, view);
+    add_formula_errors(table, mape_frac, view, !view->is_document);
+    add_fitted_count(table, &old, view);
 }
 
-/* A share as percent; an empty cell where there is nothing to say. */
-static void print_percent(FILE *stream, double frac)
+/* Of a set that `measure` wrote, where a part of the points was disturbed. */
+static void add_calm(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct view *view)
 {
-    (void)fputs(" | ", stream);
-    if (isfinite(frac)) {
-        (void)fprintf(stream, "%.1f %%", 100.0 * frac);
-    }
-}
-
-static void print_errors(FILE *stream, const struct fulcrum_comparison_errors *errors)
-{
-    (void)fprintf(stream, " | %zu", errors->count);
-    print_percent(stream, errors->mape_frac);
-    print_percent(stream, errors->smape_frac);
-    print_percent(stream, errors->count > 0 ? errors->max_frac : (double)NAN);
-    /* One that may have either sign. */
-    double frac = errors->bias_frac;
-    (void)fputs(" | ", stream);
-    if (isfinite(frac)) {
-        (void)fprintf(stream, "%+.1f %%", 100.0 * frac);
-    }
-}
-
-/* A heading, a sentence and a table, of which nothing is written before a row is. */
-struct section {
-    FILE *stream;
-    const char *head;
-    const char *const *titles; /* of the columns */
-    size_t count;
-    bool is_begun;
-};
-
-static void begin_row(struct section *section)
-{
-    if (section->is_begun) {
-        return;
-    }
-    section->is_begun = 1;
-    (void)fprintf(section->stream, "\n%s\n\n", section->head);
-    for (size_t i = 0; i < section->count; i++) {
-        (void)fprintf(section->stream, "| %s ", section->titles[i]);
-    }
-    (void)fputs("|\n", section->stream);
-    for (size_t i = 0; i < section->count; i++) {
-        (void)fputs("|---", section->stream);
-    }
-    (void)fputs("|\n", section->stream);
-}
-
-#define SECTION(stream, head, titles)                                                  \
-    {                                                                                  \
-        (stream), (head), (titles), sizeof(titles) / sizeof(titles)[0], 0              \
-    }
-
-static struct fulcrum_comparison_errors errors_of(
-    const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
-{
-    return fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
-}
-
-/* Sets that are summed up in one row. */
-struct family {
-    enum fulcrum_predictor_kind kind;
-    bool is_carried_over;
-};
-
-/* Means over the points of several sets or curves. */
-struct pool {
-    struct fulcrum_comparison_errors sum; /* means while nothing is added */
-    double covered_of;
-};
-
-static void add(struct pool *pool, const struct fulcrum_comparison_errors *one)
-{
-    struct fulcrum_comparison_errors *sum = &pool->sum;
-    double count = (double)one->count;
-    if (one->count == 0) {
-        return;
-    }
-    sum->count += one->count;
-    sum->mape_frac += count * one->mape_frac;
-    sum->smape_frac += count * one->smape_frac;
-    sum->bias_frac += count * one->bias_frac;
-    sum->max_frac = fmax(sum->max_frac, one->max_frac);
-    if (isfinite(one->covered_frac)) {
-        sum->covered_frac += count * one->covered_frac;
-        pool->covered_of += count;
-    }
-}
-
-static struct fulcrum_comparison_errors means(const struct pool *pool)
-{
-    struct fulcrum_comparison_errors mean = pool->sum;
-    double count = mean.count > 0 ? (double)mean.count : (double)NAN;
-    mean.mape_frac /= count;
-    mean.smape_frac /= count;
-    mean.bias_frac /= count;
-    mean.covered_frac /= pool->covered_of > 0.0 ? pool->covered_of : (double)NAN;
-    return mean;
-}
-
-static struct fulcrum_comparison_errors errors_of_family(
-    const struct fulcrum_validate_job *job, const struct family *family)
-{
-    struct pool pool = {.covered_of = 0.0};
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_validation *set = &job->sets[i];
-        bool belongs = set->reference->predictor == family->kind &&
-                       (set->is_carried_over != 0) == (family->is_carried_over != 0);
-        if (belongs) {
-            struct fulcrum_comparison_errors one =
-                errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
-            add(&pool, &one);
-        }
-    }
-    return means(&pool);
-}
-
-static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
-{
-    static const char *const titles[] = {
-        "predicted", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    struct section section = SECTION(stream,
-        "## In short\n\nPoints that no fit has seen, by what is predicted:", titles);
-    for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
-        const struct family family = {
-            (enum fulcrum_predictor_kind)(row / 2), (int)(row % 2)};
-        struct fulcrum_comparison_errors errors = errors_of_family(job, &family);
-        if (errors.count == 0) {
-            continue;
-        }
-        begin_row(&section);
-        (void)fprintf(stream, "| %s%s", fulcrum_predictor_meaning(row / 2),
-            family.is_carried_over ? ", carried over from another machine" : "");
-        print_errors(stream, &errors);
-        print_percent(stream, errors.covered_frac);
-        (void)fputs(" |\n", stream);
-    }
-}
-
-static void print_name(FILE *stream, const struct fulcrum_validation *set)
-{
-    (void)fputs("| ", stream);
-    print_code(stream, set->reference->name);
-    if (strchr(set->calibration, ' ') != NULL) {
-        (void)fputs(", ", stream);
-        print_cell(stream, set->calibration);
-    } else if (set->calibration[0] != '\0') {
-        (void)fputs(" from ", stream);
-        print_code(stream, set->calibration);
-    }
-    if (set->is_carried_over) {
-        (void)fputs(", carried over", stream);
-    }
-}
-
-static void print_set_table(const struct fulcrum_validate_job *job, FILE *stream,
-    enum fulcrum_comparison_filter filter, const char *head)
-{
-    static const char *const titles[] = {
-        "set", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    struct section section = SECTION(stream, head, titles);
-    for (size_t i = 0; i < job->count; i++) {
-        struct fulcrum_comparison_errors errors = errors_of(&job->sets[i], filter);
-        if (errors.count == 0) {
-            continue;
-        }
-        begin_row(&section);
-        print_name(stream, &job->sets[i]);
-        print_errors(stream, &errors);
-        print_percent(stream, errors.covered_frac);
-        (void)fputs(" |\n", stream);
-    }
-}
-
-static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
-{
-    static const char *const titles[] = {
-        "set", "curve", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    struct section section = SECTION(stream,
-        "## Curve by curve\n\nThe same, of sets that have several curves.", titles);
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_validation *set = &job->sets[i];
-        const char *series = NULL;
-        size_t next = 0;
-        while (validate_next_series(set, &next, &series)) {
-            struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
-                &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
-            begin_row(&section);
-            (void)fputs("| ", stream);
-            print_code(stream, set->reference->name);
-            (void)fputs(" | ", stream);
-            print_cell(stream, series);
-            print_errors(stream, &errors);
-            print_percent(stream, errors.covered_frac);
-            (void)fputs(" |\n", stream);
-        }
-    }
-}
-
-/* Over the curves of a set that were measured on a calm machine, or not. */
-static struct fulcrum_comparison_errors errors_while(
-    const struct fulcrum_validation *set, int disturbed)
-{
-    struct pool pool = {.covered_of = 0.0};
+    struct pool calm = {.covered_of = 0.0};
+    struct pool disturbed = {.covered_of = 0.0};
     const char *series = NULL;
     size_t next = 0;
     while (validate_next_series(set, &next, &series)) {
@@ -504,201 +281,209 @@ static struct fulcrum_comparison_errors errors_while(
         size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
         bool is_disturbed = length >= end && strcmp(series + length - end,
                                                  FULCRUM_MEASURED_DISTURBED) == 0;
-        if (is_disturbed == disturbed) {
-            add(&pool, &one);
-        }
+        pool_add(is_disturbed ? &disturbed : &calm, &one);
     }
-    return means(&pool);
+    if (disturbed.sum.count > 0) {
+        struct fulcrum_comparison_errors errors = pool_means(&calm);
+        struct fulcrum_comparison_errors all =
+            errors_of(set, FULCRUM_COMPARE_PREDICTED);
+        add_name(table, set);
+        add_errors(table, "points", &errors, view);
+        fulcrum_table_number(
+            table, "disturbed_points", "disturbed", (double)disturbed.sum.count);
+        fulcrum_table_number(
+            table, "all_mape_frac", "MAPE of all", rounded(all.mape_frac, view));
+        fulcrum_table_number(
+            table, "all_max_frac", "largest of all", rounded(all.max_frac, view));
+    }
 }
 
-static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
+static const char *kind_name(bool is_fitted)
 {
-    static const char *const first[] = {"set", "points", "model"};
-    const char *titles[3 + FULCRUM_BASELINE_COUNT];
-    for (size_t i = 0; i < 3; i++) {
-        titles[i] = first[i];
+    return is_fitted ? "fitted" : "predicted";
+}
+
+/* What small formulas say of a set, where they say something: a row for people, and one
+ * for each of them and the model in files. */
+static void add_formulas(struct fulcrum_table *table, struct fulcrum_table *baselines,
+    const struct fulcrum_validation *set, const struct view *view)
+{
+    enum fulcrum_comparison_filter filter = fulcrum_validate_filter(set);
+    const char *kind = kind_name(filter == FULCRUM_COMPARE_FITTED);
+    double mape_frac[FULCRUM_BASELINE_COUNT];
+    if (!formula_errors(set, NULL, filter, mape_frac)) {
+        return;
     }
+    struct fulcrum_comparison_errors own = errors_of(set, filter);
+    add_name(table, set);
+    fulcrum_table_number(table, "points", "points", (double)own.count);
+    fulcrum_table_text(table, "kind", "kind", kind);
+    fulcrum_table_number(table, "mape_frac", "model", rounded(own.mape_frac, view));
+    add_formula_errors(table, mape_frac, view, true);
+    for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
+        struct fulcrum_comparison_errors errors =
+            fulcrum_comparison_errors(&set->comparison, NULL, filter, k);
+        if (errors.count > 0) {
+            add_name(baselines, set);
+            fulcrum_table_text(baselines, "by", "by",
+                k < 0 ? "model" : fulcrum_baseline_name((size_t)k));
+            fulcrum_table_number(baselines, "points", "points", (double)errors.count);
+            fulcrum_table_number(baselines, "mape_frac", "MAPE", errors.mape_frac);
+            fulcrum_table_number(baselines, "smape_frac", "SMAPE", errors.smape_frac);
+            fulcrum_table_number(baselines, "max_frac", "largest", errors.max_frac);
+            fulcrum_table_number(baselines, "bias_frac", "bias", errors.bias_frac);
+            fulcrum_table_text(baselines, "kind", "kind", kind);
+        }
+    }
+}
+
+static double error_of(const struct fulcrum_compared *item)
+{
+    return item->predicted / item->observed - 1.0;
+}
+
+static void add_point(struct fulcrum_table *table, const struct fulcrum_validation *set,
+    const struct fulcrum_compared *item)
+{
+    add_name(table, set);
+    fulcrum_table_text(
+        table, "series", "curve", set->reference->points[item->point].series);
+    fulcrum_table_number(table, "point", "point", (double)item->point);
+    fulcrum_table_text(table, "quantity", "quantity",
+        fulcrum_validate_observation(&set->comparison, item)->quantity);
+    fulcrum_table_number(table, "observed", "observed", item->observed);
+    fulcrum_table_number(table, "half_width", NULL, item->half_width);
+    fulcrum_table_estimate(
+        table, "predicted", "predicted", item->predicted, item->lo, item->hi);
+    fulcrum_table_number(table, "error_frac", "error", error_of(item));
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-        titles[3 + k] = fulcrum_baseline_meaning(k);
+        fulcrum_table_number(table, fulcrum_baseline_name(k), NULL, item->baseline[k]);
     }
-    struct section section = SECTION(stream,
-        "## Beside small formulas\n\nMAPE of the same points by formulas that anybody "
-        "could use instead.",
-        titles);
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_validation *set = &job->sets[i];
-        double mape_frac[FULCRUM_BASELINE_COUNT];
-        bool is_any = 0;
-        for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-            mape_frac[k] = fulcrum_comparison_errors(
-                &set->comparison, NULL, fulcrum_validate_filter(set), k)
-                               .mape_frac;
-            is_any = is_any || isfinite(mape_frac[k]);
-        }
-        if (!is_any) {
-            continue;
-        }
-        struct fulcrum_comparison_errors own =
-            errors_of(set, fulcrum_validate_filter(set));
-        begin_row(&section);
-        print_name(stream, set);
-        (void)fprintf(stream, " | %zu %s", own.count,
-            fulcrum_validate_filter(set) == FULCRUM_COMPARE_FITTED ? "fitted"
-                                                                   : "predicted");
-        print_percent(stream, own.mape_frac);
-        for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-            print_percent(stream, mape_frac[k]);
-        }
-        (void)fputs(" |\n", stream);
-    }
+    fulcrum_table_text(table, "kind", "kind", kind_name(item->is_fitted));
 }
 
-/* One predicted point, with its error. */
-struct miss {
-    const struct fulcrum_validation *set;
-    const struct fulcrum_compared *item;
-    double error_frac;
-    size_t order; /* of its set */
-};
-
-static int by_size(const void *a, const void *b)
+/* The predicted point that is furthest off; NULL where there is none. */
+static const struct fulcrum_compared *worst_of(const struct fulcrum_validation *set)
 {
-    const struct miss *left = a;
-    const struct miss *right = b;
-    double difference = fabs(right->error_frac) - fabs(left->error_frac);
-    int larger = (difference > 0.0) - (difference < 0.0);
-    return larger != 0 ? larger : (left->order > right->order ? 1 : -1);
-}
-
-/* The predicted point that is furthest off; its item is NULL where there is none. */
-static struct miss worst_of(const struct fulcrum_validation *set, size_t order)
-{
-    struct miss worst = {.set = set, .order = order};
+    const struct fulcrum_compared *worst = NULL;
     for (size_t k = 0; k < set->comparison.count; k++) {
         const struct fulcrum_compared *item = &set->comparison.items[k];
-        double error_frac = item->predicted / item->observed - 1.0;
         if (!item->is_fitted &&
-            (worst.item == NULL || fabs(error_frac) > fabs(worst.error_frac))) {
-            worst.item = item;
-            worst.error_frac = error_frac;
+            (worst == NULL || fabs(error_of(item)) > fabs(error_of(worst)))) {
+            worst = item;
         }
     }
     return worst;
 }
 
-/* One of each set, the largest first. */
-static enum fulcrum_status list_misses(const struct fulcrum_validate_job *job,
-    struct miss **out, size_t *count, struct fulcrum_error *err)
+/* The worst point of the sets in which it is furthest off, the largest first. */
+static void add_worst(
+    struct fulcrum_table *table, const struct fulcrum_validate_job *job)
 {
-    struct miss *misses = calloc(job->count + 1, sizeof *misses);
-    TRY_MEMORY(misses, err, "a list of errors");
-    *count = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        struct miss worst = worst_of(&job->sets[i], i);
-        if (worst.item != NULL) {
-            misses[(*count)++] = worst;
+    enum { WORST_MOST = 12 };
+    double last = INFINITY;
+    size_t at = 0; /* where the last one was found */
+    for (size_t row = 0; row < WORST_MOST; row++) {
+        const struct fulcrum_validation *next = NULL;
+        double most = -1.0;
+        for (size_t i = 0; i < job->count; i++) {
+            const struct fulcrum_compared *item = worst_of(&job->sets[i]);
+            double size = item != NULL ? fabs(error_of(item)) : -1.0;
+            bool is_left = size < last || (size <= last && i > at);
+            if (size > most && is_left) {
+                next = &job->sets[i];
+                most = size;
+            }
         }
-    }
-    qsort(misses, *count, sizeof *misses, by_size);
-    *out = misses;
-    return FULCRUM_OK;
-}
-
-static void print_misses(const struct miss *misses, size_t count, FILE *stream)
-{
-    static const char *const titles[] = {
-        "set", "curve", "point", "quantity", "observed", "predicted", "error"};
-    struct section section = SECTION(stream,
-        "## Where it is most wrong\n\nThe worst point of each of these sets.", titles);
-    for (size_t i = 0; i < count && i < WORST_MOST; i++) {
-        const struct fulcrum_comparison *all = &misses[i].set->comparison;
-        const struct fulcrum_compared *item = misses[i].item;
-        begin_row(&section);
-        print_name(stream, misses[i].set);
-        (void)fputs(" | ", stream);
-        print_cell(stream, all->reference->points[item->point].series);
-        (void)fprintf(stream, " | %zu | ", item->point);
-        print_code(stream, fulcrum_validate_observation(all, item)->quantity);
-        (void)fprintf(stream, " | %.4g | %.4g | %+.0f %% |\n", item->observed,
-            item->predicted, 100.0 * misses[i].error_frac);
+        if (next == NULL) {
+            return;
+        }
+        add_point(table, next, worst_of(next));
+        last = most;
+        at = (size_t)(next - job->sets);
     }
 }
 
-static void print_absent(const struct fulcrum_validate_job *job, FILE *stream)
+/* Why a set is not predicted, or not all of it. */
+static void add_reason(
+    struct fulcrum_result *result, const struct fulcrum_validation *set)
 {
-    static const char *const titles[] = {"set", "what it is", "why not"};
-    struct section section = SECTION(stream, "## Not predicted", titles);
+    struct fulcrum_string text = {0};
+    fulcrum_string_add(
+        &text, "%s (%s): %s", set->reference->name, set->reference->title, set->reason);
+    if (set->reason[0] != '\0') {
+        fulcrum_result_note(result, "not_predicted", fulcrum_string_get(&text));
+    }
+    fulcrum_string_clear(&text);
+}
+
+/* NULL: no memory. The caller frees it. */
+static struct fulcrum_result *result_of(
+    const struct fulcrum_validate_job *job, const struct view *view)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-validate");
+    struct fulcrum_table *tables[TABLES];
+    for (size_t i = 0; i < TABLES; i++) {
+        tables[i] = fulcrum_result_table(result, keys[i], view->titles[i]);
+    }
+    fulcrum_table_make_main(tables[view->main]);
+    add_summary(tables[SUMMARY], job, view);
+    add_worst(tables[WORST], job);
+    fulcrum_table_hide(tables[WORST], "kind"); /* all are predicted */
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_validation *set = &job->sets[i];
-        if (set->reason[0] != '\0') {
-            begin_row(&section);
-            (void)fputs("| ", stream);
-            print_code(stream, set->reference->name);
-            (void)fputs(" | ", stream);
-            print_cell(stream, set->reference->title);
-            (void)fputs(" | ", stream);
-            print_cell(stream, set->reason);
-            (void)fputs(" |\n", stream);
+        struct fulcrum_comparison_errors fitted =
+            errors_of(set, FULCRUM_COMPARE_FITTED);
+        const char *series = NULL;
+        size_t next = 0;
+        add_set(tables[SETS], set, view);
+        add_calm(tables[CALM], set, view);
+        while (validate_next_series(set, &next, &series)) {
+            add_series(tables[SERIES], set, series, view);
         }
+        add_formulas(tables[FORMULAS], tables[BASELINES], set, view);
+        if (fitted.count > 0) {
+            add_name(tables[FITTED], set);
+            add_errors(tables[FITTED], "points", &fitted, view);
+        }
+        for (size_t k = 0; k < set->comparison.count; k++) {
+            add_point(tables[POINTS], set, &set->comparison.items[k]);
+        }
+        add_reason(result, set);
     }
+    if (fulcrum_table_constant(tables[SETS], "is_carried_over") <= 0.0) {
+        fulcrum_table_hide(tables[SETS], "is_carried_over");
+    }
+    return result;
 }
 
 /*
- * The document about accuracy: what is predicted how well, beside small formulas,
- * where it is most wrong, what nothing predicts.
- *   fails    FULCRUM_ERR_NO_MEMORY
+ * Writes the document about accuracy: what is predicted how well, beside small
+ * formulas, where it is most wrong, what nothing predicts.
  */
-static enum fulcrum_status fulcrum_validate_markdown(
-    const struct fulcrum_validate_job *job, FILE *stream, struct fulcrum_error *err)
+static enum fulcrum_status write_document(
+    const char *path, const struct fulcrum_validate_job *job, struct fulcrum_error *err)
 {
-    struct miss *misses = NULL;
-    size_t count = 0;
-    TRY(list_misses(job, &misses, &count, err));
+    struct fulcrum_output *output = NULL;
+    struct fulcrum_result *result = result_of(job, &document);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_output_open(path, &output, err));
     (void)fputs("# Accuracy\n\n"
                 "Published and measured points beside what is predicted of them, "
                 "written by `fulcrum validate --markdown`.\n"
                 "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
                 "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
                 "the share of points within the interval that the prediction "
-                "states, where it states one.\n",
-        stream);
-    print_summary(job, stream);
-    print_set_table(job, stream, FULCRUM_COMPARE_PREDICTED,
-        "## Predicted points\n\nNo fit has seen these.");
-    /* Sets that `measure` wrote, where a part of the points was disturbed. */
-    static const char *const titles[] = {"set", "points", "MAPE", "SMAPE", "largest",
-        "bias", "disturbed", "MAPE of all", "largest of all"};
-    struct section section = SECTION(stream,
-        "## Measured, disturbed and not\n\nPoints of `fulcrum measure` during which a "
-        "canary was slow or other programs ran are told apart; the first figures are "
-        "of the others.",
-        titles);
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_validation *set = &job->sets[i];
-        struct fulcrum_comparison_errors disturbed = errors_while(set, 1);
-        if (disturbed.count == 0) {
-            continue;
-        }
-        struct fulcrum_comparison_errors calm = errors_while(set, 0);
-        struct fulcrum_comparison_errors all =
-            errors_of(set, FULCRUM_COMPARE_PREDICTED);
-        begin_row(&section);
-        print_name(stream, set);
-        print_errors(stream, &calm);
-        (void)fprintf(stream, " | %zu", disturbed.count);
-        print_percent(stream, all.mape_frac);
-        print_percent(stream, all.max_frac);
-        (void)fputs(" |\n", stream);
-    }
-    print_series(job, stream);
-    print_formulas(job, stream);
-    print_misses(misses, count, stream);
-    print_set_table(job, stream, FULCRUM_COMPARE_FITTED,
-        "## Fitted points\n\nA fit has seen these: they say how well the form bends to "
-        "the data, not what a prediction is worth.");
-    print_absent(job, stream);
-    free(misses);
-    return FULCRUM_OK;
+                "states, where it states one.\n\n",
+        fulcrum_output_stream(output));
+    TRY_OR_END(fulcrum_result_write(
+        result, FULCRUM_FORMAT_MARKDOWN, NULL, fulcrum_output_stream(output), err));
+    status = fulcrum_output_commit(output, err);
+    output = NULL;
+end:
+    fulcrum_output_discard(output);
+    fulcrum_result_free(result);
+    return status;
 }
 
 /* Failed checks that are named one by one; JUnit has all of them. */
@@ -727,52 +512,20 @@ struct findings {
     struct fulcrum_check_list checks;
 };
 
-static enum fulcrum_status print_sets(const struct fulcrum_validate_job *job,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_report *sets = report_sets(job);
-    struct fulcrum_report *baselines = report_baselines(job);
-    enum fulcrum_status status =
-        fulcrum_report_print(sets, "fulcrum-validate", context, err);
-    if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_TABLE &&
-        !fulcrum_report_is_empty(baselines)) {
-        (void)fputc('\n', context->out);
-        status = fulcrum_report_print(baselines, "fulcrum-validate", context, err);
-    }
-    fulcrum_report_free(sets);
-    fulcrum_report_free(baselines);
-    return status;
-}
-
-/* Prints a report and frees it. */
-static enum fulcrum_status print_report(struct fulcrum_report *report,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    enum fulcrum_status status =
-        fulcrum_report_print(report, "fulcrum-validate", context, err);
-    fulcrum_report_free(report);
-    return status;
-}
-
 static enum fulcrum_status print(const struct settings *settings,
     const struct fulcrum_validate_job *job, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    if (context->format == FULCRUM_FORMAT_JSON) {
-        struct fulcrum_report *reports[] = {report_sets(job), report_series(job),
-            report_baselines(job), report_points(job)};
-        struct fulcrum_json *document = fulcrum_report_document("fulcrum-validate");
-        for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
-            fulcrum_report_to_json(reports[i], document);
-            fulcrum_report_free(reports[i]);
-        }
-        return fulcrum_report_print_document(document, context, err);
+    struct view view = {.titles = {NULL}};
+    view.main = settings->points ? POINTS : SETS;
+    view.main = settings->series ? SERIES : view.main;
+    if (view.main == SETS) {
+        view.titles[SUMMARY] = job->count > 1 ? "points that no fit has seen" : NULL;
+        view.titles[CALM] = "measured points that nothing disturbed";
+        view.titles[FORMULAS] = "MAPE beside formulas";
     }
-    if (settings->points) {
-        return print_report(report_points(job), context, err);
-    }
-    return settings->series ? print_report(report_series(job), context, err)
-                            : print_sets(job, context, err);
+    view.titles[view.main] = view.main == SETS && job->count > 1 ? "set by set" : "";
+    return fulcrum_context_show(context, result_of(job, &view), err);
 }
 
 /* Before the name of a calibration, or "by series" where there are several. Points that
@@ -927,20 +680,6 @@ static enum fulcrum_status write_junit(const char *path,
     return fulcrum_output_commit(output, err);
 }
 
-static enum fulcrum_status write_markdown(
-    const char *path, const struct fulcrum_validate_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_output *output = NULL;
-    TRY(fulcrum_output_open(path, &output, err));
-    enum fulcrum_status status =
-        fulcrum_validate_markdown(job, fulcrum_output_stream(output), err);
-    if (status != FULCRUM_OK) {
-        fulcrum_output_discard(output);
-        return status;
-    }
-    return fulcrum_output_commit(output, err);
-}
-
 /* A file that the command writes. */
 struct written {
     const char *option;
@@ -1036,7 +775,7 @@ static enum fulcrum_status write_files(const struct settings *settings,
         TRY(write_junit(settings->junit, &found->checks, err));
     }
     if (settings->markdown != NULL) {
-        TRY(write_markdown(settings->markdown, &found->job, err));
+        TRY(write_document(settings->markdown, &found->job, err));
     }
     if (settings->save_baseline != NULL) {
         TRY(fulcrum_baseline_write(

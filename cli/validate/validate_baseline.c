@@ -13,13 +13,13 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/output/check_list.h"
-#include "cli/output/report.h"
 #include "model/predict/predict.h"
+#include "model/result.h"
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/io/json.h"
 #include "presets/io/output.h"
 #include "presets/io/reader.h"
+#include "presets/result/result_io.h"
 
 /* Predictions of the presets themselves, to see them move. */
 
@@ -129,19 +129,17 @@ void fulcrum_design_predictions_clear(struct fulcrum_design_predictions *predict
     *predictions = (struct fulcrum_design_predictions){.count = 0};
 }
 
-/* Adds them as the array "designs". */
-static void design_predictions_write(
-    const struct fulcrum_design_predictions *predictions, struct fulcrum_json *document)
+static void add_designs(
+    struct fulcrum_table *table, const struct fulcrum_design_predictions *predictions)
 {
-    struct fulcrum_json *array = fulcrum_json_add_array(document, "designs");
     for (size_t i = 0; i < predictions->count; i++) {
         const struct fulcrum_design_prediction *from = &predictions->items[i];
-        struct fulcrum_json *object = fulcrum_json_append_object(array);
-        fulcrum_json_add_text(object, "machine", from->machine);
-        fulcrum_json_add_text(object, "workload", from->workload);
-        fulcrum_json_add_number(object, "actor_count", from->actor_count);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "machine", "", from->machine);
+        fulcrum_table_text(table, "workload", "", from->workload);
+        fulcrum_table_number(table, "actor_count", "", from->actor_count);
         for (size_t k = 0; k < KEPT; k++) {
-            fulcrum_json_add_number(object, fulcrum_output_name(kept[k]),
+            fulcrum_table_number(table, fulcrum_output_name(kept[k]), "",
                 fulcrum_relative_change_stored(from->value[kept[k]]));
         }
     }
@@ -317,7 +315,7 @@ enum fulcrum_status fulcrum_validate_refit(const struct fulcrum_validate_job *jo
 
 #define SCHEMA "fulcrum-baseline"
 
-/* Of both schemas: fulcrum_report_document writes no other. */
+/* Of both schemas: fulcrum_result_write writes no other. */
 #define SCHEMA_VERSION 1
 
 static void read_kind(const struct fulcrum_node *node, struct fulcrum_stored_point *out)
@@ -423,49 +421,51 @@ end:
     return status;
 }
 
-static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job,
+/* NULL: no memory. The caller frees it. */
+static struct fulcrum_result *result_of(const struct fulcrum_validate_job *job,
     const struct fulcrum_design_predictions *designs)
 {
-    struct fulcrum_json *document = fulcrum_report_document(SCHEMA);
-    struct fulcrum_json *points = fulcrum_json_add_array(document, "points");
+    struct fulcrum_result *result = fulcrum_result_new(SCHEMA);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
     for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_comparison *all = &job->sets[i].comparison;
-        for (size_t k = 0; k < all->count; k++) {
-            const struct fulcrum_validation *set = &job->sets[i];
-            const struct fulcrum_compared *item = &all->items[k];
-            struct fulcrum_json *point = fulcrum_json_append_object(points);
-            fulcrum_json_add_text(point, "reference", set->reference->name);
-            fulcrum_json_add_text(point, "calibration", set->calibration);
-            fulcrum_json_add_number(point, "point", (double)item->point);
-            fulcrum_json_add_text(point, "quantity",
+        const struct fulcrum_validation *set = &job->sets[i];
+        for (size_t k = 0; k < set->comparison.count; k++) {
+            const struct fulcrum_compared *item = &set->comparison.items[k];
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "reference", "", set->reference->name);
+            fulcrum_table_text(table, "calibration", "", set->calibration);
+            fulcrum_table_number(table, "point", "", (double)item->point);
+            fulcrum_table_text(table, "quantity", "",
                 fulcrum_validate_observation(&set->comparison, item)->quantity);
-            fulcrum_json_add_number(
-                point, "observed", fulcrum_relative_change_stored(item->observed));
-            fulcrum_json_add_number(
-                point, "predicted", fulcrum_relative_change_stored(item->predicted));
-            fulcrum_json_add_text(
-                point, "kind", item->is_fitted ? "fitted" : "predicted");
+            fulcrum_table_number(
+                table, "observed", "", fulcrum_relative_change_stored(item->observed));
+            fulcrum_table_number(table, "predicted", "",
+                fulcrum_relative_change_stored(item->predicted));
+            fulcrum_table_text(
+                table, "kind", "", item->is_fitted ? "fitted" : "predicted");
         }
     }
     if (designs->count > 0) {
-        design_predictions_write(designs, document);
+        add_designs(fulcrum_result_table(result, "designs", ""), designs);
     }
-    return document;
+    return result;
 }
 
 enum fulcrum_status fulcrum_baseline_write(const struct fulcrum_validate_job *job,
     const struct fulcrum_design_predictions *designs, const char *path,
     struct fulcrum_error *err)
 {
-    char *text = NULL;
-    struct fulcrum_json *document = document_of(job, designs);
-    enum fulcrum_status status =
-        fulcrum_json_text(document, FULCRUM_JSON_PRETTY, &text, err);
-    fulcrum_json_free(document);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_text(path, text, err);
-    }
-    free(text);
+    struct fulcrum_output *output = NULL;
+    struct fulcrum_result *result = result_of(job, designs);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_output_open(path, &output, err));
+    TRY_OR_END(fulcrum_result_write(
+        result, FULCRUM_FORMAT_JSON, NULL, fulcrum_output_stream(output), err));
+    status = fulcrum_output_commit(output, err);
+    output = NULL;
+end:
+    fulcrum_output_discard(output);
+    fulcrum_result_free(result);
     return status;
 }
 

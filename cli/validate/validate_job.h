@@ -64,10 +64,6 @@ const struct fulcrum_observation *fulcrum_validate_observation(
 
 /* Predictions of the presets themselves, to see them move. */
 
-struct fulcrum_json;
-
-struct fulcrum_node;
-
 /* One machine with one workload and some actors. */
 struct fulcrum_design_prediction {
     char machine[64];

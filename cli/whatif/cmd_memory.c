@@ -13,7 +13,6 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "model/design/memory_system.h"

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/whatif/partition_plan.h"
 #include "model/quantity.h"
 #include "model/result.h"

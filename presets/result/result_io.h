@@ -40,6 +40,18 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_write(
     const struct fulcrum_result *result, enum fulcrum_format format,
     const struct fulcrum_text_layout *layout, FILE *stream, struct fulcrum_error *err);
 
+/*
+ * The whole as one line of JSON, for streams of results.
+ *   out      the caller frees it with free()
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_line(
+    const struct fulcrum_result *result, char **out, struct fulcrum_error *err);
+
+/* The two parts of a table as CSV. */
+void fulcrum_csv_heading(FILE *stream, const struct fulcrum_table *table);
+void fulcrum_csv_rows(FILE *stream, const struct fulcrum_table *table);
+
 /* A text with control characters, and bytes that are no UTF-8, made visible. */
 void fulcrum_text_print(FILE *stream, const char *text);
 

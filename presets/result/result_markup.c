@@ -26,7 +26,8 @@ void fulcrum_html_text(FILE *stream, const char *text)
 static void markdown_text(FILE *stream, const char *text)
 {
     static const struct fulcrum_escape escapes[] = {{'|', "\\|"}, {'<', "&lt;"},
-        {'&', "&amp;"}, {'\n', " "}, {'\x7F', REPLACEMENT}, {'\0', NULL}};
+        {'&', "&amp;"}, {'`', "\\`"}, {'\\', "\\\\"}, {'\n', " "},
+        {'\x7F', REPLACEMENT}, {'\0', NULL}};
     while (*text != '\0') {
         const char *piece = NULL;
         size_t length = 0;
@@ -179,16 +180,22 @@ static void write_notes(const struct fulcrum_table *table, FILE *stream,
     }
 }
 
+static bool is_shown_table(const struct fulcrum_item *item)
+{
+    return item->table != NULL && item->title != NULL &&
+           fulcrum_table_rows(item->table) > 0;
+}
+
 void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
 {
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (item->is_list) {
             write_notes(item->table, stream, "\nNote: ", "\n", markdown_text);
-        } else if (item->table != NULL && item->title != NULL) {
+        } else if (is_shown_table(item)) {
             (void)fprintf(stream, "%s%s\n\n", i > 0 ? "\n" : "", item->title);
             markdown_table(stream, item->table);
-        } else if (item->title != NULL) {
+        } else if (item->table == NULL && item->title != NULL) {
             (void)fprintf(stream, "- %s: ", item->title);
             markdown_cell(stream, item->key, item->kind, &item->cell);
             (void)fputc('\n', stream);
@@ -209,7 +216,7 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
         if (item->is_list) {
             write_notes(
                 item->table, stream, "<p class=\"note\">", "</p>\n", fulcrum_html_text);
-        } else if (item->table != NULL && item->title != NULL) {
+        } else if (is_shown_table(item)) {
             html_table(stream, item->table, item->title);
         } else if (is_fact) {
             struct words words;

@@ -16,6 +16,9 @@
 
 enum { GAP = 2, CELL_BYTE = 2 * FULCRUM_QUANTITY_SIZE };
 
+/* A text runs on from a line that has room for so many characters of it. */
+enum { RUN_ON = 20 };
+
 void fulcrum_text_print(FILE *stream, const char *text)
 {
     static const struct fulcrum_escape escapes[] = {{'\x7F', "?"}, {'\0', NULL}};
@@ -134,7 +137,7 @@ static void add_shown(struct view *view, size_t column, bool is_range)
     }
 }
 
-/* Of those in `view`; one at least. */
+/* Of those in `view`; one at least. A long text at the end may run on. */
 static size_t count_fitting(const struct view *view, size_t width)
 {
     size_t used = 0;
@@ -143,7 +146,10 @@ static size_t count_fitting(const struct view *view, size_t width)
            (width == 0 || count == 0 || used + view->items[count].width <= width)) {
         used += view->items[count++].width + GAP;
     }
-    return count;
+    bool runs_on = count < view->count && used + RUN_ON <= width &&
+                   fulcrum_table_column(view->table, view->items[count].column).kind ==
+                       FULCRUM_VALUE_TEXT;
+    return count + (runs_on ? 1 : 0);
 }
 
 /* Intervals behind the first one give way before columns do. */
@@ -323,7 +329,8 @@ static bool is_shown_table(const struct fulcrum_item *item, bool all)
         return fulcrum_table_rows(item->table) > 0 &&
                fulcrum_table_cell(item->table, 0, 0).text != NULL;
     }
-    return fulcrum_table_rows(item->table) > 0 && (all || item->title != NULL);
+    return fulcrum_table_rows(item->table) > 0 &&
+           (all ? item->key[0] != '\0' : item->title != NULL);
 }
 
 /* Facts, tables and notes, an empty line between them. */

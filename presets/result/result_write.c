@@ -71,10 +71,9 @@ static void csv_cell(
     }
 }
 
-static void csv_table(FILE *stream, const struct fulcrum_table *table)
+void fulcrum_csv_heading(FILE *stream, const struct fulcrum_table *table)
 {
-    size_t count = fulcrum_table_columns(table);
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
         struct fulcrum_column column = fulcrum_table_column(table, j);
         (void)fputs(j > 0 ? "," : "", stream);
         fulcrum_csv_print(stream, column.key);
@@ -83,8 +82,12 @@ static void csv_table(FILE *stream, const struct fulcrum_table *table)
         }
     }
     (void)fputc('\n', stream);
+}
+
+void fulcrum_csv_rows(FILE *stream, const struct fulcrum_table *table)
+{
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        for (size_t j = 0; j < count; j++) {
+        for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
             struct fulcrum_column column = fulcrum_table_column(table, j);
             struct fulcrum_cell cell = fulcrum_table_cell(table, i, j);
             (void)fputs(j > 0 ? "," : "", stream);
@@ -238,8 +241,7 @@ static void json_intervals(struct groups *groups, const struct fulcrum_result *r
     }
 }
 
-/* Without `skipped`, whose rows are written elsewhere; NULL: with all. */
-static struct fulcrum_json *json_of(
+struct fulcrum_json *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped)
 {
     struct fulcrum_json *root = fulcrum_json_new_object();
@@ -279,11 +281,21 @@ static enum fulcrum_status print_json(struct fulcrum_json *json,
     return status;
 }
 
+enum fulcrum_status fulcrum_result_line(
+    const struct fulcrum_result *result, char **out, struct fulcrum_error *err)
+{
+    TRY(fulcrum_result_check(result, err));
+    struct fulcrum_json *json = fulcrum_result_json(result, NULL);
+    enum fulcrum_status status = fulcrum_json_text(json, FULCRUM_JSON_LINE, out, err);
+    fulcrum_json_free(json);
+    return status;
+}
+
 static enum fulcrum_status print_lines(
     const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
 {
     const struct fulcrum_table *table = fulcrum_result_main(result);
-    struct fulcrum_json *head = json_of(result, table);
+    struct fulcrum_json *head = fulcrum_result_json(result, table);
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (table != NULL && item->table == table) {
@@ -308,13 +320,15 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
     switch (format) {
     case FULCRUM_FORMAT_CSV:
         if (fulcrum_result_main(result) != NULL) {
-            csv_table(stream, fulcrum_result_main(result));
+            fulcrum_csv_heading(stream, fulcrum_result_main(result));
+            fulcrum_csv_rows(stream, fulcrum_result_main(result));
         } else {
             csv_facts(stream, result);
         }
         return FULCRUM_OK;
     case FULCRUM_FORMAT_JSON:
-        return print_json(json_of(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
+        return print_json(
+            fulcrum_result_json(result, NULL), FULCRUM_JSON_PRETTY, stream, err);
     case FULCRUM_FORMAT_JSON_LINES:
         return print_lines(result, stream, err);
     case FULCRUM_FORMAT_MARKDOWN:

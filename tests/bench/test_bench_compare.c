@@ -180,12 +180,7 @@ static void test_what_cannot_be_compared_says_why(void)
 static char *line_of(const struct fulcrum_network *network)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
-    CU_ASSERT_EQUAL(fulcrum_network_print(stream, network, NULL), FULCRUM_OK);
-    (void)fclose(stream);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_network_line_text(network, &text, NULL), FULCRUM_OK);
     return text;
 }
 
@@ -194,9 +189,9 @@ static void check_replay(const struct fulcrum_network *network)
 {
     struct fulcrum_network_line line;
     char *text = line_of(network);
-    CU_ASSERT_EQUAL(strchr(text, '\n'), text + strlen(text) - 1);
+    CU_ASSERT_PTR_NULL(strchr(text, '\n'));
     CU_ASSERT_EQUAL(
-        fulcrum_network_line_parse(&line, "line 1", text, strlen(text) - 1, NULL),
+        fulcrum_network_line_parse(&line, "line 1", text, strlen(text), NULL),
         FULCRUM_OK);
     (void)snprintf(line.network.name, sizeof line.network.name, "%.60s", line.name);
     char *again = line_of(&line.network);

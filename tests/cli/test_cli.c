@@ -18,7 +18,6 @@
 
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "tests/support/suite.h"
@@ -185,116 +184,6 @@ static void test_remarks_tell_range_unit_choices_and_default(void)
         fulcrum_usage_remarks(&cases[i].row, short_remarks, sizeof short_remarks);
         CU_ASSERT(strlen(short_remarks) < sizeof short_remarks);
     }
-}
-
-static const struct fulcrum_report_head columns[] = {
-    {"name", FULCRUM_COLUMN_TEXT, NULL},
-    {"rate_per_s", FULCRUM_COLUMN_NUMBER, "rate"},
-    {"note", FULCRUM_COLUMN_TEXT, NULL},
-};
-
-static struct fulcrum_report *sample_report(void)
-{
-    struct fulcrum_report *report =
-        fulcrum_report_new("rows", columns, sizeof columns / sizeof columns[0]);
-    fulcrum_report_add_text(report, "caf\xc3\xa9");
-    fulcrum_report_add_number(report, 1.0 / 3.0);
-    fulcrum_report_add_text(report, "say \"a,b\"");
-    fulcrum_report_add_text(report, "b");
-    fulcrum_report_add_number(report, (double)NAN);
-    fulcrum_report_add_text(report, "");
-    return report;
-}
-
-static void assert_prints(const struct fulcrum_report *report,
-    enum fulcrum_format format, const char *expected)
-{
-    struct page page = {NULL, 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_context context = {.format = format};
-    context.out = open_memstream(&page.text, &page.size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(context.out);
-    CU_ASSERT_EQUAL(fulcrum_report_print(report, "x", &context, &err), FULCRUM_OK);
-    (void)fclose(context.out);
-    CU_ASSERT_STRING_EQUAL(page.text, expected);
-    free(page.text);
-}
-
-/* One column that varies, one that does not, two that say nothing. */
-static struct fulcrum_report *wide_report(void)
-{
-    static const struct fulcrum_report_head five[] = {
-        {"name", FULCRUM_COLUMN_TEXT, NULL},
-        {"known", FULCRUM_COLUMN_NUMBER, NULL},
-        {"same", FULCRUM_COLUMN_NUMBER, NULL},
-        {"empty", FULCRUM_COLUMN_NUMBER, NULL},
-        {"note", FULCRUM_COLUMN_TEXT, NULL},
-    };
-    struct fulcrum_report *report = fulcrum_report_new("rows", five, 5);
-    for (int i = 0; i < 2; i++) {
-        fulcrum_report_add_text(report, i == 0 ? "a" : "b");
-        fulcrum_report_add_number(report, i);
-        fulcrum_report_add_number(report, 7.0);
-        fulcrum_report_add_number(report, (double)NAN);
-        fulcrum_report_add_text(report, "");
-    }
-    return report;
-}
-
-/* Tables leave hidden columns out and end no line in blanks; CSV keeps them. */
-static void test_hidden_columns_are_kept_in_files(void)
-{
-    struct fulcrum_report *report = wide_report();
-    CU_ASSERT_EQUAL(fulcrum_report_constant(report, "same"), 7.0);
-    CU_ASSERT(isnan(fulcrum_report_constant(report, "known")));
-    CU_ASSERT(isnan(fulcrum_report_constant(report, "empty")));
-    CU_ASSERT(isnan(fulcrum_report_constant(report, "no such column")));
-    fulcrum_report_hide(report, "same");
-    fulcrum_report_hide(report, "no such column");
-    fulcrum_report_hide_empty(report);
-    static const struct {
-        enum fulcrum_format format;
-        const char *text;
-    } expected[] = {
-        {FULCRUM_FORMAT_TABLE, "name  known\na         0\nb         1\n"},
-        {FULCRUM_FORMAT_CSV, "name,known,same,empty,note\na,0,7,,\nb,1,7,,\n"},
-    };
-    for (size_t i = 0; i < 2; i++) {
-        assert_prints(report, expected[i].format, expected[i].text);
-    }
-    fulcrum_report_free(report);
-}
-
-static void test_a_report_prints_in_each_format(void)
-{
-    static const char *const expected[] = {
-        [FULCRUM_FORMAT_TABLE] = "name    rate  note\n"
-                                 "caf\xc3\xa9  0.3333  say \"a,b\"\n"
-                                 "b          -\n",
-        [FULCRUM_FORMAT_CSV] = "name,rate_per_s,note\n"
-                               "caf\xc3\xa9,0.33333333333333331,\"say \"\"a,b\"\"\"\n"
-                               "b,,\n",
-        [FULCRUM_FORMAT_JSON] =
-            "{\n  \"schema\": {\n    \"name\": \"x\",\n    \"version\": 1\n  },\n"
-            "  \"rows\": [\n    {\n      \"name\": \"caf\xc3\xa9\",\n"
-            "      \"rate_per_s\": 0.3333333333333333,\n"
-            "      \"note\": \"say \\\"a,b\\\"\"\n    },\n"
-            "    {\n      \"name\": \"b\",\n      \"rate_per_s\": null,\n"
-            "      \"note\": \"\"\n    }\n  ]\n}\n",
-    };
-    for (size_t format = 0; format < sizeof expected / sizeof expected[0]; format++) {
-        struct fulcrum_report *report = sample_report();
-        assert_prints(report, (enum fulcrum_format)format, expected[format]);
-        fulcrum_report_free(report);
-    }
-}
-
-static void test_a_document_without_memory_says_so(void)
-{
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_context context = {.out = stdout};
-    CU_ASSERT_EQUAL(
-        fulcrum_report_print_document(NULL, &context, &err), FULCRUM_ERR_NO_MEMORY);
 }
 
 /* A clock for the progress: each reading is 10 s later. */
@@ -492,9 +381,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_every_command_takes_help_and_its_own_fallbacks),
         SUITE_CASE(test_every_help_page_is_narrow_and_names_every_option),
         SUITE_CASE(test_remarks_tell_range_unit_choices_and_default),
-        SUITE_CASE(test_a_report_prints_in_each_format),
-        SUITE_CASE(test_hidden_columns_are_kept_in_files),
-        SUITE_CASE(test_a_document_without_memory_says_so),
         SUITE_CASE(test_progress_estimates_what_is_left),
         SUITE_CASE(test_a_log_of_long_work_is_short),
         SUITE_CASE(test_progress_is_not_drawn_too_often_and_not_when_silent),

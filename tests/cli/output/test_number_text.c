@@ -1,6 +1,6 @@
 /* test_number_text.c - quick numbers against those of printf and strtod. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/output/report.h"
+#include "presets/result/quantity_text.h"
 
 #include <float.h>
 #include <math.h>

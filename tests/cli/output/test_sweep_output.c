@@ -8,17 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 #include "tests/support/suite.h"
 
 /* A sweep over threads and a time that is no short decimal. */
 struct fixture {
     struct fulcrum_sweep_axis axes[2];
     struct fulcrum_sweep_plan plan;
-    struct fulcrum_sweep_head head;
 };
 
-static void start(struct fixture *f, double draws, const char *columns)
+static void start(struct fixture *f, double draws)
 {
     f->axes[0] = (struct fulcrum_sweep_axis){
         fulcrum_field_find("machine.cpu.thread_count"), NULL, 3};
@@ -26,12 +25,16 @@ static void start(struct fixture *f, double draws, const char *columns)
         fulcrum_field_find("workload.step.mean_s"), NULL, 4};
     f->plan = (struct fulcrum_sweep_plan){
         .axes = f->axes, .axis_count = 2, .predict = {.draws = draws}};
-    f->head = (struct fulcrum_sweep_head){.machine = "a \"b\", c",
-        .workload = "w",
-        .calibration = "k",
-        .actors_rule = "fixed",
-        .plan = &f->plan,
-        .columns = columns};
+}
+
+static struct fulcrum_result *new_head(void)
+{
+    struct fulcrum_result *head = fulcrum_result_new("fulcrum-explore");
+    fulcrum_result_text(head, "machine", "machine", "a \"b\", c");
+    fulcrum_result_text(head, "workload", NULL, "w");
+    fulcrum_result_text(head, "calibration", NULL, "k");
+    fulcrum_result_text(head, "actors_rule", NULL, "fixed");
+    return head;
 }
 
 static struct fulcrum_sweep_point good_point(void)
@@ -57,38 +60,75 @@ static struct fulcrum_sweep_point bad_point(void)
     return point;
 }
 
-static char *row_text(const struct fixture *f, const struct fulcrum_sweep_point *point,
-    void (*print)(struct fulcrum_sweep_row *row,
-        const struct fulcrum_sweep_columns *columns,
-        const struct fulcrum_sweep_point *point))
+/* Points in blocks of two, as a format writes them. */
+struct writing {
+    const struct fulcrum_sweep_point *points;
+    size_t count;
+    enum fulcrum_format format;
+    bool all; /* to people who ask for everything */
+};
+
+static char *written(
+    const struct fixture *f, const char *names, const struct writing *writing)
 {
-    struct fulcrum_sweep_columns columns;
+    char *text = NULL;
+    size_t size = 0;
     struct fulcrum_context context = {.exit_code = 0};
-    fulcrum_sweep_columns_init(&columns, &f->head);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_columns_keep(&columns, f->head.columns, &context, NULL),
-        FULCRUM_OK);
-    struct fulcrum_sweep_row row = {0};
-    print(&row, &columns, point);
-    CU_ASSERT_EQUAL(row.is_short_of_memory, 0);
-    char *text = calloc(row.length + 1, 1);
-    CU_ASSERT_FATAL(text != NULL);
-    if (text != NULL && row.bytes != NULL) {
-        memcpy(text, row.bytes, row.length);
+    struct fulcrum_sweep_columns columns;
+    struct fulcrum_result *head = new_head();
+    FILE *out = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(out != NULL);
+    fulcrum_sweep_columns_init(&columns, head, &f->plan, NULL);
+    if (names != NULL) {
+        CU_ASSERT_EQUAL(
+            fulcrum_sweep_columns_keep(&columns, names, &context, NULL), FULCRUM_OK);
     }
-    fulcrum_sweep_row_clear(&row);
-    CU_ASSERT_PTR_NULL(row.bytes);
+    const struct fulcrum_stream_table table = {
+        "points", columns.items, columns.count, 2};
+    struct fulcrum_stream *stream =
+        fulcrum_stream_new(head, &table, writing->format, out);
+    CU_ASSERT_FATAL(stream != NULL);
+    for (size_t done = 0; done < writing->count; done += 2) {
+        size_t block = writing->count - done < 2 ? 1 : 2;
+        for (size_t slot = block; slot-- > 0;) {
+            struct fulcrum_cell cells[FULCRUM_SWEEP_COLUMNS_MOST];
+            char room[FULCRUM_REASON_BYTE];
+            fulcrum_sweep_columns_cells(
+                &columns, &writing->points[done + slot], cells, room);
+            fulcrum_stream_row(stream, slot, cells);
+        }
+        fulcrum_stream_write(stream, block);
+    }
+    struct fulcrum_json *tail = fulcrum_json_new_object();
+    fulcrum_json_add_text(tail, "finding", "this");
+    const struct fulcrum_text_layout layout = {0, writing->all};
+    CU_ASSERT_EQUAL(fulcrum_stream_end(stream, tail, &layout, NULL), FULCRUM_OK);
+    fulcrum_json_free(tail);
+    fulcrum_stream_free(stream);
+    fulcrum_result_free(head);
+    (void)fclose(out);
     return text;
 }
 
-static const char *const some_columns =
-    "machine,machine.cpu.thread_count,workload.step.mean_s,actor_count,steps_per_s,"
-    "steps_per_s_lo,gpu_w,method,bottleneck,flags,status";
+/* The line of the one point in CSV or JSON lines, behind the head. */
+static char *row_text(const struct fixture *f, const char *names,
+    const struct fulcrum_sweep_point *point, enum fulcrum_format format)
+{
+    const struct writing writing = {.points = point, .count = 1, .format = format};
+    char *text = written(f, names, &writing);
+    const char *line = strchr(text, '\n') + 1;
+    memmove(text, line, strlen(line) + 1);
+    strchr(text, '\n')[1] = '\0';
+    return text;
+}
 
 static void test_a_row_of_each_kind_in_each_form(void)
 {
+    static const char *const names =
+        "machine,machine.cpu.thread_count,workload.step.mean_s,actor_count,steps_per_s,"
+        "steps_per_s_lo,gpu_w,method,bottleneck,flags,status";
     struct fixture f;
-    start(&f, 2.0, some_columns);
+    start(&f, 2.0);
     struct fulcrum_sweep_point good = good_point();
     struct fulcrum_sweep_point bad = bad_point();
     struct fulcrum_sweep_point counted = good;
@@ -106,24 +146,33 @@ static void test_a_row_of_each_kind_in_each_form(void)
             "0.30000000000000004,\"actor_count\":256,\"steps_per_s\":333.333333333,"
             "\"steps_per_s_lo\":null,\"gpu_w\":null,\"method\":\"fast\",\"bottleneck\":"
             "\"gpu\",\"flags\":\"steps vary so little that actors may lock into step; "
-            "times scaled from another machine (extrapolated)\",\"status\":\"ok\"}"},
+            "times scaled from another machine (extrapolated)\",\"status\":\"ok\"}\n"},
         {&bad, "\"a \"\"b\"\", c\",8,0,,,,,,,,\"no \"\"x\"\", caf\xc3\xa9\"\n",
             "{\"machine.cpu.thread_count\":8,\"workload.step.mean_s\":0,"
             "\"actor_count\":null,\"steps_per_s\":null,\"steps_per_s_lo\":null,"
             "\"gpu_w\":null,\"method\":\"\",\"bottleneck\":\"\",\"flags\":\"\","
-            "\"status\":\"no \\\"x\\\", caf\xc3\xa9\"}"},
+            "\"status\":\"no \\\"x\\\", caf\xc3\xa9\"}\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *csv = row_text(&f, cases[i].point, fulcrum_sweep_row_csv);
-        char *json = row_text(&f, cases[i].point, fulcrum_sweep_row_json);
+        char *csv = row_text(&f, names, cases[i].point, FULCRUM_FORMAT_CSV);
+        char *json = row_text(&f, names, cases[i].point, FULCRUM_FORMAT_JSON_LINES);
         CU_ASSERT_STRING_EQUAL(csv, cases[i].csv);
         CU_ASSERT_STRING_EQUAL(json, cases[i].json);
         free(csv);
         free(json);
     }
-    char *csv = row_text(&f, &counted, fulcrum_sweep_row_csv);
+    char *csv = row_text(&f, names, &counted, FULCRUM_FORMAT_CSV);
     CU_ASSERT_PTR_NOT_NULL(strstr(csv, "333.333333333,300,,fast"));
     free(csv);
+}
+
+static size_t titled(const struct fulcrum_sweep_columns *columns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        count += columns->items[i].title != NULL ? 1 : 0;
+    }
+    return count;
 }
 
 static void test_columns_are_all_few_or_named(void)
@@ -132,50 +181,30 @@ static void test_columns_are_all_few_or_named(void)
     struct fulcrum_sweep_columns columns;
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    start(&f, 0.0, NULL);
-    fulcrum_sweep_columns_init(&columns, &f.head);
+    struct fulcrum_result *head = new_head();
+    start(&f, 0.0);
+    fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
     CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 5);
-    fulcrum_sweep_columns_keep_few(&columns);
-    CU_ASSERT_EQUAL(columns.count, 2 + 11);
-    CU_ASSERT_STRING_EQUAL(columns.items[0].name, "machine.cpu.thread_count");
-    CU_ASSERT_STRING_EQUAL(columns.items[12].name, "status");
-    start(&f, 2.0, NULL);
-    fulcrum_sweep_columns_init(&columns, &f.head);
+    CU_ASSERT_EQUAL(titled(&columns), 2 + 1 + 6 + 2);
+    CU_ASSERT_STRING_EQUAL(columns.items[4].title, "machine.cpu.thread_count");
+    CU_ASSERT_STRING_EQUAL(columns.items[columns.count - 1].title, "status");
+    start(&f, 2.0);
+    fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
     CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 5);
     CU_ASSERT_EQUAL(
         fulcrum_sweep_columns_keep(&columns, "status,step_per_s", &context, &err),
         FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "did you mean 'steps_per_s'?"));
     CU_ASSERT_EQUAL(context.exit_code, 2);
-}
-
-/* What a writer prints of `count` good points in blocks of two and a bad one. */
-static char *written(
-    enum fulcrum_sweep_format format, const char *columns, size_t count, int complete)
-{
-    struct fixture f;
-    char *text = NULL;
-    size_t size = 0;
-    struct fulcrum_context context = {.out = open_memstream(&text, &size)};
-    CU_ASSERT_FATAL(context.out != NULL);
-    start(&f, 0.0, columns);
-    struct fulcrum_sweep_writer *writer = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_writer_new(&f.head, format, &context, &writer, NULL), FULCRUM_OK);
-    for (size_t done = 0; done < count; done += 2) {
-        const struct fulcrum_sweep_point points[] = {good_point(), good_point()};
-        fulcrum_sweep_writer_prepare(writer, 1, &points[1]);
-        fulcrum_sweep_writer_prepare(writer, 0, &points[0]);
-        fulcrum_sweep_writer_add(writer, points, count - done < 2 ? 1 : 2);
-    }
-    const struct fulcrum_sweep_point bad = bad_point();
-    fulcrum_sweep_writer_prepare(writer, 0, &bad);
-    fulcrum_sweep_writer_add(writer, &bad, 1);
-    CU_ASSERT_EQUAL(
-        fulcrum_sweep_writer_end(writer, "this", NULL, complete, NULL), FULCRUM_OK);
-    fulcrum_sweep_writer_free(writer);
-    (void)fclose(context.out);
-    return text;
+    fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
+    CU_ASSERT_EQUAL(fulcrum_sweep_columns_keep(
+                        &columns, "method,system_w,system_w_hi", &context, &err),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(titled(&columns), 3);
+    CU_ASSERT_STRING_EQUAL(
+        columns.items[1].title, fulcrum_output_title(FULCRUM_OUTPUT_system_w));
+    CU_ASSERT_STRING_EQUAL(columns.items[2].title, "system_w_hi");
+    fulcrum_result_free(head);
 }
 
 static void test_an_output_is_whole_in_each_form(void)
@@ -183,37 +212,39 @@ static void test_an_output_is_whole_in_each_form(void)
     static const char *const head =
         "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},"
         "\"machine\":\"a \\\"b\\\", c\",\"workload\":\"w\",\"calibration\":\"k\","
-        "\"actors_rule\":\"fixed\",\"interval_draws\":0,\"axes\":["
-        "{\"path\":\"machine.cpu.thread_count\",\"unit\":\"\",\"count\":3},"
-        "{\"path\":\"workload.step.mean_s\",\"unit\":\"s\",\"count\":4}]";
+        "\"actors_rule\":\"fixed\"";
     static const struct {
-        enum fulcrum_sweep_format format;
-        int complete;
+        enum fulcrum_format format;
         const char *after_head; /* NULL: there is no head */
         const char *rest;
     } cases[] = {
-        {FULCRUM_SWEEP_CSV, 1, NULL,
+        {FULCRUM_FORMAT_CSV, NULL,
             "actor_count,method\n256,fast\n256,fast\n256,fast\n,\n"},
-        {FULCRUM_SWEEP_JSON, 0, ",\"points\":[",
+        {FULCRUM_FORMAT_JSON, ",\"points\":[",
             "\n{\"actor_count\":256,\"method\":\"fast\"},"
             "\n{\"actor_count\":256,\"method\":\"fast\"},"
             "\n{\"actor_count\":256,\"method\":\"fast\"},"
             "\n{\"actor_count\":null,\"method\":\"\"}"
-            "\n],\"finding\":\"this\",\"complete\":false}\n"},
-        {FULCRUM_SWEEP_JSON_LINES, 1, "}\n",
+            "\n],\"finding\":\"this\"}\n"},
+        {FULCRUM_FORMAT_JSON_LINES, "}\n",
             "{\"actor_count\":256,\"method\":\"fast\"}\n"
             "{\"actor_count\":256,\"method\":\"fast\"}\n"
             "{\"actor_count\":256,\"method\":\"fast\"}\n"
             "{\"actor_count\":null,\"method\":\"\"}\n"
-            "{\"finding\":\"this\",\"complete\":true}\n"},
-        {FULCRUM_SWEEP_TABLE, 1, NULL,
-            "a \"b\", c, w, calibration k, actors fixed\n\n"
-            "actor_count  method\n"
-            "        256  fast\n        256  fast\n        256  fast\n          -\n"},
+            "{\"finding\":\"this\"}\n"},
+        {FULCRUM_FORMAT_TABLE, NULL,
+            "machine  a \"b\", c\n\n"
+            "actors  method\n"
+            "   256  fast\n   256  fast\n   256  fast\n     -\n"},
     };
+    const struct fulcrum_sweep_point points[] = {
+        good_point(), good_point(), good_point(), bad_point()};
+    struct fixture f;
+    start(&f, 0.0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *text =
-            written(cases[i].format, "actor_count,method", 3, cases[i].complete);
+        const struct writing writing = {
+            .points = points, .count = 4, .format = cases[i].format};
+        char *text = written(&f, "actor_count,method", &writing);
         char expected[2000];
         bool has_head = cases[i].after_head != NULL;
         (void)snprintf(expected, sizeof expected, "%s%s%s", has_head ? head : "",
@@ -221,10 +252,7 @@ static void test_an_output_is_whole_in_each_form(void)
         CU_ASSERT_STRING_EQUAL(text, expected);
         free(text);
     }
-    CU_ASSERT_STRING_EQUAL(fulcrum_sweep_format_name(3), "jsonl");
-    CU_ASSERT_PTR_NULL(fulcrum_sweep_format_name(4));
-    CU_ASSERT_PTR_NULL(fulcrum_sweep_format_name(-1));
-    fulcrum_sweep_writer_free(NULL);
+    fulcrum_stream_free(NULL);
 }
 
 static size_t line_count(const char *text)
@@ -238,11 +266,47 @@ static size_t line_count(const char *text)
 
 static void test_a_table_for_people_ends(void)
 {
+    enum { MORE = 7 };
+    const size_t count = FULCRUM_STREAM_KEPT_ROWS + MORE;
+    struct fulcrum_sweep_point *points = calloc(count, sizeof *points);
+    CU_ASSERT_FATAL(points != NULL);
+    for (size_t i = 0; points != NULL && i < count; i++) {
+        points[i] = good_point();
+    }
+    struct fixture f;
+    start(&f, 0.0);
+    const struct writing writing = {
+        .points = points, .count = count, .format = FULCRUM_FORMAT_TABLE};
+    char *text = written(&f, "actor_count,method", &writing);
+    /* Machine, blank, names, rows, blank, and how many are left out. */
+    CU_ASSERT_EQUAL(line_count(text), 3 + FULCRUM_STREAM_KEPT_ROWS + 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n\nnote: 7 more points: --format csv"));
+    free(text);
+    free(points);
+}
+
+/* What stands beside its ends is one thing to people, and all columns can be seen. */
+static void test_people_see_titles_units_and_intervals(void)
+{
+    struct fixture f;
+    start(&f, 2.0);
+    struct fulcrum_sweep_point good = good_point();
+    good.prediction.has_interval = 1;
+    good.prediction.hi[FULCRUM_OUTPUT_steps_per_s] = 400.0;
+    struct writing writing = {
+        .points = &good, .count = 1, .format = FULCRUM_FORMAT_TABLE};
     char *text = written(
-        FULCRUM_SWEEP_TABLE, "actor_count,method", FULCRUM_SWEEP_TABLE_ROWS + 6, 1);
-    /* Head, blank, names, rows, blank, and how many are left out. */
-    CU_ASSERT_EQUAL(line_count(text), 3 + FULCRUM_SWEEP_TABLE_ROWS + 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n\n7 more points: --format csv"));
+        &f, "workload.step.mean_s,steps_per_s,steps_per_s_lo,steps_per_s_hi", &writing);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "workload.step.mean_s  agent steps  90 % interval\n"
+                     "              300 ms      333.3/s   300 to 400/s\n"));
+    free(text);
+    text = written(&f, NULL, &writing);
+    CU_ASSERT_PTR_NULL(strstr(text, "times scaled"));
+    free(text);
+    writing.all = true;
+    text = written(&f, NULL, &writing);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "times scaled"));
     free(text);
 }
 
@@ -265,7 +329,7 @@ static void creep(struct fulcrum_sweep_finding *finding, size_t count, double sl
 static void test_the_finding_names_the_first_point_near_the_best(void)
 {
     struct fixture f;
-    start(&f, 0.0, NULL);
+    start(&f, 0.0);
     f.plan.axis_count = 1;
     char text[1200];
     struct fulcrum_sweep_finding *finding = fulcrum_sweep_finding_new(&f.plan);
@@ -299,7 +363,7 @@ static void describe_rates(const double *rates, double draws, char *out, size_t 
 {
     static const double threads[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
     struct fixture f;
-    start(&f, draws, NULL);
+    start(&f, draws);
     f.axes[0].values = threads;
     f.axes[0].count = PLACES;
     f.plan.axis_count = 1;
@@ -381,7 +445,7 @@ static void test_optima_in_numbers(void)
     static const double times[] = {0.5, 1, 2, 4};
     static const double rates[] = {5, 9.7, 10, 3};
     struct fixture f;
-    start(&f, 0.0, NULL);
+    start(&f, 0.0);
     f.axes[0].values = threads;
     f.axes[0].count = 1;
     f.axes[1].values = times;
@@ -420,6 +484,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_columns_are_all_few_or_named),
         SUITE_CASE(test_an_output_is_whole_in_each_form),
         SUITE_CASE(test_a_table_for_people_ends),
+        SUITE_CASE(test_people_see_titles_units_and_intervals),
         SUITE_CASE(test_the_finding_names_the_first_point_near_the_best),
         SUITE_CASE(test_a_plateau_is_not_called_an_optimum),
         SUITE_CASE(test_optima_in_numbers),

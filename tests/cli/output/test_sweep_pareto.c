@@ -1,6 +1,6 @@
 /* test_sweep_pareto.c - metrics of a front as they are written, and said again. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/output/sweep_writer.h"
+#include "cli/output/sweep_columns.h"
 
 #include <string.h>
 

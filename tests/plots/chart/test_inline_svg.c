@@ -165,14 +165,21 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas)
     static const double y[] = {100.0, 400.0, 500.0};
     static const double lo[] = {50.0, 300.0, 400.0};
     static const double hi[] = {200.0, 500.0, 700.0};
-    const struct fulcrum_ratio_data data = {
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, x[i]);
+        fulcrum_table_estimate(table, "steps_per_s", NULL, y[i], lo[i], hi[i]);
+    }
+    const struct fulcrum_line_chart_data data = {
         .text = {"The title", "the subtitle", "the footnote"},
-        .cpu_gpu_ratio = x,
-        .count = 3,
-        .steps_per_s = {y, lo, hi},
-        .interval_name = "90 % interval",
-    };
-    return fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL);
+        .chart = &fulcrum_chart_ratio,
+        .result = result};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL);
+    fulcrum_result_free(result);
+    return status;
 }
 
 static void test_captions_are_kept_instead_of_drawn(void)

@@ -190,6 +190,49 @@ static void test_tables_fit_the_line_and_say_what_is_left_out(void)
     fulcrum_result_free(result);
 }
 
+/* Sources and titles are wanted even where they are longer than a line. */
+static void test_a_long_text_at_the_end_runs_on(void)
+{
+    static const char words[] = "a source that is longer than any line would take";
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", "name", "x");
+    fulcrum_table_text(table, "source", "source", words);
+    fulcrum_table_text(table, "more", "more", "y");
+    for (size_t width = 20; width <= 30; width += 10) {
+        const struct fulcrum_text_layout layout = {width, false};
+        char *text = written(result, FULCRUM_FORMAT_TABLE, &layout);
+        CU_ASSERT_EQUAL(strstr(text, words) != NULL, width == 30);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, "not shown"));
+        free(text);
+    }
+    fulcrum_result_free(result);
+}
+
+static void test_a_result_is_one_line_and_a_table_has_two_parts(void)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    fulcrum_result_text(result, "name", NULL, NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    fulcrum_table_row(table);
+    fulcrum_table_number(table, "x", NULL, 0.5);
+    char *line = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_result_line(result, &line, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(line, "{\"name\":null,\"rows\":[{\"x\":0.5}]}\n");
+    free(line);
+    char *csv = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&csv, &size);
+    fulcrum_csv_heading(stream, table);
+    fulcrum_csv_rows(stream, table);
+    fulcrum_csv_rows(stream, table);
+    (void)fclose(stream);
+    CU_ASSERT_STRING_EQUAL(csv, "x\n0.5\n0.5\n");
+    free(csv);
+    fulcrum_result_free(result);
+}
+
 static void test_texts_of_others_do_no_harm(void)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
@@ -250,6 +293,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_csv_and_lines_hold_the_main_table),
         SUITE_CASE(test_people_read_units),
         SUITE_CASE(test_tables_fit_the_line_and_say_what_is_left_out),
+        SUITE_CASE(test_a_long_text_at_the_end_runs_on),
+        SUITE_CASE(test_a_result_is_one_line_and_a_table_has_two_parts),
         SUITE_CASE(test_texts_of_others_do_no_harm),
         SUITE_CASE(test_facts_alone_are_rows_of_csv),
         SUITE_CASE(test_broken_files_are_refused_by_name),

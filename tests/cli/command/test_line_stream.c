@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
-#include "cli/output/answer.h"
+#include "cli/command/line_stream.h"
 
 #include <math.h>
 #include <stdio.h>

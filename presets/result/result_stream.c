@@ -1,0 +1,381 @@
+/* result_stream.c - a result whose table may have millions of rows. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Making the lines of a sweep is as much work as solving its points, and is done by the
+ * threads that solve them, each line in the memory of its slot. Nearly all of it is
+ * numbers (quantity_text.c) and words of this program; only texts with characters that
+ * JSON escapes take the way through the JSON library.
+ */
+#include "presets/result/result_stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "model/try.h"
+#include "presets/result/quantity_text.h"
+#include "presets/result/result_write.h"
+
+enum { GROWTH = 256 };
+
+/* The text of a row, or its cells as they are where rows are kept. */
+struct row {
+    char *bytes; /* no '\0' at the end */
+    size_t length;
+    size_t capacity;
+    bool is_lost; /* memory ran out */
+};
+
+struct fulcrum_stream {
+    struct fulcrum_result *head;
+    struct fulcrum_stream_table shape;
+    enum fulcrum_format format;
+    FILE *out;
+    struct fulcrum_table *kept; /* NULL: rows are written */
+    size_t rows;
+    enum fulcrum_status status;
+    struct row *slots;
+};
+
+/* Room for `count` more bytes; NULL where there is none. */
+static char *make_room(struct row *row, size_t count)
+{
+    size_t wanted = row->length + count;
+    if (wanted > row->capacity) {
+        /* Rows are of about one length, and there are many: no doubling. */
+        size_t capacity = (wanted / GROWTH + 1) * GROWTH;
+        char *bytes = calloc(capacity, sizeof *bytes);
+        if (bytes == NULL) {
+            row->is_lost = true;
+            return NULL;
+        }
+        if (row->length > 0) {
+            memcpy(bytes, row->bytes, row->length);
+        }
+        free(row->bytes);
+        row->bytes = bytes;
+        row->capacity = capacity;
+    }
+    return row->bytes + row->length;
+}
+
+static void add_bytes(struct row *row, const void *bytes, size_t count)
+{
+    char *room = make_room(row, count);
+    if (room != NULL) {
+        memcpy(room, bytes, count);
+        row->length += count;
+    }
+}
+
+static void add_text(struct row *row, const char *text)
+{
+    add_bytes(row, text, strlen(text));
+}
+
+static void add_number(
+    struct row *row, const struct fulcrum_stream_column *column, double value)
+{
+    char *room = make_room(row, FULCRUM_NUMBER_SIZE);
+    if (room != NULL) {
+        row->length += column->is_exact ? fulcrum_number_text_exact(value, room)
+                                        : fulcrum_number_text(value, room);
+    }
+}
+
+/* Quoted where RFC 4180 asks for it. */
+static void add_csv_text(struct row *row, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        add_text(row, text);
+        return;
+    }
+    add_bytes(row, "\"", 1);
+    for (; *text != '\0'; text++) {
+        add_bytes(row, "\"\"", *text == '"' ? 1 : 0);
+        add_bytes(row, text, 1);
+    }
+    add_bytes(row, "\"", 1);
+}
+
+static const char *text_of(
+    const struct fulcrum_stream_column *column, const struct fulcrum_cell *cell)
+{
+    const char *text = column->same != NULL ? column->same : cell->text;
+    return text != NULL ? text : "";
+}
+
+static void csv_row(struct row *row, const struct fulcrum_stream_table *shape,
+    const struct fulcrum_cell *cells)
+{
+    for (size_t j = 0; j < shape->column_count; j++) {
+        const struct fulcrum_stream_column *column = &shape->columns[j];
+        add_bytes(row, ",", j > 0 ? 1 : 0);
+        if (column->kind == FULCRUM_VALUE_TEXT) {
+            add_csv_text(row, text_of(column, &cells[j]));
+        } else if (isfinite(cells[j].number)) {
+            add_number(row, column, cells[j].number);
+        }
+    }
+    add_bytes(row, "\n", 1);
+}
+
+/* ASCII that JSON takes as it is. */
+static bool is_plain(const char *text)
+{
+    while (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\') {
+        text++;
+    }
+    return *text == '\0';
+}
+
+/* The JSON library's own text of {"":"..."}, without what surrounds the value. */
+static void add_escaped(struct row *row, const char *value)
+{
+    struct fulcrum_json *object = fulcrum_json_new_object();
+    char *text = NULL;
+    fulcrum_json_add_text(object, "", value);
+    if (fulcrum_json_text(object, FULCRUM_JSON_LINE, &text, NULL) == FULCRUM_OK) {
+        const char *start = strchr(text, ':') + 1;
+        add_bytes(row, start, (size_t)(strrchr(text, '}') - start));
+    } else {
+        row->is_lost = true;
+    }
+    free(text);
+    fulcrum_json_free(object);
+}
+
+static void add_json_text(struct row *row, const char *text)
+{
+    if (is_plain(text)) {
+        add_bytes(row, "\"", 1);
+        add_text(row, text);
+        add_bytes(row, "\"", 1);
+    } else {
+        add_escaped(row, text);
+    }
+}
+
+/* Keys are letters, dots and underscores. */
+static void json_row(struct row *row, const struct fulcrum_stream_table *shape,
+    const struct fulcrum_cell *cells)
+{
+    add_bytes(row, "{", 1);
+    for (size_t j = 0; j < shape->column_count; j++) {
+        const struct fulcrum_stream_column *column = &shape->columns[j];
+        if (column->same != NULL) {
+            continue;
+        }
+        add_text(row, row->length > 1 ? ",\"" : "\"");
+        add_text(row, column->key);
+        add_bytes(row, "\":", 2);
+        if (column->kind == FULCRUM_VALUE_TEXT) {
+            add_json_text(row, text_of(column, &cells[j]));
+        } else if (isfinite(cells[j].number)) {
+            add_number(row, column, cells[j].number);
+        } else {
+            add_bytes(row, "null", 4);
+        }
+    }
+    add_bytes(row, "}", 1);
+}
+
+/* Texts with their end, and numbers. */
+static void kept_row(struct row *row, const struct fulcrum_stream_table *shape,
+    const struct fulcrum_cell *cells)
+{
+    for (size_t j = 0; j < shape->column_count; j++) {
+        if (shape->columns[j].kind == FULCRUM_VALUE_TEXT) {
+            const char *text = text_of(&shape->columns[j], &cells[j]);
+            add_bytes(row, text, strlen(text) + 1);
+        } else {
+            add_bytes(row, &cells[j].number, sizeof cells[j].number);
+        }
+    }
+}
+
+void fulcrum_stream_row(
+    struct fulcrum_stream *stream, size_t slot, const struct fulcrum_cell *cells)
+{
+    struct row *row = &stream->slots[slot];
+    row->length = 0;
+    if (stream->kept != NULL) {
+        kept_row(row, &stream->shape, cells);
+    } else if (stream->format == FULCRUM_FORMAT_CSV) {
+        csv_row(row, &stream->shape, cells);
+    } else {
+        json_row(row, &stream->shape, cells);
+    }
+}
+
+static bool is_end(const struct fulcrum_stream_table *shape, size_t value, size_t end,
+    const char *suffix)
+{
+    size_t length = strlen(shape->columns[value].key);
+    return end < shape->column_count &&
+           strncmp(shape->columns[end].key, shape->columns[value].key, length) == 0 &&
+           strcmp(shape->columns[end].key + length, suffix) == 0;
+}
+
+static double next_number(const char **bytes)
+{
+    double value;
+    memcpy(&value, *bytes, sizeof value);
+    *bytes += sizeof value;
+    return value;
+}
+
+static void keep(struct fulcrum_stream *stream, const struct row *row)
+{
+    const struct fulcrum_stream_table *shape = &stream->shape;
+    const char *bytes = row->bytes;
+    fulcrum_table_row(stream->kept);
+    for (size_t j = 0; j < shape->column_count; j++) {
+        const struct fulcrum_stream_column *column = &shape->columns[j];
+        if (column->kind == FULCRUM_VALUE_TEXT) {
+            fulcrum_table_text(stream->kept, column->key, column->title, bytes);
+            bytes += strlen(bytes) + 1;
+        } else if (is_end(shape, j, j + 1, "_lo") && is_end(shape, j, j + 2, "_hi")) {
+            double value = next_number(&bytes);
+            double lo = next_number(&bytes);
+            double hi = next_number(&bytes);
+            bool is_sharp =
+                !(lo < hi); /* an interval of no width tells people nothing */
+            fulcrum_table_estimate(stream->kept, column->key, column->title, value,
+                is_sharp ? FULCRUM_UNKNOWN : lo, is_sharp ? FULCRUM_UNKNOWN : hi);
+            j += 2;
+        } else {
+            fulcrum_table_number(
+                stream->kept, column->key, column->title, next_number(&bytes));
+        }
+    }
+}
+
+static void write_row(struct fulcrum_stream *stream, const struct row *row)
+{
+    if (row->is_lost) { /* not whole, so not written at all: the output stays readable
+                         */
+        stream->status = FULCRUM_ERR_NO_MEMORY;
+        return;
+    }
+    if (stream->kept != NULL) {
+        if (stream->rows < FULCRUM_STREAM_KEPT_ROWS) {
+            keep(stream, row);
+        }
+        return;
+    }
+    if (stream->format == FULCRUM_FORMAT_JSON) {
+        (void)fputs(stream->rows > 0 ? ",\n" : "\n", stream->out);
+    }
+    (void)fwrite(row->bytes, 1, row->length, stream->out);
+    if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
+        (void)fputc('\n', stream->out);
+    }
+}
+
+void fulcrum_stream_write(struct fulcrum_stream *stream, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_row(stream, &stream->slots[i]);
+        stream->rows++;
+    }
+    /* Whoever reads a pipe gets whole lines, soon, and a full disk shows early. */
+    (void)fflush(stream->out);
+}
+
+/* Members of one line; before the rows of JSON the object stays open. */
+static void write_members(
+    struct fulcrum_stream *stream, const struct fulcrum_json *members, bool is_tail)
+{
+    char *text = NULL;
+    enum fulcrum_status status =
+        fulcrum_json_text(members, FULCRUM_JSON_LINE, &text, NULL);
+    if (status != FULCRUM_OK) {
+        stream->status = status;
+    } else if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
+        (void)fputs(text, stream->out);
+    } else if (is_tail) {
+        (void)fprintf(stream->out, "\n],%s", strchr(text, '{') + 1);
+    } else {
+        *strrchr(text, '}') = '\0';
+        (void)fprintf(stream->out, "%s,\"%s\":[", text, stream->shape.key);
+    }
+    free(text);
+}
+
+static void write_head(struct fulcrum_stream *stream)
+{
+    if (stream->format == FULCRUM_FORMAT_CSV) {
+        for (size_t j = 0; j < stream->shape.column_count; j++) {
+            (void)fputs(j > 0 ? "," : "", stream->out);
+            fulcrum_csv_print(stream->out, stream->shape.columns[j].key);
+        }
+        (void)fputc('\n', stream->out);
+    } else if (!fulcrum_stream_is_kept(stream)) {
+        struct fulcrum_json *json = fulcrum_result_json(stream->head, NULL);
+        write_members(stream, json, false);
+        fulcrum_json_free(json);
+    }
+}
+
+struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
+    const struct fulcrum_stream_table *table, enum fulcrum_format format, FILE *out)
+{
+    struct fulcrum_stream *stream = calloc(1, sizeof *stream);
+    struct row *slots = calloc(table->slot_count, sizeof *slots);
+    if (stream == NULL || slots == NULL ||
+        fulcrum_result_check(head, NULL) != FULCRUM_OK) {
+        free(stream);
+        free(slots);
+        return NULL;
+    }
+    *stream = (struct fulcrum_stream){
+        .head = head, .shape = *table, .format = format, .out = out, .slots = slots};
+    if (fulcrum_stream_is_kept(stream)) {
+        stream->kept = fulcrum_result_table(head, table->key, "");
+        stream->status = fulcrum_result_check(head, NULL);
+    }
+    write_head(stream);
+    return stream;
+}
+
+void fulcrum_stream_free(struct fulcrum_stream *stream)
+{
+    for (size_t i = 0; stream != NULL && i < stream->shape.slot_count; i++) {
+        free(stream->slots[i].bytes);
+    }
+    if (stream != NULL) {
+        free(stream->slots);
+    }
+    free(stream);
+}
+
+bool fulcrum_stream_is_kept(const struct fulcrum_stream *stream)
+{
+    return stream->format != FULCRUM_FORMAT_CSV &&
+           stream->format != FULCRUM_FORMAT_JSON &&
+           stream->format != FULCRUM_FORMAT_JSON_LINES;
+}
+
+enum fulcrum_status fulcrum_stream_end(struct fulcrum_stream *stream,
+    const struct fulcrum_json *tail, const struct fulcrum_text_layout *layout,
+    struct fulcrum_error *err)
+{
+    if (!fulcrum_stream_is_kept(stream)) {
+        if (stream->format != FULCRUM_FORMAT_CSV) {
+            write_members(stream, tail, true);
+        }
+        FAIL_IF(stream->status != FULCRUM_OK, err, stream->status, "out of memory");
+        return FULCRUM_OK;
+    }
+    FAIL_IF(stream->status != FULCRUM_OK, err, stream->status, "out of memory");
+    if (stream->rows > FULCRUM_STREAM_KEPT_ROWS) {
+        char text[120];
+        (void)snprintf(text, sizeof text,
+            "%zu more %s: --format csv and --format jsonl write them all",
+            stream->rows - FULCRUM_STREAM_KEPT_ROWS, stream->shape.key);
+        fulcrum_result_note(stream->head, "left_out", text);
+    }
+    return fulcrum_result_write(stream->head, stream->format, layout, stream->out, err);
+}
