@@ -47,23 +47,6 @@ static enum fulcrum_status hand_over(enum fulcrum_status status,
 
 /* --- Breakdowns of sweeps and predictions --- */
 
-static const struct fulcrum_bar_chart *const breakdowns[FULCRUM_PLOT_PARTS] = {
-    [FULCRUM_PLOT_CYCLE] = &fulcrum_bars_cycle,
-    [FULCRUM_PLOT_WATTS] = &fulcrum_bars_watts,
-    [FULCRUM_PLOT_GPU] = &fulcrum_bars_gpu,
-};
-
-const struct fulcrum_bar_chart *fulcrum_plot_breakdown_bars(
-    enum fulcrum_plot_parts parts)
-{
-    return breakdowns[parts];
-}
-
-const char *fulcrum_plot_parts_name(int parts)
-{
-    return parts >= 0 && parts < FULCRUM_PLOT_PARTS ? breakdowns[parts]->name : NULL;
-}
-
 /* What files may have in common, and else are told apart by. */
 enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
 static const char *const common_keys[COMMONS] = {"workload", "machine", "calibration"};
@@ -391,18 +374,20 @@ static void write_component_words(struct fulcrum_result *result,
         workload[0] != '\0' ? "workload " : "", workload,
         workload[0] != '\0' ? "; " : "", calibration[0] != '\0' ? "calibration " : "",
         calibration, calibration[0] != '\0' ? "; " : "");
-    char spread[160] = "";
+    struct fulcrum_string footnote = {0};
+    fulcrum_string_add(&footnote,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "");
     if (has_others) {
-        (void)snprintf(spread, sizeof spread,
+        fulcrum_string_add(&footnote,
             " GPUs other than the calibration's: scaled, x or / %g for one standard "
             "deviation.",
             FULCRUM_GPU_SPREAD_FACTOR);
     }
-    fulcrum_result_print(result, "footnote", NULL,
-        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
-        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
-        "another order they differ.%s%s",
-        is_clipped ? " Parts below 0 are drawn as 0." : "", spread);
+    fulcrum_result_text(result, "footnote", NULL, fulcrum_string_get(&footnote));
+    fulcrum_string_clear(&footnote);
 }
 
 enum fulcrum_status fulcrum_plot_components_add(
@@ -672,14 +657,6 @@ enum fulcrum_status fulcrum_plot_stages_result(
                   "expected one like rlscope-fig5-stage-shares",
                   reference->name);
     return hand_over(status, result, out, err);
-}
-
-void fulcrum_plot_stages_add(struct fulcrum_result *result)
-{
-    fulcrum_result_text(result, "title", NULL, "Where the time of training goes");
-    fulcrum_result_text(result, "subtitle", NULL,
-        "measured; each moment is divided among the stages that were active in it, on "
-        "any thread or device; what recording cost is taken off");
 }
 
 /* --- Partitions of a GPU --- */

@@ -242,21 +242,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
 
 /* What charts of stacked bars show. */
 
-enum fulcrum_plot_parts {
-    FULCRUM_PLOT_CYCLE, /* where the time of an actor's cycle goes */
-    FULCRUM_PLOT_WATTS, /* what draws the power behind the plug */
-    FULCRUM_PLOT_GPU,   /* what a GPU is busy with */
-    FULCRUM_PLOT_PARTS
-};
-
-/* "cycle", "watts", "gpu"; NULL beyond the last one. Static. */
-const char *fulcrum_plot_parts_name(int parts);
-
-const struct fulcrum_bar_chart *fulcrum_plot_breakdown_bars(
-    enum fulcrum_plot_parts parts);
-
 struct fulcrum_plot_breakdown_options {
-    enum fulcrum_plot_parts parts;
+    const struct fulcrum_bar_chart *parts; /* one of fulcrum_breakdowns */
     enum fulcrum_row_scale scale;
 };
 
@@ -298,10 +285,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_result(
 /*
  * Adds what a chart shows beside the columns of a file: words, and times relative to
  * the first machine's.
- *   result   of `fulcrum measure`, `fulcrum partition` or `fulcrum memory`
+ *   result   of `fulcrum partition` or `fulcrum memory`
  *   fails    FULCRUM_ERR_FORMAT (an unknown component, a machine without times)
  */
-void fulcrum_plot_stages_add(struct fulcrum_result *result);
 void fulcrum_plot_partition_add(struct fulcrum_result *result);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_add(
     struct fulcrum_result *result, struct fulcrum_error *err);

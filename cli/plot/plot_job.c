@@ -173,7 +173,6 @@ enum fulcrum_status fulcrum_plot_stages(
         TRY(fulcrum_plot_stages_result(job->reference, &result, err));
     } else {
         TRY(read_bars(job, &fulcrum_bars_stages, &result, err));
-        fulcrum_plot_stages_add(result);
     }
     return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
 }
@@ -390,8 +389,7 @@ static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,
 enum fulcrum_status fulcrum_plot_breakdown(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_bar_chart *bars =
-        fulcrum_plot_breakdown_bars(job->breakdown.parts);
+    const struct fulcrum_bar_chart *bars = job->breakdown.parts;
     size_t count = job->more.count + 1;
     struct fulcrum_plot_file *files =
         fulcrum_plot_room_take(&job->room, count, sizeof *files);

@@ -543,16 +543,15 @@ static void write_words(
 {
     const struct {
         const char **text;
-        const char *own;
         const char *key;
-    } words[] = {{&page->title, data->chart->title, "title"},
-        {&page->subtitle, data->chart->subtitle, "subtitle"},
-        {&page->footnote, NULL, "footnote"}};
+        const char *own;
+    } words[] = {{&page->title, "title", data->chart->title},
+        {&page->subtitle, "subtitle", data->chart->subtitle},
+        {&page->footnote, "footnote", NULL}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *own = words[i].own != NULL
-                              ? words[i].own
-                              : fulcrum_result_text_of(data->result, words[i].key);
-        *words[i].text = *words[i].text != NULL ? *words[i].text : own;
+        const char *said = fulcrum_result_text_of(data->result, words[i].key);
+        const char *text = said[0] != '\0' ? said : words[i].own;
+        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
     }
 }
 

@@ -41,9 +41,9 @@ struct fulcrum_bar_panel {
 
 /* One chart. */
 struct fulcrum_bar_chart {
-    const char *name;  /* of several for one chart: what `--parts` calls it */
+    const char *name;  /* of a breakdown, as `--parts` calls it; else NULL */
     const char *table; /* key of the rows; a CSV file has but one table */
-    /* Words around the chart; NULL: the result's "title", "subtitle", "footnote". */
+    /* Where the result has no "title" and "subtitle"; its "footnote" goes below. */
     const char *title;
     const char *subtitle;
     /*

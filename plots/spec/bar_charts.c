@@ -54,6 +54,9 @@ const struct fulcrum_bar_chart fulcrum_bars_gpu = {
         .rate = "steps_per_s"}},
 };
 
+const struct fulcrum_bar_chart *const fulcrum_breakdowns[] = {
+    &fulcrum_bars_cycle, &fulcrum_bars_watts, &fulcrum_bars_gpu, NULL};
+
 const struct fulcrum_chart fulcrum_chart_breakdown = {.name = "breakdown",
     .summary = "where a cycle's time, the watts or a GPU's time of each design go",
     BAR_CHART};
@@ -61,7 +64,6 @@ const struct fulcrum_chart fulcrum_chart_breakdown = {.name = "breakdown",
 #define GPU_TIME "GPU time for the same work"
 
 const struct fulcrum_bar_chart fulcrum_bars_components = {
-    .name = "components",
     .table = "components",
     .title = "Where the time goes: GPU and run",
     .bar = {"machine"},
@@ -86,7 +88,6 @@ const struct fulcrum_bar_chart fulcrum_bars_components = {
 
 /* Figure 2 of Inci et al. 2020, and what becomes of it elsewhere. */
 const struct fulcrum_bar_chart fulcrum_bars_published = {
-    .name = "published",
     .table = "components",
     .bar = {"gpu"},
     .part_column = "component",
@@ -108,8 +109,10 @@ const struct fulcrum_chart fulcrum_chart_gpu_time = {.name = "gpu-time",
 
 /* Figures 4, 5 and 7 of RL-Scope (Gleeson et al. 2021), of any run. */
 const struct fulcrum_bar_chart fulcrum_bars_stages = {
-    .name = "stages",
     .table = "stages",
+    .title = "Where the time of training goes",
+    .subtitle = "measured; each moment is divided among the stages that were active in "
+                "it, on any thread or device; what recording cost is taken off",
     .bar = {"run"},
     .part_column = "stage",
     .parts = {{"simulation", "simulation", 0}, {"inference", "inference", 1},
@@ -131,7 +134,6 @@ const struct fulcrum_chart fulcrum_chart_stages = {.name = "stages",
     BAR_CHART};
 
 const struct fulcrum_bar_chart fulcrum_bars_partition = {
-    .name = "partition",
     .table = "parts",
     .bar = {"placement", "layout"},
     .part_column = "stages",

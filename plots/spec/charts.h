@@ -258,6 +258,7 @@ extern const struct fulcrum_chart fulcrum_chart_partition;
 extern const struct fulcrum_bar_chart fulcrum_bars_cycle;
 extern const struct fulcrum_bar_chart fulcrum_bars_watts;
 extern const struct fulcrum_bar_chart fulcrum_bars_gpu;
+extern const struct fulcrum_bar_chart *const fulcrum_breakdowns[]; /* ends with NULL */
 /* GPU time: of machines and their runs; as published, and what others make of it. */
 extern const struct fulcrum_bar_chart fulcrum_bars_components;
 extern const struct fulcrum_bar_chart fulcrum_bars_published;
