@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plots/chart/rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,8 @@ double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part 
     for (size_t k = 0; k < count && row->bar_count < FULCRUM_ROW_BARS_MAX; k++) {
         const struct fulcrum_row_part *part = &parts[k];
         double width = part->size / unit;
-        double share = scale == FULCRUM_ROW_OF_ONE ? part->size : part->size / whole;
+        double share =
+            part->size / (scale == FULCRUM_ROW_OF_ONE ? 1.0 : fmax(whole, DBL_MIN));
         struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
         *bar = (struct fulcrum_row_bar){.lo = at,
             .hi = at + (part->is_apart ? fmax(width - apart_frac, 0.3 * width) : width),
