@@ -103,15 +103,17 @@ static size_t part_named(const struct picture *picture, const char *key)
 static void begin(struct picture *picture, const struct fulcrum_bar_chart_data *data)
 {
     static const size_t styles[] = {0, 1, 2, 3, 4, 6, 7, 5, 8};
-    const struct fulcrum_bar_chart *chart = data->chart;
+    static const struct fulcrum_bar_chart none = {.table = ""};
+    const struct fulcrum_bar_chart *chart = data->chart != NULL ? data->chart : &none;
     picture->chart = chart;
     picture->table = fulcrum_bar_chart_table(chart, data->result);
     picture->scale = data->as_shares ? FULCRUM_ROW_SHARE : chart->scale;
     for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && chart->parts[k].key != NULL; k++) {
         picture->parts[picture->part_count++] = chart->parts[k];
     }
-    for (size_t i = 0;
-         chart->parts[0].key == NULL && i < fulcrum_table_rows(picture->table); i++) {
+    for (size_t i = 0; chart->part_column != NULL && chart->parts[0].key == NULL &&
+                       i < fulcrum_table_rows(picture->table);
+         i++) {
         const char *key = text_at(picture->table, i, chart->part_column);
         size_t k = part_named(picture, key);
         if (key[0] != '\0' && k == picture->part_count && k <= FULCRUM_BAR_PARTS_MAX) {
@@ -354,10 +356,12 @@ static enum fulcrum_status check_part(const struct picture *picture, const char 
                 !(count >= 1.0 && count <= pieces_most && count == floor(count)),
         err, FULCRUM_ERR_RANGE, "%s: %s = %.6g: expected a whole number from 1 to %.0f",
         name, chart->count, count, pieces_most);
-    bool is_share =
-        !(value > shares_most) && !(number_at(picture, row, chart->busy) > shares_most);
-    FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && !is_share, err, FULCRUM_ERR_RANGE,
-        "%s: %s of %s is %g: expected shares of 1", name, size, key, value);
+    const char *const shares[] = {size, chart->busy};
+    for (size_t k = 0; k < 2 && chart->scale == FULCRUM_ROW_OF_ONE; k++) {
+        double share = number_at(picture, row, shares[k]);
+        FAIL_IF(share > shares_most, err, FULCRUM_ERR_RANGE,
+            "%s: %s of %s is %g: expected a share of 1", name, shares[k], key, share);
+    }
     return FULCRUM_OK;
 }
 
@@ -538,15 +542,15 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct picture *pict
     }
 }
 
-static void write_words(
-    struct fulcrum_page *page, const struct fulcrum_bar_chart_data *data)
+static void write_words(const struct picture *picture, struct fulcrum_page *page,
+    const struct fulcrum_bar_chart_data *data)
 {
     const struct {
         const char **text;
         const char *key;
         const char *own;
-    } words[] = {{&page->title, "title", data->chart->title},
-        {&page->subtitle, "subtitle", data->chart->subtitle},
+    } words[] = {{&page->title, "title", picture->chart->title},
+        {&page->subtitle, "subtitle", picture->chart->subtitle},
         {&page->footnote, "footnote", NULL}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *said = fulcrum_result_text_of(data->result, words[i].key);
@@ -592,7 +596,7 @@ void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *
         return;
     }
     begin(picture, data);
-    write_words(page, data);
+    write_words(picture, page, data);
     bool has_first = find_bars(canvas, picture, 0);
     bool has_second = find_bars(canvas, picture, 1);
     if (!has_first) {

@@ -93,7 +93,7 @@ static void test_odd_parts_are_refused(void)
     expect_refusal(
         HEAD "odd,,100,1,1,1,all,1,1.5,1\n", FULCRUM_ERR_RANGE, "odd: sm_frac of all");
     expect_refusal(HEAD "odd,,100,1,1,1,all,1,0.5,1.5\n", FULCRUM_ERR_RANGE,
-        "odd: sm_frac of all");
+        "odd: busy_frac of all");
     expect_refusal(
         HEAD "odd,,100,,1,1,all,1,0.5,1\n", FULCRUM_ERR_RANGE, "odd: speedup is not");
     char text[2000] = HEAD;
