@@ -106,16 +106,19 @@ static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
     return status;
 }
 
-/* The result of a file that has rows for the chart. */
-static enum fulcrum_status read_bars(const struct fulcrum_plot_job *job,
-    const struct fulcrum_bar_chart *bars, struct fulcrum_result **out,
-    struct fulcrum_error *err)
+/* A CSV file has one table, whatever its key would be. */
+static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
+    const char *key, struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    TRY(fulcrum_plot_source_result(&job->source, out, err));
-    if (fulcrum_table_rows(fulcrum_bar_chart_table(bars, *out)) > 0) {
+    struct fulcrum_result *result = NULL;
+    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    if (fulcrum_table_rows(fulcrum_result_table_of(result, key)) +
+            fulcrum_table_rows(fulcrum_result_table_of(result, "rows")) >
+        0) {
+        *out = result;
         return FULCRUM_OK;
     }
-    fulcrum_result_free(*out);
+    fulcrum_result_free(result);
     return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
         "%s: there is no row in it: nothing to draw", job->source.name);
 }
@@ -135,7 +138,7 @@ enum fulcrum_status fulcrum_plot_components(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
-    TRY(read_bars(job, &fulcrum_bars_components, &result, err));
+    TRY(read_result(job, fulcrum_bars_components.table, &result, err));
     enum fulcrum_status status = fulcrum_plot_components_add(result, err);
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
@@ -158,7 +161,7 @@ enum fulcrum_status fulcrum_plot_partition(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
-    TRY(read_bars(job, &fulcrum_bars_partition, &result, err));
+    TRY(read_result(job, fulcrum_bars_partition.table, &result, err));
     fulcrum_plot_partition_add(result);
     return plot_bars(
         job, &fulcrum_chart_partition, &fulcrum_bars_partition, result, err);
@@ -172,7 +175,7 @@ enum fulcrum_status fulcrum_plot_stages(
         TRY(read_reference(job, err));
         TRY(fulcrum_plot_stages_result(job->reference, &result, err));
     } else {
-        TRY(read_bars(job, &fulcrum_bars_stages, &result, err));
+        TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
     }
     return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
 }
@@ -243,7 +246,7 @@ static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
-    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    TRY(read_result(job, chart->lines->table, &result, err));
     const struct fulcrum_line_chart_data data = {
         .text = {job->room.words.title, job->room.words.subtitle, NULL},
         .chart = chart,
