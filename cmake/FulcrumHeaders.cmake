@@ -31,6 +31,7 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/chart.h
   plots/chart/page.h
   plots/chart/rows.h
+  plots/spec/bar_chart.h
   plots/spec/charts.h
   plots/spec/line_chart.h
   presets/load/preset.h

@@ -24,7 +24,7 @@ struct settings {
     const char *y;
     const char *pareto;
     int contours; /* of enum fulcrum_heat_contours */
-    int parts;    /* of enum fulcrum_plot_parts */
+    int parts;    /* index of fulcrum_breakdowns */
     int scale;    /* of enum fulcrum_row_scale */
     struct fulcrum_text_list more;
     struct fulcrum_text_list references;
@@ -102,6 +102,15 @@ static const char *contours_name(int index)
                                                                        : NULL;
 }
 
+static const char *parts_name(int index)
+{
+    int i = 0;
+    while (i < index && fulcrum_breakdowns[i] != NULL) {
+        i++;
+    }
+    return fulcrum_breakdowns[i] != NULL ? fulcrum_breakdowns[i]->name : NULL;
+}
+
 static const char *scale_name(int index)
 {
     static const char *const names[] = {
@@ -136,7 +145,7 @@ static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "y", offsetof(struct settings, y), "COLUMN",
         .help = "up a heat map; the other field that varies unless given"),
     FULCRUM_OPTION(CHOICE, "parts", offsetof(struct settings, parts), "OF",
-        .choice = fulcrum_plot_parts_name, .fallback = "cycle",
+        .choice = parts_name, .fallback = "cycle",
         .help = "what a breakdown shows: where an actor's cycle goes, the watts, or a "
                 "GPU's time"),
     FULCRUM_OPTION(CHOICE, "scale", offsetof(struct settings, scale), "SCALE",
@@ -335,7 +344,7 @@ static struct fulcrum_plot_job job_of(
         .references = {settings->references.items, settings->references.count},
         .machines = settings->machines,
         .more = {settings->more.items, settings->more.count},
-        .breakdown = {.parts = (enum fulcrum_plot_parts)settings->parts,
+        .breakdown = {.parts = fulcrum_breakdowns[settings->parts],
             .scale = (enum fulcrum_row_scale)settings->scale},
         .pareto = settings->pareto,
         .heat = {.metric = settings->metric,

@@ -166,45 +166,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
     struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
     struct fulcrum_error *err);
 
-/*
- * Where the time of a reference's GPU goes, and what other machines make of it.
- *   reference  one that gives gpu_time_frac of its components
- *   machines   presets or files to compare with, separated by commas; "none"
- *   fails      FULCRUM_ERR_UNSUPPORTED (no such reference), as fulcrum_machine_load
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time_data(
-    const struct fulcrum_reference *reference, const char *machines,
-    struct fulcrum_plot_room *room, struct fulcrum_gpu_time_data *out,
-    struct fulcrum_error *err);
-
-/*
- * Components of GPU time and of runs: "components" of `fulcrum memory`.
- *   fails    FULCRUM_ERR_FORMAT (an unknown component, a machine without times)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err);
-
-/* Placements: "parts" of `fulcrum partition`, one placement's next to each other. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_partition_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_partition_data *out, struct fulcrum_error *err);
-
-/*
- * One bar per point of a reference that gives shares like training_frac.
- *   fails    FULCRUM_ERR_UNSUPPORTED (no such reference)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_of_reference(
-    const struct fulcrum_reference *reference, struct fulcrum_plot_room *room,
-    struct fulcrum_stages_data *out, struct fulcrum_error *err);
-
-/*
- * One bar per run of the rows that fulcrum_measure_add_stages adds as "stages".
- *   fails    FULCRUM_ERR_UNSUPPORTED (a run without shares)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_stages_data *out, struct fulcrum_error *err);
 
 /*
  * Measured points and their predictions, of `fulcrum measure`.
@@ -278,47 +239,56 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
     const struct fulcrum_plot_pareto_options *options, struct fulcrum_plot_room *room,
     struct fulcrum_pareto_data *out, struct fulcrum_error *err);
 
-/* Stacked bars from sweeps and predictions. */
-
-enum fulcrum_plot_parts {
-    FULCRUM_PLOT_CYCLE, /* where the time of an actor's cycle goes */
-    FULCRUM_PLOT_WATTS, /* what draws the power behind the plug */
-    FULCRUM_PLOT_GPU,   /* what a GPU is busy with */
-    FULCRUM_PLOT_PARTS
-};
-
-/* "cycle", "watts", "gpu"; NULL beyond the last one. Static. */
-const char *fulcrum_plot_parts_name(int parts);
+/* What charts of stacked bars show. */
 
 struct fulcrum_plot_breakdown_options {
-    enum fulcrum_plot_parts parts;
+    const struct fulcrum_bar_chart *parts; /* one of fulcrum_breakdowns */
     enum fulcrum_row_scale scale;
 };
 
-/* One file: a group of bars. Borrowed. */
-struct fulcrum_plot_breakdown_file {
+/* A sweep or a prediction, which becomes a group of bars. Borrowed. */
+struct fulcrum_plot_file {
     const char *name;
-    const struct fulcrum_plot_rows *rows;
-};
-
-/* At least one. */
-struct fulcrum_plot_breakdown_files {
-    const struct fulcrum_plot_breakdown_file *items;
-    size_t count;
+    struct fulcrum_result *result; /* gets a table of points where it has none */
 };
 
 /*
- * A bar for each point that could run, named after what varies in its file and, of
- * several files, what tells them apart.
- *   room     keeps what `out` borrows
- *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a part below 0),
- *            FULCRUM_ERR_UNSUPPORTED (no point has these parts); the detail names the
- *            file
+ * A row for each point that could run, named after what varies in its file and, of
+ * several files, what tells them apart; one without a name between groups. In these
+ * functions the caller frees `out` with fulcrum_result_free.
+ *   fails    as fulcrum_bar_chart_check; FULCRUM_ERR_UNSUPPORTED (no point has these
+ *            parts); the detail names the file
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_data(
-    const struct fulcrum_plot_breakdown_files *files,
-    const struct fulcrum_plot_breakdown_options *options,
-    struct fulcrum_plot_room *room, struct fulcrum_breakdown_data *out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_result(
+    const struct fulcrum_bar_chart *chart, const struct fulcrum_plot_file *files,
+    size_t count, struct fulcrum_result **out, struct fulcrum_error *err);
+
+/*
+ * Where the time of a reference's GPU goes, and what other machines make of it.
+ *   reference  one that gives gpu_time_frac of its components
+ *   machines   presets or files to compare with, separated by commas; "none"
+ *   fails      FULCRUM_ERR_UNSUPPORTED (no such reference), as fulcrum_machine_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time_result(
+    const struct fulcrum_reference *reference, const char *machines,
+    struct fulcrum_result **out, struct fulcrum_error *err);
+
+/*
+ * One bar per point of a reference that gives shares like training_frac.
+ *   fails    FULCRUM_ERR_UNSUPPORTED (no such reference)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_result(
+    const struct fulcrum_reference *reference, struct fulcrum_result **out,
     struct fulcrum_error *err);
+
+/*
+ * Adds what a chart shows beside the columns of a file: words, and times relative to
+ * the first machine's.
+ *   result   of `fulcrum partition` or `fulcrum memory`
+ *   fails    FULCRUM_ERR_FORMAT (an unknown component, a machine without times)
+ */
+void fulcrum_plot_partition_add(struct fulcrum_result *result);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
 
 #endif

@@ -91,46 +91,84 @@ static enum fulcrum_status predict_reference(
     return fulcrum_validate(job->reference, NULL, &job->validation, err);
 }
 
+/* A chart of stacked bars, from a result, which it frees. */
+static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .chart = bars,
+        .result = result,
+        .as_shares = job->breakdown.scale == FULCRUM_ROW_SHARE};
+    enum fulcrum_status status = plot_save(job, chart, &data, err);
+    fulcrum_result_free(result);
+    return status;
+}
+
+/* A CSV file has one table, whatever its key would be. */
+static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
+    const char *key, struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = NULL;
+    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    if (fulcrum_table_rows(fulcrum_result_table_of(result, key)) +
+            fulcrum_table_rows(fulcrum_result_table_of(result, "rows")) >
+        0) {
+        *out = result;
+        return FULCRUM_OK;
+    }
+    fulcrum_result_free(result);
+    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+        "%s: there is no row in it: nothing to draw", job->source.name);
+}
+
 enum fulcrum_status fulcrum_plot_gpu_time(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_gpu_time_data data;
+    struct fulcrum_result *result = NULL;
     TRY(read_reference(job, err));
-    TRY(fulcrum_plot_gpu_time_data(job->reference,
-        job->machines != NULL ? job->machines : STANDARD_GPUS, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
+    TRY(fulcrum_plot_gpu_time_result(job->reference,
+        job->machines != NULL ? job->machines : STANDARD_GPUS, &result, err));
+    return plot_bars(
+        job, &fulcrum_chart_gpu_time, &fulcrum_bars_published, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_components(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_gpu_time_data data;
-    TRY(read_rows(job, "components", err));
-    TRY(fulcrum_plot_components_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, fulcrum_bars_components.table, &result, err));
+    enum fulcrum_status status = fulcrum_plot_components_add(result, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return fulcrum_fail_in(err, status, job->source.name);
+    }
+    return plot_bars(
+        job, &fulcrum_chart_gpu_time, &fulcrum_bars_components, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_partition(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_partition_data data;
-    TRY(read_rows(job, "parts", err));
-    TRY(fulcrum_plot_partition_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_partition, &data, err);
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, fulcrum_bars_partition.table, &result, err));
+    fulcrum_plot_partition_add(result);
+    return plot_bars(
+        job, &fulcrum_chart_partition, &fulcrum_bars_partition, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_stages_data data;
+    struct fulcrum_result *result = NULL;
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         TRY(read_reference(job, err));
-        TRY(fulcrum_plot_stages_of_reference(job->reference, &job->room, &data, err));
+        TRY(fulcrum_plot_stages_result(job->reference, &result, err));
     } else {
-        TRY(read_rows(job, "stages", err));
-        TRY(fulcrum_plot_stages_data(job->rows, &job->room, &data, err));
+        TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
     }
-    return plot_save(job, &fulcrum_chart_stages, &data, err);
+    return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_parity(
@@ -205,9 +243,6 @@ static enum fulcrum_status complete(const struct fulcrum_plot_job *job,
     } published[] = {{&fulcrum_chart_runtime, FULCRUM_PLOT_RUNTIME},
         {&fulcrum_chart_power, FULCRUM_PLOT_POWER},
         {&fulcrum_chart_sm, FULCRUM_PLOT_SM}};
-    const struct fulcrum_line_chart_data data = {.chart = chart, .result = result};
-    FAIL_IF(!fulcrum_line_chart_has_rows(&data), err, FULCRUM_ERR_FORMAT,
-        "%s: there is no row in it: nothing to draw", job->source.name);
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         if (chart == published[i].chart) {
             return fulcrum_plot_published_add(
@@ -236,7 +271,7 @@ enum fulcrum_status fulcrum_plot_lines(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
-    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    TRY(read_result(job, job->chart->lines->table, &result, err));
     enum fulcrum_status status = complete(job, result, err);
     if (status == FULCRUM_OK) {
         status = draw_lines(job, job->chart, result, err);
@@ -341,72 +376,46 @@ enum fulcrum_status fulcrum_plot_front(
     return plot_save(job, &fulcrum_chart_pareto, &data, err);
 }
 
-/* Files of one breakdown, the source of the job first, and what was read of them. */
-struct fleet {
-    struct fulcrum_plot_source *sources;
-    struct fulcrum_plot_rows **rows;
-    struct fulcrum_plot_breakdown_file *files;
-    size_t count;
-};
-
-/* The first source is the job's own, which closes it. */
-static void fleet_free(struct fleet *fleet)
+static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,
+    struct fulcrum_plot_file *out, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < fleet->count; i++) {
-        fulcrum_plot_rows_free(fleet->rows[i]);
-        if (i > 0) {
-            fulcrum_plot_source_close(&fleet->sources[i]);
-        }
-    }
-}
-
-static enum fulcrum_status fleet_read(const struct fulcrum_plot_job *job,
-    struct fleet *fleet, size_t i, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_source *source = &fleet->sources[i];
-    enum fulcrum_status status = FULCRUM_OK;
-    if (i == 0) {
-        *source = job->source;
-    } else {
-        status = fulcrum_plot_source_open(
-            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, source, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
     FAIL_IF(source->content != FULCRUM_PLOT_SWEEP &&
                 source->content != FULCRUM_PLOT_PREDICTION,
         err, FULCRUM_ERR_UNSUPPORTED, "%s holds %s: a breakdown is drawn from %s or %s",
         source->name, fulcrum_plot_content_words(source->content),
         fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
         fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
-    status = fulcrum_plot_source_rows(source, "points", &fleet->rows[i], err);
-    fleet->files[i] =
-        (struct fulcrum_plot_breakdown_file){source->name, fleet->rows[i]};
-    return status;
+    out->name = source->name;
+    return fulcrum_plot_source_result(source, &out->result, err);
 }
 
+/* Of the source of the job and of the other files. */
 enum fulcrum_status fulcrum_plot_breakdown(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
+    const struct fulcrum_bar_chart *bars = job->breakdown.parts;
     size_t count = job->more.count + 1;
-    struct fleet fleet = {.count = count,
-        .sources = fulcrum_plot_room_take(
-            &job->room, count, sizeof(struct fulcrum_plot_source)),
-        .rows = fulcrum_plot_room_take(
-            &job->room, count, sizeof(struct fulcrum_plot_rows *)),
-        .files = fulcrum_plot_room_take(
-            &job->room, count, sizeof(struct fulcrum_plot_breakdown_file))};
-    struct fulcrum_breakdown_data data;
-    enum fulcrum_status status;
-    for (size_t i = 0; i < count; i++) {
-        TRY_OR_END(fleet_read(job, &fleet, i, err));
+    struct fulcrum_plot_file *files =
+        fulcrum_plot_room_take(&job->room, count, sizeof *files);
+    struct fulcrum_result *result = NULL;
+    enum fulcrum_status status = read_points(&job->source, &files[0], err);
+    for (size_t i = 1; i < count && status == FULCRUM_OK; i++) {
+        struct fulcrum_plot_source source = {.name = NULL};
+        status = fulcrum_plot_source_open(
+            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, &source, err);
+        if (status == FULCRUM_OK) {
+            status = read_points(&source, &files[i], err);
+            fulcrum_plot_source_close(&source);
+        }
     }
-    TRY_OR_END(fulcrum_plot_breakdown_data(
-        &(struct fulcrum_plot_breakdown_files){fleet.files, count}, &job->breakdown,
-        &job->room, &data, err));
-    status = plot_save(job, &fulcrum_chart_breakdown, &data, err);
-end:
-    fleet_free(&fleet);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_breakdown_result(bars, files, count, &result, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = plot_bars(job, &fulcrum_chart_breakdown, bars, result, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_result_free(files[i].result);
+    }
     return status;
 }

@@ -61,18 +61,6 @@ enum fulcrum_status fulcrum_plot_rows_of_json(const struct fulcrum_node *root,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_rows_of_object(const struct fulcrum_node *root,
-    struct fulcrum_plot_rows **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_rows *rows = NULL;
-    TRY(new_rows(1, &rows, err));
-    rows->root = *root;
-    rows->count = 1;
-    rows->items[0] = *root;
-    *out = rows;
-    return FULCRUM_OK;
-}
-
 void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows)
 {
     free(rows);
@@ -185,19 +173,6 @@ enum fulcrum_status fulcrum_plot_rows_interval(const struct fulcrum_plot_rows *r
 {
     char name[120];
     (void)snprintf(name, sizeof name, "%s_lo", column);
-    if (rows->table == NULL && row < rows->count &&
-        fulcrum_node_member(&rows->items[row], name).json == NULL) {
-        /* As a prediction has it: a pair under "intervals", by the name of the output.
-         */
-        struct fulcrum_node all = fulcrum_node_member(&rows->items[row], "intervals");
-        struct fulcrum_node pair = fulcrum_node_member(&all, column);
-        struct fulcrum_node lo = fulcrum_node_element(&pair, 0);
-        struct fulcrum_node hi = fulcrum_node_element(&pair, 1);
-        return fulcrum_node_measured(&lo, &out->lo) &&
-                       fulcrum_node_measured(&hi, &out->hi)
-                   ? FULCRUM_OK
-                   : fulcrum_reader_finish(pair.reader, err);
-    }
     TRY(fulcrum_plot_rows_number(rows, row, name, &out->lo, err));
     (void)snprintf(name, sizeof name, "%s_hi", column);
     return fulcrum_plot_rows_number(rows, row, name, &out->hi, err);

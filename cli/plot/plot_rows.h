@@ -32,11 +32,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_json(
     const struct fulcrum_node *root, const char *key, struct fulcrum_plot_rows **out,
     struct fulcrum_error *err);
 
-/* One row: the members of the document itself. As above but for the array. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_object(
-    const struct fulcrum_node *root, struct fulcrum_plot_rows **out,
-    struct fulcrum_error *err);
-
 /* Accepts NULL. */
 void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows);
 
@@ -72,8 +67,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_number(
     struct fulcrum_error *err);
 
 /*
- * The interval of a column: the cells "COLUMN_lo" and "COLUMN_hi", or those that a
- * prediction has together under "intervals". NAN where there is none.
+ * The interval of a column: the cells "COLUMN_lo" and "COLUMN_hi". NAN where there is
+ * none.
  *   fails    as above
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_interval(

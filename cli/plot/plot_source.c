@@ -388,8 +388,5 @@ enum fulcrum_status fulcrum_plot_source_rows(struct fulcrum_plot_source *source,
         return fulcrum_plot_rows_of_table(source->table, out, err);
     }
     struct fulcrum_node root = fulcrum_node_root(&source->reader, source->document);
-    if (source->content == FULCRUM_PLOT_PREDICTION) {
-        return fulcrum_plot_rows_of_object(&root, out, err);
-    }
     return fulcrum_plot_rows_of_json(&root, key, out, err);
 }

@@ -82,8 +82,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
 
 /*
- * The rows under `key`; a table has but one set of rows, a prediction but one row.
- * Borrow from the source.
+ * The rows under `key`; a table has but one set of rows. Borrow from the source.
  *   fails    as fulcrum_plot_rows_of_json
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(

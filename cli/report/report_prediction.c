@@ -228,7 +228,7 @@ static enum fulcrum_status write_time(struct fulcrum_report_job *job,
         .draw = fulcrum_plot_breakdown,
         .height_pt = 360.0,
         .narrow_height_pt = 400.0,
-        .breakdown = {FULCRUM_PLOT_CYCLE, FULCRUM_ROW_SHARE},
+        .breakdown = {&fulcrum_bars_cycle, FULCRUM_ROW_SHARE},
     };
     struct fulcrum_report_replies *sweeps =
         fulcrum_report_replies_of(machine, "actors");

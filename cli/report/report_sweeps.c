@@ -361,7 +361,7 @@ static enum fulcrum_status write_power(struct fulcrum_report_job *job,
         .draw = fulcrum_plot_breakdown,
         .height_pt = 360.0,
         .narrow_height_pt = 400.0,
-        .breakdown = {FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT},
+        .breakdown = {&fulcrum_bars_watts, FULCRUM_ROW_AMOUNT},
     };
     struct fulcrum_report_replies *sweeps =
         fulcrum_report_replies_of(machine, "actors");

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plots/chart/rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,30 +57,51 @@ struct fulcrum_row *fulcrum_rows_begin(
     return fulcrum_canvas_room(canvas, count, sizeof(struct fulcrum_row));
 }
 
-/* Smaller shares would be labelled 0 %. */
-#define LABEL_FROM 0.005
+/* Between pieces that are apart, of the axis. */
+static const double apart_frac = 0.004;
+
+/* Shares read off figures one by one need not add up to exactly 1. */
+static const double turns_from = 1.1;
+
+/*
+ * Smaller shares would be labelled 0 %; of narrow pieces in the lower half, or of many
+ * equal ones, labels would stand over others.
+ */
+static double label_from(const struct fulcrum_row_part *part)
+{
+    return part->is_apart ? 0.1 : part->half == FULCRUM_ROW_LOWER ? 0.12 : 0.005;
+}
 
 double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part *parts,
     size_t count, enum fulcrum_row_scale scale)
 {
+    const double top = 0.2;
+    const double bottom = scale == FULCRUM_ROW_OF_ONE ? 0.86 : 0.78;
     double whole = 0.0;
     for (size_t k = 0; k < count; k++) {
         whole += parts[k].size;
     }
-    double unit = scale == FULCRUM_ROW_SHARE && whole > 0.0 ? whole : 1.0;
+    bool takes_turns = scale == FULCRUM_ROW_OF_ONE && whole > turns_from;
+    bool is_scaled = takes_turns || (scale == FULCRUM_ROW_SHARE && whole > 0.0);
+    double unit = is_scaled ? whole : 1.0;
     double at = 0.0;
     for (size_t k = 0; k < count && row->bar_count < FULCRUM_ROW_BARS_MAX; k++) {
+        const struct fulcrum_row_part *part = &parts[k];
+        double width = part->size / unit;
+        double share =
+            part->size / (scale == FULCRUM_ROW_OF_ONE ? 1.0 : fmax(whole, DBL_MIN));
         struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
-        *bar = (struct fulcrum_row_bar){.lo = at / unit,
-            .hi = (at + parts[k].size) / unit,
-            .top_frac = 0.2,
-            .bottom_frac = 0.78,
-            .rgb = parts[k].rgb};
-        if (whole > 0.0 && parts[k].size >= LABEL_FROM * whole) {
-            (void)snprintf(
-                bar->text, sizeof bar->text, "%.0f %%", 100.0 * parts[k].size / whole);
+        *bar = (struct fulcrum_row_bar){.lo = at,
+            .hi = at + (part->is_apart ? fmax(width - apart_frac, 0.3 * width) : width),
+            .top_frac = part->half == FULCRUM_ROW_LOWER ? 0.5 * (top + bottom) : top,
+            .bottom_frac =
+                part->half == FULCRUM_ROW_UPPER ? 0.5 * (top + bottom) : bottom,
+            .rgb = part->rgb,
+            .opacity = part->opacity};
+        if (!takes_turns && share >= label_from(part)) {
+            (void)snprintf(bar->text, sizeof bar->text, "%.0f %%", 100.0 * share);
         }
-        at += parts[k].size;
+        at += width;
     }
     return whole;
 }

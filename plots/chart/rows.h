@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PLOTS_CHART_ROWS_H
 #define FULCRUM_PLOTS_CHART_ROWS_H
 
+#include <stdbool.h>
+
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
@@ -39,16 +41,24 @@ struct fulcrum_row {
     struct fulcrum_row_mark marks[FULCRUM_ROW_MARKS_MAX];
 };
 
+/* Where in a bar's height. */
+enum fulcrum_row_half { FULCRUM_ROW_FULL, FULCRUM_ROW_UPPER, FULCRUM_ROW_LOWER };
+
 /* One of several things that add up. */
 struct fulcrum_row_part {
     double size; /* >= 0 */
     unsigned rgb;
+    double opacity; /* 0 means 1 */
+    enum fulcrum_row_half half;
+    bool is_apart; /* a gap to the next one: equal neighbours must be told apart */
 };
 
 /* How long a bar of stacked parts is. */
 enum fulcrum_row_scale {
     FULCRUM_ROW_AMOUNT, /* as long as its parts together */
-    FULCRUM_ROW_SHARE   /* 1, whatever that is; nothing where they are 0 */
+    FULCRUM_ROW_SHARE,  /* 1, whatever that is; nothing where they are 0 */
+    /* Parts are shares of 1; where they are far more than that they take turns. */
+    FULCRUM_ROW_OF_ONE
 };
 
 /*

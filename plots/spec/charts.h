@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-#include "model/stage_kind.h"
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 #include "plots/chart/rows.h"
+#include "plots/spec/bar_chart.h"
 #include "plots/spec/line_chart.h"
 
 /* NULL-terminated, in the order of `fulcrum list charts`. Static. */
@@ -16,41 +16,6 @@ const struct fulcrum_chart *const *fulcrum_charts(void);
 
 /* NULL if there is none of that name. */
 const struct fulcrum_chart *fulcrum_chart_find(const char *name);
-
-/* chart_breakdown: what adds up to a whole, side by side for many designs. */
-
-enum { FULCRUM_BREAKDOWN_PARTS_MAX = 6 };
-
-/* One bar. Borrowed. */
-struct fulcrum_breakdown_row {
-    const char *name; /* "": an empty row, which sets groups apart */
-    const char *text; /* right of the bar, such as its rate; may be NULL */
-    double parts[FULCRUM_BREAKDOWN_PARTS_MAX]; /* >= 0 */
-    /* Interval of their sum, drawn where bars are as long as that; NAN: none. */
-    double lo;
-    double hi;
-};
-
-struct fulcrum_breakdown_data {
-    struct fulcrum_chart_text text;
-    const char *title; /* of the panel */
-    const char *x_label;
-    const char *unit; /* of the parts; NULL for none */
-    enum fulcrum_row_scale scale;
-    const char *interval_name; /* in the legend; NULL: no interval is drawn */
-    const char *part_names[FULCRUM_BREAKDOWN_PARTS_MAX];
-    size_t part_styles[FULCRUM_BREAKDOWN_PARTS_MAX]; /* of canvas.h */
-    size_t part_count; /* at most FULCRUM_BREAKDOWN_PARTS_MAX */
-    const struct fulcrum_breakdown_row *rows;
-    size_t count; /* where they are more than find a place, some at equal distances */
-};
-
-/*
- * Static.
- *   fails    also FULCRUM_ERR_RANGE (a part that is negative or not finite, too many
- *            parts)
- */
-extern const struct fulcrum_chart fulcrum_chart_breakdown;
 
 /* chart_calibration: what was measured on one machine, and what was fitted to it. */
 
@@ -91,37 +56,6 @@ struct fulcrum_calibration_data {
 /* Static. */
 extern const struct fulcrum_chart fulcrum_chart_calibration;
 
-/* chart_gpu_time: where a GPU's time goes, on this GPU and on others. */
-
-enum { FULCRUM_GPU_TIME_PARTS = 7 };
-
-/* One bar: parts of the time for the same work, 1 being all of the first bar. */
-struct fulcrum_gpu_time_row {
-    const char *name;
-    double parts[FULCRUM_GPU_TIME_PARTS]; /* >= 0; those without a name are 0 */
-    double lo;                            /* interval of the whole; NAN: none */
-    double hi;
-};
-
-struct fulcrum_gpu_time_data {
-    struct fulcrum_chart_text text;
-    const char *part_names[FULCRUM_GPU_TIME_PARTS]; /* NULL: not in the legend */
-    const char *x_label;
-    const char *interval_name;
-    const struct fulcrum_gpu_time_row *rows;
-    size_t count;
-    /* A second panel below: the same parts of whole runs; run_count 0: none. */
-    const char *run_title;
-    const char *run_x_label;
-    const struct fulcrum_gpu_time_row *runs;
-    size_t run_count;
-};
-
-/*
- * Figure 2 of Inci et al. 2020, and what becomes of it elsewhere. Static.
- *   fails    also FULCRUM_ERR_RANGE (a part that is negative or not finite)
- */
-extern const struct fulcrum_chart fulcrum_chart_gpu_time;
 
 /* chart_heat: one metric over two fields, with contours and machines at their place. */
 
@@ -239,6 +173,24 @@ extern const struct fulcrum_chart fulcrum_chart_sm_time;
 /* Of benchmarks, so not in that table either. */
 extern const struct fulcrum_chart fulcrum_chart_cost;
 
+/* bar_charts: data are struct fulcrum_bar_chart_data. Static. */
+
+extern const struct fulcrum_chart fulcrum_chart_breakdown;
+extern const struct fulcrum_chart fulcrum_chart_gpu_time;
+extern const struct fulcrum_chart fulcrum_chart_stages;
+extern const struct fulcrum_chart fulcrum_chart_partition;
+
+/* Breakdowns: an actor's cycle, the power behind the plug, a GPU's time. */
+extern const struct fulcrum_bar_chart fulcrum_bars_cycle;
+extern const struct fulcrum_bar_chart fulcrum_bars_watts;
+extern const struct fulcrum_bar_chart fulcrum_bars_gpu;
+extern const struct fulcrum_bar_chart *const fulcrum_breakdowns[]; /* ends with NULL */
+/* GPU time: of machines and their runs; as published, and what others make of it. */
+extern const struct fulcrum_bar_chart fulcrum_bars_components;
+extern const struct fulcrum_bar_chart fulcrum_bars_published;
+extern const struct fulcrum_bar_chart fulcrum_bars_stages;
+extern const struct fulcrum_bar_chart fulcrum_bars_partition;
+
 /* chart_pareto: points that no other beats, and those that are beaten. */
 
 /* A metric along an axis. */
@@ -301,45 +253,6 @@ struct fulcrum_parity_data {
  */
 extern const struct fulcrum_chart fulcrum_chart_parity;
 
-/* chart_partition: what runs on which share of a GPU, and what that gains. */
-
-enum { FULCRUM_PARTITION_PARTS_MAX = 16, FULCRUM_PARTITION_KINDS_MAX = 8 };
-
-/* Equal instances side by side. */
-struct fulcrum_partition_part {
-    size_t kind;      /* which stages, an index of the data's kinds */
-    double instances; /* whole, 1 or more */
-    double sm_frac;   /* of each; together 1 at most, but for processes by turns */
-    double busy_frac; /* 0 to 1: drawn paler where they wait */
-};
-
-/* One placement. */
-struct fulcrum_partition_bar {
-    const char *name;
-    size_t part_count;
-    struct fulcrum_partition_part parts[FULCRUM_PARTITION_PARTS_MAX];
-    bool takes_turns;   /* every instance has the whole GPU, one at a time */
-    double steps_per_s; /* NAN: cannot run, and no bar */
-    double speedup;
-    double speedup_lo; /* NAN: no interval */
-    double speedup_hi;
-};
-
-struct fulcrum_partition_data {
-    struct fulcrum_chart_text text;
-    const char
-        *kinds[FULCRUM_PARTITION_KINDS_MAX]; /* "simulation + agent"; NULL: none */
-    const struct fulcrum_partition_bar *bars;
-    size_t count;
-};
-
-/*
- * Shares of one GPU by placement, above the gain of each. Static.
- *   fails    also FULCRUM_ERR_RANGE (a share outside [0, 1], a kind or a number of
- *            instances that there is not)
- */
-extern const struct fulcrum_chart fulcrum_chart_partition;
-
 /* chart_posterior: what a fit left of each prior, and the figures it was fitted to. */
 
 /* In prior standard deviations from the prior's centre, on its scale; NAN: not known.
@@ -377,31 +290,6 @@ struct fulcrum_posterior_data {
 
 /* Static. */
 extern const struct fulcrum_chart fulcrum_chart_posterior;
-
-/* chart_stages: which stages the wall time of runs goes to, and on what. */
-
-/* One bar: shares of the wall time of one run. */
-struct fulcrum_stages_row {
-    const char *name;
-    const char *text; /* right of the bar, such as its rate; may be NULL */
-    /* >= 0; of shares whose CPU and GPU are not told apart all is CPU_ONLY. */
-    double share_frac[FULCRUM_STAGE_WORK_COUNT][FULCRUM_STAGE_WHERE_COUNT];
-    double idle_frac;
-    bool is_split; /* by CPU and GPU */
-};
-
-struct fulcrum_stages_data {
-    struct fulcrum_chart_text text;
-    const struct fulcrum_stages_row *rows;
-    size_t count;
-};
-
-/*
- * Figures 4, 5 and 7 of RL-Scope (Gleeson et al. 2021), of any run. Static.
- *   fails    also FULCRUM_ERR_RANGE (a share that is negative or not finite, shares
- *            that make more than 1.1)
- */
-extern const struct fulcrum_chart fulcrum_chart_stages;
 
 /* chart_tornado: what each number does to a prediction, alone and with the others. */
 

@@ -104,11 +104,6 @@ static const struct fulcrum_table *table_of(
     return table != NULL ? table : fulcrum_result_table_of(result, "rows");
 }
 
-bool fulcrum_line_chart_has_rows(const struct fulcrum_line_chart_data *data)
-{
-    return fulcrum_table_rows(table_of(data->result, data->chart->lines->table)) > 0;
-}
-
 static bool varies(const struct fulcrum_table *table, const char *column)
 {
     struct fulcrum_cell first = fulcrum_table_at(table, 0, column);

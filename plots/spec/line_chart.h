@@ -95,9 +95,6 @@ struct fulcrum_line_chart_data {
     const struct fulcrum_result *result;
 };
 
-/* Whether there is anything to draw. */
-bool fulcrum_line_chart_has_rows(const struct fulcrum_line_chart_data *data);
-
 /*
  *   fails    FULCRUM_ERR_FORMAT (no such column, a text among its numbers, two points at
  *            one x), FULCRUM_ERR_RANGE (more lines than a chart holds)

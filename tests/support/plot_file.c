@@ -24,6 +24,18 @@ void plot_file_open(
     CU_ASSERT_EQUAL_FATAL(plot_file_try(out, name, text, key, NULL), FULCRUM_OK);
 }
 
+void plot_file_result(struct plot_file *out, const char *name, const char *text,
+    struct fulcrum_result **result)
+{
+    *out = (struct plot_file){.scratch = scratch_new()};
+    out->path = scratch_write(&out->scratch, name, text);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_open(out->path, FULCRUM_PLOT_CONTENTS, &out->source, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_result(&out->source, result, NULL), FULCRUM_OK);
+}
+
 void plot_file_close(struct plot_file *file)
 {
     fulcrum_plot_rows_free(file->rows);

@@ -28,6 +28,10 @@ enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
 void plot_file_open(
     struct plot_file *out, const char *name, const char *text, const char *key);
 
+/* The same, with all that the file holds as a result, which the caller frees. */
+void plot_file_result(struct plot_file *out, const char *name, const char *text,
+    struct fulcrum_result **result);
+
 void plot_file_close(struct plot_file *file);
 
 /* Memory of the chart data at hand, without words; one for all tests of a program. */

@@ -10,6 +10,7 @@
 #include "cli/plot/plot_data.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 /* Ten seconds: 4 of simulation, 3 of inference of which 2 with a GPU, 3 idle. */
 static struct fulcrum_stage_times ten_seconds(void)
@@ -210,18 +211,26 @@ static void test_json_reads_back_into_a_chart(void)
     expect(text, "\"recordings\": [");
     expect(text, "\"sm_active_frac\": null");
     expect(text, "\"cost_upper_frac\": 0.034");
+    static const struct {
+        const char *words;
+        size_t count;
+    } cases[] = {{"8 actors", 1}, {"10 %", 1}, {"15 %", 1}, {"5 %", 2 /* and 15 % */},
+        {"40 %", 1}, {"30 %", 1}, {"no stage: all wait", 1}, {"upper half", 1},
+        {"replay", 0}};
     struct plot_file file;
-    struct fulcrum_stages_data data;
-    plot_file_open(&file, "measured.json", text, "stages");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_data(file.rows, plot_file_room(), &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.count, 1);
-    const double *inference = data.rows[0].share_frac[FULCRUM_STAGE_INFERENCE];
-    suite_assert_close("cpu", inference[FULCRUM_STAGE_CPU_ONLY], 0.1, 1e-12);
-    suite_assert_close("gpu", inference[FULCRUM_STAGE_GPU_ONLY], 0.05, 1e-12);
-    suite_assert_close("both", inference[FULCRUM_STAGE_CPU_AND_GPU], 0.15, 1e-12);
-    suite_assert_close("idle", data.rows[0].idle_frac, 0.3, 1e-12);
-    fulcrum_plot_room_clear(plot_file_room());
+    struct fulcrum_result *result = NULL;
+    struct fulcrum_canvas *canvas = NULL;
+    plot_file_result(&file, "measured.json", text, &result);
+    const struct fulcrum_bar_chart_data data = {
+        .chart = &fulcrum_bars_stages, .result = result};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
+    }
+    fulcrum_canvas_free(canvas);
+    fulcrum_result_free(result);
     plot_file_close(&file);
     free(text);
 }

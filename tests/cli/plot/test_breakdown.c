@@ -24,7 +24,8 @@ static struct fulcrum_canvas *new_canvas(double height_pt)
 
 static void test_stack_is_as_long_as_its_parts(void)
 {
-    const struct fulcrum_row_part parts[] = {{2.0, 1}, {0.0, 2}, {6.0, 3}};
+    const struct fulcrum_row_part parts[] = {
+        {.size = 2.0, .rgb = 1}, {.size = 0.0, .rgb = 2}, {.size = 6.0, .rgb = 3}};
     struct fulcrum_row row = {.name = "a"};
     suite_assert_close(
         "whole", fulcrum_row_stack(&row, parts, 3, FULCRUM_ROW_AMOUNT), 8.0, 1e-12);
@@ -37,29 +38,76 @@ static void test_stack_is_as_long_as_its_parts(void)
     (void)fulcrum_row_stack(&share, parts, 3, FULCRUM_ROW_SHARE);
     suite_assert_close("begin", share.bars[2].lo, 0.25, 1e-12);
     suite_assert_close("end", share.bars[2].hi, 1.0, 1e-12);
-    const struct fulcrum_row_part none[] = {{0.0, 1}};
+    const struct fulcrum_row_part none[] = {{.size = 0.0, .rgb = 1}};
     struct fulcrum_row empty = {.name = "a"};
     (void)fulcrum_row_stack(&empty, none, 1, FULCRUM_ROW_SHARE);
     CU_ASSERT_EQUAL(empty.bars[0].hi, 0.0);
 }
 
+/* Shares of 1 are labelled as they are; where they take turns they are not. */
+static void test_shares_of_one_may_take_turns(void)
+{
+    const struct fulcrum_row_part parts[] = {
+        {.size = 0.5, .half = FULCRUM_ROW_UPPER}, {.size = 0.2, .is_apart = true}};
+    const struct fulcrum_row_part turns[] = {{.size = 1.0}, {.size = 1.0}};
+    struct fulcrum_row row = {.name = "a"};
+    struct fulcrum_row taken = {.name = "b"};
+    (void)fulcrum_row_stack(&row, parts, 2, FULCRUM_ROW_OF_ONE);
+    CU_ASSERT_STRING_EQUAL(row.bars[0].text, "50 %");
+    CU_ASSERT_STRING_EQUAL(row.bars[1].text, "20 %");
+    CU_ASSERT(row.bars[0].bottom_frac < row.bars[1].bottom_frac);
+    CU_ASSERT(row.bars[1].hi < 0.7 && row.bars[1].hi > 0.69);
+    (void)fulcrum_row_stack(&taken, turns, 2, FULCRUM_ROW_OF_ONE);
+    suite_assert_close("end", taken.bars[1].hi, 1.0, 1e-12);
+    CU_ASSERT_STRING_EQUAL(taken.bars[0].text, "");
+}
+
+/* A chart of three parts. */
+static const struct fulcrum_bar_chart three_parts = {.table = "points",
+    .parts = {{"a", "first", 0}, {"b", "second", 1}, {"c", "third", 2}},
+    .interval_name = "the interval",
+    .is_sweep = true,
+    .panels = {{.title = "a cycle",
+        .x_label = "time",
+        .names = {"name"},
+        .text = "text",
+        .unit = "s",
+        .interval = "whole"}}};
+
+/* One bar: its first and third part, the ends of the whole. */
+static void add_bar(
+    struct fulcrum_table *table, const char *name, double a, double c, double lo)
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", NULL, name);
+    fulcrum_table_text(table, "text", NULL, "5 apples");
+    fulcrum_table_number(table, "a", NULL, a);
+    fulcrum_table_number(table, "b", NULL, 0.0);
+    fulcrum_table_number(table, "c", NULL, c);
+    fulcrum_table_estimate(table, "whole", NULL, a + c, lo, 3.0 * (a + c));
+}
+
+static enum fulcrum_status draw_on(struct fulcrum_canvas *canvas,
+    struct fulcrum_result *result, bool as_shares, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .chart = &three_parts, .result = result, .as_shares = as_shares};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, err);
+    fulcrum_result_free(result);
+    return status;
+}
+
 static void test_only_parts_that_there_are_are_explained(void)
 {
-    const struct fulcrum_breakdown_row rows[] = {
-        {.name = "one", .text = "5 ms", .parts = {3.0, 0.0, 1.0}},
-        {.name = "two", .text = "6 ms", .parts = {2.0, 0.0, 6.0}}};
-    const struct fulcrum_breakdown_data data = {.title = "a cycle",
-        .x_label = "time",
-        .part_names = {"first", "second", "third"},
-        .part_styles = {0, 1, 2},
-        .part_count = 3,
-        .rows = rows,
-        .count = 2};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    add_bar(table, "one", 3.0, 1.0, NAN);
+    add_bar(table, "two", 2.0, 6.0, NAN);
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL), FULCRUM_OK);
-    static const char *const words[] = {
-        "first", "third", "one", "two", "5 ms", "a cycle", "time"};
+    CU_ASSERT_EQUAL(draw_on(canvas, result, false, NULL), FULCRUM_OK);
+    static const char *const words[] = {"first", "third", "one", "two", "4 s, 5 apples",
+        "8 s, 5 apples", "a cycle", "time"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
     }
@@ -72,30 +120,18 @@ static void test_only_parts_that_there_are_are_explained(void)
 /* Drawn and explained where bars are as long as their wholes, and only there. */
 static void test_intervals_are_shown_where_lengths_are_amounts(void)
 {
-    const struct fulcrum_breakdown_row rows[] = {
-        {.name = "one", .parts = {3.0}, .lo = 2.0, .hi = 9.0},
-        {.name = "two", .parts = {4.0}, .lo = NAN, .hi = NAN}};
-    struct fulcrum_breakdown_data data = {.title = "t",
-        .unit = "s",
-        .interval_name = "the interval",
-        .part_names = {"p"},
-        .part_count = 1,
-        .rows = rows,
-        .count = 2};
     static const struct {
-        enum fulcrum_row_scale scale;
-        size_t first;
+        bool as_shares;
+        double lo;
         size_t explained;
-    } cases[] = {{FULCRUM_ROW_AMOUNT, 0, 1}, {FULCRUM_ROW_AMOUNT, 1, 0},
-        {FULCRUM_ROW_SHARE, 0, 0}};
+    } cases[] = {{false, 2.0, 1}, {false, NAN, 0}, {true, 2.0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+        add_bar(table, "one", 3.0, 0.0, cases[i].lo);
+        add_bar(table, "two", 4.0, 0.0, NAN);
         struct fulcrum_canvas *canvas = new_canvas(480.0);
-        data.scale = cases[i].scale;
-        data.rows = rows + cases[i].first;
-        data.count = 2 - cases[i].first;
-        CU_ASSERT_EQUAL(
-            fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL),
-            FULCRUM_OK);
+        CU_ASSERT_EQUAL(draw_on(canvas, result, cases[i].as_shares, NULL), FULCRUM_OK);
         CU_ASSERT_EQUAL(count_texts(canvas, "the interval"), cases[i].explained);
         /* The axis reaches as far as the interval does. */
         CU_ASSERT_EQUAL(count_texts(canvas, "8 s") > 0, cases[i].explained == 1);
@@ -106,21 +142,15 @@ static void test_intervals_are_shown_where_lengths_are_amounts(void)
 /* Of more rows than there is room for, the first and the last are among those shown. */
 static void test_many_rows_are_thinned_evenly(void)
 {
-    enum { ROWS = 500 };
-    static struct fulcrum_breakdown_row rows[ROWS];
-    static char names[ROWS][16];
-    for (size_t i = 0; i < ROWS; i++) {
-        (void)snprintf(names[i], sizeof names[i], "row %zu.", i);
-        rows[i] = (struct fulcrum_breakdown_row){.name = names[i], .parts = {1.0}};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < 500; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "row %zu.", i);
+        add_bar(table, name, 1.0, 0.0, NAN);
     }
-    const struct fulcrum_breakdown_data data = {.title = "t",
-        .part_names = {"p"},
-        .part_count = 1,
-        .rows = rows,
-        .count = ROWS};
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(draw_on(canvas, result, false, NULL), FULCRUM_OK);
     size_t shown = count_texts(canvas, "row ");
     char finding[40];
     (void)snprintf(finding, sizeof finding, "%zu of 500 points", shown);
@@ -132,48 +162,53 @@ static void test_many_rows_are_thinned_evenly(void)
     fulcrum_canvas_free(canvas);
 }
 
+/* What is not known leaves a row without a bar; what cannot be is refused. */
 static void test_odd_parts_are_refused(void)
 {
-    static const double odd[] = {-0.1, NAN, INFINITY};
-    struct fulcrum_canvas *canvas = new_canvas(480.0);
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        const struct fulcrum_breakdown_row row = {
-            .name = "odd", .parts = {1.0, odd[i]}};
-        const struct fulcrum_breakdown_data data = {
-            .part_names = {"fine", "bad"}, .part_count = 2, .rows = &row, .count = 1};
+    static const struct {
+        double part;
+        enum fulcrum_status status;
+        size_t shown;
+    } cases[] = {{-0.1, FULCRUM_ERR_RANGE, 0}, {INFINITY, FULCRUM_ERR_RANGE, 0},
+        {NAN, FULCRUM_OK, 0}, {0.1, FULCRUM_OK, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
         struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_canvas *canvas = new_canvas(480.0);
+        add_bar(table, "fine", 1.0, 1.0, NAN);
+        add_bar(table, "odd", 1.0, cases[i].part, NAN);
+        CU_ASSERT_EQUAL(draw_on(canvas, result, false, &err), cases[i].status);
         CU_ASSERT_EQUAL(
-            fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, &err),
-            FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "bad of odd"));
+            strstr(err.detail, "row 2: c is ") != NULL, cases[i].status != FULCRUM_OK);
+        CU_ASSERT_EQUAL(count_texts(canvas, "odd"), cases[i].shown);
+        fulcrum_canvas_free(canvas);
     }
-    const struct fulcrum_breakdown_data many = {
-        .part_count = FULCRUM_BREAKDOWN_PARTS_MAX + 1};
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &many, NULL),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
 }
 
 /* Files with their sources open. */
 struct opened {
     struct plot_file sources[FILES_MOST];
-    struct fulcrum_plot_breakdown_file files[FILES_MOST];
+    struct fulcrum_plot_file files[FILES_MOST];
     size_t count;
+    struct fulcrum_result *result; /* of all of them */
 };
 
 static void open_one(struct opened *opened, const char *file, const char *text)
 {
     size_t i = opened->count++;
-    plot_file_open(&opened->sources[i], file, text, "points");
-    opened->files[i] =
-        (struct fulcrum_plot_breakdown_file){file, opened->sources[i].rows};
+    struct plot_file *source = &opened->sources[i];
+    opened->files[i].name = file;
+    plot_file_result(source, file, text, &opened->files[i].result);
 }
 
 static void close_all(struct opened *opened)
 {
     for (size_t i = 0; i < opened->count; i++) {
+        fulcrum_result_free(opened->files[i].result);
         plot_file_close(&opened->sources[i]);
     }
+    fulcrum_result_free(opened->result);
 }
 
 #define HEAD                                                                           \
@@ -189,35 +224,51 @@ static const char two_points[] =
 static const char one_point[] =
     HEAD "large,w,64,9000,0.001,0.001,0.002,0,70,300,,0.1,0.2,guessed; far,ok\n";
 
-static struct fulcrum_breakdown_data broken_down(const struct opened *opened,
-    enum fulcrum_plot_parts parts, enum fulcrum_row_scale scale)
+/* The rows of the chart, which takes them. */
+static const struct fulcrum_table *broken_down(
+    struct opened *opened, const struct fulcrum_bar_chart *chart)
 {
-    struct fulcrum_breakdown_data data;
-    const struct fulcrum_plot_breakdown_options options = {parts, scale};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_breakdown_data(
-            &(struct fulcrum_plot_breakdown_files){opened->files, opened->count},
-            &options, plot_file_room(), &data, NULL),
+    fulcrum_result_free(opened->result);
+    opened->result = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_breakdown_result(chart, opened->files,
+                              opened->count, &opened->result, NULL),
         FULCRUM_OK);
-    return data;
+    const struct fulcrum_bar_chart_data data = {
+        .chart = chart, .result = opened->result};
+    CU_ASSERT_EQUAL(fulcrum_bar_chart_check(&data, NULL), FULCRUM_OK);
+    return fulcrum_bar_chart_table(chart, opened->result);
+}
+
+/* How often the chart says something. */
+static size_t says(const struct opened *opened, const struct fulcrum_bar_chart *chart,
+    bool as_shares, const char *words)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .chart = chart, .result = opened->result, .as_shares = as_shares};
+    struct fulcrum_canvas *canvas = new_canvas(480.0);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL), FULCRUM_OK);
+    size_t count = count_texts(canvas, words);
+    fulcrum_canvas_free(canvas);
+    return count;
 }
 
 static void test_points_of_a_sweep_are_bars(void)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
-    struct fulcrum_breakdown_data data =
-        broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
-    CU_ASSERT_EQUAL_FATAL(data.count, 2);
-    CU_ASSERT_EQUAL(data.part_count, 4);
-    CU_ASSERT_STRING_EQUAL(data.rows[0].name, "1 actor");
-    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "64 actors");
-    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "10 ms, 100 steps/s");
-    suite_assert_close("GPU", data.rows[0].parts[2], 0.003, 1e-12);
-    CU_ASSERT_STRING_EQUAL(data.text.title, "w on small");
+    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_cycle);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 2);
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "name").text, "1 actor");
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "name").text, "64 actors");
+    suite_assert_close(
+        "GPU", fulcrum_table_at(rows, 0, "gpu_residence_s").number, 0.003, 1e-12);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "10 ms, 100 steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "30 %"), 1);
     CU_ASSERT_STRING_EQUAL(
-        data.text.footnote, "guessed; two.csv: 1 of 3 points cannot run");
-    fulcrum_plot_room_clear(plot_file_room());
+        fulcrum_result_text_of(opened.result, "title"), "w on small");
+    CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(opened.result, "footnote"),
+        "guessed; two.csv: 1 of 3 points cannot run");
     close_all(&opened);
 }
 
@@ -225,19 +276,17 @@ static void test_the_rest_is_what_is_left(void)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
-    struct fulcrum_breakdown_data data =
-        broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_SHARE);
-    CU_ASSERT_EQUAL(data.part_count, 3);
-    suite_assert_close("rest", data.rows[0].parts[2], 50.0, 1e-12);
-    suite_assert_close("rest", data.rows[1].parts[2], 40.0, 1e-12);
-    CU_ASSERT_STRING_EQUAL(data.rows[1].text, "300 W, 5k steps/s");
-    CU_ASSERT_EQUAL(data.scale, FULCRUM_ROW_SHARE);
-    fulcrum_plot_room_clear(plot_file_room());
+    (void)broken_down(&opened, &fulcrum_bars_watts);
+    /* 50 W of 200 W, 40 W of 300 W. */
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "300 W, 5k steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "25 %"), 2);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "13 %"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "share of the whole"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, false, "share of the whole"), 0);
     /* Rounding leaves no time below 0. */
-    data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    suite_assert_close("idle", data.rows[0].parts[2], 0.5, 1e-12);
-    CU_ASSERT(data.rows[1].parts[2] >= 0.0 && data.rows[1].parts[2] < 1e-9);
-    fulcrum_plot_room_clear(plot_file_room());
+    (void)broken_down(&opened, &fulcrum_bars_gpu);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "50 %"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "60 %"), 1);
     close_all(&opened);
 }
 
@@ -247,18 +296,17 @@ static void test_files_are_groups(void)
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
     open_one(&opened, "one.csv", one_point);
-    struct fulcrum_breakdown_data data =
-        broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
+    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_cycle);
     static const char *const names[] = {
         "small, 1 actor", "small, 64 actors", "", "large"};
-    CU_ASSERT_EQUAL_FATAL(data.count, 4);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 4);
     for (size_t i = 0; i < 4; i++) {
-        CU_ASSERT_STRING_EQUAL(data.rows[i].name, names[i]);
+        CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, i, "name").text, names[i]);
     }
-    CU_ASSERT_STRING_EQUAL(data.text.title, "w");
-    CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "guessed"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "far"));
-    fulcrum_plot_room_clear(plot_file_room());
+    CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(opened.result, "title"), "w");
+    const char *footnote = fulcrum_result_text_of(opened.result, "footnote");
+    CU_ASSERT_PTR_NOT_NULL(strstr(footnote, "guessed"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(footnote, "far"));
     close_all(&opened);
 }
 
@@ -269,25 +317,26 @@ static void test_files_are_groups(void)
     "2,100,80,125,0.01,0.005,0.004,0.001,50,100,200,180,300,0.2,0.3\n"                 \
     "4,100,,,0.02,0.01,0.008,0.002,50,100,200,,,0.2,0.3\n"
 
-/* Little's law: two actors at 100 steps/s have cycles of 20 ms, at 125 of 16 ms. */
+/*
+ * Little's law: two actors at 100 steps/s have cycles of 20 ms, at 80 of 25 ms; all of
+ * a GPU's time is all of it. Axes reach as far as intervals do.
+ */
 static void test_the_interval_is_that_of_the_whole(void)
 {
+    static const char slow[] = "30 ms";
+    static const struct {
+        const struct fulcrum_bar_chart *chart;
+        const char *tick; /* beyond all wholes: 40 ms, 200 W */
+        size_t reaches;
+    } cases[] = {{&fulcrum_bars_cycle, "50 ms", 0}, {&fulcrum_bars_cycle, slow, 1},
+        {&fulcrum_bars_watts, "300 W", 1}, {&fulcrum_bars_gpu, "interval", 0}};
     struct opened opened = {.count = 0};
     open_one(&opened, "ends.csv", WITH_ENDS);
-    struct fulcrum_breakdown_data data =
-        broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
-    suite_assert_close("fast", data.rows[0].lo, 2.0 / 125.0, 1e-12);
-    suite_assert_close("slow", data.rows[0].hi, 2.0 / 80.0, 1e-12);
-    CU_ASSERT(isnan(data.rows[1].lo) && isnan(data.rows[1].hi));
-    fulcrum_plot_room_clear(plot_file_room());
-    data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
-    suite_assert_close("least watts", data.rows[0].lo, 180.0, 1e-12);
-    suite_assert_close("most watts", data.rows[0].hi, 300.0, 1e-12);
-    fulcrum_plot_room_clear(plot_file_room());
-    /* All of a GPU's time is all of it. */
-    data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    CU_ASSERT(isnan(data.rows[0].lo));
-    fulcrum_plot_room_clear(plot_file_room());
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        (void)broken_down(&opened, cases[i].chart);
+        CU_ASSERT_EQUAL(
+            says(&opened, cases[i].chart, false, cases[i].tick), cases[i].reaches);
+    }
     close_all(&opened);
 }
 
@@ -301,18 +350,16 @@ static void test_a_prediction_is_a_bar(void)
         "\"intervals\":{\"system_w\":[3,6]},\"flags\":[\"guessed\",\"far\"]}";
     struct opened opened = {.count = 0};
     open_one(&opened, "p.json", text);
-    struct fulcrum_breakdown_data data =
-        broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    CU_ASSERT_EQUAL_FATAL(data.count, 1);
-    CU_ASSERT_STRING_EQUAL(data.rows[0].name, "dgx");
-    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "7 steps/s");
-    suite_assert_close("idle", data.rows[0].parts[2], 0.25, 1e-12);
-    CU_ASSERT_STRING_EQUAL(data.text.footnote, "guessed; far");
-    fulcrum_plot_room_clear(plot_file_room());
-    data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
-    suite_assert_close("least watts", data.rows[0].lo, 3.0, 1e-12);
-    suite_assert_close("most watts", data.rows[0].hi, 6.0, 1e-12);
-    fulcrum_plot_room_clear(plot_file_room());
+    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_gpu);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 1);
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "name").text, "dgx");
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "7 steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "25 %"), 2); /* idle too */
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_result_text_of(opened.result, "footnote"), "guessed; far");
+    rows = broken_down(&opened, &fulcrum_bars_watts);
+    CU_ASSERT_EQUAL(fulcrum_table_at(rows, 0, "system_w").lo, 3.0);
+    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, false, "6 W"), 1);
     close_all(&opened);
 }
 
@@ -320,30 +367,25 @@ static void test_files_without_the_parts_are_refused(void)
 {
     static const struct {
         const char *text;
-        enum fulcrum_plot_parts parts;
+        const struct fulcrum_bar_chart *chart;
         const char *words;
     } cases[] = {
-        {"run.actor_count,steps_per_s\n1,2\n", FULCRUM_PLOT_CYCLE,
+        {"run.actor_count,steps_per_s\n1,2\n", &fulcrum_bars_cycle,
             "odd.csv: no column 'cpu_residence_s'"},
-        {"cpu_w,gpu_w\n1,2\n", FULCRUM_PLOT_WATTS, "no column 'system_w'"},
-        {"cpu_w,gpu_w,system_w\n1,2,\n", FULCRUM_PLOT_WATTS,
+        {"cpu_w,gpu_w\n1,2\n", &fulcrum_bars_watts, "no column 'system_w'"},
+        {"cpu_w,gpu_w,system_w\n1,2,\n", &fulcrum_bars_watts,
             "no point has a breakdown of watts"},
-        {"cpu_w,gpu_w,system_w\n1,2,2.5\n", FULCRUM_PLOT_WATTS,
-            "point 1: what is left of the whole is -0.5"},
-        {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", FULCRUM_PLOT_WATTS,
-            "point 1: cpu_w is -1"},
-        {"cpu_w,gpu_w,system_w\nx,2,2.5\n", FULCRUM_PLOT_WATTS, "cpu_w = x"},
+        {"cpu_w,gpu_w,system_w\n1,2,2.5\n", &fulcrum_bars_watts,
+            "row 1: what is left of system_w is -0.5"},
+        {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", &fulcrum_bars_watts, "row 1: cpu_w is -1"},
+        {"cpu_w,gpu_w,system_w\nx,2,2.5\n", &fulcrum_bars_watts, "cpu_w = 'x'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened = {.count = 0};
-        struct fulcrum_breakdown_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        const struct fulcrum_plot_breakdown_options options = {
-            cases[i].parts, FULCRUM_ROW_AMOUNT};
         open_one(&opened, "odd.csv", cases[i].text);
-        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_data(
-                                &(struct fulcrum_plot_breakdown_files){opened.files, 1},
-                                &options, plot_file_room(), &data, &err),
+        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_result(
+                                cases[i].chart, opened.files, 1, &opened.result, &err),
             FULCRUM_OK);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         close_all(&opened);
@@ -354,6 +396,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_stack_is_as_long_as_its_parts),
+        SUITE_CASE(test_shares_of_one_may_take_turns),
         SUITE_CASE(test_only_parts_that_there_are_are_explained),
         SUITE_CASE(test_intervals_are_shown_where_lengths_are_amounts),
         SUITE_CASE(test_many_rows_are_thinned_evenly),

@@ -15,6 +15,7 @@
 #include "tests/support/plot_file.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 #define SWEEP_HEAD "calibration,run.actor_count,actor_count,steps_per_s,status\n"
 
@@ -572,36 +573,46 @@ static void test_fits_with_odd_cells_are_refused(void)
     }
 }
 
+static double component_at(const struct fulcrum_result *result, size_t row)
+{
+    return fulcrum_table_at(
+        fulcrum_result_table_of(result, "components"), row, "gpu_time_rel")
+        .number;
+}
+
+/* Four rows of one GPU are a bar. */
 static void test_gpu_time_follows_the_model(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_gpu_time_data data;
+    struct fulcrum_result *result = NULL;
     struct fulcrum_design a100;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_gpu_time_data(reference, "dgx-1,dgx-a100",
-                              plot_file_room(), &data, NULL),
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_gpu_time_result(reference, "dgx-1,dgx-a100", &result, NULL),
         FULCRUM_OK);
+    const struct fulcrum_table *rows = fulcrum_result_table_of(result, "components");
     /* The reference's own GPU is there already. */
-    CU_ASSERT_EQUAL_FATAL(data.count, 3);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 3 * 4);
     static const double published[] = {0.57, 0.15, 0.12, 0.16};
     for (size_t k = 0; k < 4; k++) {
-        suite_assert_close("published", data.rows[0].parts[k], published[k], 1e-12);
+        suite_assert_close("published", component_at(result, k), published[k], 1e-12);
     }
-    suite_assert_close("half of the SMs", data.rows[1].parts[0], 2.0 * 0.57, 1e-12);
-    CU_ASSERT(isnan(data.rows[1].lo));
+    suite_assert_close("half of the SMs", component_at(result, 4), 2.0 * 0.57, 1e-12);
+    CU_ASSERT(isnan(fulcrum_table_at(rows, 4, "whole_rel").lo));
     fulcrum_design_init(&a100);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_machine_load("dgx-a100", &a100, NULL, NULL), FULCRUM_OK);
     struct fulcrum_gpu_scale scale =
         fulcrum_gpu_scale(&reference->design.workload.network,
             &reference->design.machine.gpu, &a100.machine.gpu);
-    suite_assert_close("math", data.rows[2].parts[0], scale.math, 1e-12);
-    suite_assert_close("DRAM", data.rows[2].parts[2], scale.dram, 1e-12);
-    suite_assert_close("interval", data.rows[2].hi * data.rows[2].lo,
+    suite_assert_close("math", component_at(result, 8), scale.math, 1e-12);
+    suite_assert_close("DRAM", component_at(result, 10), scale.dram, 1e-12);
+    struct fulcrum_cell whole = fulcrum_table_at(rows, 8, "whole_rel");
+    suite_assert_close("interval", whole.hi * whole.lo,
         pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
-    CU_ASSERT(data.rows[2].hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
-    fulcrum_plot_room_clear(room_with(&no_words));
+    CU_ASSERT(whole.hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
+    fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 
@@ -619,13 +630,14 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_reference *reference = NULL;
-        struct fulcrum_gpu_time_data data;
+        struct fulcrum_result *result = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(fulcrum_plot_gpu_time_data(reference, cases[i].machines,
-                            plot_file_room(), &data, &err),
+        CU_ASSERT_EQUAL(
+            fulcrum_plot_gpu_time_result(reference, cases[i].machines, &result, &err),
             cases[i].status);
+        CU_ASSERT_PTR_NULL(result);
         expect_part(err.detail, cases[i].part);
         fulcrum_reference_free(reference);
     }
@@ -707,82 +719,81 @@ static void test_tornados_have_room_for_so_many_metrics(void)
 /* --- Stages ------------------------------------------------------------------------
  */
 
+/* How often the chart of stages says something; the title is someone's own. */
+static size_t stages_say(const struct fulcrum_result *result, const char *words)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .text = {.title = "mine"}, .chart = &fulcrum_bars_stages, .result = result};
+    struct fulcrum_canvas *canvas = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL), FULCRUM_OK);
+    size_t count = count_texts(canvas, words);
+    fulcrum_canvas_free(canvas);
+    return count;
+}
+
 static void test_published_stages_are_shares_of_points(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_stages_data data;
+    struct fulcrum_result *result = NULL;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_of_reference(reference, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.count, 4);
-    CU_ASSERT_STRING_EQUAL(data.rows[2].name, "A2C");
-    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "of 13091 s");
-    suite_assert_close("simulation",
-        data.rows[2].share_frac[FULCRUM_STAGE_SIMULATION][0], 0.672, 1e-12);
-    suite_assert_close(
-        "training", data.rows[0].share_frac[FULCRUM_STAGE_TRAINING][0], 0.718, 1e-12);
-    CU_ASSERT_FALSE(data.rows[0].is_split);
-    expect_part(data.text.subtitle, "RTX 2080 Ti");
-    expect_part(data.text.footnote, "1.00 to 1.01");
-    fulcrum_plot_room_clear(room_with(&no_words));
+        fulcrum_plot_stages_result(reference, &result, NULL), FULCRUM_OK);
+    static const struct {
+        const char *words;
+        size_t count;
+    } cases[] = {{"A2C", 1}, {"of 13091 s", 1}, {"67 %", 1}, {"72 %", 1},
+        {"upper half", 0}, {"all wait", 0}, {"mine", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(stages_say(result, cases[i].words), cases[i].count);
+    }
+    expect_part(fulcrum_result_text_of(result, "subtitle"), "RTX 2080 Ti");
+    expect_part(fulcrum_result_text_of(result, "footnote"), "1.00 to 1.01");
+    fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 
 static void test_stages_need_a_reference_of_stages(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_stages_data data;
+    struct fulcrum_result *result = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_plot_stages_of_reference(reference, plot_file_room(), &data, &err),
-        FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_plot_stages_result(reference, &result, &err), FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no share of time by stage");
     fulcrum_reference_free(reference);
 }
 
 static const char measured_stages[] =
     "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac\n"
-    "1 actor,simulation,0.5,0.5,0,0\n"
+    "1 actor,simulation,0.46,0.46,0,0\n"
     "1 actor,wait,,,,\n"
-    "1 actor,idle,0.5,,,\n"
+    "1 actor,idle,0.54,,,\n"
     "8 actors,simulation,0.25,0.25,0,0\n"
-    "8 actors,inference,0.75,0.25,0.3,0.2\n"
+    "8 actors,inference,0.75,0.21,0.35,0.19\n"
     "8 actors,outside,,,,\n";
-
-static enum fulcrum_status read_stages(const char *text, struct plot_file *opened,
-    struct fulcrum_stages_data *out, struct fulcrum_error *err)
-{
-    plot_file_open(opened, "stages.csv", text, "stages");
-    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_STAGES);
-    return fulcrum_plot_stages_data(opened->rows, plot_file_room(), out, err);
-}
 
 static void test_measured_stages_are_a_bar_for_each_run(void)
 {
+    static const struct {
+        const char *words;
+        size_t count;
+    } cases[] = {{"1 actor", 1}, {"8 actors", 1}, {"46 %", 1}, {"54 %", 1},
+        {"no stage: all wait", 1}, {"35 %", 1}, {"21 %", 1}, {"19 %", 1}, {"25 %", 1},
+        {"upper half: CPU only", 1}, {"training", 0}, {"mine", 1}};
     struct plot_file opened;
-    struct fulcrum_stages_data data;
-    CU_ASSERT_EQUAL_FATAL(
-        read_stages(measured_stages, &opened, &data, NULL), FULCRUM_OK);
-    const struct fulcrum_plot_words words = {.title = "mine"};
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_stages_data(opened.rows, room_with(&words), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.count, 2);
-    CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
-    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "8 actors");
-    suite_assert_close("idle", data.rows[0].idle_frac, 0.5, 1e-12);
-    suite_assert_close("idle", data.rows[1].idle_frac, 0.0, 0.0);
-    suite_assert_close("both",
-        data.rows[1].share_frac[FULCRUM_STAGE_INFERENCE][FULCRUM_STAGE_CPU_AND_GPU],
-        0.3, 1e-12);
-    CU_ASSERT_FALSE(data.rows[0].is_split);
-    CU_ASSERT(data.rows[1].is_split);
-    fulcrum_plot_room_clear(room_with(&no_words));
+    struct fulcrum_result *result = NULL;
+    plot_file_result(&opened, "stages.csv", measured_stages, &result);
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_STAGES);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(stages_say(result, cases[i].words), cases[i].count);
+    }
+    fulcrum_result_free(result);
     plot_file_close(&opened);
 }
 
@@ -794,17 +805,23 @@ static void test_stages_without_shares_have_no_chart(void)
         enum fulcrum_status status;
         const char *part;
     } cases[] = {
-        {"run,stage,cpu_only_frac\nmine,simulation,\n", FULCRUM_ERR_UNSUPPORTED,
-            "run mine: cpu_only_frac is not known"},
-        {"run,stage,cpu_only_frac\nmine,simulation,much\n", FULCRUM_ERR_FORMAT, "much"},
+        {"run,stage,share_frac,cpu_only_frac\nmine,simulation,,\n",
+            FULCRUM_ERR_UNSUPPORTED, "run mine: share_frac of simulation is not known"},
+        {"run,stage,cpu_only_frac\nmine,simulation,1\n", FULCRUM_ERR_FORMAT,
+            "share_frac"},
+        {"run,stage,share_frac,cpu_only_frac\nmine,simulation,1,much\n",
+            FULCRUM_ERR_FORMAT, "much"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_stages_data data;
+        struct fulcrum_result *result = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            read_stages(cases[i].text, &opened, &data, &err), cases[i].status);
+        plot_file_result(&opened, "stages.csv", cases[i].text, &result);
+        const struct fulcrum_bar_chart_data data = {
+            .chart = &fulcrum_bars_stages, .result = result};
+        CU_ASSERT_EQUAL(fulcrum_bar_chart_check(&data, &err), cases[i].status);
         expect_part(err.detail, cases[i].part);
+        fulcrum_result_free(result);
         plot_file_close(&opened);
     }
 }

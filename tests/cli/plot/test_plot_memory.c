@@ -10,6 +10,29 @@
 
 #define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
 
+/* What the file says, with what the chart adds to it. */
+static enum fulcrum_status read_components(struct plot_file *opened, const char *text,
+    struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    plot_file_result(opened, "c.csv", text, out);
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_COMPONENTS);
+    return fulcrum_plot_components_add(*out, err);
+}
+
+static double gpu_time(const struct fulcrum_result *result, size_t row)
+{
+    return fulcrum_table_at(
+        fulcrum_result_table_of(result, "rows"), row, "gpu_time_rel")
+        .number;
+}
+
+static double run_time(const struct fulcrum_result *result, size_t row)
+{
+    return fulcrum_table_at(
+        fulcrum_result_table_of(result, "rows"), row, "run_time_rel")
+        .number;
+}
+
 static void test_components_are_bars_beside_the_first_machine(void)
 {
     static const char text[] = COMPONENTS_HEAD "one,V100,dram,1e-5,0.05,1000\n"
@@ -20,27 +43,32 @@ static void test_components_are_bars_beside_the_first_machine(void)
                                                "two,H100,math,9e-6,0.03,2000\n"
                                                "two,H100,rest,,0.96,2000\n";
     struct plot_file opened;
-    struct fulcrum_gpu_time_data data;
-    plot_file_open(&opened, "c.csv", text, "components");
-    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_COMPONENTS);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.count, 2);
-    CU_ASSERT_EQUAL_FATAL(data.run_count, 2);
-    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "H100");
-    CU_ASSERT_STRING_EQUAL(data.runs[1].name, "two");
+    struct fulcrum_result *result = NULL;
+    struct fulcrum_canvas *canvas = NULL;
+    CU_ASSERT_EQUAL_FATAL(read_components(&opened, text, &result, NULL), FULCRUM_OK);
     /* Arithmetic, DRAM: of all of the first GPU's 4e-5 s. */
-    suite_assert_close("math", data.rows[0].parts[0], 0.75, 1e-12);
-    suite_assert_close("DRAM", data.rows[0].parts[2], 0.25, 1e-12);
-    suite_assert_close("math there", data.rows[1].parts[0], 0.225, 1e-12);
+    suite_assert_close("math", gpu_time(result, 1), 0.75, 1e-12);
+    suite_assert_close("DRAM", gpu_time(result, 0), 0.25, 1e-12);
+    suite_assert_close("math there", gpu_time(result, 5), 0.225, 1e-12);
     /* Twice the rate: half the time for the same steps. */
-    suite_assert_close("rest", data.runs[0].parts[6], 0.9, 1e-12);
-    suite_assert_close("rest there", data.runs[1].parts[6], 0.48, 1e-12);
-    CU_ASSERT_EQUAL(data.runs[0].parts[5], 0.0);
-    expect_part(data.text.footnote, "Parts below 0 are drawn as 0.");
-    expect_part(data.text.footnote, "1.3");
-    fulcrum_plot_room_clear(plot_file_room());
+    suite_assert_close("rest", run_time(result, 3), 0.9, 1e-12);
+    suite_assert_close("rest there", run_time(result, 6), 0.48, 1e-12);
+    CU_ASSERT_EQUAL(run_time(result, 2), 0.0);
+    const char *footnote = fulcrum_result_text_of(result, "footnote");
+    expect_part(footnote, "Parts below 0 are drawn as 0.");
+    expect_part(footnote, "1.3");
+    const struct fulcrum_bar_chart_data data = {
+        .chart = &fulcrum_bars_components, .result = result};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 640, 480, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
+    static const char *const words[] = {"V100", "H100", "one", "two", "0.25", "0.50"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        CU_ASSERT(count_texts(canvas, words[i]) >= 1);
+    }
+    CU_ASSERT_EQUAL(count_texts(canvas, "kernel launches"), 0);
+    fulcrum_canvas_free(canvas);
+    fulcrum_result_free(result);
     plot_file_close(&opened);
 }
 
@@ -52,17 +80,14 @@ static void test_parts_are_no_more_than_the_whole(void)
         "one,V100,dram,2,0.5,0.5,10\none,V100,math,3,0.75,0.5,10\n"
         "two,H100,dram,1,0.5,0.5,10\ntwo,H100,math,0.5,0.25,0.5,10\n";
     struct plot_file opened;
-    struct fulcrum_gpu_time_data data;
-    plot_file_open(&opened, "c.csv", text, "components");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    suite_assert_close("DRAM", data.rows[0].parts[2], 0.4, 1e-12);
-    suite_assert_close("math", data.rows[0].parts[0], 0.6, 1e-12);
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(read_components(&opened, text, &result, NULL), FULCRUM_OK);
+    suite_assert_close("DRAM", gpu_time(result, 0), 0.4, 1e-12);
+    suite_assert_close("math", gpu_time(result, 1), 0.6, 1e-12);
     /* Less than the whole stays as it is: 1.5 s of 4 s. */
-    suite_assert_close("DRAM there", data.rows[1].parts[2], 0.25, 1e-12);
-    suite_assert_close("math there", data.rows[1].parts[0], 0.125, 1e-12);
-    fulcrum_plot_room_clear(plot_file_room());
+    suite_assert_close("DRAM there", gpu_time(result, 2), 0.25, 1e-12);
+    suite_assert_close("math there", gpu_time(result, 3), 0.125, 1e-12);
+    fulcrum_result_free(result);
     plot_file_close(&opened);
 }
 
@@ -74,19 +99,18 @@ static void test_components_that_are_none_are_refused(void)
         const char *part;
     } cases[] = {
         {COMPONENTS_HEAD "one,V100,fans,1,0.5,10\n", FULCRUM_ERR_FORMAT, "'fans'"},
-        {COMPONENTS_HEAD "one,V100,dram,x,0.5,10\n", FULCRUM_ERR_FORMAT, "x"},
+        {COMPONENTS_HEAD "one,V100,dram,x,0.5,10\n", FULCRUM_ERR_FORMAT, "gpu_s = 'x'"},
         {COMPONENTS_HEAD "one,V100,dram,1,0.5,0\n", FULCRUM_ERR_FORMAT, "steps_per_s"},
         {COMPONENTS_HEAD "one,V100,dram,0,0.5,9\n", FULCRUM_ERR_FORMAT, "no GPU time"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_gpu_time_data data;
+        struct fulcrum_result *result = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        plot_file_open(&opened, "c.csv", cases[i].text, "components");
         CU_ASSERT_EQUAL(
-            fulcrum_plot_components_data(opened.rows, plot_file_room(), &data, &err),
-            cases[i].status);
+            read_components(&opened, cases[i].text, &result, &err), cases[i].status);
         expect_part(err.detail, cases[i].part);
+        fulcrum_result_free(result);
         plot_file_close(&opened);
     }
 }

@@ -56,9 +56,7 @@ struct store {
     struct fulcrum_parity_point parity[POINTS_MAX];
     struct fulcrum_posterior_row rows[POINTS_MAX];
     struct fulcrum_posterior_figure figures[POINTS_MAX];
-    struct fulcrum_gpu_time_row bars[POINTS_MAX];
-    struct fulcrum_stages_row stages[POINTS_MAX];
-    struct fulcrum_breakdown_row stacks[POINTS_MAX];
+    double parts[POINTS_MAX]; /* of bars */
     const char *machine_names[MACHINES];
     double machine_ratios[MACHINES];
 };
@@ -109,22 +107,7 @@ static void fill_rows(struct store *store, size_t i)
         .others_lo = i % 3 == 0 ? (double)NAN : 0.8,
         .others_hi = 1.1,
         .fitted = 1.0};
-    store->bars[i] = (struct fulcrum_gpu_time_row){.name = "a GPU",
-        .parts = {isnan(share) ? 0.0 : share, 0.15, 0.001, 0.02},
-        .lo = i % 2 == 0 ? (double)NAN : 0.3,
-        .hi = 1.2};
-    double part = isnan(share) ? 0.0 : 0.9 * share;
-    store->stacks[i] =
-        (struct fulcrum_breakdown_row){.name = i % 5 == 4 ? long_text : "a design",
-            .text = i % 3 == 0 ? long_text : "12 ms",
-            .parts = {part, 3.0 * part, 1e-3, 0.1 * part}};
-    store->stages[i] = (struct fulcrum_stages_row){
-        .name = i % 5 == 4 ? long_text : "a run",
-        .text = i % 3 == 0 ? long_text : "12 k steps/s",
-        .share_frac = {{0.3 * part, 0.0, 0.01}, {0.1 * part, 0.3 * part, 0.2 * part},
-            {0.004, 0.0, 0.1 * part}, {0.03, 0.0, 0.0}, {0.0, 0.02, 0.02}},
-        .idle_frac = i % 4 == 0 ? 0.0 : 0.05,
-        .is_split = i % 3 != 1};
+    store->parts[i] = isnan(share) ? 0.0 : share;
 }
 
 static void fill(struct store *store, const struct data_case *data_case)
@@ -344,58 +327,106 @@ static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas,
     return draw_curves(canvas, store, data_case, &fulcrum_chart_sm);
 }
 
+/* Draws a result with a chart of bars, and frees the result. */
+static enum fulcrum_status draw_bars(struct fulcrum_canvas *canvas,
+    const struct fulcrum_bar_chart *bars, struct fulcrum_result *result,
+    struct fulcrum_chart_text text, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .text = text, .chart = bars, .result = result};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, err);
+    fulcrum_result_free(result);
+    return status;
+}
+
+/* As many bars as there are points, which are told apart by their names. */
+static void name_bar(struct fulcrum_table *table, const char *key, size_t i)
+{
+    char name[300];
+    (void)snprintf(
+        name, sizeof name, "%zu: %s", i, i % 5 == 4 ? long_text : "a design");
+    fulcrum_table_text(table, key, NULL, name);
+}
+
+/* All parts of GPU time of two panels, some with an interval of the whole. */
+static struct fulcrum_result *components_of(const struct store *store, size_t count)
+{
+    static const char *const names[] = {
+        "math", "sm", "dram", "latency", "launch", "host", "rest"};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
+    for (size_t i = 0; i < 7 * count; i++) {
+        const double parts[] = {store->parts[i / 7], 0.15, 0.001, 0.02, 0.0, 0.1, 0.02};
+        double lo = i / 7 % 2 == 0 ? (double)NAN : 0.3;
+        fulcrum_table_row(table);
+        name_bar(table, "machine", i / 7);
+        name_bar(table, "gpu", i / 7);
+        fulcrum_table_text(table, "component", NULL, names[i % 7]);
+        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[i % 7]);
+        fulcrum_table_number(table, "run_time_rel", NULL, parts[i % 7]);
+        fulcrum_table_estimate(table, "whole_rel", NULL, 0.5, lo, 1.2);
+    }
+    return result;
+}
+
 static enum fulcrum_status draw_gpu_time(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_gpu_time_data data = {.text = text_of(data_case),
-        .part_names = {"math", "SM", "DRAM", "the rest"},
-        .x_label = "time",
-        .interval_name = "90 % interval",
-        .rows = store->bars,
-        .count = data_case->count};
-    return fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL);
+    return draw_bars(canvas, &fulcrum_bars_published,
+        components_of(store, data_case->count), text_of(data_case), NULL);
 }
 
 /* GPU time above and runs below. */
 static enum fulcrum_status draw_gpu_time_and_runs(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_gpu_time_data data = {.text = text_of(data_case),
-        .part_names = {"math", "SM", "DRAM", "the rest", "launches", "host", "steps"},
-        .x_label = "time",
-        .interval_name = "90 % interval",
-        .rows = store->bars,
-        .count = data_case->count,
-        .run_title = "Time of a run",
-        .run_x_label = "time of a run",
-        .runs = store->bars,
-        .run_count = data_case->count};
-    return fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL);
+    return draw_bars(canvas, &fulcrum_bars_components,
+        components_of(store, data_case->count), text_of(data_case), NULL);
+}
+
+/* A part of a placement. */
+struct placed {
+    const char *stages;
+    double instances;
+    double sm_frac;
+    double busy_frac;
+};
+
+static void add_placed(struct fulcrum_table *table, size_t i, const struct placed *part)
+{
+    bool runs = i % 6 != 5;
+    double speedup = runs ? 1.0 + 0.1 * (double)i : (double)NAN;
+    double lo = i % 2 == 0 ? 0.9 : (double)NAN;
+    fulcrum_table_row(table);
+    name_bar(table, "placement", i);
+    fulcrum_table_text(table, "layout", NULL, i % 3 == 1 ? "4g + 3g" : "");
+    fulcrum_table_number(
+        table, "steps_per_s", NULL, runs ? 1e3 * (double)(i + 1) : (double)NAN);
+    fulcrum_table_estimate(table, "speedup", NULL, speedup, lo, lo + 1.1);
+    fulcrum_table_text(table, "stages", NULL, part->stages);
+    fulcrum_table_number(table, "part_instances", NULL, part->instances);
+    fulcrum_table_number(table, "sm_frac", NULL, part->sm_frac);
+    fulcrum_table_number(table, "busy_frac", NULL, part->busy_frac);
 }
 
 /* As many placements as there are points, of every kind and of none. */
 static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static struct fulcrum_partition_bar bars[POINTS_MAX];
+    static const char *const kinds[] = {"simulation + agent + training", "simulation",
+        "agent", "training", "simulation + agent"};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "parts", NULL);
     (void)store;
-    for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
-        bars[i] =
-            (struct fulcrum_partition_bar){.name = i % 3 == 1 ? long_text : "shares",
-                .part_count = 2,
-                .parts = {{i % 5, 1 + (double)(i % 7), 0.05, 1}, {5, 1, 0.4, 0.2}},
-                .takes_turns = i % 4 == 3,
-                .steps_per_s = i % 6 == 5 ? (double)NAN : 1e3 * (double)(i + 1),
-                .speedup = 1.0 + 0.1 * (double)i,
-                .speedup_lo = i % 2 == 0 ? 0.9 : (double)NAN,
-                .speedup_hi = i % 2 == 0 ? 2.0 : (double)NAN};
+    for (size_t i = 0; i < data_case->count; i++) {
+        double size = i % 4 == 3 ? 1.0 : 0.05;
+        const struct placed first = {kinds[i % 5], 1.0 + (double)(i % 7), size, 1.0};
+        const struct placed second = {long_text, 1.0, 0.4, 0.2};
+        add_placed(table, i, &first);
+        add_placed(table, i, &second);
     }
-    const struct fulcrum_partition_data data = {.text = text_of(data_case),
-        .kinds = {"simulation + agent + training", "simulation", "agent", "training",
-            "simulation + agent", long_text},
-        .bars = bars,
-        .count = data_case->count < POINTS_MAX ? data_case->count : POINTS_MAX};
-    return fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, NULL);
+    return draw_bars(canvas, &fulcrum_bars_partition, result, text_of(data_case), NULL);
 }
 
 /* A line with everything, one of long words and gaps, one of a single point. */
@@ -499,18 +530,26 @@ static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
 static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_breakdown_data data = {.text = text_of(data_case),
-        .title = data_case->count % 2 == 0 ? long_text : "a cycle",
-        .x_label = "time",
-        .unit = "s",
-        .scale =
-            data_case->shape == SHAPE_GAPS ? FULCRUM_ROW_SHARE : FULCRUM_ROW_AMOUNT,
-        .part_names = {"processors", "GPUs", "the rest", long_text},
-        .part_styles = {0, 1, 2, 7},
-        .part_count = 4,
-        .rows = store->stacks,
-        .count = data_case->count};
-    return fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL);
+    struct fulcrum_bar_chart bars = fulcrum_bars_cycle;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    bars.panels[0].title = data_case->count % 2 == 0 ? long_text : "a cycle";
+    bars.panels[0].text = "text";
+    bars.parts[3].name = long_text;
+    bars.scale =
+        data_case->shape == SHAPE_GAPS ? FULCRUM_ROW_SHARE : FULCRUM_ROW_AMOUNT;
+    for (size_t i = 0; i < data_case->count; i++) {
+        double part = 0.9 * store->parts[i];
+        fulcrum_table_row(table);
+        name_bar(table, "name", i);
+        fulcrum_table_text(table, "text", NULL, i % 3 == 0 ? long_text : "12 ms");
+        fulcrum_table_number(table, "cpu_residence_s", NULL, part);
+        fulcrum_table_number(table, "host_residence_s", NULL, 3.0 * part);
+        fulcrum_table_number(table, "gpu_residence_s", NULL, 1e-3);
+        fulcrum_table_number(table, "delay_s", NULL, 0.1 * part);
+        fulcrum_table_estimate(table, "steps_per_s", NULL, 9.0, 8.0, 9.5);
+    }
+    return draw_bars(canvas, &bars, result, text_of(data_case), NULL);
 }
 
 /* As many columns as rows, the middle ones cannot run; machines on the diagonal. */
@@ -585,12 +624,37 @@ static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
     return fulcrum_chart_draw(&fulcrum_chart_tornado, canvas, &data, NULL);
 }
 
+/* One stage of a run on the CPU alone, on both and on the GPU alone. */
+static void add_stage(
+    struct fulcrum_table *table, size_t run, const char *stage, const double shares[3])
+{
+    fulcrum_table_row(table);
+    name_bar(table, "run", run);
+    fulcrum_table_text(table, "stage", NULL, stage);
+    fulcrum_table_text(table, "text", NULL, run % 3 == 0 ? long_text : "12 k steps/s");
+    fulcrum_table_number(table, "share_frac", NULL, shares[0] + shares[1] + shares[2]);
+    fulcrum_table_number(
+        table, "cpu_only_frac", NULL, run % 3 == 1 ? (double)NAN : shares[0]);
+    fulcrum_table_number(table, "gpu_only_frac", NULL, shares[2]);
+}
+
 static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_stages_data data = {
-        .text = text_of(data_case), .rows = store->stages, .count = data_case->count};
-    return fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
+    for (size_t i = 0; i < data_case->count; i++) {
+        double part = 0.9 * store->parts[i];
+        add_stage(table, i, "simulation", (double[]){0.3 * part, 0.01, 0.0});
+        add_stage(
+            table, i, "inference", (double[]){0.1 * part, 0.2 * part, 0.2 * part});
+        add_stage(table, i, "training", (double[]){0.004, 0.1 * part, 0.0});
+        add_stage(table, i, "handoff", (double[]){0.03, 0.0, 0.0});
+        add_stage(table, i, "replay", (double[]){0.0, 0.02, 0.02});
+        add_stage(table, i, "wait", (double[]){0.5, 0.0, 0.0});
+        add_stage(table, i, "idle", (double[]){i % 4 == 0 ? 0.0 : 0.05, 0.0, 0.0});
+    }
+    return draw_bars(canvas, &fulcrum_bars_stages, result, text_of(data_case), NULL);
 }
 
 static struct fulcrum_measured_panel measured_panel(
@@ -1172,31 +1236,50 @@ static void test_rows_without_a_place_are_counted(void)
     fulcrum_canvas_free(canvas);
 }
 
+/* A bar of GPU time: its parts, with the interval of the whole. */
+static void add_gpu(struct fulcrum_table *table, const char *name,
+    const double parts[4], double lo, double hi)
+{
+    static const char *const names[] = {"math", "sm", "dram", "rest"};
+    double whole = parts[0] + parts[1] + parts[2] + parts[3];
+    for (size_t k = 0; k < 4; k++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "machine", NULL, name);
+        fulcrum_table_text(table, "gpu", NULL, name);
+        fulcrum_table_text(table, "component", NULL, names[k]);
+        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[k]);
+        fulcrum_table_number(table, "run_time_rel", NULL, 0.5 * parts[k]);
+        fulcrum_table_estimate(table, "whole_rel", NULL, whole, lo, hi);
+    }
+}
+
 static void test_gpu_time_labels_every_share(void)
 {
-    const struct fulcrum_gpu_time_row rows[] = {
-        {"V100", {0.57, 0.15, 0.12, 0.16}, NAN, NAN},
-        {"H100", {0.13, 0.15, 0.01, 0.16}, 0.3, 0.7}};
-    const struct fulcrum_gpu_time_data data = {
-        .part_names = {"math"}, .interval_name = "interval", .rows = rows, .count = 2};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
+    add_gpu(table, "V100", (double[]){0.57, 0.15, 0.12, 0.16}, NAN, NAN);
+    add_gpu(table, "H100", (double[]){0.13, 0.15, 0.01, 0.16}, 0.3, 0.7);
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
+        draw_bars(canvas, &fulcrum_bars_published, result, short_text, NULL),
+        FULCRUM_OK);
     static const char *const shares[] = {"57 %", "15 %", "12 %", "16 %", "29 %", "33 %",
         "2 %", "36 %", "0.45 (0.30 to 0.70)", "interval"};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
         CU_ASSERT(count_texts(canvas, shares[i]) >= 1);
     }
     fulcrum_canvas_free(canvas);
-    static const double odd[] = {-0.1, NAN, INFINITY};
+    static const double odd[] = {-0.1, INFINITY};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        const struct fulcrum_gpu_time_row row = {"odd", {0.5, odd[i], 0, 0}, NAN, NAN};
-        const struct fulcrum_gpu_time_data bad = {.rows = &row, .count = 1};
         struct fulcrum_error err = {FULCRUM_OK, ""};
+        result = fulcrum_result_new(NULL);
+        table = fulcrum_result_table(result, "components", NULL);
+        add_gpu(table, "odd", (double[]){0.5, odd[i], 0.0, 0.0}, NAN, NAN);
         canvas = new_canvas(pages[0]);
-        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &bad, &err),
+        CU_ASSERT_EQUAL(
+            draw_bars(canvas, &fulcrum_bars_published, result, short_text, &err),
             FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "row 2: gpu_time_rel is"));
         fulcrum_canvas_free(canvas);
     }
 }
@@ -1204,73 +1287,26 @@ static void test_gpu_time_labels_every_share(void)
 /* Both panels, and shares that would read 0 % without a label. */
 static void test_gpu_time_has_runs_below(void)
 {
-    const struct fulcrum_gpu_time_row times[] = {
-        {"V100", {0.57, 0.15, 0.276, 0.004}, NAN, NAN}};
-    const struct fulcrum_gpu_time_row runs[] = {
-        {"dgx-1", {0.1, 0, 0, 0, 0, 0.3, 0.6}, NAN, NAN}};
-    const struct fulcrum_gpu_time_data data = {.part_names = {"math"},
-        .rows = times,
-        .count = 1,
-        .run_title = "Runs",
-        .runs = runs,
-        .run_count = 1};
+    static const struct {
+        const char *words;
+        size_t count;
+    } cases[] = {{"57 %", 2}, {"28 %", 2}, {"15 %", 2}, {"machine A", 1},
+        {"Time of a run", 1}, {"0.50", 1}, {"1.00", 1},
+        {"GPU time for the same work", 1}, {"0 %", 0}};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
+    add_gpu(table, "machine A", (double[]){0.57, 0.15, 0.276, 0.004}, NAN, NAN);
+    fulcrum_table_return(table, 0);
+    fulcrum_table_text(table, "gpu", NULL, "GPU A");
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
-    static const char *const texts[] = {"57 %", "28 %", "V100", "dgx-1", "Runs", "10 %",
-        "30 %", "60 %", "GPU time for the same work"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        CU_ASSERT(count_texts(canvas, texts[i]) >= 1);
+        draw_bars(canvas, &fulcrum_bars_components, result, short_text, NULL),
+        FULCRUM_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
     }
-    CU_ASSERT_EQUAL(count_texts(canvas, "0 %") - count_texts(canvas, "10 %") -
-                        count_texts(canvas, "30 %") - count_texts(canvas, "60 %"),
-        0);
-    fulcrum_canvas_free(canvas);
-    const struct fulcrum_gpu_time_row odd = {"odd", {0.5, -1}, NAN, NAN};
-    struct fulcrum_gpu_time_data bad = data;
-    bad.runs = &odd;
-    canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &bad, NULL),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
-}
-
-/* What a chart cannot show is refused by name; what cannot run is drawn as such. */
-static void test_partition_refuses_odd_parts(void)
-{
-    const struct fulcrum_partition_bar good = {.name = "good",
-        .part_count = 1,
-        .parts = {{0, 2, 0.5, 1}},
-        .steps_per_s = 2e6,
-        .speedup = 1.5,
-        .speedup_lo = (double)NAN,
-        .speedup_hi = (double)NAN};
-    struct fulcrum_partition_bar bars[5];
-    for (size_t i = 0; i < 5; i++) {
-        bars[i] = good;
-        bars[i].name = "odd";
-    }
-    bars[0].parts[0].sm_frac = 1.5;
-    bars[1].parts[0].instances = 0;
-    bars[2].parts[0].kind = FULCRUM_PARTITION_KINDS_MAX;
-    bars[3].speedup = (double)NAN;
-    bars[4].part_count = FULCRUM_PARTITION_PARTS_MAX + 1;
-    for (size_t i = 0; i < 5; i++) {
-        struct fulcrum_canvas *canvas = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        const struct fulcrum_partition_data data = {.bars = &bars[i], .count = 1};
-        CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 600, 500, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, &err),
-            FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "odd"));
-        fulcrum_canvas_free(canvas);
-    }
-    struct fulcrum_canvas *canvas = NULL;
-    const struct fulcrum_partition_data data = {.bars = &good, .count = 1};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 600, 500, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "GPU A"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
     fulcrum_canvas_free(canvas);
 }
 
@@ -1296,47 +1332,68 @@ static void test_there_is_room_for_so_many_lines(void)
     }
 }
 
+static void add_share(struct fulcrum_table *table, const char *run, const char *stage,
+    const double shares[3])
+{
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "run", NULL, run);
+    fulcrum_table_text(table, "stage", NULL, stage);
+    fulcrum_table_number(table, "share_frac", NULL, shares[0]);
+    fulcrum_table_number(table, "cpu_only_frac", NULL, shares[1]);
+    fulcrum_table_number(table, "gpu_only_frac", NULL, shares[2]);
+    fulcrum_table_text(table, "text", NULL, "900 steps/s");
+}
+
 static void test_stages_show_halves_only_where_they_are_known(void)
 {
-    const struct fulcrum_stages_row rows[] = {
-        {.name = "measured",
-            .text = "900 steps/s",
-            .share_frac = {{0.25, 0.0, 0.0}, {0.1, 0.31, 0.17}, {0.0}},
-            .idle_frac = 0.14,
-            .is_split = 1},
-        {.name = "published", .share_frac = {{0.4}, {0.22}, {0.41}}}};
-    const struct fulcrum_stages_data both = {.rows = rows, .count = 2};
-    const struct fulcrum_stages_data whole = {.rows = rows + 1, .count = 1};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &both, NULL), FULCRUM_OK);
-    static const char *const words[] = {"25 %", "10 %", "31 %", "17 %", "14 %", "40 %",
-        "22 %", "41 %", "900 steps/s", "training", "all wait", "lower half"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
+    static const char *const words[] = {"40 %", "22 %", "41 %", "training", "25 %",
+        "10 %", "31 %", "17 %", "14 %", "all wait", "lower half"};
+    for (size_t runs = 1; runs <= 2; runs++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
+        add_share(table, "published", "simulation", (double[]){0.4, NAN, NAN});
+        add_share(table, "published", "inference", (double[]){0.22, NAN, NAN});
+        add_share(table, "published", "training", (double[]){0.41, NAN, NAN});
+        if (runs == 2) {
+            add_share(table, "measured", "simulation", (double[]){0.25, 0.25, 0.0});
+            add_share(table, "measured", "inference", (double[]){0.58, 0.1, 0.31});
+            add_share(table, "measured", "idle", (double[]){0.14, NAN, NAN});
+        }
+        struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+        CU_ASSERT_EQUAL(
+            draw_bars(canvas, &fulcrum_bars_stages, result, short_text, NULL),
+            FULCRUM_OK);
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            size_t expected = i < 4 || runs == 2 ? 1 : 0;
+            CU_ASSERT_EQUAL(count_texts(canvas, words[i]), expected);
+        }
+        CU_ASSERT_EQUAL(count_texts(canvas, "900 steps/s"), runs);
+        CU_ASSERT_EQUAL(count_texts(canvas, "replay"), 0);
+        fulcrum_canvas_free(canvas);
     }
-    CU_ASSERT_EQUAL(count_texts(canvas, "replay"), 0);
-    fulcrum_canvas_free(canvas);
-    canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &whole, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_texts(canvas, "lower half"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "all wait"), 0);
-    fulcrum_canvas_free(canvas);
 }
 
 static void test_stages_that_are_no_shares_are_refused(void)
 {
-    static const double odd[] = {-0.1, 0.9, NAN, INFINITY};
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        const struct fulcrum_stages_row row = {
-            .name = "odd", .share_frac = {{0.3}, {odd[i]}}};
-        const struct fulcrum_stages_data bad = {.rows = &row, .count = 1};
+    static const struct {
+        double share;
+        enum fulcrum_status status;
+        const char *words;
+    } cases[] = {{-0.1, FULCRUM_ERR_RANGE, "share_frac is -0.1"},
+        {0.9, FULCRUM_ERR_RANGE, "shares of odd add up to 1.2"},
+        {NAN, FULCRUM_ERR_UNSUPPORTED, "run odd: share_frac of inference is not known"},
+        {INFINITY, FULCRUM_ERR_RANGE, "share_frac is inf"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &bad, &err),
-            FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        add_share(table, "odd", "simulation", (double[]){0.3, NAN, NAN});
+        add_share(table, "odd", "inference", (double[]){cases[i].share, NAN, NAN});
+        CU_ASSERT_EQUAL(
+            draw_bars(canvas, &fulcrum_bars_stages, result, short_text, &err),
+            cases[i].status);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         fulcrum_canvas_free(canvas);
     }
 }
@@ -1576,7 +1633,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_rows_without_a_place_are_counted),
         SUITE_CASE(test_gpu_time_labels_every_share),
         SUITE_CASE(test_gpu_time_has_runs_below),
-        SUITE_CASE(test_partition_refuses_odd_parts),
         SUITE_CASE(test_lines_go_over_the_column_that_varies),
         SUITE_CASE(test_a_line_is_what_differs_but_x),
         SUITE_CASE(test_what_lines_cannot_show_is_refused),

@@ -1,0 +1,676 @@
+/* plot_bars.c - what charts of stacked bars need beside the columns of a file. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/plot/plot_data.h"
+#include "model/design/scale.h"
+#include "model/stage_kind.h"
+#include "model/string.h"
+#include "model/try.h"
+#include "model/whatif/component_cost.h"
+#include "presets/load/preset.h"
+
+/* A text of all rows, beside them or in the first; "" where there is none. */
+static const char *text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key)
+{
+    const char *text = fulcrum_result_text_of(result, key);
+    const char *cell = fulcrum_table_at(table, 0, key).text;
+    return text[0] != '\0' || cell == NULL ? text : cell;
+}
+
+static const char *cell_text(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(table, row, key).text;
+    return text != NULL ? text : "";
+}
+
+/* The result where all went well; else it is freed. */
+static enum fulcrum_status hand_over(enum fulcrum_status status,
+    struct fulcrum_result *result, struct fulcrum_result **out,
+    struct fulcrum_error *err)
+{
+    status = status == FULCRUM_OK ? fulcrum_result_check(result, err) : status;
+    if (status != FULCRUM_OK) {
+        fulcrum_result_free(result);
+        return status;
+    }
+    *out = result;
+    return FULCRUM_OK;
+}
+
+/* --- Breakdowns of sweeps and predictions --- */
+
+/* What files may have in common, and else are told apart by. */
+enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
+static const char *const common_keys[COMMONS] = {"workload", "machine", "calibration"};
+
+/* Files that become one chart. */
+struct breakdown {
+    const struct fulcrum_bar_chart *chart;
+    const struct fulcrum_plot_file *files;
+    size_t count;
+    const char *common[COMMONS]; /* NULL: files differ in it */
+    struct fulcrum_table *table; /* of the chart */
+    struct fulcrum_string footnote;
+};
+
+/* A prediction has its facts beside no table: they are one row. */
+static void make_row(struct fulcrum_result *result, const char *key)
+{
+    size_t count = fulcrum_result_count(result);
+    struct fulcrum_table *table = fulcrum_result_table(result, key, NULL);
+    fulcrum_table_row(table);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_item item = *fulcrum_result_item(result, i);
+        if (item.table == NULL && item.cell.text == NULL) {
+            fulcrum_table_estimate(
+                table, item.key, NULL, item.cell.number, item.cell.lo, item.cell.hi);
+        }
+    }
+}
+
+static bool is_ok(const struct fulcrum_table *table, size_t row)
+{
+    const char *status = fulcrum_table_at(table, row, "status").text;
+    return status == NULL || strcmp(status, "ok") == 0;
+}
+
+/* Fields of machine, workload, calibration or run that have more than one value. */
+static bool varies(const struct fulcrum_table *table, size_t column)
+{
+    static const char *const parts[] = {
+        "machine.", "workload.", "calibration.", "run."};
+    const char *key = fulcrum_table_column(table, column).key;
+    double first = (double)NAN;
+    bool is_path = false;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        is_path = is_path || strncmp(key, parts[i], strlen(parts[i])) == 0;
+    }
+    for (size_t i = 0; i < fulcrum_table_rows(table) && is_path; i++) {
+        double value = fulcrum_table_cell(table, i, column).number;
+        first = isnan(first) ? value : first;
+        if (value != first && !isnan(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "64 actors", "sm_count 40". */
+static void add_value(struct fulcrum_string *out, const char *path, double value)
+{
+    static const struct {
+        const char *path;
+        const char *one;
+    } words[] = {{"run.actor_count", "actor"}, {"run.gpu_count", "GPU"},
+        {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
+        {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
+        {"run.node_count", "node"}};
+    const char *dot = strrchr(path, '.');
+    const char *between = out->length > 0 ? ", " : "";
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].path, path) == 0) {
+            fulcrum_string_add(out, "%s%.6g %s%s", between, value, words[i].one,
+                value == 1.0 ? "" : "s");
+            return;
+        }
+    }
+    fulcrum_string_add(out, "%s%s %.6g", between, dot != NULL ? dot + 1 : path, value);
+}
+
+/* What files differ in comes first, then what varies in this one. */
+static void add_name(const struct breakdown *breakdown,
+    const struct fulcrum_plot_file *file, const struct fulcrum_table *from, size_t row)
+{
+    struct fulcrum_string name = {0};
+    for (size_t k = 0; k < COMMONS; k++) {
+        const char *text = text_of(file->result, from, common_keys[k]);
+        if (breakdown->common[k] == NULL && text[0] != '\0') {
+            fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
+        }
+    }
+    for (size_t j = 0; j < fulcrum_table_columns(from); j++) {
+        if (varies(from, j)) {
+            add_value(&name, fulcrum_table_column(from, j).key,
+                fulcrum_table_cell(from, row, j).number);
+        }
+    }
+    const char *machine = text_of(file->result, from, common_keys[MACHINE]);
+    const char *whole = machine[0] != '\0' ? machine : file->name;
+    fulcrum_table_text(breakdown->table, "name", NULL,
+        name.length > 0 ? fulcrum_string_get(&name) : whole);
+    fulcrum_string_clear(&name);
+}
+
+/* What the chart looks at, NAN where there is no such row; whether all of it is known.
+ */
+static bool add_cells(
+    const struct breakdown *breakdown, const struct fulcrum_table *from, size_t row)
+{
+    const struct fulcrum_bar_chart *chart = breakdown->chart;
+    const char *const others[] = {
+        chart->whole, chart->panels[0].interval, chart->panels[0].rate};
+    bool is_known = true;
+    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX + sizeof others / sizeof others[0];
+         k++) {
+        const char *key = k < FULCRUM_BAR_PARTS_MAX ? chart->parts[k].key
+                                                    : others[k - FULCRUM_BAR_PARTS_MAX];
+        if (key != NULL && key[0] != '\0') {
+            struct fulcrum_cell cell = fulcrum_table_at(from, row, key);
+            fulcrum_table_estimate(
+                breakdown->table, key, NULL, cell.number, cell.lo, cell.hi);
+            is_known = is_known && (k > FULCRUM_BAR_PARTS_MAX || isfinite(cell.number));
+        }
+    }
+    return is_known;
+}
+
+/* "; FLAG" in the footnote, each flag of "first; second" once. */
+static void add_flags(struct fulcrum_string *footnote, const char *flags)
+{
+    while (*flags != '\0') {
+        struct fulcrum_string flag = {0};
+        size_t length = strcspn(flags, ";");
+        fulcrum_string_add(&flag, "%.*s", (int)length, flags);
+        if (strstr(fulcrum_string_get(footnote), fulcrum_string_get(&flag)) == NULL) {
+            fulcrum_string_add(footnote, "%s%s", footnote->length > 0 ? "; " : "",
+                fulcrum_string_get(&flag));
+        }
+        fulcrum_string_clear(&flag);
+        flags += length;
+        flags += strspn(flags, "; ");
+    }
+}
+
+/* Points of one file; groups of several bars are set apart by an empty row. */
+static enum fulcrum_status add_file(struct breakdown *breakdown,
+    const struct fulcrum_plot_file *file, bool has_groups, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart_data data = {
+        .chart = breakdown->chart, .result = file->result};
+    const struct fulcrum_table *from =
+        fulcrum_bar_chart_table(breakdown->chart, file->result);
+    size_t rows = fulcrum_table_rows(from);
+    size_t failed = 0;
+    size_t known = 0;
+    TRY(fulcrum_bar_chart_check(&data, err));
+    if (has_groups && fulcrum_table_rows(breakdown->table) > 0) {
+        fulcrum_table_row(breakdown->table);
+        fulcrum_table_text(breakdown->table, "name", NULL, "");
+        (void)add_cells(breakdown, from, rows);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        if (!is_ok(from, i)) {
+            failed++;
+            continue;
+        }
+        fulcrum_table_row(breakdown->table);
+        add_name(breakdown, file, from, i);
+        known += add_cells(breakdown, from, i) ? 1U : 0U;
+        add_flags(&breakdown->footnote, cell_text(from, i, "flags"));
+    }
+    FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
+        breakdown->chart->name);
+    const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
+    for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
+        const char *flag = fulcrum_table_cell(flags, i, 0).text;
+        add_flags(&breakdown->footnote, flag != NULL ? flag : "");
+    }
+    if (failed > 0) {
+        fulcrum_string_add(&breakdown->footnote, "%s%s: %zu of %zu points cannot run",
+            breakdown->footnote.length > 0 ? "; " : "", file->name, failed, rows);
+    }
+    return FULCRUM_OK;
+}
+
+/* Texts that all points of all files share. */
+static void find_common(struct breakdown *breakdown)
+{
+    for (size_t k = 0; k < COMMONS; k++) {
+        for (size_t i = 0; i < breakdown->count; i++) {
+            struct fulcrum_result *result = breakdown->files[i].result;
+            const char *text = text_of(result,
+                fulcrum_bar_chart_table(breakdown->chart, result), common_keys[k]);
+            if (i == 0) {
+                breakdown->common[k] = text;
+            } else if (breakdown->common[k] != NULL &&
+                       strcmp(breakdown->common[k], text) != 0) {
+                breakdown->common[k] = NULL;
+            }
+        }
+    }
+}
+
+static void write_words(const struct breakdown *breakdown, struct fulcrum_result *out)
+{
+    const char *texts[COMMONS];
+    for (size_t k = 0; k < COMMONS; k++) {
+        texts[k] = breakdown->common[k] != NULL ? breakdown->common[k] : "";
+    }
+    bool has_both = texts[WORKLOAD][0] != '\0' && texts[MACHINE][0] != '\0';
+    fulcrum_result_print(out, "title", NULL, "%s%s%s", texts[WORKLOAD],
+        has_both ? " on " : "", texts[MACHINE]);
+    fulcrum_result_print(out, "subtitle", NULL, "%s%s",
+        texts[CALIBRATION][0] != '\0' ? "calibration " : "", texts[CALIBRATION]);
+    fulcrum_result_text(
+        out, "footnote", NULL, fulcrum_string_get(&breakdown->footnote));
+}
+
+enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart *chart,
+    const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_error own = {FULCRUM_OK, ""};
+    struct fulcrum_error *detail = err != NULL ? err : &own;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct breakdown breakdown = {.chart = chart,
+        .files = files,
+        .count = count,
+        .table = fulcrum_result_table(result, chart->table, NULL)};
+    enum fulcrum_status status = FULCRUM_OK;
+    bool has_groups = false;
+    for (size_t i = 0; i < count; i++) {
+        if (fulcrum_bar_chart_table(chart, files[i].result) == NULL) {
+            make_row(files[i].result, chart->table);
+        }
+        has_groups = has_groups || fulcrum_table_rows(fulcrum_bar_chart_table(
+                                       chart, files[i].result)) > 1;
+    }
+    find_common(&breakdown);
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status = add_file(&breakdown, &files[i], has_groups, detail);
+        if (status != FULCRUM_OK) {
+            status = fulcrum_fail_in(detail, status, files[i].name);
+        }
+    }
+    write_words(&breakdown, result);
+    fulcrum_string_clear(&breakdown.footnote);
+    return hand_over(status, result, out, err);
+}
+
+/* --- GPU time and runs of several machines, from `fulcrum memory` --- */
+
+/* Less is the solver's rounding. */
+#define CLIPPED_FROM 0.002
+
+/* Rows of one machine, which follow each other. */
+struct machine {
+    size_t first;
+    size_t end;
+    double steps_per_s;
+    double gpu_s; /* all GPU work of an agent step, as its parts or as a whole */
+    double sum_s; /* of its parts */
+};
+
+/* What is not known, or less than nothing by rounding, is nothing. */
+static double at_least_0(const struct fulcrum_table *table, size_t row, const char *key)
+{
+    double value = fulcrum_table_at(table, row, key).number;
+    return value > 0.0 ? value : 0.0;
+}
+
+/*
+ * A faster link to the host shortens GPU work by what no component has: parts that are
+ * more than the whole are drawn smaller alike.
+ */
+static struct machine machine_at(const struct fulcrum_table *table, size_t first)
+{
+    const char *name = cell_text(table, first, "machine");
+    struct machine machine = {.first = first, .end = first};
+    double whole_s = 0.0;
+    while (machine.end < fulcrum_table_rows(table) &&
+           strcmp(cell_text(table, machine.end, "machine"), name) == 0) {
+        double part_s = at_least_0(table, machine.end, "gpu_s");
+        double part_frac = at_least_0(table, machine.end, "gpu_frac");
+        machine.sum_s += part_s;
+        whole_s = part_s > 0.0 && part_frac > 0.0 ? part_s / part_frac : whole_s;
+        machine.steps_per_s =
+            fulcrum_table_at(table, machine.end, "steps_per_s").number;
+        machine.end++;
+    }
+    machine.gpu_s = whole_s > 0.0 ? fmin(whole_s, machine.sum_s) : machine.sum_s;
+    return machine;
+}
+
+static enum fulcrum_status check_component(
+    const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
+{
+    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac"};
+    const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
+    const char *component = cell_text(table, row, "component");
+    double rate = fulcrum_table_at(table, row, "steps_per_s").number;
+    size_t k = 0;
+    while (k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL &&
+           strcmp(parts[k].key, component) != 0) {
+        k++;
+    }
+    FAIL_IF(k == FULCRUM_BAR_PARTS_MAX || parts[k].key == NULL, err, FULCRUM_ERR_FORMAT,
+        "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
+        component);
+    for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        const char *text = cell_text(table, row, numbers[k]);
+        FAIL_IF(text[0] != '\0', err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
+    }
+    FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
+        "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1, rate);
+    return FULCRUM_OK;
+}
+
+static void write_component_words(struct fulcrum_result *result,
+    const struct fulcrum_table *table, bool is_clipped, bool has_others)
+{
+    const char *workload = text_of(result, table, "workload");
+    const char *calibration = text_of(result, table, "calibration");
+    fulcrum_result_print(result, "subtitle", NULL,
+        "%s%s%s%s%s%seach component made ideal in turn: what is gone is its part",
+        workload[0] != '\0' ? "workload " : "", workload,
+        workload[0] != '\0' ? "; " : "", calibration[0] != '\0' ? "calibration " : "",
+        calibration, calibration[0] != '\0' ? "; " : "");
+    struct fulcrum_string footnote = {0};
+    fulcrum_string_add(&footnote,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "");
+    if (has_others) {
+        fulcrum_string_add(&footnote,
+            " GPUs other than the calibration's: scaled, x or / %g for one standard "
+            "deviation.",
+            FULCRUM_GPU_SPREAD_FACTOR);
+    }
+    fulcrum_result_text(result, "footnote", NULL, fulcrum_string_get(&footnote));
+    fulcrum_string_clear(&footnote);
+}
+
+enum fulcrum_status fulcrum_plot_components_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_table *table =
+        fulcrum_bar_chart_table(&fulcrum_bars_components, result);
+    const struct machine first = machine_at(table, 0);
+    bool is_clipped = false;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        TRY(check_component(table, i, err));
+    }
+    FAIL_IF(!(first.gpu_s > 0.0), err, FULCRUM_ERR_FORMAT,
+        "machine %s: no GPU time in its rows", cell_text(table, 0, "machine"));
+    for (size_t i = 0; i < fulcrum_table_rows(table);) {
+        const struct machine machine = machine_at(table, i);
+        double per_s =
+            machine.sum_s > 0.0 ? machine.gpu_s / machine.sum_s / first.gpu_s : 0.0;
+        for (; i < machine.end; i++) {
+            double run_frac = fulcrum_table_at(table, i, "run_frac").number;
+            double run_rel = at_least_0(table, i, "run_frac") * first.steps_per_s /
+                             machine.steps_per_s;
+            double gpu_rel = at_least_0(table, i, "gpu_s") * per_s;
+            is_clipped = is_clipped || run_frac < -CLIPPED_FROM;
+            fulcrum_table_return(table, i);
+            fulcrum_table_number(table, "gpu_time_rel", NULL, gpu_rel);
+            fulcrum_table_number(table, "run_time_rel", NULL, run_rel);
+        }
+    }
+    write_component_words(
+        result, table, is_clipped, first.end < fulcrum_table_rows(table));
+    return fulcrum_result_check(result, err);
+}
+
+/* --- Where the time of a reference's GPU goes, there and elsewhere --- */
+
+/*
+ * The first bar is what was published, the rest left over as it is; the next is half
+ * of the SMs, then other GPUs: (6) and (24) of docs/model.md with the shares of the
+ * workload, which are those of the publication or replace them.
+ */
+
+/* Of a normal distribution, 90 % lie within so many standard deviations. */
+static const double normal_90 = 1.645;
+
+/* A bar of four rows; `spread` is the factor of the whole's interval, NAN: none. */
+static void add_bar(struct fulcrum_table *table, const char *name,
+    const struct fulcrum_gpu_scale *scale, double spread)
+{
+    const struct {
+        const char *component;
+        double value;
+    } parts[] = {{"math", scale->math}, {"sm", scale->sm}, {"dram", scale->dram},
+        {"rest", scale->latency}};
+    double whole = fulcrum_gpu_scale_sum(scale);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "gpu", NULL, name);
+        fulcrum_table_text(table, "component", NULL, parts[k].component);
+        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[k].value);
+        fulcrum_table_estimate(
+            table, "whole_rel", NULL, whole, whole / spread, whole * spread);
+    }
+}
+
+/* Returns how many shares there were; what is none of the model's is latency. */
+static size_t take_published(
+    const struct fulcrum_reference *reference, struct fulcrum_gpu_scale *out)
+{
+    size_t found = 0;
+    *out = (struct fulcrum_gpu_scale){0};
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        const struct fulcrum_reference_setting *component =
+            fulcrum_reference_find_setting(point, "component");
+        enum fulcrum_ideal ideal =
+            fulcrum_ideal_find(component != NULL ? component->text : "");
+        double *part = ideal == FULCRUM_IDEAL_MATH   ? &out->math
+                       : ideal == FULCRUM_IDEAL_SM   ? &out->sm
+                       : ideal == FULCRUM_IDEAL_DRAM ? &out->dram
+                                                     : &out->latency;
+        for (size_t k = 0; k < point->observation_count; k++) {
+            if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
+                *part += point->observations[k].value;
+                found++;
+                break;
+            }
+        }
+    }
+    out->latency += fmax(0.0, 1.0 - fulcrum_gpu_scale_sum(out));
+    return found;
+}
+
+/* Another GPU's times are scaled ones, with the spread that this has. */
+static enum fulcrum_status add_machine(struct fulcrum_table *table,
+    const struct fulcrum_reference *reference, const char *name,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    const struct fulcrum_gpu *from = &reference->design.machine.gpu;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail_in(err, status, "--machines");
+    }
+    bool is_same = strcmp(design.machine.gpu.name, from->name) == 0;
+    if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU && !is_same) {
+        struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
+            &reference->design.workload.network, from, &design.machine.gpu);
+        add_bar(table, design.machine.gpu.name, &scale,
+            pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_bars(struct fulcrum_result *result,
+    const struct fulcrum_reference *reference, const char *machines,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
+    const struct fulcrum_gpu *gpu = &reference->design.machine.gpu;
+    struct fulcrum_gpu_scale scale;
+    char name[120];
+    FAIL_IF(reference->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
+                take_published(reference, &scale) == 0,
+        err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no gpu_time_frac of a GPU: expected one like "
+        "inci2020-fig2-text",
+        reference->name);
+    (void)snprintf(name, sizeof name, "%s, published", gpu->name);
+    add_bar(table, name, &scale, (double)NAN);
+    fulcrum_result_text(result, "title", NULL, reference->title);
+    fulcrum_result_print(result, "subtitle", NULL,
+        "reference %s; workload %s; below the first bar: predicted from the shares of "
+        "the workload, with clocks, SMs, bandwidth and cache of each GPU",
+        reference->name, reference->workload);
+    fulcrum_result_print(result, "footnote", NULL,
+        "What is left of the published shares (%.0f %%) is taken to be latency that no "
+        "GPU shortens. Other GPUs: a factor of %g either way for one standard "
+        "deviation.",
+        100.0 * scale.latency, FULCRUM_GPU_SPREAD_FACTOR);
+    if (gpu->sm_count >= 2.0) {
+        double half = floor(gpu->sm_count / 2.0);
+        (void)snprintf(
+            name, sizeof name, "the same on %.0f of %.0f SMs", half, gpu->sm_count);
+        scale =
+            fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half);
+        add_bar(table, name, &scale, (double)NAN);
+    }
+    const char *rest = strcmp(machines, "none") == 0 ? NULL : machines;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (rest != NULL && status == FULCRUM_OK) {
+        char *machine = fulcrum_list_part(&rest);
+        status = add_machine(table, reference, machine, err);
+        free(machine);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_gpu_time_result(
+    const struct fulcrum_reference *reference, const char *machines,
+    struct fulcrum_result **out, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return hand_over(add_bars(result, reference, machines, err), result, out, err);
+}
+
+/* --- Stages of a reference --- */
+
+/*
+ * One bar per point: shares named like the stages ("training_frac"). Publications that
+ * read shares off a figure do not tell CPU and GPU apart, and what they leave open
+ * stays open.
+ */
+
+/* The stage that the quantity is a share of; the count: none. */
+static size_t stage_of(const char *quantity)
+{
+    size_t k = 0;
+    while (k < FULCRUM_STAGE_WORK_COUNT) {
+        const char *name = fulcrum_stage_kind_name((enum fulcrum_stage_kind)k);
+        size_t length = strlen(name);
+        if (strncmp(quantity, name, length) == 0 &&
+            strcmp(quantity + length, "_frac") == 0) {
+            break;
+        }
+        k++;
+    }
+    return k;
+}
+
+/* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
+static void write_settings(
+    struct fulcrum_string *out, const struct fulcrum_reference_point *point)
+{
+    for (size_t k = 0; k < point->setting_count; k++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[k];
+        bool is_text = setting->text[0] != '\0';
+        bool is_alone = point->setting_count == 1 && is_text;
+        fulcrum_string_add(out, "%s%s%s", k > 0 ? ", " : "",
+            is_alone ? "" : setting->path, is_alone ? "" : " ");
+        if (is_text) {
+            fulcrum_string_add(out, "%s", setting->text);
+        } else {
+            fulcrum_string_add(out, "%.6g", setting->number);
+        }
+    }
+}
+
+/* Returns the sum of the point's shares; 0: it has none. */
+static double add_point(
+    struct fulcrum_table *table, const struct fulcrum_reference_point *point)
+{
+    struct fulcrum_string name = {0};
+    char text[32] = "";
+    double sum = 0.0;
+    write_settings(&name, point);
+    for (size_t k = 0; k < point->observation_count; k++) {
+        if (strcmp(point->observations[k].quantity, "runtime_s") == 0) {
+            (void)snprintf(
+                text, sizeof text, "of %.0f s", point->observations[k].value);
+        }
+    }
+    for (size_t k = 0; k < point->observation_count; k++) {
+        const struct fulcrum_observation *observation = &point->observations[k];
+        size_t stage = stage_of(observation->quantity);
+        if (stage < FULCRUM_STAGE_WORK_COUNT) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "run", NULL, fulcrum_string_get(&name));
+            fulcrum_table_text(table, "stage", NULL,
+                fulcrum_stage_kind_name((enum fulcrum_stage_kind)stage));
+            fulcrum_table_number(table, "share_frac", NULL, observation->value);
+            fulcrum_table_text(table, "text", NULL, text);
+            sum += observation->value;
+        }
+    }
+    fulcrum_string_clear(&name);
+    return sum;
+}
+
+/* The footnote says how far the shares of rows are from 1 in all. */
+enum fulcrum_status fulcrum_plot_stages_result(
+    const struct fulcrum_reference *reference, struct fulcrum_result **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
+    double least = INFINITY;
+    double most = 0.0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        double sum = add_point(table, &reference->points[i]);
+        least = sum > 0.0 ? fmin(least, sum) : least;
+        most = fmax(most, sum);
+    }
+    fulcrum_result_text(result, "title", NULL, reference->title);
+    fulcrum_result_print(result, "subtitle", NULL, "reference %s; machine %s, %s",
+        reference->name, reference->machine, reference->design.machine.gpu.name);
+    fulcrum_result_print(result, "footnote", NULL,
+        "Published shares, read one by one: they add up to %.2f to %.2f. The "
+        "publication's stages on CPU and GPU are not told apart here.",
+        least, most);
+    enum fulcrum_status status =
+        fulcrum_table_rows(table) > 0
+            ? FULCRUM_OK
+            : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                  "reference %s: no share of time by stage, such as simulation_frac: "
+                  "expected one like rlscope-fig5-stage-shares",
+                  reference->name);
+    return hand_over(status, result, out, err);
+}
+
+/* --- Partitions of a GPU --- */
+
+void fulcrum_plot_partition_add(struct fulcrum_result *result)
+{
+    const struct fulcrum_table *table =
+        fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
+    const char *gpu = text_of(result, table, "gpu");
+    const char *workload = text_of(result, table, "workload");
+    const char *calibration = text_of(result, table, "calibration");
+    fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
+        workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
+        gpu);
+    fulcrum_result_print(result, "subtitle", NULL, "%s%s",
+        calibration[0] != '\0' ? "calibration " : "", calibration);
+}

@@ -1,0 +1,629 @@
+/* bar_chart.c - charts of rows of stacked bars, as tables of a result's columns. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a part of a bar is follows from the table: a column of one row, or a row of its
+ * own. Colours are parts; where a part is told apart by what it ran on, that is height:
+ * the upper half of a bar is the CPU's, the lower half the GPU's, so that the eye sees
+ * where one of them stands still.
+ */
+#include "plots/spec/bar_chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/try.h"
+#include "plots/chart/page.h"
+
+enum { NAME_SIZE = 160, TEXT_SIZE = 96, FINDING_SIZE = 120 };
+
+static const double panel_gap_pt = 10.0;
+/* Of what only waits; busy parts are drawn in full. */
+static const double pale_opacity = 0.35;
+/* Less than nothing by rounding alone. */
+static const double slack_frac = 1e-9;
+/* Shares read off figures one by one need not add up to exactly 1. */
+static const double shares_most = 1.1;
+/* Far more than a GPU holds, and countable. */
+static const double pieces_most = 1e6;
+
+/* Pieces of one bar, from left to right. */
+struct bar {
+    size_t first; /* rows of the table */
+    size_t end;
+    bool is_known;
+    bool has_failed;
+    bool is_split; /* by CPU and GPU */
+    double whole;
+    double rest; /* what parts leave of it; below 0: there is none */
+    double lo;   /* its interval; NAN: none */
+    double hi;
+    size_t count;
+    struct fulcrum_row_part pieces[FULCRUM_ROW_BARS_MAX];
+};
+
+/* Bars of one panel that are not left out, by their first rows. */
+struct panel {
+    size_t count;
+    size_t *firsts;
+    size_t shown;
+    struct fulcrum_row *rows;
+};
+
+struct picture {
+    const struct fulcrum_bar_chart *chart;
+    const struct fulcrum_table *table;
+    enum fulcrum_row_scale scale;
+    size_t part_count;
+    struct fulcrum_bar_part
+        parts[FULCRUM_BAR_PARTS_MAX + 1]; /* one too many: no room */
+    bool has_part[FULCRUM_BAR_PARTS_MAX + 1];
+    bool has_interval;
+    bool is_split;
+    struct panel panels[FULCRUM_BAR_PANELS_MAX];
+    char finding[FINDING_SIZE];
+};
+
+/* A CSV file has one table, whatever its key would be. */
+struct fulcrum_table *fulcrum_bar_chart_table(
+    const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, chart->table);
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
+
+/* "" where there is none. */
+static const char *text_at(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(table, row, key).text;
+    return text != NULL ? text : "";
+}
+
+/* NAN where no such column is asked for. */
+static double number_at(const struct picture *picture, size_t row, const char *key)
+{
+    return key != NULL ? fulcrum_table_at(picture->table, row, key).number
+                       : (double)NAN;
+}
+
+/* Index of the part with that key; part_count: there is none. */
+static size_t part_named(const struct picture *picture, const char *key)
+{
+    size_t k = 0;
+    while (k < picture->part_count && strcmp(picture->parts[k].key, key) != 0) {
+        k++;
+    }
+    return k;
+}
+
+/* The parts of the chart, or those that its rows name. */
+static void begin(struct picture *picture, const struct fulcrum_bar_chart_data *data)
+{
+    static const size_t styles[] = {0, 1, 2, 3, 4, 6, 7, 5, 8};
+    static const struct fulcrum_bar_chart none = {.table = ""};
+    const struct fulcrum_bar_chart *chart = data->chart != NULL ? data->chart : &none;
+    picture->chart = chart;
+    picture->table = fulcrum_bar_chart_table(chart, data->result);
+    picture->scale = data->as_shares ? FULCRUM_ROW_SHARE : chart->scale;
+    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && chart->parts[k].key != NULL; k++) {
+        picture->parts[picture->part_count++] = chart->parts[k];
+    }
+    for (size_t i = 0; chart->part_column != NULL && chart->parts[0].key == NULL &&
+                       i < fulcrum_table_rows(picture->table);
+         i++) {
+        const char *key = text_at(picture->table, i, chart->part_column);
+        size_t k = part_named(picture, key);
+        if (key[0] != '\0' && k == picture->part_count && k <= FULCRUM_BAR_PARTS_MAX) {
+            picture->parts[picture->part_count++] =
+                (struct fulcrum_bar_part){key, key, styles[k]};
+        }
+    }
+}
+
+static void write_name(const struct picture *picture, const char *const *keys,
+    size_t row, char out[NAME_SIZE])
+{
+    out[0] = '\0';
+    for (size_t k = 0; k < FULCRUM_BAR_NAMES_MAX && keys[k] != NULL; k++) {
+        struct fulcrum_cell cell = fulcrum_table_at(picture->table, row, keys[k]);
+        const char *between = out[0] != '\0' ? ": " : "";
+        size_t used = strlen(out);
+        if (cell.text != NULL && cell.text[0] != '\0') {
+            (void)snprintf(out + used, NAME_SIZE - used, "%s%s", between, cell.text);
+        } else if (isfinite(cell.number)) {
+            (void)snprintf(
+                out + used, NAME_SIZE - used, "%s%.6g", between, cell.number);
+        }
+    }
+}
+
+/* Behind the last row of the bar that begins there. */
+static size_t bar_end(const struct picture *picture, size_t first)
+{
+    const char *const *keys = picture->chart->bar;
+    char name[NAME_SIZE];
+    char next[NAME_SIZE];
+    size_t end = first + 1;
+    write_name(picture, keys, first, name);
+    while (keys[0] != NULL && end < fulcrum_table_rows(picture->table)) {
+        write_name(picture, keys, end, next);
+        if (strcmp(name, next) != 0) {
+            break;
+        }
+        end++;
+    }
+    return end;
+}
+
+static void add_piece(struct bar *bar, struct fulcrum_row_part piece)
+{
+    if (piece.size > 0.0 && bar->count < FULCRUM_ROW_BARS_MAX) {
+        bar->pieces[bar->count++] = piece;
+    }
+}
+
+/* One part that is a row of the table. */
+static void add_row(const struct picture *picture, struct bar *bar, size_t row,
+    struct fulcrum_row_part piece)
+{
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    double upper = number_at(picture, row, chart->upper);
+    double lower = number_at(picture, row, chart->lower);
+    double busy = number_at(picture, row, chart->busy);
+    double count = number_at(picture, row, chart->count);
+    piece.opacity = isnan(busy) ? 1.0 : pale_opacity + (1.0 - pale_opacity) * busy;
+    piece.is_apart = chart->count != NULL;
+    if (bar->is_split && isfinite(upper) && isfinite(lower)) {
+        /* What is on both lies between its neighbours: halves stay together. */
+        const double sizes[] = {upper, piece.size - upper - lower, lower};
+        static const enum fulcrum_row_half halves[] = {
+            FULCRUM_ROW_UPPER, FULCRUM_ROW_FULL, FULCRUM_ROW_LOWER};
+        for (size_t k = 0; k < sizeof halves / sizeof halves[0]; k++) {
+            piece.size = sizes[k] > slack_frac ? sizes[k] : 0.0;
+            piece.half = halves[k];
+            add_piece(bar, piece);
+        }
+        return;
+    }
+    add_piece(bar, piece);
+    for (double n = 1.0; n < count && bar->count < FULCRUM_ROW_BARS_MAX; n++) {
+        add_piece(bar, piece);
+    }
+}
+
+/* Of what a row's columns say; unknown where one of them is. */
+static void take_columns(struct picture *picture, struct bar *bar)
+{
+    double whole = picture->chart->whole != NULL
+                       ? number_at(picture, bar->first, picture->chart->whole)
+                       : 1.0;
+    for (size_t k = 0; k < picture->part_count; k++) {
+        const char *key = picture->parts[k].key;
+        double size = number_at(picture, bar->first, key);
+        if (key[0] == '\0') {
+            size = whole - bar->whole;
+            size = size < 0.0 && size >= -slack_frac * bar->whole ? 0.0 : size;
+            bar->rest = size;
+        }
+        picture->has_part[k] = picture->has_part[k] || size > 0.0;
+        bar->whole += size;
+        add_piece(bar, (struct fulcrum_row_part){.size = size,
+                           .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb});
+    }
+    bar->is_known = isfinite(bar->whole);
+}
+
+static void take_rows(struct picture *picture, const char *size_key, struct bar *bar)
+{
+    for (size_t i = bar->first; i < bar->end; i++) {
+        double upper = number_at(picture, i, picture->chart->upper);
+        double beyond = number_at(picture, i, size_key) - upper;
+        bar->is_split = bar->is_split || beyond > slack_frac;
+    }
+    for (size_t k = 0; k < picture->part_count; k++) {
+        const struct fulcrum_row_part piece = {
+            .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb};
+        for (size_t i = bar->first; i < bar->end; i++) {
+            const char *key = text_at(picture->table, i, picture->chart->part_column);
+            double size = number_at(picture, i, size_key);
+            if (strcmp(key, picture->parts[k].key) == 0 && isfinite(size)) {
+                struct fulcrum_row_part own = piece;
+                own.size = size;
+                add_row(picture, bar, i, own);
+                bar->is_known = true;
+                bar->whole += size;
+                picture->has_part[k] = picture->has_part[k] || size > 0.0;
+            }
+        }
+    }
+}
+
+/* Relative to its own value, so that what parts do not add up to makes no shift. */
+static void take_interval(const struct picture *picture,
+    const struct fulcrum_bar_panel *panel, struct bar *bar)
+{
+    const char *key = panel->interval != NULL ? panel->interval : "";
+    struct fulcrum_cell of = fulcrum_table_at(picture->table, bar->first, key);
+    double lo =
+        bar->whole * (panel->is_inverse ? of.number / of.hi : of.lo / of.number);
+    double hi =
+        bar->whole * (panel->is_inverse ? of.number / of.lo : of.hi / of.number);
+    bool is_there = of.number > 0.0 && of.lo > 0.0 && isfinite(lo) && isfinite(hi) &&
+                    (picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole);
+    bar->lo = is_there ? lo : (double)NAN;
+    bar->hi = is_there ? hi : (double)NAN;
+}
+
+static struct bar bar_at(
+    struct picture *picture, const struct fulcrum_bar_panel *panel, size_t first)
+{
+    struct bar bar = {.first = first, .end = bar_end(picture, first)};
+    if (panel->is_whole) {
+        bar.whole = number_at(picture, first, panel->size);
+        bar.is_known = isfinite(bar.whole);
+        add_piece(&bar,
+            (struct fulcrum_row_part){.size = bar.whole, .rgb = FULCRUM_TONE_MUTED});
+    } else if (panel->size == NULL) {
+        take_columns(picture, &bar);
+    } else {
+        take_rows(picture, panel->size, &bar);
+    }
+    bar.has_failed = picture->chart->failed != NULL &&
+                     isnan(number_at(picture, first, picture->chart->value));
+    /* What runs without known parts has its rate, and no pieces. */
+    bool runs = picture->chart->failed != NULL && !bar.has_failed;
+    bar.is_known = panel->is_whole ? bar.is_known && !bar.has_failed
+                                   : runs || (bar.is_known && !bar.has_failed);
+    take_interval(picture, panel, &bar);
+    picture->has_interval = picture->has_interval || bar.hi > bar.lo;
+    picture->is_split = picture->is_split || bar.is_split;
+    return bar;
+}
+
+/* Bars of unknown parts are left out, unless they say so, or set groups apart. */
+static bool is_shown(const struct picture *picture,
+    const struct fulcrum_bar_panel *panel, const struct bar *bar)
+{
+    char name[NAME_SIZE];
+    write_name(picture, panel->names, bar->first, name);
+    return bar->is_known || bar->has_failed || name[0] == '\0';
+}
+
+/* What is no number cannot be drawn, and is named; NULL is no column. */
+static enum fulcrum_status check_column(
+    const struct picture *picture, const char *key, struct fulcrum_error *err)
+{
+    const struct fulcrum_table *table = picture->table;
+    for (size_t i = 0; key != NULL && i < fulcrum_table_rows(table); i++) {
+        const char *text = text_at(table, i, key);
+        double value = fulcrum_table_at(table, i, key).number;
+        FAIL_IF(text[0] != '\0', err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s = '%.40s': expected a number", i + 1, key, text);
+        FAIL_IF(isinf(value) || value < 0.0, err, FULCRUM_ERR_RANGE,
+            "row %zu: %s is %g: expected 0 or more", i + 1, key, value);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status need_column(
+    const struct picture *picture, const char *key, struct fulcrum_error *err)
+{
+    FAIL_IF(key != NULL && fulcrum_table_find(picture->table, key) ==
+                               fulcrum_table_columns(picture->table),
+        err, FULCRUM_ERR_FORMAT, "no column '%s', which the chart needs", key);
+    return check_column(picture, key, err);
+}
+
+static enum fulcrum_status check_columns(
+    const struct picture *picture, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    const char *const own[] = {chart->upper, chart->lower, chart->count, chart->busy};
+    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && chart->part_column == NULL; k++) {
+        const char *key = chart->parts[k].key;
+        TRY(need_column(picture, key != NULL && key[0] != '\0' ? key : NULL, err));
+    }
+    for (size_t k = 0; k < sizeof own / sizeof own[0]; k++) {
+        TRY(check_column(picture, own[k], err));
+    }
+    TRY(need_column(picture, chart->whole, err));
+    for (size_t i = 0; i < FULCRUM_BAR_PANELS_MAX; i++) {
+        TRY(need_column(picture, chart->panels[i].size, err));
+        TRY(check_column(picture, chart->panels[i].interval, err));
+        TRY(check_column(picture, chart->panels[i].rate, err));
+    }
+    return FULCRUM_OK;
+}
+
+/* A part that is a row of the table. */
+static enum fulcrum_status check_part(const struct picture *picture, const char *size,
+    size_t row, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    double value = number_at(picture, row, size);
+    double count = number_at(picture, row, chart->count);
+    const char *key = text_at(picture->table, row, chart->part_column);
+    char name[NAME_SIZE];
+    write_name(picture, chart->panels[0].names, row, name);
+    bool is_part = part_named(picture, key) < picture->part_count;
+    FAIL_IF(is_part && chart->need != NULL && isnan(value), err,
+        FULCRUM_ERR_UNSUPPORTED, "%s %s: %s of %s is not known: %s", chart->bar[0],
+        name, size, key, chart->need);
+    FAIL_IF(isfinite(count) &&
+                !(count >= 1.0 && count <= pieces_most && count == floor(count)),
+        err, FULCRUM_ERR_RANGE, "%s: %s = %.6g: expected a whole number from 1 to %.0f",
+        name, chart->count, count, pieces_most);
+    const char *const shares[] = {size, chart->busy};
+    for (size_t k = 0; k < 2 && chart->scale == FULCRUM_ROW_OF_ONE; k++) {
+        double share = number_at(picture, row, shares[k]);
+        FAIL_IF(share > shares_most, err, FULCRUM_ERR_RANGE,
+            "%s: %s of %s is %g: expected a share of 1", name, shares[k], key, share);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_bar(struct picture *picture,
+    const struct fulcrum_bar_panel *panel, const struct bar *bar,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    char name[NAME_SIZE];
+    write_name(picture, panel->names, bar->first, name);
+    FAIL_IF(chart->failed != NULL && !bar->is_known && !bar->has_failed, err,
+        FULCRUM_ERR_RANGE, "%s: %s is not known", name, panel->size);
+    bool has_parts = chart->part_column != NULL && !panel->is_whole;
+    for (size_t i = bar->first; i < bar->end && has_parts; i++) {
+        TRY(check_part(picture, panel->size, i, err));
+    }
+    FAIL_IF(bar->rest < 0.0, err, FULCRUM_ERR_RANGE,
+        "row %zu: what is left of %s is %g: expected 0 or more", bar->first + 1,
+        chart->whole != NULL ? chart->whole : "the whole", bar->rest);
+    FAIL_IF(bar->end - bar->first > FULCRUM_ROW_BARS_MAX, err, FULCRUM_ERR_RANGE,
+        "%s: more than %d parts: too many for a bar", name, (int)FULCRUM_ROW_BARS_MAX);
+    FAIL_IF(chart->scale == FULCRUM_ROW_OF_ONE && chart->count == NULL &&
+                !panel->is_whole && !(bar->whole <= shares_most),
+        err, FULCRUM_ERR_RANGE, "shares of %s add up to %g: expected at most %g", name,
+        bar->whole, shares_most);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_bars(
+    struct picture *picture, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = picture->chart;
+    TRY(check_columns(picture, err));
+    FAIL_IF(picture->part_count > FULCRUM_BAR_PARTS_MAX, err, FULCRUM_ERR_RANGE,
+        "more than %d different %s: too many for a chart", (int)FULCRUM_BAR_PARTS_MAX,
+        chart->part_column);
+    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX && chart->panels[k].title != NULL;
+         k++) {
+        for (size_t i = 0; i < fulcrum_table_rows(picture->table);) {
+            const struct bar bar = bar_at(picture, &chart->panels[k], i);
+            TRY(check_bar(picture, &chart->panels[k], &bar, err));
+            i = bar.end;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_bar_chart_check(const void *data, struct fulcrum_error *err)
+{
+    struct picture *picture = calloc(1, sizeof *picture);
+    TRY_MEMORY(picture, err, "a chart");
+    begin(picture, data);
+    enum fulcrum_status status = fulcrum_table_rows(picture->table) > 0
+                                     ? check_bars(picture, err)
+                                     : FULCRUM_OK; /* a page that says so */
+    free(picture);
+    return status;
+}
+
+/* ", WHAT" behind what is there. */
+static void append(char out[TEXT_SIZE], const char *what)
+{
+    size_t used = strlen(out);
+    (void)snprintf(out + used, TEXT_SIZE - used, "%s%s",
+        used > 0 && *what != '\0' ? ", " : "", what);
+}
+
+/* "15.6 ms, 16.4k steps/s", "0.58 (0.38 to 0.89)". */
+static void write_text(const struct picture *picture,
+    const struct fulcrum_bar_panel *panel, const struct bar *bar, char out[TEXT_SIZE])
+{
+    double rate = number_at(picture, bar->first, panel->rate);
+    char number[40];
+    out[0] = '\0';
+    if (!bar->is_known) {
+        append(out, bar->has_failed ? picture->chart->failed : "");
+        return;
+    }
+    if (panel->is_number) {
+        int used = snprintf(out, TEXT_SIZE, "%.2f", bar->whole);
+        if (isfinite(bar->lo)) {
+            (void)snprintf(out + used, TEXT_SIZE - (size_t)used, " (%.2f to %.2f)",
+                bar->lo, bar->hi);
+        }
+    }
+    if (panel->unit != NULL) {
+        fulcrum_si_text(out, TEXT_SIZE, bar->whole, 3, panel->unit);
+    }
+    if (isfinite(rate)) {
+        char words[TEXT_SIZE];
+        fulcrum_si_text(number, sizeof number, rate, 3, NULL);
+        (void)snprintf(words, sizeof words, "%s steps/s", number);
+        append(out, words);
+    }
+    if (panel->text != NULL) {
+        append(out, text_at(picture->table, bar->first, panel->text));
+    }
+}
+
+/* Name, pieces, interval and words of one bar. */
+static void fill_row(struct fulcrum_canvas *canvas, struct picture *picture,
+    const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
+{
+    const struct bar bar = bar_at(picture, panel, first);
+    char(*texts)[NAME_SIZE] = fulcrum_canvas_room(canvas, 2, sizeof *texts);
+    if (texts == NULL) {
+        return;
+    }
+    write_name(picture, panel->names, first, texts[0]);
+    write_text(picture, panel, &bar, texts[1]);
+    row->name = texts[0];
+    row->text = texts[1];
+    if (!bar.is_known) {
+        return;
+    }
+    (void)fulcrum_row_stack(row, bar.pieces, bar.count,
+        panel->is_whole ? FULCRUM_ROW_AMOUNT : picture->scale);
+    if (panel->is_whole && row->bar_count > 0) {
+        row->bars[0].text[0] = '\0';
+    }
+    fulcrum_row_interval(row, bar.lo, bar.hi);
+}
+
+/* Which bars a panel has, and what the legend has to explain. */
+static bool find_bars(
+    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+{
+    const struct fulcrum_bar_panel *from = &picture->chart->panels[which];
+    struct panel *panel = &picture->panels[which];
+    size_t rows = fulcrum_table_rows(picture->table);
+    panel->firsts = rows > 0 && from->title != NULL
+                        ? fulcrum_canvas_room(canvas, rows, sizeof *panel->firsts)
+                        : NULL;
+    for (size_t i = 0; panel->firsts != NULL && i < rows;) {
+        const struct bar bar = bar_at(picture, from, i);
+        if (is_shown(picture, from, &bar)) {
+            panel->firsts[panel->count++] = i;
+        }
+        i = bar.end;
+    }
+    panel->shown = panel->count;
+    return panel->count > 0;
+}
+
+/* Of many points the first and the last, the others at equal distances. */
+static void fill_panel(
+    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+{
+    struct panel *panel = &picture->panels[which];
+    size_t gaps = panel->shown > 1 ? panel->shown - 1 : 1;
+    panel->rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *panel->rows);
+    for (size_t i = 0; panel->rows != NULL && i < panel->shown; i++) {
+        size_t from = panel->count <= panel->shown
+                          ? i
+                          : (i * (panel->count - 1) + gaps / 2) / gaps;
+        fill_row(canvas, picture, &picture->chart->panels[which], panel->firsts[from],
+            &panel->rows[i]);
+    }
+}
+
+static void draw_panel(struct fulcrum_canvas *canvas, const struct picture *picture,
+    size_t which, struct fulcrum_rect rect)
+{
+    const struct fulcrum_bar_panel *from = &picture->chart->panels[which];
+    bool is_share = picture->scale == FULCRUM_ROW_SHARE;
+    const struct fulcrum_rows rows = {.title = from->title,
+        .finding = picture->finding[0] != '\0' ? picture->finding : NULL,
+        .x_label = is_share ? "share of the whole" : from->x_label,
+        .rows = picture->panels[which].rows,
+        .count = picture->panels[which].shown,
+        .options = {.kind = FULCRUM_AXIS_LINEAR,
+            .pad_frac = from->is_number ? 0.03 : 0.01,
+            .from_zero = 1,
+            .unit = is_share ? NULL : from->unit},
+        .centre = from->centre > 0.0 ? from->centre : (double)NAN};
+    if (rows.rows != NULL && rows.count > 0) {
+        fulcrum_rows_draw(canvas, &rows, rect);
+    }
+}
+
+static void write_words(const struct picture *picture, struct fulcrum_page *page,
+    const struct fulcrum_bar_chart_data *data)
+{
+    const struct {
+        const char **text;
+        const char *key;
+        const char *own;
+    } words[] = {{&page->title, "title", picture->chart->title},
+        {&page->subtitle, "subtitle", picture->chart->subtitle},
+        {&page->footnote, "footnote", NULL}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *said = fulcrum_result_text_of(data->result, words[i].key);
+        const char *text = said[0] != '\0' ? said : words[i].own;
+        *words[i].text = *words[i].text != NULL ? *words[i].text : text;
+    }
+}
+
+/* Parts that no bar has are not explained. */
+static void fill_legend(const struct picture *picture, struct fulcrum_page *page)
+{
+    for (size_t k = 0; k < picture->part_count; k++) {
+        fulcrum_page_explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
+            picture->has_part[k] ? picture->parts[k].name : NULL);
+    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
+        picture->has_interval ? picture->chart->interval_name : NULL);
+}
+
+/* How many bars of a sweep find a place. */
+static void thin_out(const struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_rect body)
+{
+    /* Whether the sentence has a line of its own is settled with its longest form. */
+    const struct fulcrum_header widest = {picture->chart->panels[0].title,
+        "1000 of 1000 points, a larger page has room for more"};
+    struct panel *panel = &picture->panels[0];
+    size_t places = fulcrum_rows_room(canvas, &widest, body);
+    if (picture->chart->is_sweep && places < panel->count) {
+        panel->shown = places;
+        (void)snprintf(picture->finding, FINDING_SIZE,
+            "%zu of %zu points, a larger page has room for more", places, panel->count);
+    }
+}
+
+void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
+    void *room, const void *given)
+{
+    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    const struct fulcrum_bar_chart_data *data = given;
+    (void)room;
+    if (picture == NULL) {
+        return;
+    }
+    begin(picture, data);
+    write_words(picture, page, data);
+    bool has_first = find_bars(canvas, picture, 0);
+    bool has_second = find_bars(canvas, picture, 1);
+    if (!has_first) {
+        fulcrum_page_draw_empty(canvas, page);
+        return;
+    }
+    fill_legend(picture, page);
+    struct fulcrum_rect upper = fulcrum_page_body(canvas, page);
+    struct fulcrum_rect lower = upper;
+    thin_out(canvas, picture, upper);
+    if (picture->is_split) {
+        (void)snprintf(picture->finding, FINDING_SIZE,
+            "upper half: CPU only, lower half: GPU only, full height: both");
+    }
+    if (has_second) {
+        /* Room in proportion to what both panels want at least. */
+        double upper_pt = fulcrum_rows_height_pt(canvas, picture->panels[0].shown);
+        double lower_pt = fulcrum_rows_height_pt(canvas, picture->panels[1].shown);
+        double room_pt = upper.y1 - upper.y0 - panel_gap_pt;
+        upper.y1 = upper.y0 + room_pt * upper_pt / (upper_pt + lower_pt);
+        lower.y0 = upper.y1 + panel_gap_pt;
+    }
+    fulcrum_page_draw(canvas, page);
+    fill_panel(canvas, picture, 0);
+    draw_panel(canvas, picture, 0, upper);
+    if (has_second) {
+        fill_panel(canvas, picture, 1);
+        draw_panel(canvas, picture, 1, lower);
+    }
+}

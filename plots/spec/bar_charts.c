@@ -1,0 +1,165 @@
+/* bar_charts.c - every chart of rows of stacked bars, a table each. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/spec/charts.h"
+
+#define INTERVAL_OF_WHOLE "90 % interval of the whole"
+
+#define BAR_CHART .check = fulcrum_bar_chart_check, .draw = fulcrum_bar_chart_draw
+
+const struct fulcrum_bar_chart fulcrum_bars_cycle = {
+    .name = "cycle",
+    .table = "points",
+    .parts = {{"cpu_residence_s", "CPU: waits for a thread, steps", 0},
+        {"host_residence_s", "host: waits for a batch, hand-off", 2},
+        {"gpu_residence_s", "GPU: waits for it, inference", 1},
+        {"delay_s", "delivery of the action", 7}},
+    .interval_name = INTERVAL_OF_WHOLE,
+    .is_sweep = true,
+    /* Little's law: what the actors there are divided by their rate. */
+    .panels = {{.title = "An actor's cycle, from one request to the next",
+        .x_label = "time of a cycle",
+        .names = {"name"},
+        .unit = "s",
+        .rate = "steps_per_s",
+        .interval = "steps_per_s",
+        .is_inverse = true}},
+};
+
+/* Processors, GPUs and the rest keep the colours that they have there. */
+const struct fulcrum_bar_chart fulcrum_bars_watts = {
+    .name = "watts",
+    .table = "points",
+    .parts = {{"cpu_w", "processors", 0}, {"gpu_w", "GPUs used", 1},
+        {"", "the rest: other GPUs, memory, fans, losses", 7}},
+    .whole = "system_w",
+    .interval_name = INTERVAL_OF_WHOLE,
+    .is_sweep = true,
+    .panels = {{.title = "Power behind the plug",
+        .x_label = "watts",
+        .names = {"name"},
+        .unit = "W",
+        .rate = "steps_per_s",
+        .interval = "system_w"}},
+};
+
+const struct fulcrum_bar_chart fulcrum_bars_gpu = {
+    .name = "gpu",
+    .table = "points",
+    .parts = {{"gpu_inference_busy_frac", "inference", 1},
+        {"gpu_train_busy_frac", "training", 2}, {"", "idle", 7}},
+    .is_sweep = true,
+    .panels = {{.title = "What a GPU is busy with",
+        .x_label = "share of its time",
+        .names = {"name"},
+        .rate = "steps_per_s"}},
+};
+
+const struct fulcrum_bar_chart *const fulcrum_breakdowns[] = {
+    &fulcrum_bars_cycle, &fulcrum_bars_watts, &fulcrum_bars_gpu, NULL};
+
+const struct fulcrum_chart fulcrum_chart_breakdown = {.name = "breakdown",
+    .summary = "where a cycle's time, the watts or a GPU's time of each design go",
+    BAR_CHART};
+
+#define GPU_TIME "GPU time for the same work"
+
+const struct fulcrum_bar_chart fulcrum_bars_components = {
+    .table = "components",
+    .title = "Where the time goes: GPU and run",
+    .bar = {"machine"},
+    .part_column = "component",
+    .parts = {{"math", "arithmetic", 0}, {"sm", "SMs not filled", 1},
+        {"dram", "DRAM bandwidth", 2}, {"latency", "latencies", 7},
+        {"launch", "kernel launches", 3},
+        {"host", "host: batches, requests, delivery", 4},
+        {"rest", "environments on the CPU", 6}},
+    .panels = {{.title = GPU_TIME,
+                   .x_label = "time of the same GPU work, relative to the first; "
+                              "labels: shares of each bar",
+                   .names = {"gpu"},
+                   .size = "gpu_time_rel",
+                   .is_number = true},
+        {.title = "Time of a run, with the CPU and the host",
+            .x_label = "time of the same number of steps, relative to the first",
+            .names = {"machine"},
+            .size = "run_time_rel",
+            .is_number = true}},
+};
+
+/* Figure 2 of Inci et al. 2020, and what becomes of it elsewhere. */
+const struct fulcrum_bar_chart fulcrum_bars_published = {
+    .table = "components",
+    .bar = {"gpu"},
+    .part_column = "component",
+    .parts = {{"math", "math", 0}, {"sm", "SM utilisation", 1},
+        {"dram", "DRAM bandwidth", 2},
+        {"rest", "the rest: latency, taken as constant", 7}},
+    .interval_name = INTERVAL_OF_WHOLE,
+    .panels = {{.title = GPU_TIME,
+        .x_label = "time relative to the published GPU; labels: shares of each bar",
+        .names = {"gpu"},
+        .size = "gpu_time_rel",
+        .is_number = true,
+        .interval = "whole_rel"}},
+};
+
+const struct fulcrum_chart fulcrum_chart_gpu_time = {.name = "gpu-time",
+    .summary = "where a GPU's time goes, and a run's, as published and as predicted",
+    BAR_CHART};
+
+/* Figures 4, 5 and 7 of RL-Scope (Gleeson et al. 2021), of any run. */
+const struct fulcrum_bar_chart fulcrum_bars_stages = {
+    .table = "stages",
+    .title = "Where the time of training goes",
+    .subtitle = "measured; each moment is divided among the stages that were active in "
+                "it, on any thread or device; what recording cost is taken off",
+    .bar = {"run"},
+    .part_column = "stage",
+    .parts = {{"simulation", "simulation", 0}, {"inference", "inference", 1},
+        {"training", "training", 2}, {"handoff", "handoff", 3}, {"replay", "replay", 4},
+        {"idle", "no stage: all wait", 7}},
+    .scale = FULCRUM_ROW_OF_ONE,
+    .need = "shares of wall time need runs whose threads recorded all their cycles",
+    .upper = "cpu_only_frac",
+    .lower = "gpu_only_frac",
+    .panels = {{.title = "Shares of wall time by stage",
+        .x_label = "share of wall time",
+        .names = {"run"},
+        .size = "share_frac",
+        .text = "text"}},
+};
+
+const struct fulcrum_chart fulcrum_chart_stages = {.name = "stages",
+    .summary = "which stages the wall time of runs goes to, on CPU and GPU",
+    BAR_CHART};
+
+const struct fulcrum_bar_chart fulcrum_bars_partition = {
+    .table = "parts",
+    .bar = {"placement", "layout"},
+    .part_column = "stages",
+    .scale = FULCRUM_ROW_OF_ONE,
+    .count = "part_instances",
+    .busy = "busy_frac",
+    .value = "steps_per_s",
+    .failed = "cannot run",
+    .interval_name = "90 % interval of the gain",
+    .panels = {{.title = "What runs on which share of the SMs",
+                   .x_label = "share of the GPU's SMs, or of its time where processes "
+                              "take turns; pale: waiting for others",
+                   .names = {"placement", "layout"},
+                   .size = "sm_frac",
+                   .rate = "steps_per_s"},
+        {.title = "Steps per second over one process",
+            .x_label = "gain",
+            .names = {"placement", "layout"},
+            .size = "speedup",
+            .is_whole = true,
+            .is_number = true,
+            .interval = "speedup",
+            .centre = 1.0}},
+};
+
+const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
+    .summary =
+        "stages of training on shares of one GPU, and the gain of each placement",
+    BAR_CHART};
