@@ -48,7 +48,7 @@ static enum fulcrum_status hand_over(enum fulcrum_status status,
 /* --- Breakdowns of sweeps and predictions --- */
 
 /* What files may have in common, and else are told apart by. */
-enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
+enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS, FIELDS_MOST = 8 };
 static const char *const common_keys[COMMONS] = {"workload", "machine", "calibration"};
 
 /* Files that become one chart. */
@@ -57,6 +57,8 @@ struct breakdown {
     const struct fulcrum_plot_file *files;
     size_t count;
     const char *common[COMMONS]; /* NULL: files differ in it */
+    size_t field_count;          /* columns that vary in the file at hand */
+    size_t fields[FIELDS_MOST];
     struct fulcrum_table *table; /* of the chart */
     struct fulcrum_string footnote;
 };
@@ -136,11 +138,10 @@ static void add_name(const struct breakdown *breakdown,
             fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
         }
     }
-    for (size_t j = 0; j < fulcrum_table_columns(from); j++) {
-        if (varies(from, j)) {
-            add_value(&name, fulcrum_table_column(from, j).key,
-                fulcrum_table_cell(from, row, j).number);
-        }
+    for (size_t k = 0; k < breakdown->field_count; k++) {
+        size_t j = breakdown->fields[k];
+        add_value(&name, fulcrum_table_column(from, j).key,
+            fulcrum_table_cell(from, row, j).number);
     }
     const char *machine = text_of(file->result, from, common_keys[MACHINE]);
     const char *whole = machine[0] != '\0' ? machine : file->name;
@@ -201,6 +202,12 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
     size_t failed = 0;
     size_t known = 0;
     TRY(fulcrum_bar_chart_check(&data, err));
+    breakdown->field_count = 0;
+    for (size_t j = 0; j < fulcrum_table_columns(from); j++) {
+        if (breakdown->field_count < FIELDS_MOST && varies(from, j)) {
+            breakdown->fields[breakdown->field_count++] = j;
+        }
+    }
     if (has_groups && fulcrum_table_rows(breakdown->table) > 0) {
         fulcrum_table_row(breakdown->table);
         fulcrum_table_text(breakdown->table, "name", NULL, "");

@@ -247,14 +247,15 @@ static void take_interval(const struct picture *picture,
 {
     const char *key = panel->interval != NULL ? panel->interval : "";
     struct fulcrum_cell of = fulcrum_table_at(picture->table, bar->first, key);
-    double lo =
-        bar->whole * (panel->is_inverse ? of.number / of.hi : of.lo / of.number);
-    double hi =
-        bar->whole * (panel->is_inverse ? of.number / of.lo : of.hi / of.number);
-    bool is_there = of.number > 0.0 && of.lo > 0.0 && isfinite(lo) && isfinite(hi) &&
-                    (picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole);
-    bar->lo = is_there ? lo : (double)NAN;
-    bar->hi = is_there ? hi : (double)NAN;
+    bool is_amount = picture->scale == FULCRUM_ROW_AMOUNT || panel->is_whole;
+    bar->lo = (double)NAN;
+    bar->hi = (double)NAN;
+    if (is_amount && of.number > 0.0 && of.lo > 0.0 && of.hi > 0.0) {
+        bar->lo =
+            bar->whole * (panel->is_inverse ? of.number / of.hi : of.lo / of.number);
+        bar->hi =
+            bar->whole * (panel->is_inverse ? of.number / of.lo : of.hi / of.number);
+    }
 }
 
 static struct bar bar_at(
@@ -274,9 +275,8 @@ static struct bar bar_at(
     bar.has_failed = picture->chart->failed != NULL &&
                      isnan(number_at(picture, first, picture->chart->value));
     /* What runs without known parts has its rate, and no pieces. */
-    bool runs = picture->chart->failed != NULL && !bar.has_failed;
-    bar.is_known = panel->is_whole ? bar.is_known && !bar.has_failed
-                                   : runs || (bar.is_known && !bar.has_failed);
+    bool may_be_empty = picture->chart->failed != NULL && !panel->is_whole;
+    bar.is_known = (bar.is_known || may_be_empty) && !bar.has_failed;
     take_interval(picture, panel, &bar);
     picture->has_interval = picture->has_interval || bar.hi > bar.lo;
     picture->is_split = picture->is_split || bar.is_split;
