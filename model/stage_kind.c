@@ -26,11 +26,3 @@ const char *fulcrum_stage_kind_meaning(enum fulcrum_stage_kind kind)
     assert((size_t)kind < FULCRUM_STAGE_KIND_COUNT);
     return meanings[kind];
 }
-
-const char *fulcrum_stage_where_name(enum fulcrum_stage_where where)
-{
-    static const char *const names[FULCRUM_STAGE_WHERE_COUNT] = {
-        "CPU only", "GPU only", "CPU and GPU"};
-    assert((size_t)where < FULCRUM_STAGE_WHERE_COUNT);
-    return names[where];
-}

@@ -45,9 +45,6 @@ enum { FULCRUM_STAGE_WHERE_COUNT = FULCRUM_STAGE_CPU_AND_GPU + 1 };
 /* "simulation"... Static. */
 const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind);
 
-/* "CPU only", "GPU only", "CPU and GPU". Static. */
-const char *fulcrum_stage_where_name(enum fulcrum_stage_where where);
-
 /* A few words. Static. */
 const char *fulcrum_stage_kind_meaning(enum fulcrum_stage_kind kind);
 

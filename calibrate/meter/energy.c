@@ -193,23 +193,19 @@ static const struct fulcrum_meter_domain *next_wanted(
 /* What holds for every domain that is wanted. */
 struct bounds {
     double least_window_s;
-    double most_window_s; /* infinite: any */
     double settle_s;
     int has[FULCRUM_METER_SCOPE_COUNT];
 };
 
 static struct bounds bounds_of(const struct fulcrum_energy_meterset *set)
 {
-    struct bounds bounds = {.most_window_s = HUGE_VAL};
+    struct bounds bounds = {0};
     size_t at = 0;
     double window_j = 0;
     for (const struct fulcrum_meter_domain *domain = next_wanted(set, &at, &window_j);
          domain != NULL; domain = next_wanted(set, &at, &window_j)) {
         bounds.least_window_s = fmax(bounds.least_window_s, domain->least_window_s);
         bounds.settle_s = fmax(bounds.settle_s, domain->settle_s);
-        if (domain->most_window_s > 0) {
-            bounds.most_window_s = fmin(bounds.most_window_s, domain->most_window_s);
-        }
         bounds.has[domain->scope] = 1;
     }
     return bounds;
@@ -229,12 +225,6 @@ double fulcrum_energy_least_window_s(const struct fulcrum_energy_meterset *set)
 double fulcrum_energy_settle_s(const struct fulcrum_energy_meterset *set)
 {
     return set->window_rel * bounds_of(set).settle_s;
-}
-
-double fulcrum_energy_most_window_s(const struct fulcrum_energy_meterset *set)
-{
-    double most_s = bounds_of(set).most_window_s;
-    return isfinite(most_s) ? most_s : 0;
 }
 
 /* The first doubt about a domain within a window stays. */

@@ -85,9 +85,6 @@ double fulcrum_energy_least_window_s(const struct fulcrum_energy_meterset *set);
 /* How long a load must last before `begin`; 0 without meters. */
 double fulcrum_energy_settle_s(const struct fulcrum_energy_meterset *set);
 
-/* How often at least to call `refresh` within a window; 0: never needed. */
-double fulcrum_energy_most_window_s(const struct fulcrum_energy_meterset *set);
-
 /* A window starts; one that was open is forgotten. */
 void fulcrum_energy_begin(struct fulcrum_energy_meterset *set);
 

@@ -210,16 +210,6 @@ size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml)
     return nvml->count;
 }
 
-size_t fulcrum_nvml_find(const struct fulcrum_nvml *nvml, const char *uuid)
-{
-    size_t i = 0;
-    while (i < nvml->count &&
-           (uuid[0] == '\0' || strstr(nvml->gpu[i].info.uuid, uuid) == NULL)) {
-        i++;
-    }
-    return i;
-}
-
 /* One call about one GPU. */
 struct query {
     const struct fulcrum_nvml *nvml;

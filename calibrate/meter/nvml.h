@@ -97,9 +97,6 @@ void fulcrum_nvml_close(struct fulcrum_nvml *nvml);
 /* GPUs of the machine, those that do not answer included; at least one. */
 size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml);
 
-/* Place of the GPU with that UUID, or part of it; the count where there is none. */
-size_t fulcrum_nvml_find(const struct fulcrum_nvml *nvml, const char *uuid);
-
 /* What a GPU is. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_info(
     const struct fulcrum_nvml *nvml, size_t index, struct fulcrum_nvml_info *out,

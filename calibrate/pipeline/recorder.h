@@ -215,16 +215,12 @@ struct fulcrum_recorder_cost {
 };
 
 /*
- * Medians over tight loops, about 10 ms. Caches are warm there: a pipeline may pay more
- * (fulcrum_recorder_cost_regress, fulcrum_recorder_cost_scaled).
+ * Medians over tight loops, about 10 ms. Caches are warm there: a pipeline may pay
+ * more.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_cost_measure(
     struct fulcrum_recorder_cost *out, struct fulcrum_error *err);
-
-/* Every part times `factor`. */
-struct fulcrum_recorder_cost fulcrum_recorder_cost_scaled(
-    const struct fulcrum_recorder_cost *cost, double factor);
 
 /* T - sum_k n_k o_k of one track: docs/where-the-time-goes.md. */
 struct fulcrum_recorder_correction {
@@ -260,32 +256,6 @@ struct fulcrum_recorder_pairs {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_cost_of_pairs(
     struct fulcrum_recorder_pairs *out, const double *with_per_s,
     const double *without_per_s, size_t count, struct fulcrum_error *err);
-
-/* One run of known work with some number of events of each kind, or none. */
-struct fulcrum_recorder_run {
-    double time_s;
-    double work_count;
-    double event_count[FULCRUM_STAGE_KIND_COUNT];
-};
-
-/* time_s = work_s work_count + sum_k event_s[k] event_count[k]. */
-struct fulcrum_recorder_regression {
-    double work_s;
-    double work_se_s;
-    double event_s[FULCRUM_STAGE_KIND_COUNT]; /* NAN: no run has such events */
-    double event_se_s[FULCRUM_STAGE_KIND_COUNT];
-};
-
-/*
- * Robust least squares (bisquare weights): a run that the machine disturbed counts
- * little.
- *   fails    FULCRUM_ERR_RANGE (not more runs than unknowns, a value that is not
- *            finite), FULCRUM_ERR_NO_FIT (runs do not tell the kinds apart),
- *            FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_cost_regress(
-    struct fulcrum_recorder_regression *out, const struct fulcrum_recorder_run *runs,
-    size_t count, struct fulcrum_error *err);
 
 /* A recording as a trace file. */
 

@@ -1,4 +1,4 @@
-/* predict_memory.c - references of caches, bandwidth, SMs and GPU time, predicted. */
+/* predict_memory.c - references of caches, bandwidth and SMs, predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/predictors.h"
 
@@ -10,13 +10,11 @@
 #include "calibrate/fit/fit.h"
 #include "calibrate/reference/comparison.h"
 #include "calibrate/reference/formula.h"
-#include "model/design/cluster.h"
 #include "model/design/memory_system.h"
 #include "model/design/reference.h"
 #include "model/design/scale.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "model/whatif/component_cost.h"
 
 /* References of kind sm_scaling: every other number of SMs predicted. */
 
@@ -200,170 +198,7 @@ enum fulcrum_status fulcrum_predict_sm(const struct fulcrum_reference *reference
     return fulcrum_half_curves_predict(reference, predict_series, out, err);
 }
 
-/* References of kind hybrid_gain: parameters that meet a gain. */
-
-/* Workers of two devices, on a number of them that cancels out. */
-static const double parts = 2;
-static const struct fulcrum_layout layout = {32, 8, 2, 1};
-
-/* SU_2 = 2 and E_N / E_{N/2} = 2: twice as fast. */
-static const double most_gain_frac = 1;
-
-/* The gain of the model with the parameters that are to meet it. */
-static double met_gain_frac(double gain_frac)
-{
-    double gain = 1 + gain_frac;
-    double speedup = 0.5 * (gain + parts);
-    double batch = layout.node_count * layout.node_device_count;
-    const struct fulcrum_cluster cluster = {.step_s = 1,
-        .batch_size = 1,
-        .update_count = 1,
-        .critical_batch_size =
-            batch / fulcrum_hybrid_batch_rel(gain, speedup, parts, 1),
-        .model_parallel_frac = fulcrum_model_parallel_frac(speedup, parts)};
-    return fulcrum_hybrid_gain(&cluster, &layout) - 1;
-}
-
-static enum fulcrum_status predict_hybrid_find_gain(
-    const struct fulcrum_reference *reference, size_t point, size_t *out,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_reference_point *from = &reference->points[point];
-    for (size_t i = 0; i < from->observation_count; i++) {
-        double value = from->observations[i].value;
-        if (strcmp(from->observations[i].quantity, "least_gain_frac") != 0) {
-            continue;
-        }
-        *out = i;
-        return value > 0 && value < most_gain_frac
-                   ? FULCRUM_OK
-                   : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                         "reference %s: points[%zu].observed.least_gain_frac = %.6g, "
-                         "between 0 and %.6g expected: no parameters meet it",
-                         reference->name, point, value, most_gain_frac);
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].observed has no least_gain_frac, a share expected",
-        reference->name, point);
-}
-
-enum fulcrum_status fulcrum_predict_hybrid(const struct fulcrum_reference *reference,
-    struct fulcrum_comparison *out, struct fulcrum_error *err)
-{
-    struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = fulcrum_comparison_init(&comparison, reference, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
-        size_t observation = 0;
-        status = predict_hybrid_find_gain(reference, i, &observation, err);
-        if (status == FULCRUM_OK) {
-            double gain = reference->points[i].observations[observation].value;
-            struct fulcrum_compared *item = fulcrum_comparison_add(
-                &comparison, i, observation, met_gain_frac(gain));
-            item->is_fitted = 1;
-            item->baseline[FULCRUM_BASELINE_BOUNDS] = most_gain_frac;
-        }
-    }
-    return fulcrum_comparison_end(&comparison, status, out);
-}
-
-/* References of kind gpu_time: shares from ideal components. */
-
-static enum fulcrum_status check_machine(
-    const struct fulcrum_reference *reference, struct fulcrum_error *err)
-{
-    const struct fulcrum_machine *machine = &reference->design.machine;
-    FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "reference %s: machine %s has no GPU", reference->name,
-        machine->name);
-    FAIL_IF(
-        isnan(machine->gpu.flop_per_sm_cycle) || isnan(machine->gpu.dram_byte_per_s),
-        err, FULCRUM_ERR_MISSING,
-        "reference %s: machine %s gives no gpu.flop_per_sm_cycle or no "
-        "gpu.dram_byte_per_s, which would be made ideal",
-        reference->name, machine->name);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status find_component(const struct fulcrum_reference *reference,
-    size_t point, size_t *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference_setting *setting =
-        fulcrum_reference_find_setting(&reference->points[point], "component");
-    FAIL_IF(setting == NULL, err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].set.component is missing, a text expected",
-        reference->name, point);
-    *out = fulcrum_ideal_find(setting->text);
-    FAIL_IF(!fulcrum_ideal_is_gpu(*out) || *out == FULCRUM_IDEAL_LAUNCH, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "reference %s: points[%zu].set.component = '%s': no component of a GPU's "
-        "kernels",
-        reference->name, point, setting->text);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status find_share(const struct fulcrum_reference *reference,
-    size_t point, size_t *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference_point *from = &reference->points[point];
-    for (size_t i = 0; i < from->observation_count; i++) {
-        double value = from->observations[i].value;
-        if (strcmp(from->observations[i].quantity, "gpu_time_frac") != 0) {
-            continue;
-        }
-        *out = i;
-        return value > 0.0 && value <= 1.0
-                   ? FULCRUM_OK
-                   : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                         "reference %s: points[%zu].observed.gpu_time_frac = %.6g: "
-                         "expected a share above 0",
-                         reference->name, point, value);
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].observed has no gpu_time_frac", reference->name,
-        point);
-}
-
-static enum fulcrum_status predict_gpu_time_predict_point(
-    size_t point, struct fulcrum_comparison *comparison, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *reference = comparison->reference;
-    size_t component = 0;
-    size_t observation = 0;
-    double share = 0.0;
-    TRY(find_component(reference, point, &component, err));
-    TRY(find_share(reference, point, &observation, err));
-    /* The share that is gone of all kernels' time. */
-    double *out = &share;
-    struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
-    struct fulcrum_design ideal = reference->design;
-    size_t count = fulcrum_ideal_settings(1U << component, settings);
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_field_set_number(
-            settings[i].field, &ideal, settings[i].number, err));
-    }
-    struct fulcrum_gpu_scale scale =
-        fulcrum_gpu_scale(&reference->design.workload.network,
-            &reference->design.machine.gpu, &ideal.machine.gpu);
-    *out = 1.0 - fulcrum_gpu_scale_sum(&scale);
-    struct fulcrum_compared *item =
-        fulcrum_comparison_add(comparison, point, observation, share);
-    item->is_fitted = 1;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_predict_gpu_time(const struct fulcrum_reference *reference,
-    struct fulcrum_comparison *out, struct fulcrum_error *err)
-{
-    struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_machine(reference, err));
-    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
-    for (size_t i = 0; i < reference->point_count; i++) {
-        TRY_OR_END(predict_gpu_time_predict_point(i, &comparison, err));
-    }
-end:
-    return fulcrum_comparison_end(&comparison, status, out);
-}
+/* References of kind memory_gain: caches and bandwidth. */
 
 /* The usual exponent, and the ends of those that Hartstein et al. 2006 find. */
 static const double usual_exponent = 0.5;
@@ -475,8 +310,6 @@ static void add_item(struct fulcrum_comparison *comparison,
         is_same ? family->change.gain_frac : gain_of(family, change, usual_exponent);
     struct fulcrum_compared *item = fulcrum_comparison_add(
         comparison, place->point, place->observation, quantity_of(gain, quantity));
-    item->is_fitted =
-        place->point == family->point && place->observation == family->observation;
     if (!is_same) {
         double a = quantity_of(gain_of(family, change, end_exponents[0]), quantity);
         double b = quantity_of(gain_of(family, change, end_exponents[1]), quantity);
@@ -529,7 +362,10 @@ static enum fulcrum_status predict_point(
     TRY(check_family(reference, &family, err));
     for (size_t k = 0; k < point->observation_count; k++) {
         const struct fulcrum_compared place = {.point = index, .observation = k};
-        TRY(predict_quantity(&place, &family, &change, comparison, err));
+        /* That the family's own gain is met is an identity. */
+        if (index != family.point || k != family.observation) {
+            TRY(predict_quantity(&place, &family, &change, comparison, err));
+        }
     }
     return FULCRUM_OK;
 }
@@ -546,7 +382,7 @@ enum fulcrum_status fulcrum_predict_memory(const struct fulcrum_reference *refer
     if (comparison.count == 0) {
         TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_MISSING,
             "reference %s: no point sets cache_rel and bandwidth_rel and observes a "
-            "gain, such as training_gain_frac",
+            "gain, such as training_gain_frac, beside the first of its series",
             reference->name));
     }
 end:

@@ -122,7 +122,7 @@ static enum fulcrum_status read_inputs(const struct fulcrum_reference *reference
 }
 
 /* gain - 1 times the utilisation alone is what utilisation gains. */
-static enum fulcrum_status fit_busy(const struct fulcrum_reference *reference,
+static enum fulcrum_status find_busy(const struct fulcrum_reference *reference,
     const struct fulcrum_parts_inputs *inputs, double *out, struct fulcrum_error *err)
 {
     double gain = 0.0;
@@ -143,36 +143,28 @@ static const struct row {
     const char *quantity;
     int trains;
     bool is_utilisation;
-    const char *fitted_with; /* observed gain that goes with a fitted point; NULL */
 } rows[] = {
-    {"serving_speedup_most", 0, 0, NULL},
-    {"training_over_nccl_most", 1, 0, NULL},
-    {"training_over_horovod_most", 1, 0, NULL},
-    {"serving_gpu_util_gain_most_frac", 0, 1, NULL},
-    {"training_gpu_util_gain_most_frac", 1, 1, NULL},
-    {"serving_gpu_util_gain_mean_frac", 0, 1, "serving_speedup_mean"},
+    {"serving_speedup_most", 0, 0},
+    {"training_over_nccl_most", 1, 0},
+    {"training_over_horovod_most", 1, 0},
+    {"serving_gpu_util_gain_most_frac", 0, 1},
+    {"training_gpu_util_gain_most_frac", 1, 1},
 };
 
-static enum fulcrum_status predict_row(struct fulcrum_comparison *comparison,
-    const struct fulcrum_parts_inputs *inputs, double busy, const struct row *row,
-    struct fulcrum_error *err)
+static void predict_row(struct fulcrum_comparison *comparison,
+    const struct fulcrum_parts_inputs *inputs, double busy, const struct row *row)
 {
     const struct fulcrum_reference *reference = comparison->reference;
     size_t observation = find(&reference->points[0], row->quantity);
     if (observation == reference->points[0].observation_count) {
-        return FULCRUM_OK;
+        return;
     }
     double alone = fulcrum_parts_utilisation(inputs, busy, row->trains);
     double gain = fulcrum_parts_gain(inputs, busy, row->trains, most_instances);
-    if (row->fitted_with != NULL) {
-        TRY(read_value(reference, row->fitted_with, &gain, err));
-    }
     struct fulcrum_compared *item = fulcrum_comparison_add(
         comparison, 0, observation, row->is_utilisation ? (gain - 1.0) * alone : gain);
-    item->is_fitted = row->fitted_with != NULL;
     item->baseline[FULCRUM_BASELINE_BOUNDS] =
         row->is_utilisation ? 1.0 - alone : 1.0 / alone;
-    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_parts(const struct fulcrum_reference *reference,
@@ -183,10 +175,10 @@ enum fulcrum_status fulcrum_predict_parts(const struct fulcrum_reference *refere
     double busy = 0.0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(read_inputs(reference, &inputs, err));
-    TRY_OR_END(fit_busy(reference, &inputs, &busy, err));
+    TRY_OR_END(find_busy(reference, &inputs, &busy, err));
     TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        TRY_OR_END(predict_row(&comparison, &inputs, busy, &rows[i], err));
+        predict_row(&comparison, &inputs, busy, &rows[i]);
     }
 end:
     return fulcrum_comparison_end(&comparison, status, out);

@@ -110,8 +110,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_power(
     const struct fulcrum_reference *reference, struct fulcrum_comparison *out,
     struct fulcrum_error *err);
 
-/* References of kind memory_gain: caches and bandwidth. */
-
 /* References of kind sm_scaling: every other number of SMs predicted. */
 
 /*
@@ -132,49 +130,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_sm(
     const struct fulcrum_reference *reference, struct fulcrum_comparison *out,
     struct fulcrum_error *err);
 
-/* References of kind hybrid_gain: parameters that meet a gain. */
-
-/*
- * One number per network fixes one product of three unknown ratios (16c): nothing is
- * left to predict. Each gain is met with the SU_2 midway between the least that can
- * meet it, the gain itself, and the most there is, 2, and with the batch that (16d)
- * gives for it; every point is marked as fitted. The baseline "bounds" is the most that
- * any parameters give while links do not help: SU_2 = 2 beyond every critical batch.
- *
- *   reference  points observe "least_gain_frac" of hybrid training with workers of two
- *              devices over data-parallel training on as many
- *   out        set on success only; the caller clears it
- *   fails      FULCRUM_ERR_MISSING, FULCRUM_ERR_RANGE (a gain that no parameters meet),
- *              FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_hybrid(
-    const struct fulcrum_reference *reference, struct fulcrum_comparison *out,
-    struct fulcrum_error *err);
-
-/* References of kind gpu_time: shares from ideal components. */
-
-/*
- * What is gone of the kernels' time on the reference's GPU where one component is
- * ideal, the workload's shares being those of that GPU (docs/model.md "Memory system").
- * The shares go in and come out again, by way of designs: a check of the way, and
- * marked as fitted, never a prediction.
- *
- *   reference  points set "component", a text with one of the names of
- * model/whatif/component_cost.h as a word, and observe gpu_time_frac; the machine is a
- * GPU that gives sm_count, flop_per_sm_cycle and dram_byte_per_s
- *   out        set on success only; the caller clears it
- *   fails      FULCRUM_ERR_MISSING (a component, a share, a figure of the GPU),
- *              FULCRUM_ERR_RANGE, FULCRUM_ERR_UNSUPPORTED (no component of a GPU's
- *              kernels), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_gpu_time(
-    const struct fulcrum_reference *reference, struct fulcrum_comparison *out,
-    struct fulcrum_error *err);
+/* References of kind memory_gain: caches and bandwidth. */
 
 /*
  * The first gain of a series fixes the family of DRAM-bound shares and exponents
- * (docs/model.md "Memory system", (18)) and is marked as fitted: that it is met is an
- * identity. Every member of the family gives the same for further points of the series
+ * (docs/model.md "Memory system", (18)) and is left out: that it is met is an identity.
+ * Every member of the family gives the same for further points of the series
  * at the same change: other gains as the first one, and fewer GPUs for the same work
  * where rates add up. At another change members differ; predicted is the one with an
  * exponent of 0.5, and the interval is that of exponents from 0.3 to 0.7.
@@ -258,14 +219,14 @@ double fulcrum_parts_utilisation(
 
 /*
  * One number is not published, the SMs that simulation keeps busy. It follows from the
- * mean gain of serving and the mean gain of its utilisation, the one point that is
- * fitted; every largest gain is then predicted, with as many instances as a GPU can be
+ * mean gain of serving and the mean gain of its utilisation, which are met by identity
+ * and left out; every largest gain is predicted, with as many instances as a GPU can be
  * cut into (7). The baseline "bounds" is the gain without overhead of any number of
  * instances.
  *
  *   reference  one point with the ratios, overheads and gains of gmidrl-scalars
  *   out        set on success only; the caller clears it
- *   fails      FULCRUM_ERR_MISSING (an input; the pair that is fitted),
+ *   fails      FULCRUM_ERR_MISSING (an input; that pair),
  *              FULCRUM_ERR_RANGE (they ask for more than all SMs),
  * FULCRUM_ERR_NO_MEMORY
  */

@@ -254,26 +254,6 @@ static enum fulcrum_status predict_throughput(const struct fulcrum_reference *re
     return FULCRUM_OK;
 }
 
-/* What describes the GPUs stands beside their gains, and is not predicted. */
-static enum fulcrum_status predict_memory(const struct fulcrum_reference *reference,
-    struct fulcrum_validation *out, struct fulcrum_error *err)
-{
-    enum fulcrum_status status =
-        fulcrum_predict_memory(reference, &out->comparison, err);
-    size_t observed = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        observed += reference->points[i].observation_count;
-    }
-    if (status == FULCRUM_OK && out->comparison.count < observed) {
-        char why[100];
-        (void)snprintf(why, sizeof why,
-            "%zu figures describe the GPUs, not their gains",
-            observed - out->comparison.count);
-        add_reason(out, why);
-    }
-    return status;
-}
-
 static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
@@ -289,17 +269,19 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     case FULCRUM_PREDICTOR_SERVER_PRIOR:
         return fulcrum_predict_watts(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_GPU_PARTS:
-        return fulcrum_predict_parts(reference, &out->comparison, err);
+        TRY(fulcrum_predict_parts(reference, &out->comparison, err));
+        add_reason(out, "identity: serving_gpu_util_gain_mean_frac, which the SMs that "
+                        "simulation keeps busy are computed from");
+        return FULCRUM_OK;
     case FULCRUM_PREDICTOR_SM_SCALING:
         return fulcrum_predict_sm(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_NODE_SCALING:
         return fulcrum_predict_nodes(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_HYBRID_GAIN:
-        return fulcrum_predict_hybrid(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_GPU_TIME:
-        return fulcrum_predict_gpu_time(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_MEMORY_GAIN:
-        return predict_memory(reference, out, err);
+        TRY(fulcrum_predict_memory(reference, &out->comparison, err));
+        add_reason(out, "identity: the first gain, which the parameters are computed "
+                        "from; no gains: figures that describe the GPUs");
+        return FULCRUM_OK;
     case FULCRUM_PREDICTOR_NONE:
     case FULCRUM_PREDICTOR_STAGE_SHARES:
     case FULCRUM_PREDICTOR_COUNT:

@@ -20,8 +20,6 @@
     X(SERVER_PRIOR, "server_prior", "watts of servers from assumed watts of their parts")    \
     X(SM_SCALING,   "sm_scaling",   "GPU work on a part of its SMs")                         \
     X(NODE_SCALING, "node_scaling", "training on several machines or GPUs, over one of them") \
-    X(HYBRID_GAIN,  "hybrid_gain",  "parameters that meet a gain of hybrid over data-parallel training") \
-    X(GPU_TIME,     "gpu_time",     "shares of GPU time, from GPUs with an ideal component")  \
     X(MEMORY_GAIN,  "memory_gain",  "gains of a larger cache and faster memory")              \
     X(GPU_PARTS,    "gpu_parts",    "gains of several processes on parts of one GPU")         \
     X(STAGE_SHARES, "stage_shares", "shares of time in simulation, inference and training")

@@ -307,19 +307,6 @@ enum fulcrum_status fulcrum_mig_layouts(const struct fulcrum_mig *mig,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status count_full(const struct placing *placing, void *user)
-{
-    size_t *count = user;
-    *count += is_full(placing) ? 1 : 0;
-    return FULCRUM_OK;
-}
-
-size_t fulcrum_mig_full_placements(const struct fulcrum_mig *mig)
-{
-    size_t count = 0;
-    return visit_all(mig, count_full, &count) == FULCRUM_OK ? count : 0;
-}
-
 /* Largest first, each at its first free start, going back where that blocks others. */
 static bool can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
 {

@@ -77,13 +77,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_mig_layouts(
     struct fulcrum_error *err);
 
 /*
- * Ways to place instances so that none more fits, counting the same instances at other
- * places apart: what the maker's diagrams show a column each. Media extensions are left
- * out.
- */
-size_t fulcrum_mig_full_placements(const struct fulcrum_mig *mig);
-
-/*
  * Reads "3g.20gb,4g.20gb"; a profile may stand there several times, media extensions
  * too. Sets instance_count and counts; is_full is 0.
  *   fails    FULCRUM_ERR_UNKNOWN_NAME (lists the profiles), FULCRUM_ERR_INFEASIBLE

@@ -173,13 +173,6 @@ void fulcrum_limits_add_all(
     }
 }
 
-bool fulcrum_values_span(const double *values, size_t count, double factor)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    fulcrum_limits_add_all(&span, values, count);
-    return span.lo > 0.0 && span.hi / span.lo >= factor;
-}
-
 /* Both kinds map by the logarithm; they differ in their ticks only. */
 static bool is_log(enum fulcrum_axis_kind kind)
 {

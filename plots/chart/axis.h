@@ -93,9 +93,6 @@ void fulcrum_limits_add(struct fulcrum_limits *span, double value);
 void fulcrum_limits_add_all(
     struct fulcrum_limits *span, const double *values, size_t count);
 
-/* 1 where values are above 0 and the largest is so many times the least, or more. */
-bool fulcrum_values_span(const double *values, size_t count, double factor);
-
 /* 1 where an axis of this kind has a value to show. */
 int fulcrum_limits_usable(
     const struct fulcrum_limits *span, enum fulcrum_axis_kind kind);

@@ -645,13 +645,3 @@ bool fulcrum_estimate_has_interval(
     }
     return 0;
 }
-
-void fulcrum_intervals_explain(struct fulcrum_page *page,
-    const struct fulcrum_estimate *const *estimates, size_t count, const char *label)
-{
-    while (*estimates != NULL && !fulcrum_estimate_has_interval(*estimates, count)) {
-        estimates++;
-    }
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_BAND, 0, *estimates != NULL ? label : NULL);
-}

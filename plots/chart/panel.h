@@ -141,13 +141,6 @@ void fulcrum_stack_add(struct fulcrum_stack *stack, const struct fulcrum_panel *
 void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     const char *x_label, const struct fulcrum_page *page);
 
-/*
- * Adds bands to the legend if one of the estimates, which end with NULL, has an
- * interval: none must be explained that are not there.
- */
-void fulcrum_intervals_explain(struct fulcrum_page *page,
-    const struct fulcrum_estimate *const *estimates, size_t count, const char *label);
-
 /* 1 where an estimate has an interval around a value. */
 bool fulcrum_estimate_has_interval(
     const struct fulcrum_estimate *estimate, size_t count);

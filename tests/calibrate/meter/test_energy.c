@@ -194,7 +194,6 @@ static void test_long_windows_need_refreshing(void)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
-    suite_assert_close("longest", fulcrum_energy_most_window_s(rig->set), 100, 1e-12);
     fulcrum_energy_begin(rig->set);
     run(rig, 101);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
@@ -306,7 +305,6 @@ static void test_without_meters_everything_has_a_reason(void)
     scratch_free(&rig->scratch);
     open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
     suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0, 0);
-    suite_assert_close("longest", fulcrum_energy_most_window_s(rig->set), 0, 0);
     suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 0, 0);
     fulcrum_energy_begin(rig->set);
     rig->now_s += 3;
