@@ -190,6 +190,9 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_plot_landmarks known;
+    if (fulcrum_result_table_of(result, "landmarks") != NULL) {
+        return FULCRUM_OK; /* a result that is drawn twice */
+    }
     TRY(fulcrum_plot_landmarks_load(job->machines, &known, err));
     struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < known.count; i++) {
@@ -207,8 +210,7 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
 static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = NULL;
-    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    struct fulcrum_result *result = job->source.result;
     const struct fulcrum_line_chart_data data = {
         .text = {job->room.words.title, job->room.words.subtitle, NULL},
         .chart = chart,
@@ -226,11 +228,8 @@ static enum fulcrum_status plot_lines(struct fulcrum_plot_job *job,
         status =
             fulcrum_plot_published_add(result, &job->references, FULCRUM_PLOT_SM, err);
     }
-    if (status == FULCRUM_OK) {
-        status = name_file(job, plot_save(job, chart, &data, err), err);
-    }
-    fulcrum_result_free(result);
-    return status;
+    return status == FULCRUM_OK ? name_file(job, plot_save(job, chart, &data, err), err)
+                                : status;
 }
 
 enum fulcrum_status fulcrum_plot_node(
@@ -262,12 +261,9 @@ enum fulcrum_status fulcrum_plot_posterior(
     TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
     TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
     /* Ctrl-C leaves the best values without all that was to be said of them. */
-    struct fulcrum_reader unheard = {.file = job->source.name};
-    struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
-    struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
-    bool is_complete = 1;
-    bool was_interrupted = complete.json != NULL &&
-                           fulcrum_node_flag(&complete, &is_complete) && !is_complete;
+    const struct fulcrum_item *complete =
+        fulcrum_result_find(job->source.result, "complete");
+    bool was_interrupted = complete != NULL && complete->cell.number == 0.0;
     data.text.footnote =
         was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
     return plot_save(job, &fulcrum_chart_posterior, &data, err);
@@ -326,7 +322,7 @@ enum fulcrum_status fulcrum_plot_front(
 {
     struct fulcrum_pareto_data data;
     TRY(read_rows(job, "points", err));
-    if (fulcrum_plot_source_has(&job->source, "pareto")) {
+    if (fulcrum_result_table_of(job->source.result, "pareto") != NULL) {
         TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
     }
     TRY(name_file(job,

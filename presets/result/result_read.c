@@ -61,9 +61,10 @@ static char end_of(
         return 0;
     }
     fulcrum_string_add(base, "%.*s", (int)(length - 3), key);
-    return json_object_object_get_ex(row, fulcrum_string_get(base), NULL)
-               ? key[length - 2]
-               : 0;
+    struct json_object *value = NULL;
+    bool has_base = json_object_object_get_ex(row, fulcrum_string_get(base), &value);
+    return has_base && json_object_get_type(value) != json_type_string ? key[length - 2]
+                                                                       : 0;
 }
 
 static double end_value(const struct json_object *row, const char *key, const char *end)
@@ -74,6 +75,36 @@ static double end_value(const struct json_object *row, const char *key, const ch
     (void)json_object_object_get_ex(row, fulcrum_string_get(&name), &value);
     fulcrum_string_clear(&name);
     return value != NULL ? number_of(value) : FULCRUM_UNKNOWN;
+}
+
+static void add_cell(struct fulcrum_table *table, const struct json_object *row,
+    const char *key, struct json_object *value);
+
+/* In a cell a pair of numbers is an interval; of objects the first one's members become
+ * "key/member"; texts are joined. */
+static void add_array(
+    struct fulcrum_table *table, const char *key, const struct json_object *array)
+{
+    struct fulcrum_string text = {0};
+    struct json_object *first = json_object_array_length(array) > 0
+                                    ? json_object_array_get_idx(array, 0)
+                                    : NULL;
+    if (json_object_get_type(first) == json_type_object) {
+        struct json_object_iter at;
+        json_object_object_foreachC(first, at)
+        {
+            fulcrum_string_clear(&text);
+            fulcrum_string_add(&text, "%s/%s", key, at.key);
+            add_cell(table, first, fulcrum_string_get(&text), at.val);
+        }
+    } else if (json_object_array_length(array) == 2 && !isnan(number_of(first))) {
+        fulcrum_table_estimate(table, key, key, FULCRUM_UNKNOWN, element_of(array, 0),
+            element_of(array, 1));
+    } else {
+        join(&text, array);
+        fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
+    }
+    fulcrum_string_clear(&text);
 }
 
 static void add_cell(struct fulcrum_table *table, const struct json_object *row,
@@ -89,8 +120,7 @@ static void add_cell(struct fulcrum_table *table, const struct json_object *row,
         fulcrum_table_flag(table, key, key, json_object_get_boolean(value) != 0);
         break;
     case json_type_array:
-        join(&text, value);
-        fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
+        add_array(table, key, value);
         break;
     case json_type_object:
         break;
@@ -298,13 +328,14 @@ static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column
                : FULCRUM_UNKNOWN;
 }
 
-static bool is_end(const struct fulcrum_csv *csv, size_t column)
+/* "speedup_lo" beside the numbers of "speedup". */
+static bool is_end(const struct fulcrum_csv *csv, const bool *numeric, size_t column)
 {
     const char *name = fulcrum_csv_column_name(csv, column);
     for (size_t j = 0; j < fulcrum_csv_column_count(csv); j++) {
         const char *base = fulcrum_csv_column_name(csv, j);
         size_t length = strlen(base);
-        if (strncmp(name, base, length) == 0 &&
+        if (numeric[j] && numeric[column] && strncmp(name, base, length) == 0 &&
             (strcmp(name + length, "_lo") == 0 || strcmp(name + length, "_hi") == 0)) {
             return true;
         }
@@ -338,7 +369,9 @@ enum fulcrum_status fulcrum_result_of_csv(const struct fulcrum_csv *csv,
     bool has_room = numeric != NULL && ends != NULL;
     for (size_t j = 0; has_room && j < columns; j++) {
         numeric[j] = is_numeric(csv, j);
-        ends[j] = is_end(csv, j);
+    }
+    for (size_t j = 0; has_room && j < columns; j++) {
+        ends[j] = is_end(csv, numeric, j);
     }
     for (size_t i = 0; has_room && i < fulcrum_csv_row_count(csv); i++) {
         fulcrum_table_row(table);

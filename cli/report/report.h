@@ -1,0 +1,241 @@
+/* report.h - the HTML report: what it asks other commands, and its sections. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_REPORT_REPORT_H
+#define FULCRUM_CLI_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/options/options.h"
+#include "cli/output/report.h"
+#include "cli/plot/plot_job.h"
+#include "model/result.h"
+#include "model/status.h"
+#include "model/string.h"
+#include "presets/result/quantity_text.h"
+#include "presets/result/result_io.h"
+
+/* What one command of the program answers to another. */
+
+/*
+ * A command line and the result that came of it. {0} is a legal start: nothing was
+ * asked. Its owner calls fulcrum_reply_clear.
+ */
+struct fulcrum_reply {
+    struct fulcrum_argv_text words; /* "explore", "-m", ...: without --format */
+    struct fulcrum_result *result;  /* NULL: there is none, see `refusal` */
+    struct fulcrum_error refusal;   /* why; "" where nothing was asked */
+    char *warnings;                 /* lines; NULL: none */
+    int exit_code;                  /* that the command would have given */
+};
+
+/*
+ * Runs the command line `reply->words`, quietly and in this process. That the command
+ * refuses or cannot do it is an answer too: the result stays NULL.
+ *   context  gets the exit code of a command that was stopped
+ *   fails    FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FORMAT (what
+ *            it wrote cannot be read)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* Leaves it empty. */
+void fulcrum_reply_clear(struct fulcrum_reply *reply);
+
+/* What one report is about, and what other commands said of it. */
+
+enum {
+    FULCRUM_REPORT_MACHINES_MOST = 8,
+    FULCRUM_REPORT_SECTIONS_MOST = 32,
+    FULCRUM_REPORT_QUESTIONS_MOST = 16 /* of one section on one machine */
+};
+
+/* What one section asked about one machine. */
+struct fulcrum_report_replies {
+    size_t count;
+    struct fulcrum_reply items[FULCRUM_REPORT_QUESTIONS_MOST];
+};
+
+/* One machine of the report. */
+struct fulcrum_report_case {
+    char name[180];                  /* of the machine, as its prediction has it */
+    struct fulcrum_argv_text design; /* "-m", ...: the options that choose the point */
+    struct fulcrum_argv_text actors; /* "--actors", N, where it was given */
+    struct fulcrum_argv_text solver; /* "--method", ..., where they were given */
+    struct fulcrum_report_replies sections[FULCRUM_REPORT_SECTIONS_MOST];
+};
+
+struct fulcrum_report_job {
+    struct fulcrum_text_list sections; /* to be written; none: all that apply */
+    const char *title;                 /* NULL: workload and machine */
+    double seed;
+    struct fulcrum_argv_text line; /* that makes this report again, but for -o */
+    size_t case_count;
+    struct fulcrum_report_case *cases[FULCRUM_REPORT_MACHINES_MOST];
+};
+
+/* What a section of that name asked; `count` is 0 where it asked nothing. */
+struct fulcrum_report_replies *fulcrum_report_replies_of(
+    struct fulcrum_report_case *machine, const char *section);
+
+/* What a section of that name was answered first; NULL: nothing. */
+struct fulcrum_result *fulcrum_report_first(
+    struct fulcrum_report_case *machine, const char *section);
+
+/* The prediction of the point: the reply of `fulcrum predict`, and its result. */
+struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machine);
+const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine);
+
+/* One output of it, with its interval where there is one (NAN else). */
+struct fulcrum_cell fulcrum_report_output(
+    struct fulcrum_report_case *machine, const char *name);
+
+/* The value of a field in force at the point; NAN and "" where it is none. */
+double fulcrum_report_field(struct fulcrum_report_case *machine, const char *path);
+const char *fulcrum_report_field_text(
+    struct fulcrum_report_case *machine, const char *path);
+
+/* Whether environments are simulated on the GPU, and no actors step on the CPU. */
+bool fulcrum_report_is_resident(struct fulcrum_report_case *machine);
+
+/* Whether the learner runs on GPUs. */
+bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine);
+
+/* Adds words, made as by printf and then split at spaces. */
+void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+
+/* Writing. */
+
+/* Escaped text, made as by printf. */
+void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
+
+/* A paragraph of it in small print. */
+void fulcrum_html_note(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
+
+/*
+ * The rows that were gathered as a table, with ", with 90 % intervals" behind the
+ * caption where the prediction of `machine` has them (NULL: not). Frees the result.
+ *   rows     with one table, "rows"
+ */
+void fulcrum_report_table(struct fulcrum_result *rows,
+    struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out);
+
+/* A chart of what a command answered. */
+struct fulcrum_report_figure {
+    const char *label; /* what it shows, in words */
+    enum fulcrum_plot_content content;
+    fulcrum_plot_draw *draw;                           /* NULL: none */
+    double height_pt;                                  /* of 620 points of width */
+    double narrow_height_pt;                           /* of 300: what a phone shows */
+    bool (*only)(struct fulcrum_report_case *machine); /* where it is; NULL: always */
+    struct fulcrum_plot_breakdown_options breakdown;
+};
+
+/*
+ * Writes the chart twice, wide and narrow, of which the style sheet shows one, with
+ * what the chart has to note below it. What cannot be drawn says why.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
+    const struct fulcrum_report_figure *figure, struct fulcrum_result *result,
+    FILE *out, struct fulcrum_error *err);
+
+/* A command line as a shell reads it, escaped. */
+void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out);
+
+/* "Made with ...": the command line of a reply, for who wants to go on from there. */
+void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
+
+/* A paragraph that says why there is nothing; true where there is an answer. */
+bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
+
+/* The style sheet, with the colours of charts for dark screens. */
+void fulcrum_report_style(FILE *out);
+
+/* Sections. */
+
+enum fulcrum_report_scope {
+    FULCRUM_REPORT_EACH,   /* once for each machine, under its name where several are */
+    FULCRUM_REPORT_ALL,    /* once for all of them */
+    FULCRUM_REPORT_SEVERAL /* the same, where there is more than one */
+};
+
+enum { FULCRUM_REPORT_TABLES_MOST = 2 };
+
+/*
+ * A section asks other commands of the program, and writes what they answered: a report
+ * says nothing that they do not say. To add one: a record, and a line in
+ * report_sections.c. Below its heading stand, for each reply, the text, the chart, the
+ * tables, what `tell` adds and the command line; or what `write` makes of it all.
+ */
+struct fulcrum_report_section {
+    const char *id;    /* of its heading, and what --section calls it */
+    const char *title; /* the heading */
+    enum fulcrum_report_scope scope;
+    /*
+     * Adds the words of the i-th command line to ask about a machine, without those of
+     * the design; no word skips it. Returns false where there is none any more, and at
+     * once where the section does not apply. NULL: asks nothing. The prediction has
+     * been asked before.
+     */
+    bool (*ask)(
+        struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
+    const char *text; /* a paragraph */
+    struct fulcrum_report_figure figure;
+    struct {
+        const char *key; /* of the result's table; NULL: none */
+        struct fulcrum_html_view view;
+    } tables[FULCRUM_REPORT_TABLES_MOST];
+    void (*tell)(const struct fulcrum_result *result, FILE *out);
+    /*
+     * `machine` is the first one where the scope is all.
+     *   fails    FULCRUM_ERR_NO_MEMORY; failures of `out` are left to its owner
+     */
+    enum fulcrum_status (*write)(struct fulcrum_report_job *job,
+        struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err);
+};
+
+/* In the order of the report, NULL-terminated; the first one is the summary. Static. */
+const struct fulcrum_report_section *const *fulcrum_report_sections(void);
+
+/* Name of the i-th section that --section may ask for; NULL beyond the last one. */
+const char *fulcrum_report_section_name(int index);
+
+/* Whether the section is among those that were asked for. */
+bool fulcrum_report_is_wanted(
+    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section);
+
+/*
+ * The whole document.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_document_write(
+    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err);
+
+/* In report_summary.c, report_point.c and report_inputs.c. */
+extern const struct fulcrum_report_section fulcrum_report_summary,
+    fulcrum_report_machines, fulcrum_report_levers, fulcrum_report_time,
+    fulcrum_report_power, fulcrum_report_prediction, fulcrum_report_accuracy,
+    fulcrum_report_calibrations, fulcrum_report_inputs, fulcrum_report_method;
+
+/* Where a sweep is best: what one metric does along its one axis. */
+struct fulcrum_report_best {
+    const char *metric;     /* "throughput", ... */
+    const char *shape;      /* as sweep_finding.c names it; borrowed */
+    struct fulcrum_cell at; /* of the best point: CPU/GPU ratio, or the field's value */
+    struct fulcrum_cell from; /* within 5 % of the best from here */
+    double to;                /* to here */
+    bool is_ratio;            /* else the field stands in for it */
+};
+
+/* Reads the i-th metric; false beyond the last, or where the sweep has no best. */
+bool fulcrum_report_best_read(const struct fulcrum_result *sweep, size_t i,
+    bool wants_ratio, struct fulcrum_report_best *out);
+
+/* Adds "is best at a CPU/GPU ratio of 1.2 (90 %: 0.6 to 1.2)". */
+void fulcrum_report_best_words(const struct fulcrum_report_best *best, const char *axis,
+    struct fulcrum_string *out);
+
+#endif
