@@ -18,6 +18,7 @@ struct fulcrum_plot_rows {
     const char *file;
     const struct fulcrum_result *result;
     const struct fulcrum_table *table; /* NULL: the facts are the only row */
+    bool is_csv;
 };
 
 enum fulcrum_status fulcrum_plot_rows_of(const char *file,
@@ -35,7 +36,7 @@ enum fulcrum_status fulcrum_plot_rows_of(const char *file,
         "%s: %s[0]: expected an object", file, key);
     struct fulcrum_plot_rows *rows = calloc(1, sizeof *rows);
     TRY_MEMORY(rows, err, "rows of %s", file);
-    *rows = (struct fulcrum_plot_rows){file, result, table};
+    *rows = (struct fulcrum_plot_rows){file, result, table, is_csv};
     *out = rows;
     return FULCRUM_OK;
 }
@@ -58,44 +59,41 @@ enum fulcrum_status fulcrum_plot_rows_need(
     return FULCRUM_OK;
 }
 
-/* A cell by the name of its column; NULL where there is no such column. */
-static const struct fulcrum_cell *find_cell(const struct fulcrum_plot_rows *rows,
-    size_t row, const char *column, struct fulcrum_cell *room)
+/* A cell by the name of its column; false where there is no such column, or one with
+ * ends is wanted. */
+static bool find_cell(const struct fulcrum_plot_rows *rows, size_t row,
+    const char *column, bool with_ends, struct fulcrum_cell *out)
 {
     if (rows->table == NULL) {
         const struct fulcrum_item *item = fulcrum_result_find(rows->result, column);
-        return item != NULL && item->table == NULL ? &item->cell : NULL;
+        bool is_found =
+            item != NULL && item->table == NULL && (item->has_ends || !with_ends);
+        *out = is_found ? item->cell : *out;
+        return is_found;
     }
-    if (fulcrum_table_find(rows->table, column) == fulcrum_table_columns(rows->table)) {
-        return NULL;
-    }
-    *room = fulcrum_table_at(rows->table, row, column);
-    return room;
+    size_t j = fulcrum_table_find(rows->table, column);
+    bool is_found = j < fulcrum_table_columns(rows->table) &&
+                    (!with_ends || fulcrum_table_column(rows->table, j).has_ends);
+    *out = is_found ? fulcrum_table_at(rows->table, row, column) : *out;
+    return is_found;
 }
 
 /* The cell of COLUMN, or the end of an interval that "COLUMN_lo" and "_hi" name. */
 static bool cell_of(const struct fulcrum_plot_rows *rows, size_t row,
     const char *column, struct fulcrum_cell *out)
 {
-    struct fulcrum_cell room;
-    const struct fulcrum_cell *found = find_cell(rows, row, column, &room);
-    if (found == NULL && fulcrum_column_is_end(column)) {
+    *out = (struct fulcrum_cell){(double)NAN, (double)NAN, (double)NAN, NULL};
+    bool is_found = find_cell(rows, row, column, false, out);
+    if (!is_found && fulcrum_column_is_end(column)) {
         struct fulcrum_string base = {0};
         size_t length = strlen(column) - strlen("_lo");
         fulcrum_string_add(&base, "%.*s", (int)length, column);
-        found = find_cell(rows, row, fulcrum_string_get(&base), &room);
+        is_found = find_cell(rows, row, fulcrum_string_get(&base), true, out);
         fulcrum_string_clear(&base);
-        double end = (double)NAN;
-        if (found != NULL) {
-            end = strcmp(column + length, "_lo") == 0 ? found->lo : found->hi;
-        }
-        *out = (struct fulcrum_cell){end, (double)NAN, (double)NAN, NULL};
-        return found != NULL;
+        out->number = strcmp(column + length, "_lo") == 0 ? out->lo : out->hi;
+        out->text = NULL;
     }
-    *out = found != NULL
-               ? *found
-               : (struct fulcrum_cell){(double)NAN, (double)NAN, (double)NAN, NULL};
-    return found != NULL;
+    return is_found;
 }
 
 int fulcrum_plot_rows_have(const struct fulcrum_plot_rows *rows, const char *column)
@@ -151,13 +149,14 @@ enum fulcrum_status fulcrum_plot_rows_number(const struct fulcrum_plot_rows *row
         *out = cell.number;
         return FULCRUM_OK;
     }
-    /* One cell that is no number makes texts of the others of its column. */
+    /* One cell of CSV that is no number makes texts of the others of its column. */
     char *end = NULL;
     double value = strtod(cell.text, &end);
-    FAIL_IF(*end != '\0' || isinf(value) || (cell.text[0] != '\0' && isnan(value)), err,
+    bool is_blank = cell.text[0] == '\0';
+    FAIL_IF(!rows->is_csv || *end != '\0' || !(isfinite(value) || is_blank), err,
         FULCRUM_ERR_FORMAT, "%s: row %zu: %s = %s: expected a number", rows->file,
         row + 1, column, cell.text);
-    *out = cell.text[0] != '\0' ? value : FULCRUM_UNKNOWN;
+    *out = is_blank ? FULCRUM_UNKNOWN : value;
     return FULCRUM_OK;
 }
 

@@ -197,7 +197,7 @@ static void write_busy(struct fulcrum_report_case *machine, FILE *out)
     }
     fulcrum_report_table(rows, machine,
         (struct fulcrum_html_view){.caption = "How busy each part is",
-            .columns = "part=part;busy_frac:0..1=from 0 to 100 %;busy_frac=busy"},
+            .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
         out);
 }
 

@@ -158,7 +158,7 @@ static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
     fulcrum_report_table(levers_of(machine), NULL,
         (struct fulcrum_html_view){
             .caption = "Times the throughput of the design, largest change first",
-            .columns = "lever=changed alone;speedup:0.5..2=from half to twice;"
+            .columns = "lever=changed alone;speedup:0.5:2=from half to twice;"
                        "speedup=throughput;per_watt_rel=per system watt"},
         out);
     while (made < replies->count && replies->items[made].result == NULL) {
@@ -558,7 +558,7 @@ static enum fulcrum_status write_machines(struct fulcrum_report_job *job,
         double most = reach_of(table, key);
         char columns[200];
         (void)snprintf(columns, sizeof columns,
-            "machine=machine;%s:0..%.17g=from zero;%s=%s", key, most, key,
+            "machine=machine;%s:0:%.17g=from zero;%s=%s", key, most, key,
             metrics[i].title);
         if (most > 0.0) {
             (void)fulcrum_html_table(out, table,

@@ -51,7 +51,7 @@ struct fulcrum_html_view {
     const char *caption;
     /*
      * "KEY=TITLE;KEY:HOW=TITLE": the first one names the rows; of the others those that
-     * say something. HOW: "value" without its interval, "LEAST..MOST" as a dot on a
+     * say something. HOW: "value" without its interval, "LEAST:MOST" as a dot on a
      * line (of factors where LEAST is above 0), "named" with the unit of the key that
      * names the row, "code", "class" of style KEY-WORD after its first word. NULL:
      * those that have a title.

@@ -171,7 +171,7 @@ static struct html_column read_column(
     out.is_class = strncmp(how, ":class=", 7) == 0;
     out.has_range = strncmp(how, ":value=", 7) != 0;
     out.is_named = strncmp(how, ":named=", 7) == 0;
-    out.is_dot = sscanf(how, ":%lf..%lf", &out.least, &out.most) == 2;
+    out.is_dot = sscanf(how, ":%lf:%lf", &out.least, &out.most) == 2;
     return out;
 }
 

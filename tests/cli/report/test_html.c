@@ -123,7 +123,7 @@ static void test_views_choose_columns(void)
 static void test_whiskers_stay_inside_their_picture(void)
 {
     static const char *const columns[] = {
-        "name=what;value:0..10=from 0 to 10", "name=what;value:0.5..2=times"};
+        "name=what;value:0:10=from 0 to 10", "name=what;value:0.5:2=times"};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         const struct fulcrum_html_view view = {.caption = "A", .columns = columns[i]};
         char *text = table_of("x", 5.0, -1e9, 1e9, &view);
@@ -140,7 +140,7 @@ static void test_whiskers_stay_inside_their_picture(void)
 static void test_the_unknown_has_no_whisker(void)
 {
     static const struct fulcrum_html_view view = {
-        .caption = "A", .columns = "name=what;value:0..10=from 0 to 10"};
+        .caption = "A", .columns = "name=what;value:0:10=from 0 to 10"};
     char *text = table_of("x", (double)NAN, (double)NAN, (double)NAN, &view);
     CU_ASSERT_EQUAL(markup_count(text, "<svg"), 0);
     CU_ASSERT_EQUAL(markup_count(text, "<td"), 0);
