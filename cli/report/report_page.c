@@ -100,7 +100,7 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
 {
     const struct fulcrum_plot_taker taker = {take, picture};
     struct fulcrum_plot_job job = {
-        .source = {"", figure->content, result, .is_lent = true},
+        .source = {fulcrum_result_schema(result), figure->content, result, true},
         .width_pt = extent.width_pt,
         .height_pt = extent.height_pt,
         .width_px = (double)NAN,

@@ -463,10 +463,3 @@ void fulcrum_factor_range_words(
     fulcrum_factor_words(hi, to);
     (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s", from, to);
 }
-
-const char *fulcrum_shown_unit(const char *output, const char *unit)
-{
-    size_t length = strlen(output);
-    bool is_share = length > 5 && strcmp(output + length - 5, "_frac") == 0;
-    return is_share ? "%" : unit;
-}

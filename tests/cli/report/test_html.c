@@ -259,13 +259,6 @@ static void test_factors_have_two_decimals(void)
     CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
 }
 
-static void test_shares_are_shown_as_percent(void)
-{
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("gpu_busy_frac", ""), "%");
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("runtime_s", "s"), "s");
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("_frac", ""), "");
-}
-
 static void test_lines_are_quoted_for_a_shell(void)
 {
     struct fulcrum_argv_text words = {.count = 0};
@@ -351,7 +344,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ranges_share_the_scale_of_their_value),
         SUITE_CASE(test_numbers_keep_their_digits),
         SUITE_CASE(test_factors_have_two_decimals),
-        SUITE_CASE(test_shares_are_shown_as_percent),
         SUITE_CASE(test_lines_are_quoted_for_a_shell),
         SUITE_CASE(test_too_many_words_are_told),
         SUITE_CASE(test_the_reader_of_markup_sees_faults),
