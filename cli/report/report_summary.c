@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/report.h"
@@ -94,27 +95,19 @@ static struct fulcrum_cell speedup_of(const struct fulcrum_result *sweep, size_t
         1 - place_of_design(&levers[i]), "speedup");
 }
 
-/* The next lever in the order of what it changes, from that of size `below` with the
- * name `after`; LEVERS: none is left. */
-static size_t next_lever(
-    const struct fulcrum_report_replies *replies, double below, const char *after)
+/* A lever that was answered, and how much it changes either way. */
+struct found {
+    const struct lever *lever;
+    struct fulcrum_cell speedup;
+    double size;
+};
+
+static int compare(const void *a, const void *b)
 {
-    size_t next = LEVERS;
-    double most = -1.0;
-    for (size_t i = 0; i < replies->count && i < LEVERS; i++) {
-        double speedup = speedup_of(replies->items[i].result, i).number;
-        double size = speedup > 0.0 ? fabs(log(speedup)) : (double)NAN;
-        bool is_later =
-            size < below || (!(size > below) && strcmp(levers[i].words, after) > 0);
-        bool is_first =
-            size > most || (!(size < most) && next < LEVERS &&
-                               strcmp(levers[i].words, levers[next].words) < 0);
-        if (!isnan(size) && is_later && is_first) {
-            next = i;
-            most = size;
-        }
-    }
-    return next;
+    const struct found *left = a;
+    const struct found *right = b;
+    int by_size = (left->size < right->size) - (left->size > right->size);
+    return by_size != 0 ? by_size : strcmp(left->lever->words, right->lever->words);
 }
 
 /* Those that were answered, the one that changes most first. The caller frees it. */
@@ -122,25 +115,32 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, "levers");
-    struct fulcrum_result *found = fulcrum_result_new(NULL);
-    struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
-    size_t i = next_lever(replies, (double)INFINITY, "");
-    while (i < LEVERS) {
-        const struct fulcrum_result *sweep = replies->items[i].result;
-        const struct fulcrum_table *points = fulcrum_result_table_of(sweep, "points");
-        size_t design = place_of_design(&levers[i]);
-        struct fulcrum_cell speedup = speedup_of(sweep, i);
+    struct fulcrum_result *rows = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(rows, "rows", NULL);
+    struct found found[LEVERS + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < replies->count && i < LEVERS; i++) {
+        struct fulcrum_cell speedup = speedup_of(replies->items[i].result, i);
+        found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number))};
+        count += speedup.number > 0.0 ? 1 : 0;
+    }
+    qsort(found, count, sizeof *found, compare);
+    for (size_t k = 0; k < count; k++) {
+        const struct lever *lever = found[k].lever;
+        const struct fulcrum_cell *speedup = &found[k].speedup;
+        const struct fulcrum_table *points =
+            fulcrum_result_table_of(replies->items[lever - levers].result, "points");
+        size_t design = place_of_design(lever);
         double was = fulcrum_table_at(points, design, "steps_per_j_system").number;
         double is = fulcrum_table_at(points, 1 - design, "steps_per_j_system").number;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "lever", NULL, levers[i].words);
+        fulcrum_table_text(table, "lever", NULL, lever->words);
         fulcrum_table_estimate(
-            table, "speedup", NULL, speedup.number, speedup.lo, speedup.hi);
+            table, "speedup", NULL, speedup->number, speedup->lo, speedup->hi);
         fulcrum_table_number(
             table, "per_watt_rel", NULL, was > 0.0 ? is / was : (double)NAN);
-        i = next_lever(replies, fabs(log(speedup.number)), levers[i].words);
     }
-    return found;
+    return rows;
 }
 
 static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
