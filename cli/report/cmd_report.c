@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 #include "model/predict/predict.h"
 #include "model/predict/solver.h"
 #include "model/try.h"

@@ -1,7 +1,7 @@
 /* reply.c - what one command of the program answers to another. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

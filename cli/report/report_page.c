@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/inline_svg.h"

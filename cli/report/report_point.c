@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 #include "cli/validate/validate_job.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"

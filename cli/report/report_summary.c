@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 
 /* What would change most: one thing at a time, made twice as good. */
 

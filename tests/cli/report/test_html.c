@@ -3,7 +3,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "cli/report/report.h"
+#include "cli/report/report_section.h"
 
 #include <math.h>
 #include <stdbool.h>

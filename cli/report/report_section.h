@@ -1,7 +1,7 @@
-/* report.h - the HTML report: what it asks other commands, and its sections. */
+/* report_section.h - the HTML report: what it asks other commands, and its sections. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_CLI_REPORT_REPORT_H
-#define FULCRUM_CLI_REPORT_REPORT_H
+#ifndef FULCRUM_CLI_REPORT_REPORT_SECTION_H
+#define FULCRUM_CLI_REPORT_REPORT_SECTION_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -167,7 +167,7 @@ enum { FULCRUM_REPORT_TABLES_MOST = 2 };
 /*
  * A section asks other commands of the program, and writes what they answered: a report
  * says nothing that they do not say. To add one: a record, and a line in
- * report_sections.c. Below its heading stand, for each reply, the text, the chart, the
+ * report_section.c. Below its heading stand, for each reply, the text, the chart, the
  * tables, what `tell` adds and the command line; or what `write` makes of it all.
  */
 struct fulcrum_report_section {
