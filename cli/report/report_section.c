@@ -1,11 +1,11 @@
 /* report_section.c - the sections of an HTML report, and what they ask. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/report/report_section.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "cli/report/report_section.h"
 
 /* What was answered about a machine. */
 
