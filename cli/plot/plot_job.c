@@ -94,31 +94,50 @@ static enum fulcrum_status predict_reference(
 /* A chart of stacked bars, from a result, which it frees. */
 static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
-    struct fulcrum_result *result, struct fulcrum_error *err)
+    const struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
         .text = {job->room.words.title, job->room.words.subtitle, NULL},
         .chart = bars,
         .result = result,
         .as_shares = job->breakdown.scale == FULCRUM_ROW_SHARE};
-    enum fulcrum_status status = plot_save(job, chart, &data, err);
+    return plot_save(job, chart, &data, err);
+}
+
+/* The same of a result made for the chart, which is freed. */
+static enum fulcrum_status plot_own_bars(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = plot_bars(job, chart, bars, result, err);
     fulcrum_result_free(result);
     return status;
 }
 
-/* A CSV file has one table, whatever its key would be. */
+/* Whether what a chart adds to a result is still to be added: a report draws it twice.
+ */
+static bool is_first(struct fulcrum_result *result, const struct fulcrum_chart *chart)
+{
+    char key[64];
+    (void)snprintf(key, sizeof key, "drawn as %s", chart->name);
+    bool is_new = fulcrum_result_find(result, key) == NULL;
+    if (is_new) {
+        fulcrum_result_flag(result, key, NULL, true);
+    }
+    return is_new;
+}
+
+/* What was read; borrowed. A CSV file has one table, whatever its key would be. */
 static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
     const char *key, struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = NULL;
-    TRY(fulcrum_plot_source_result(&job->source, &result, err));
+    struct fulcrum_result *result = job->source.result;
     if (fulcrum_table_rows(fulcrum_result_table_of(result, key)) +
             fulcrum_table_rows(fulcrum_result_table_of(result, "rows")) >
         0) {
         *out = result;
         return FULCRUM_OK;
     }
-    fulcrum_result_free(result);
     return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
         "%s: there is no row in it: nothing to draw", job->source.name);
 }
@@ -130,7 +149,7 @@ enum fulcrum_status fulcrum_plot_gpu_time(
     TRY(read_reference(job, err));
     TRY(fulcrum_plot_gpu_time_result(job->reference,
         job->machines != NULL ? job->machines : STANDARD_GPUS, &result, err));
-    return plot_bars(
+    return plot_own_bars(
         job, &fulcrum_chart_gpu_time, &fulcrum_bars_published, result, err);
 }
 
@@ -139,10 +158,11 @@ enum fulcrum_status fulcrum_plot_components(
 {
     struct fulcrum_result *result = NULL;
     TRY(read_result(job, fulcrum_bars_components.table, &result, err));
-    enum fulcrum_status status = fulcrum_plot_components_add(result, err);
-    if (status != FULCRUM_OK) {
-        fulcrum_result_free(result);
-        return fulcrum_fail_in(err, status, job->source.name);
+    if (is_first(result, &fulcrum_chart_gpu_time)) {
+        enum fulcrum_status status = fulcrum_plot_components_add(result, err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, job->source.name);
+        }
     }
     return plot_bars(
         job, &fulcrum_chart_gpu_time, &fulcrum_bars_components, result, err);
@@ -153,7 +173,9 @@ enum fulcrum_status fulcrum_plot_partition(
 {
     struct fulcrum_result *result = NULL;
     TRY(read_result(job, fulcrum_bars_partition.table, &result, err));
-    fulcrum_plot_partition_add(result);
+    if (is_first(result, &fulcrum_chart_partition)) {
+        fulcrum_plot_partition_add(result);
+    }
     return plot_bars(
         job, &fulcrum_chart_partition, &fulcrum_bars_partition, result, err);
 }
@@ -165,9 +187,10 @@ enum fulcrum_status fulcrum_plot_stages(
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         TRY(read_reference(job, err));
         TRY(fulcrum_plot_stages_result(job->reference, &result, err));
-    } else {
-        TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
+        return plot_own_bars(
+            job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
     }
+    TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
     return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
 }
 
@@ -219,6 +242,9 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_plot_landmarks known;
+    if (fulcrum_result_table_of(result, "landmarks") != NULL) {
+        return FULCRUM_OK; /* a result that is drawn twice */
+    }
     TRY(fulcrum_plot_landmarks_load(job->machines, &known, err));
     struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < known.count; i++) {
@@ -272,12 +298,10 @@ enum fulcrum_status fulcrum_plot_lines(
 {
     struct fulcrum_result *result = NULL;
     TRY(read_result(job, job->chart->lines->table, &result, err));
-    enum fulcrum_status status = complete(job, result, err);
-    if (status == FULCRUM_OK) {
-        status = draw_lines(job, job->chart, result, err);
+    if (is_first(result, job->chart)) {
+        TRY(complete(job, result, err));
     }
-    fulcrum_result_free(result);
-    return status;
+    return draw_lines(job, job->chart, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_efficiency(
@@ -302,12 +326,9 @@ enum fulcrum_status fulcrum_plot_posterior(
     TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
     TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
     /* Ctrl-C leaves the best values without all that was to be said of them. */
-    struct fulcrum_reader unheard = {.file = job->source.name};
-    struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
-    struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
-    bool is_complete = 1;
-    bool was_interrupted = complete.json != NULL &&
-                           fulcrum_node_flag(&complete, &is_complete) && !is_complete;
+    const struct fulcrum_item *complete =
+        fulcrum_result_find(job->source.result, "complete");
+    bool was_interrupted = complete != NULL && complete->cell.number == 0.0;
     data.text.footnote =
         was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
     return plot_save(job, &fulcrum_chart_posterior, &data, err);
@@ -365,7 +386,7 @@ enum fulcrum_status fulcrum_plot_front(
 {
     struct fulcrum_pareto_data data;
     TRY(read_rows(job, "points", err));
-    if (fulcrum_plot_source_has(&job->source, "pareto")) {
+    if (fulcrum_result_table_of(job->source.result, "pareto") != NULL) {
         TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
     }
     TRY(name_file(job,
@@ -386,7 +407,8 @@ static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,
         fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
         fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
     out->name = source->name;
-    return fulcrum_plot_source_result(source, &out->result, err);
+    out->result = source->result;
+    return FULCRUM_OK;
 }
 
 /* Of the source of the job and of the other files. */
@@ -397,25 +419,25 @@ enum fulcrum_status fulcrum_plot_breakdown(
     size_t count = job->more.count + 1;
     struct fulcrum_plot_file *files =
         fulcrum_plot_room_take(&job->room, count, sizeof *files);
+    struct fulcrum_plot_source *sources =
+        fulcrum_plot_room_take(&job->room, count, sizeof *sources);
     struct fulcrum_result *result = NULL;
     enum fulcrum_status status = read_points(&job->source, &files[0], err);
     for (size_t i = 1; i < count && status == FULCRUM_OK; i++) {
-        struct fulcrum_plot_source source = {.name = NULL};
         status = fulcrum_plot_source_open(
-            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, &source, err);
+            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, &sources[i], err);
         if (status == FULCRUM_OK) {
-            status = read_points(&source, &files[i], err);
-            fulcrum_plot_source_close(&source);
+            status = read_points(&sources[i], &files[i], err);
         }
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_plot_breakdown_result(bars, files, count, &result, err);
     }
     if (status == FULCRUM_OK) {
-        status = plot_bars(job, &fulcrum_chart_breakdown, bars, result, err);
+        status = plot_own_bars(job, &fulcrum_chart_breakdown, bars, result, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_result_free(files[i].result);
+    for (size_t i = 1; i < count; i++) {
+        fulcrum_plot_source_close(&sources[i]);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* plot_rows.h - rows of results from a file that fulcrum wrote, CSV or JSON. */
+/* plot_rows.h - rows of results from a file that fulcrum wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_PLOT_PLOT_ROWS_H
 #define FULCRUM_CLI_PLOT_PLOT_ROWS_H
@@ -6,31 +6,23 @@
 #include <stddef.h>
 
 #include "model/interval.h"
+#include "model/result.h"
 #include "model/status.h"
-#include "presets/io/csv.h"
-#include "presets/io/reader.h"
 
 /* Cells are found by the name of their column; what there is not, is not known. */
 struct fulcrum_plot_rows;
 
 /*
- *   table    borrowed as long as `out` is used
+ * A table of what was read; texts that every row shares may be facts beside it.
+ *   file     names it in messages
+ *   result   borrowed as long as `out` is used, as is `file`
+ *   key      of the table; NULL: the facts are the only row
  *   out      the caller frees it with fulcrum_plot_rows_free
- *   fails    FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_FORMAT (no such table), FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_table(
-    const struct fulcrum_csv *table, struct fulcrum_plot_rows **out,
-    struct fulcrum_error *err);
-
-/*
- * The array of objects that a document has under `key`. Texts that every row shares may
- * stand beside the array.
- *   root     borrowed, as above, with its reader
- *   fails    FULCRUM_ERR_FORMAT (no such array), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_json(
-    const struct fulcrum_node *root, const char *key, struct fulcrum_plot_rows **out,
-    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of(const char *file,
+    const struct fulcrum_result *result, const char *key,
+    struct fulcrum_plot_rows **out, struct fulcrum_error *err);
 
 /* Accepts NULL. */
 void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows);
@@ -60,15 +52,14 @@ enum fulcrum_status fulcrum_plot_rows_fail_column(const struct fulcrum_plot_rows
 
 /*
  * NAN where there is no such cell, or an empty one.
- *   fails    FULCRUM_ERR_FORMAT (no number; the detail names file, place and value)
+ *   fails    FULCRUM_ERR_FORMAT (no number; the detail names file, row, column and value)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_number(
     const struct fulcrum_plot_rows *rows, size_t row, const char *column, double *out,
     struct fulcrum_error *err);
 
 /*
- * The interval of a column: the cells "COLUMN_lo" and "COLUMN_hi". NAN where there is
- * none.
+ * The interval of a column, "COLUMN_lo" and "COLUMN_hi". NAN where there is none.
  *   fails    as above
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_interval(

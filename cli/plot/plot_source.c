@@ -16,7 +16,7 @@
 #include "model/design/design.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "presets/io/document.h"
+#include "presets/io/csv.h"
 #include "presets/load/preset.h"
 
 /* Which fields vary in the points of a sweep. */
@@ -161,8 +161,17 @@ static int first_character(const char *path)
     return first;
 }
 
-/* What some commands wrote has columns of its own. */
-static void note_columns(struct fulcrum_plot_source *source)
+static bool have(
+    const struct fulcrum_table *table, const char *column, const char *also)
+{
+    size_t count = fulcrum_table_columns(table);
+    return fulcrum_table_find(table, column) < count &&
+           (also == NULL || fulcrum_table_find(table, also) < count);
+}
+
+/* What each command wrote has columns of its own; the first that are found count. */
+static enum fulcrum_status open_table(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
 {
     static const struct {
         const char *columns[2]; /* all of them; the second may be NULL */
@@ -174,72 +183,60 @@ static void note_columns(struct fulcrum_plot_source *source)
         {{"quality_speedup", NULL}, FULCRUM_PLOT_SCALING},
         {{"swing_lo", "total_frac"}, FULCRUM_PLOT_SENSITIVITY},
         {{"learner_gpu_count", "threads_needed"}, FULCRUM_PLOT_NODE},
+        {{"measured_steps_per_s", NULL}, FULCRUM_PLOT_MEASURED},
+        {{"stage", "cpu_only_frac"}, FULCRUM_PLOT_STAGES},
+        {{"predicted", "observed"}, FULCRUM_PLOT_VALIDATION},
     };
-    size_t columns = fulcrum_csv_column_count(source->table);
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        const char *second = marks[i].columns[1];
-        if (fulcrum_csv_find(source->table, marks[i].columns[0]) < columns &&
-            (second == NULL || fulcrum_csv_find(source->table, second) < columns)) {
-            source->content = marks[i].content;
-            return;
+    struct fulcrum_csv *csv = NULL;
+    TRY(fulcrum_csv_load(source->name, &csv, err));
+    enum fulcrum_status status = fulcrum_result_of_csv(csv, &source->result, err);
+    fulcrum_csv_free(csv);
+    source->content = FULCRUM_PLOT_SWEEP;
+    const struct fulcrum_table *table = fulcrum_result_table_of(source->result, "rows");
+    for (size_t i = sizeof marks / sizeof marks[0]; status == FULCRUM_OK && i > 0;
+         i--) {
+        if (have(table, marks[i - 1].columns[0], marks[i - 1].columns[1])) {
+            source->content = marks[i - 1].content;
         }
     }
+    return status;
 }
 
-static enum fulcrum_status open_table(
-    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+static bool has_table(const struct fulcrum_plot_source *source, const char *key)
 {
-    TRY(fulcrum_csv_load(source->name, &source->table, err));
-    size_t columns = fulcrum_csv_column_count(source->table);
-    bool is_validation = fulcrum_csv_find(source->table, "predicted") < columns &&
-                         fulcrum_csv_find(source->table, "observed") < columns;
-    bool has_stages = fulcrum_csv_find(source->table, "stage") < columns &&
-                      fulcrum_csv_find(source->table, "cpu_only_frac") < columns;
-    source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
-    bool is_measured =
-        fulcrum_csv_find(source->table, "measured_steps_per_s") < columns;
-    source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
-    source->content = is_measured ? FULCRUM_PLOT_MEASURED : source->content;
-    note_columns(source);
-    return FULCRUM_OK;
+    return fulcrum_result_table_of(source->result, key) != NULL;
 }
 
 /* Schemas that stand for two contents are told apart by what is in them. */
-static enum fulcrum_plot_content content_of(enum fulcrum_plot_content content,
-    const struct fulcrum_node *root, enum fulcrum_plot_content expected)
+static enum fulcrum_plot_content content_of(const struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content content, enum fulcrum_plot_content expected)
 {
     if (content == FULCRUM_PLOT_MEASURED) {
         /* Points, stages or both: what is asked for, else points. */
-        bool has_points = fulcrum_node_member(root, "points").json != NULL;
-        bool has_stages = fulcrum_node_member(root, "stages").json != NULL;
-        bool is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
+        bool is_stages =
+            has_table(source, "stages") &&
+            (!has_table(source, "points") || expected == FULCRUM_PLOT_STAGES);
         return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
     }
-    if (content == FULCRUM_PLOT_COMPONENTS &&
-        fulcrum_node_member(root, "components").json == NULL) {
-        return FULCRUM_PLOT_MEMORY;
-    }
-    return content;
+    return content == FULCRUM_PLOT_COMPONENTS && !has_table(source, "components")
+               ? FULCRUM_PLOT_MEMORY
+               : content;
 }
 
-/* References name their kind beside the schema; old ones may have the kind alone. */
-static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
+/* A document, or a sweep of many points that comes line by line. References name their
+ * kind beside the schema; old ones may have the kind alone. */
+static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    char name[64] = "";
-    char kind[64] = "";
-    struct fulcrum_reader unheard = {.file = source->name};
-    struct fulcrum_node root = fulcrum_node_root(&unheard, source->document);
-    struct fulcrum_node schema = fulcrum_node_member(&root, "schema");
-    struct fulcrum_node schema_name = fulcrum_node_member(&schema, "name");
-    struct fulcrum_node kind_node = fulcrum_node_member(&root, "kind");
-    (void)fulcrum_node_text(&schema_name, name, sizeof name);
-    (void)fulcrum_node_text(&kind_node, kind, sizeof kind);
+    TRY(fulcrum_result_read(source->name, &source->result, err));
+    const char *name = fulcrum_result_schema(source->result);
+    const char *kind = fulcrum_result_text_of(source->result, "kind");
     for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
         const char *known = kinds[i].schema;
         if (strcmp(name, known) == 0 ||
             (name[0] == '\0' && strcmp(kind, known + strlen("fulcrum-")) == 0)) {
-            source->content = content_of((enum fulcrum_plot_content)i, &root, expected);
+            source->content =
+                content_of(source, (enum fulcrum_plot_content)i, expected);
             return FULCRUM_OK;
         }
     }
@@ -250,22 +247,6 @@ static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
     return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
         "%s: its schema is %s: no chart is drawn from that", source->name,
         name[0] != '\0' ? name : kind);
-}
-
-static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
-    enum fulcrum_plot_content expected, struct fulcrum_error *err)
-{
-    TRY(fulcrum_document_read(source->name, &source->document, err));
-    return find_content(source, expected, err);
-}
-
-/* A sweep of many points comes line by line. */
-static enum fulcrum_status open_lines(struct fulcrum_plot_source *source,
-    enum fulcrum_plot_content expected, struct fulcrum_error *err)
-{
-    static const struct fulcrum_json_lines lines = {"points", "finding"};
-    TRY(fulcrum_json_lines_read(source->name, &lines, &source->document, err));
-    return find_content(source, expected, err);
 }
 
 /* Whether there is a preset of that kind and name. */
@@ -336,12 +317,12 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
     enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_plot_source source = {.name = name, .reader = {.file = name}};
+    struct fulcrum_plot_source source = {.name = name};
     int first = first_character(name);
     struct stat there;
     enum fulcrum_status status = FULCRUM_OK;
     if (ends_with(name, ".jsonl")) {
-        status = open_lines(&source, expected, err);
+        status = open_document(&source, expected, err);
     } else if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
         status = open_table(&source, err);
     } else if (first == '{') {
@@ -361,32 +342,16 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
 
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
 {
-    fulcrum_csv_free(source->table);
-    fulcrum_document_free(source->document);
+    if (!source->is_lent) {
+        fulcrum_result_free(source->result);
+    }
     *source = (struct fulcrum_plot_source){.name = NULL};
 }
 
-enum fulcrum_status fulcrum_plot_source_result(const struct fulcrum_plot_source *source,
-    struct fulcrum_result **out, struct fulcrum_error *err)
-{
-    return source->table != NULL
-               ? fulcrum_result_of_csv(source->table, out, err)
-               : fulcrum_result_of_document(source->name, source->document, out, err);
-}
-
-int fulcrum_plot_source_has(struct fulcrum_plot_source *source, const char *key)
-{
-    struct fulcrum_reader unheard = {.file = source->name};
-    struct fulcrum_node root = fulcrum_node_root(&unheard, source->document);
-    return source->document != NULL && fulcrum_node_member(&root, key).json != NULL;
-}
-
-enum fulcrum_status fulcrum_plot_source_rows(struct fulcrum_plot_source *source,
+enum fulcrum_status fulcrum_plot_source_rows(const struct fulcrum_plot_source *source,
     const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
 {
-    if (source->table != NULL) {
-        return fulcrum_plot_rows_of_table(source->table, out, err);
-    }
-    struct fulcrum_node root = fulcrum_node_root(&source->reader, source->document);
-    return fulcrum_plot_rows_of_json(&root, key, out, err);
+    bool is_point = source->content == FULCRUM_PLOT_PREDICTION;
+    return fulcrum_plot_rows_of(
+        source->name, source->result, is_point ? NULL : key, out, err);
 }

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_SOURCE_H
 #define FULCRUM_CLI_PLOT_PLOT_SOURCE_H
 
+#include <stdbool.h>
+
 #include "cli/plot/plot_rows.h"
 #include "model/status.h"
 #include "presets/result/result_io.h"
@@ -61,9 +63,8 @@ enum fulcrum_plot_content {
 struct fulcrum_plot_source {
     const char *name; /* borrowed: a path or a preset's name */
     enum fulcrum_plot_content content;
-    struct fulcrum_csv *table;    /* CSV */
-    struct json_object *document; /* JSON */
-    struct fulcrum_reader reader; /* of the document */
+    struct fulcrum_result *result; /* all that is in the file; NULL: not read here */
+    bool is_lent;                  /* the result is another's */
 };
 
 /*
@@ -82,23 +83,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
 
 /*
- * The rows under `key`; a table has but one set of rows. Borrow from the source.
- *   fails    as fulcrum_plot_rows_of_json
+ * The rows under `key`; a table has but one set of rows, a prediction but one row.
+ * Borrow from the source.
+ *   fails    as fulcrum_plot_rows_of
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
-    struct fulcrum_plot_source *source, const char *key, struct fulcrum_plot_rows **out,
-    struct fulcrum_error *err);
-
-/*
- * Everything in the file as a result, which the caller frees with fulcrum_result_free.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_result(
-    const struct fulcrum_plot_source *source, struct fulcrum_result **out,
-    struct fulcrum_error *err);
-
-/* Whether a document has such a member; of a table it is not known: false. */
-int fulcrum_plot_source_has(struct fulcrum_plot_source *source, const char *key);
+    const struct fulcrum_plot_source *source, const char *key,
+    struct fulcrum_plot_rows **out, struct fulcrum_error *err);
 
 /* "a sweep of 'fulcrum explore'", ... Static. */
 const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);

@@ -1,13 +1,171 @@
 /* cmd_report.c - `fulcrum report`: one HTML file that says it all. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/report/report_section.h"
+#include "model/predict/predict.h"
+#include "model/predict/solver.h"
 #include "model/try.h"
+
+/* The options of a report: those of a design, but for any number of machines. */
+struct settings {
+    struct fulcrum_text_list machines;
+    struct fulcrum_design_settings design; /* its machine is each of those in turn */
+    struct fulcrum_solve_settings solve;
+    const char *title;
+    struct fulcrum_text_list sections;
+};
+
+/* An option and its value, made as by printf. */
+#define ADD_OPTION(words, name, ...)                                                   \
+    (fulcrum_argv_text_add(words, name), fulcrum_argv_text_add(words, __VA_ARGS__))
+
+/* Options that every question about the workload has, whatever the machine. */
+static void add_design(const struct settings *settings, struct fulcrum_argv_text *words)
+{
+    if (settings->design.workload != NULL) {
+        ADD_OPTION(words, "-w", "%s", settings->design.workload);
+    }
+    for (size_t i = 0; i < settings->design.calibrations.count; i++) {
+        ADD_OPTION(words, "-c", "%s", settings->design.calibrations.items[i]);
+    }
+    for (size_t i = 0; i < settings->design.sets.count; i++) {
+        ADD_OPTION(words, "--set", "%s", settings->design.sets.items[i]);
+    }
+}
+
+static void add_actors(const struct settings *settings, struct fulcrum_argv_text *words)
+{
+    if (!isnan(settings->design.actor_count)) {
+        ADD_OPTION(words, "--actors", "%.0f", settings->design.actor_count);
+    }
+}
+
+/* Only what differs from the commands' own, so that lines stay short. */
+static void add_solver(
+    const struct fulcrum_solve_settings *solve, struct fulcrum_argv_text *words)
+{
+    const double usual_seed = 1.0;
+    const double usual_steps = 2e7;
+    const struct fulcrum_solver_settings *solver = &solve->solver;
+    if (solver->method != (int)FULCRUM_METHOD_AUTO) {
+        ADD_OPTION(words, "--method", "%s",
+            fulcrum_method_name((enum fulcrum_method)solver->method));
+    }
+    if (!isnan(solver->half_width_rel)) {
+        ADD_OPTION(words, "--half-width", "%.17g", solver->half_width_rel);
+    }
+    if (fabs(solver->seed - usual_seed) > 0.0) {
+        ADD_OPTION(words, "--seed", "%.0f", solver->seed);
+    }
+    if (fabs(solver->max_steps - usual_steps) > 0.0) {
+        ADD_OPTION(words, "--max-steps", "%.0f", solver->max_steps);
+    }
+    if (solve->intervals != NULL) {
+        ADD_OPTION(words, "--intervals", "%s", solve->intervals);
+    }
+}
+
+static void add_line(const struct settings *settings, struct fulcrum_argv_text *line)
+{
+    fulcrum_argv_text_add(line, "fulcrum");
+    fulcrum_argv_text_add(line, "report");
+    for (size_t i = 0; i < settings->machines.count; i++) {
+        ADD_OPTION(line, "-m", "%s", settings->machines.items[i]);
+    }
+    add_design(settings, line);
+    add_actors(settings, line);
+    add_solver(&settings->solve, line);
+    for (size_t i = 0; i < settings->sections.count; i++) {
+        ADD_OPTION(line, "--section", "%s", settings->sections.items[i]);
+    }
+    if (settings->title != NULL) {
+        ADD_OPTION(line, "--title", "%s", settings->title);
+    }
+}
+
+static struct fulcrum_report_case *new_case(
+    const struct settings *settings, const char *machine)
+{
+    struct fulcrum_report_case *added = calloc(1, sizeof *added);
+    if (added == NULL) {
+        return NULL;
+    }
+    (void)snprintf(added->name, sizeof added->name, "%s", machine);
+    ADD_OPTION(&added->design, "-m", "%s", machine);
+    add_design(settings, &added->design);
+    add_actors(settings, &added->actors);
+    add_solver(&settings->solve, &added->solver);
+    return added;
+}
+
+static void case_free(struct fulcrum_report_case *machine)
+{
+    for (size_t i = 0; i < FULCRUM_REPORT_SECTIONS_MOST; i++) {
+        for (size_t k = 0; k < machine->sections[i].count; k++) {
+            fulcrum_reply_clear(&machine->sections[i].items[k]);
+        }
+    }
+    fulcrum_argv_text_clear(&machine->design);
+    fulcrum_argv_text_clear(&machine->actors);
+    fulcrum_argv_text_clear(&machine->solver);
+    free(machine);
+}
+
+static void free_job(struct fulcrum_report_job *job)
+{
+    if (job == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < job->case_count; i++) {
+        case_free(job->cases[i]);
+    }
+    fulcrum_argv_text_clear(&job->line);
+    free(job);
+}
+
+static enum fulcrum_status check_machines(const struct settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
+        err, FULCRUM_ERR_RANGE,
+        "--machine is given %zu times: a report takes at most %d",
+        settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
+    return fulcrum_machine_names_check(&settings->machines, context, err);
+}
+
+static enum fulcrum_status new_job(const struct settings *settings,
+    struct fulcrum_report_job **out, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    TRY(check_machines(settings, context, err));
+    struct fulcrum_report_job *job = calloc(1, sizeof *job);
+    TRY_MEMORY(job, err, "a report");
+    job->sections = settings->sections;
+    job->title = settings->title;
+    job->seed = settings->solve.solver.seed;
+    add_line(settings, &job->line);
+    bool is_short = job->line.is_short;
+    for (size_t i = 0; i < settings->machines.count && !is_short; i++) {
+        job->cases[i] = new_case(settings, settings->machines.items[i]);
+        is_short = job->cases[i] == NULL || job->cases[i]->design.is_short;
+        job->case_count += job->cases[i] != NULL ? 1 : 0;
+    }
+    if (is_short) {
+        free_job(job);
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "a report takes a command line of at most %d words",
+            (int)FULCRUM_WORDS_MOST);
+    }
+    *out = job;
+    return FULCRUM_OK;
+}
 
 /* Questions under way. */
 struct asking {
@@ -20,17 +178,15 @@ struct asking {
 };
 
 /* A question that chooses the actors itself goes without those of the design. */
-static int chooses_actors(const struct fulcrum_argv_text *words)
+static bool chooses_actors(const struct fulcrum_argv_text *words)
 {
+    bool is_axis = false;
     for (size_t i = 0; i < words->count; i++) {
-        if (strcmp(words->items[i], "--actors-per-thread") == 0 ||
-            strcmp(words->items[i], "--best-actors") == 0 ||
-            strcmp(words->items[i], "--actors-per-gpu") == 0 ||
-            strncmp(words->items[i], "run.actor_count=", 16) == 0) {
-            return 1;
-        }
+        is_axis = is_axis || strncmp(words->items[i], "run.actor_count=", 16) == 0;
     }
-    return 0;
+    return is_axis || fulcrum_argv_text_have(words, "--actors-per-thread") ||
+           fulcrum_argv_text_have(words, "--best-actors") ||
+           fulcrum_argv_text_have(words, "--actors-per-gpu");
 }
 
 /* Settings that a table over GPUs refuses, as it goes by them itself. */
@@ -80,42 +236,44 @@ static void append_solver(
     }
 }
 
-/* Question `i` of a section; *go_on becomes 0 where it has none any more. */
+/* The options of the design, as far as the command takes them. */
+static void append_design(
+    struct fulcrum_argv_text *words, const struct fulcrum_report_case *machine)
+{
+    bool has_actors = chooses_actors(words);
+    bool is_node = strcmp(words->items[0], "node") == 0;
+    for (size_t i = 0; i + 1 < machine->design.count; i += 2) {
+        const char *value = machine->design.items[i + 1];
+        if (!is_node || !is_of_node(value)) {
+            fulcrum_argv_text_add(words, "%s", machine->design.items[i]);
+            fulcrum_argv_text_add(words, "%s", value);
+        }
+    }
+    words->is_short = words->is_short || machine->design.is_short;
+    if (!has_actors) {
+        fulcrum_argv_text_append(words, &machine->actors);
+    }
+    append_solver(words, &machine->solver);
+}
+
+/* Question `i` of a section; *go_on becomes false where it has none any more. */
 static enum fulcrum_status ask_one(struct asking *asking,
     const struct fulcrum_report_section *section, struct fulcrum_report_case *machine,
-    int *go_on, struct fulcrum_error *err)
+    bool *go_on, struct fulcrum_error *err)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, section->id);
     struct fulcrum_reply *reply = &replies->items[replies->count];
     *go_on = section->ask(machine, replies->count, &reply->words);
+    replies->count += *go_on ? 1 : 0;
     if (!*go_on) {
         fulcrum_argv_text_clear(&reply->words);
+    }
+    if (reply->words.count == 0) {
         return FULCRUM_OK;
     }
-    replies->count++;
-    if (reply->words.count > 0 && reply->words.items[0][0] == '\0') {
-        fulcrum_argv_text_clear(&reply->words);
-        return FULCRUM_OK;
-    }
-    bool is_design =
-        reply->words.count > 0 && strcmp(reply->words.items[0], "show") != 0;
-    if (is_design) {
-        bool has_actors = chooses_actors(&reply->words);
-        /* The options of the design, as far as the command takes them. */
-        bool is_node = strcmp(reply->words.items[0], "node") == 0;
-        for (size_t i = 0; i + 1 < machine->design.count; i += 2) {
-            const char *value = machine->design.items[i + 1];
-            if (!is_node || !is_of_node(value)) {
-                fulcrum_argv_text_add(&reply->words, "%s", machine->design.items[i]);
-                fulcrum_argv_text_add(&reply->words, "%s", value);
-            }
-        }
-        reply->words.is_short = reply->words.is_short || machine->design.is_short;
-        if (!has_actors) {
-            fulcrum_argv_text_append(&reply->words, &machine->actors);
-        }
-        append_solver(&reply->words, &machine->solver);
+    if (strcmp(reply->words.items[0], "show") != 0) {
+        append_design(&reply->words, machine);
     }
     return fulcrum_reply_ask(reply, asking->context, err);
 }
@@ -124,7 +282,7 @@ static enum fulcrum_status ask_section(struct asking *asking,
     const struct fulcrum_report_section *section, struct fulcrum_report_case *machine,
     struct fulcrum_error *err)
 {
-    int go_on = 1;
+    bool go_on = true;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < FULCRUM_REPORT_QUESTIONS_MOST && go_on; i++) {
         status = ask_one(asking, section, machine, &go_on, err);
@@ -143,6 +301,18 @@ static enum fulcrum_status ask_section(struct asking *asking,
     return status;
 }
 
+/* Takes the name from the prediction; "this" says what it is. */
+static void name_case(struct fulcrum_report_case *machine)
+{
+    const char *name = fulcrum_result_text_of(fulcrum_report_point(machine), "machine");
+    const char *cpu = fulcrum_report_field_text(machine, "machine.cpu.name");
+    if (strcmp(name, "this") == 0 && cpu[0] != '\0') {
+        (void)snprintf(machine->name, sizeof machine->name, "this machine (%s)", cpu);
+    } else if (name[0] != '\0') {
+        (void)snprintf(machine->name, sizeof machine->name, "%s", name);
+    }
+}
+
 /* Without the prediction there is nothing to report: its refusal is the command's. */
 static enum fulcrum_status ask_prediction(struct asking *asking,
     struct fulcrum_report_case *machine, struct fulcrum_error *err)
@@ -153,7 +323,7 @@ static enum fulcrum_status ask_prediction(struct asking *asking,
     if (status != FULCRUM_OK) {
         return status;
     }
-    if (reply->document == NULL) {
+    if (reply->result == NULL) {
         asking->context->exit_code = reply->exit_code;
         return fulcrum_fail(err, reply->refusal.status, "%s", reply->refusal.detail);
     }
@@ -164,26 +334,16 @@ static enum fulcrum_status ask_prediction(struct asking *asking,
         fulcrum_message_warn("%.*s", (int)length, at);
         at += length + (at[length] == '\n');
     }
-    fulcrum_report_name(machine);
+    name_case(machine);
     return FULCRUM_OK;
 }
 
-static bool is_wanted(const struct fulcrum_report_settings *settings, const char *id)
-{
-    for (size_t i = 0; i < settings->sections.count; i++) {
-        if (strcmp(settings->sections.items[i], id) == 0) {
-            return 1;
-        }
-    }
-    return settings->sections.count == 0;
-}
-
 /* The prediction always is: everything else depends on it. */
-static bool is_asked(const struct fulcrum_report_settings *settings,
-    const struct fulcrum_report_section *section)
+static bool is_asked(
+    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
 {
     return section == &fulcrum_report_prediction ||
-           (section->ask != NULL && is_wanted(settings, section->id));
+           (section->ask != NULL && fulcrum_report_is_wanted(job, section));
 }
 
 static enum fulcrum_status ask_machine(struct asking *asking,
@@ -193,7 +353,7 @@ static enum fulcrum_status ask_machine(struct asking *asking,
     TRY(ask_prediction(asking, machine, err));
     for (size_t i = 0; sections[i] != NULL; i++) {
         if (sections[i] != &fulcrum_report_prediction &&
-            is_asked(asking->job->settings, sections[i])) {
+            is_asked(asking->job, sections[i])) {
             TRY(ask_section(asking, sections[i], machine, err));
         }
     }
@@ -207,7 +367,7 @@ static enum fulcrum_status ask_all(struct fulcrum_report_job *job,
     struct asking asking = {
         .job = job, .context = context, .stop = fulcrum_interrupt_watch()};
     for (size_t i = 0; sections[i] != NULL; i++) {
-        asking.section_count += is_asked(job->settings, sections[i]) ? 1 : 0;
+        asking.section_count += is_asked(job, sections[i]) ? 1 : 0;
     }
     fulcrum_progress_start(&asking.progress, context);
     enum fulcrum_status status = FULCRUM_OK;
@@ -218,29 +378,17 @@ static enum fulcrum_status ask_all(struct fulcrum_report_job *job,
     return status;
 }
 
-static enum fulcrum_status check_sections(
-    const struct fulcrum_report_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const struct settings *settings = data;
+    struct fulcrum_report_job *job = NULL;
     for (size_t i = 0; i < settings->sections.count; i++) {
         TRY(fulcrum_name_check(settings->sections.items[i], "section",
             fulcrum_report_section_name, context, err));
     }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status run(
-    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_settings *settings = data;
-    struct fulcrum_report_job *job = NULL;
-    enum fulcrum_status status = check_sections(settings, context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_report_job_new(settings, &job, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = ask_all(job, context, err);
-    }
+    TRY(new_job(settings, &job, context, err));
+    enum fulcrum_status status = ask_all(job, context, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_report_document_write(job, context->out, err);
     }
@@ -249,30 +397,27 @@ static enum fulcrum_status run(
         fulcrum_message_note(context, "%s: %.0f kB, nothing else is needed to read it",
             context->output_path, (double)size / 1000.0);
     }
-    fulcrum_report_job_free(job);
+    free_job(job);
     return status;
 }
 
 static const struct fulcrum_option document_rows[] = {
-    FULCRUM_OPTION(TEXT, "title", offsetof(struct fulcrum_report_settings, title),
-        "TEXT", .help = "in place of 'WORKLOAD on MACHINE'"),
-    FULCRUM_OPTION(LIST, "section", offsetof(struct fulcrum_report_settings, sections),
-        "NAME", .choice = fulcrum_report_section_name,
+    FULCRUM_OPTION(TEXT, "title", offsetof(struct settings, title), "TEXT",
+        .help = "in place of 'WORKLOAD on MACHINE'"),
+    FULCRUM_OPTION(LIST, "section", offsetof(struct settings, sections), "NAME",
+        .choice = fulcrum_report_section_name,
         .help = "write this section below the summary, and no others but those named "
                 "in the same way; all that apply unless given"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option_group groups[] = {
-    {"Machines", fulcrum_machines_option_rows,
-        offsetof(struct fulcrum_report_settings, machines)},
+    {"Machines", fulcrum_machines_option_rows, offsetof(struct settings, machines)},
     {"Design", FULCRUM_DESIGN_OPTION_ROWS_BUT_MACHINE,
-        offsetof(struct fulcrum_report_settings, design)},
+        offsetof(struct settings, design)},
     {"Document", document_rows, 0},
-    {"Solution", fulcrum_solver_option_rows,
-        offsetof(struct fulcrum_report_settings, solve.solver)},
-    {"Intervals", fulcrum_interval_option_rows,
-        offsetof(struct fulcrum_report_settings, solve)},
+    {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},
     {.rows = NULL},
 };
 
@@ -307,7 +452,7 @@ const struct fulcrum_command fulcrum_command_report = {
         "why.",
     .examples = examples,
     .groups = groups,
-    .settings_size = sizeof(struct fulcrum_report_settings),
+    .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_TEXT,
     .run = run,
 };

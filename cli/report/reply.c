@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report_section.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -13,6 +12,7 @@
 
 /* The answer of a command under way. */
 struct hearing {
+    struct fulcrum_result *result; /* NULL: it printed JSON */
     char *text;
     size_t length;
     char *warnings;
@@ -28,8 +28,9 @@ static enum fulcrum_status run_parsed(const struct fulcrum_command *command,
 {
     const void *block = settings + syntax->common_offset;
     const struct fulcrum_common_settings *common = block;
-    struct fulcrum_context context = {
-        .format = (enum fulcrum_format)common->format, .quiet = 1};
+    struct fulcrum_context context = {.format = (enum fulcrum_format)common->format,
+        .keeps = &hearing->result,
+        .quiet = true};
     context.out = open_memstream(&hearing->text, &hearing->length);
     context.warnings = open_memstream(&hearing->warnings, &hearing->warnings_length);
     enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
@@ -63,24 +64,41 @@ static enum fulcrum_status run_words(const struct fulcrum_command *command,
     return status;
 }
 
-/* What was heard becomes a document, a reason, or a failure of the asking itself. */
-static enum fulcrum_status settle(struct fulcrum_reply *reply,
-    const struct hearing *hearing, enum fulcrum_status status,
-    struct fulcrum_error *err)
+/* A sweep writes its rows as they come, and other commands may print too. */
+static enum fulcrum_status read_printed(
+    const char *command, struct hearing *hearing, struct fulcrum_error *err)
 {
+    struct json_object *document = NULL;
+    TRY(fulcrum_document_parse(
+        command, hearing->text, hearing->length, &document, err));
+    enum fulcrum_status status =
+        fulcrum_result_of_document(command, document, &hearing->result, err);
+    fulcrum_document_free(document);
+    return status;
+}
+
+/* What was heard becomes a result, a reason, or a failure of the asking itself. */
+static enum fulcrum_status settle(struct fulcrum_reply *reply, struct hearing *hearing,
+    enum fulcrum_status status, struct fulcrum_error *err)
+{
+    const char *command = reply->words.items[0];
     FAIL_IF(status == FULCRUM_ERR_INTERRUPTED ||
                 hearing->exit_code == FULCRUM_EXIT_INTERRUPTED,
         err, FULCRUM_ERR_INTERRUPTED, "interrupted");
     FAIL_IF(status == FULCRUM_ERR_NO_MEMORY, err, status, "'%s' ran out of memory",
-        reply->words.items[0]);
+        command);
     if (status != FULCRUM_OK) {
         (void)fulcrum_fail(&reply->refusal, status, "%s",
             hearing->refusal.detail[0] != '\0' ? hearing->refusal.detail
                                                : fulcrum_status_text(status));
         return FULCRUM_OK;
     }
-    return fulcrum_document_parse(
-        reply->words.items[0], hearing->text, hearing->length, &reply->document, err);
+    if (hearing->result == NULL) {
+        TRY(read_printed(command, hearing, err));
+    }
+    reply->result = hearing->result;
+    hearing->result = NULL;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
@@ -91,7 +109,6 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     fulcrum_argv_text_append(&words, &reply->words);
     fulcrum_argv_text_add(&words, "--format");
     fulcrum_argv_text_add(&words, "json");
-    reply->unheard = (struct fulcrum_reader){.file = reply->words.items[0]};
     const struct fulcrum_command *command =
         fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
     enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
@@ -106,57 +123,15 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     free(reply->warnings);
     reply->warnings = hearing.warnings;
     free(hearing.text);
+    fulcrum_result_free(hearing.result);
     fulcrum_argv_text_clear(&words);
     return status;
 }
 
 void fulcrum_reply_clear(struct fulcrum_reply *reply)
 {
-    fulcrum_document_free(reply->document);
+    fulcrum_result_free(reply->result);
     fulcrum_argv_text_clear(&reply->words);
     free(reply->warnings);
-    *reply = (struct fulcrum_reply){.document = NULL};
-}
-
-struct fulcrum_node fulcrum_reply_root(struct fulcrum_reply *reply)
-{
-    return fulcrum_node_root(&reply->unheard, reply->document);
-}
-
-double fulcrum_reply_number(struct fulcrum_reply *reply, const char *key)
-{
-    struct fulcrum_node root = fulcrum_reply_root(reply);
-    return fulcrum_node_member_number(&root, key);
-}
-
-void fulcrum_reply_text(
-    struct fulcrum_reply *reply, const char *key, char *out, size_t size)
-{
-    struct fulcrum_node root = fulcrum_reply_root(reply);
-    fulcrum_node_member_text(&root, key, out, size);
-}
-
-void fulcrum_node_member_text(
-    const struct fulcrum_node *object, const char *key, char *out, size_t size)
-{
-    struct fulcrum_node member = fulcrum_node_member(object, key);
-    out[0] = '\0';
-    if (member.json != NULL && !fulcrum_node_text(&member, out, size)) {
-        out[0] = '\0';
-    }
-}
-
-double fulcrum_node_member_number(const struct fulcrum_node *object, const char *key)
-{
-    struct fulcrum_node member = fulcrum_node_member(object, key);
-    return member.json != NULL ? fulcrum_node_value(&member) : (double)NAN;
-}
-
-size_t fulcrum_node_count(const struct fulcrum_node *array)
-{
-    size_t count = 0;
-    if (array->json == NULL || !fulcrum_node_is_array(array, &count)) {
-        return 0;
-    }
-    return count;
+    *reply = (struct fulcrum_reply){.result = NULL};
 }

@@ -1,174 +1,13 @@
-/* report_section.c - the sections of an HTML report, and the document around them. */
+/* report_section.c - the sections of an HTML report, and what they ask. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/report/report_section.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/options.h"
-#include "cli/output/report.h"
-#include "model/predict/predict.h"
-#include "model/predict/solver.h"
-#include "model/try.h"
-
-/* What one HTML report is about, and what other commands said of it. */
-
-/* Options that every question about the workload has, whatever the machine. */
-static void add_design(
-    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *words)
-{
-    if (settings->design.workload != NULL) {
-        fulcrum_argv_text_add(words, "-w");
-        fulcrum_argv_text_add(words, "%s", settings->design.workload);
-    }
-    for (size_t i = 0; i < settings->design.calibrations.count; i++) {
-        fulcrum_argv_text_add(words, "-c");
-        fulcrum_argv_text_add(words, "%s", settings->design.calibrations.items[i]);
-    }
-    for (size_t i = 0; i < settings->design.sets.count; i++) {
-        fulcrum_argv_text_add(words, "--set");
-        fulcrum_argv_text_add(words, "%s", settings->design.sets.items[i]);
-    }
-}
-
-static void add_actors(
-    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *words)
-{
-    if (!isnan(settings->design.actor_count)) {
-        fulcrum_argv_text_add(words, "--actors");
-        fulcrum_argv_text_add(words, "%.0f", settings->design.actor_count);
-    }
-}
-
-/* Only what differs from the commands' own, so that lines stay short. */
-static void add_solver(
-    const struct fulcrum_solve_settings *solve, struct fulcrum_argv_text *words)
-{
-    const double usual_seed = 1.0;
-    const double usual_steps = 2e7;
-    const struct fulcrum_solver_settings *solver = &solve->solver;
-    if (solver->method != (int)FULCRUM_METHOD_AUTO) {
-        fulcrum_argv_text_add(words, "--method");
-        fulcrum_argv_text_add(
-            words, "%s", fulcrum_method_name((enum fulcrum_method)solver->method));
-    }
-    if (!isnan(solver->half_width_rel)) {
-        fulcrum_argv_text_add(words, "--half-width");
-        fulcrum_argv_text_add(words, "%.17g", solver->half_width_rel);
-    }
-    if (fabs(solver->seed - usual_seed) > 0.0) {
-        fulcrum_argv_text_add(words, "--seed");
-        fulcrum_argv_text_add(words, "%.0f", solver->seed);
-    }
-    if (fabs(solver->max_steps - usual_steps) > 0.0) {
-        fulcrum_argv_text_add(words, "--max-steps");
-        fulcrum_argv_text_add(words, "%.0f", solver->max_steps);
-    }
-    if (solve->intervals != NULL) {
-        fulcrum_argv_text_add(words, "--intervals");
-        fulcrum_argv_text_add(words, "%s", solve->intervals);
-    }
-}
-
-static void add_line(
-    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *line)
-{
-    fulcrum_argv_text_add(line, "fulcrum");
-    fulcrum_argv_text_add(line, "report");
-    for (size_t i = 0; i < settings->machines.count; i++) {
-        fulcrum_argv_text_add(line, "-m");
-        fulcrum_argv_text_add(line, "%s", settings->machines.items[i]);
-    }
-    add_design(settings, line);
-    add_actors(settings, line);
-    add_solver(&settings->solve, line);
-    for (size_t i = 0; i < settings->sections.count; i++) {
-        fulcrum_argv_text_add(line, "--section");
-        fulcrum_argv_text_add(line, "%s", settings->sections.items[i]);
-    }
-    if (settings->title != NULL) {
-        fulcrum_argv_text_add(line, "--title");
-        fulcrum_argv_text_add(line, "%s", settings->title);
-    }
-}
-
-static struct fulcrum_report_case *new_case(
-    const struct fulcrum_report_settings *settings, const char *machine)
-{
-    struct fulcrum_report_case *added = calloc(1, sizeof *added);
-    if (added == NULL) {
-        return NULL;
-    }
-    (void)snprintf(added->name, sizeof added->name, "%s", machine);
-    fulcrum_argv_text_add(&added->design, "-m");
-    fulcrum_argv_text_add(&added->design, "%s", machine);
-    add_design(settings, &added->design);
-    add_actors(settings, &added->actors);
-    add_solver(&settings->solve, &added->solver);
-    return added;
-}
-
-static enum fulcrum_status check(const struct fulcrum_report_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
-        err, FULCRUM_ERR_RANGE,
-        "--machine is given %zu times: a report takes at most %d",
-        settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
-    return fulcrum_machine_names_check(&settings->machines, context, err);
-}
-
-enum fulcrum_status fulcrum_report_job_new(
-    const struct fulcrum_report_settings *settings, struct fulcrum_report_job **out,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    TRY(check(settings, context, err));
-    struct fulcrum_report_job *job = calloc(1, sizeof *job);
-    TRY_MEMORY(job, err, "a report");
-    job->settings = settings;
-    add_line(settings, &job->line);
-    bool is_short = job->line.is_short;
-    for (size_t i = 0; i < settings->machines.count && !is_short; i++) {
-        job->cases[i] = new_case(settings, settings->machines.items[i]);
-        is_short = job->cases[i] == NULL || job->cases[i]->design.is_short;
-        job->case_count += job->cases[i] != NULL ? 1 : 0;
-    }
-    if (is_short) {
-        fulcrum_report_job_free(job);
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a report takes a command line of at most %d words",
-            (int)FULCRUM_WORDS_MOST);
-    }
-    *out = job;
-    return FULCRUM_OK;
-}
-
-static void case_free(struct fulcrum_report_case *machine)
-{
-    for (size_t i = 0; i < FULCRUM_REPORT_SECTIONS_MOST; i++) {
-        for (size_t k = 0; k < machine->sections[i].count; k++) {
-            fulcrum_reply_clear(&machine->sections[i].items[k]);
-        }
-    }
-    fulcrum_argv_text_clear(&machine->design);
-    fulcrum_argv_text_clear(&machine->actors);
-    fulcrum_argv_text_clear(&machine->solver);
-    free(machine);
-}
-
-void fulcrum_report_job_free(struct fulcrum_report_job *job)
-{
-    if (job == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < job->case_count; i++) {
-        case_free(job->cases[i]);
-    }
-    fulcrum_argv_text_clear(&job->line);
-    free(job);
-}
+/* What was answered about a machine. */
 
 struct fulcrum_report_replies *fulcrum_report_replies_of(
     struct fulcrum_report_case *machine, const char *section)
@@ -181,114 +20,630 @@ struct fulcrum_report_replies *fulcrum_report_replies_of(
     return &machine->sections[i]; /* the place after the last one stays empty */
 }
 
+struct fulcrum_result *fulcrum_report_first(
+    struct fulcrum_report_case *machine, const char *section)
+{
+    return fulcrum_report_replies_of(machine, section)->items[0].result;
+}
+
 struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machine)
 {
     return &fulcrum_report_replies_of(machine, "prediction")->items[0];
 }
 
-static struct fulcrum_node field_row(
-    struct fulcrum_report_case *machine, const char *path)
+const struct fulcrum_result *fulcrum_report_point(struct fulcrum_report_case *machine)
 {
-    struct fulcrum_node root = fulcrum_reply_root(fulcrum_report_predicted(machine));
-    struct fulcrum_node inputs = fulcrum_node_member(&root, "inputs");
-    return fulcrum_node_member(&inputs, path);
+    return fulcrum_report_predicted(machine)->result;
 }
 
-void fulcrum_report_name(struct fulcrum_report_case *machine)
-{
-    struct fulcrum_reply *predicted = fulcrum_report_predicted(machine);
-    struct fulcrum_node row = field_row(machine, "machine.cpu.name");
-    char name[80];
-    char cpu[80];
-    fulcrum_reply_text(predicted, "machine", name, sizeof name);
-    fulcrum_node_member_text(&row, "value", cpu, sizeof cpu);
-    if (strcmp(name, "this") == 0 && cpu[0] != '\0') {
-        (void)snprintf(machine->name, sizeof machine->name, "this machine (%s)", cpu);
-    } else if (name[0] != '\0') {
-        (void)snprintf(machine->name, sizeof machine->name, "%s", name);
-    }
-}
-
-static const char *unit_of(const char *name)
-{
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        if (strcmp(fulcrum_output_name(i), name) == 0) {
-            return fulcrum_shown_unit(name, fulcrum_output_unit(i));
-        }
-    }
-    return "";
-}
-
-struct fulcrum_report_output fulcrum_report_output_of(
+struct fulcrum_cell fulcrum_report_output(
     struct fulcrum_report_case *machine, const char *name)
 {
-    struct fulcrum_reply *predicted = fulcrum_report_predicted(machine);
-    struct fulcrum_node root = fulcrum_reply_root(predicted);
-    struct fulcrum_node intervals = fulcrum_node_member(&root, "intervals");
-    struct fulcrum_node ends = fulcrum_node_member(&intervals, name);
-    struct fulcrum_node lo = fulcrum_node_element(&ends, 0);
-    struct fulcrum_node hi = fulcrum_node_element(&ends, 1);
-    return (struct fulcrum_report_output){
-        .value = fulcrum_node_member_number(&root, name),
-        .lo = lo.json != NULL ? fulcrum_node_value(&lo) : (double)NAN,
-        .hi = hi.json != NULL ? fulcrum_node_value(&hi) : (double)NAN,
-        .unit = unit_of(name),
-    };
+    const struct fulcrum_item *item =
+        fulcrum_result_find(fulcrum_report_point(machine), name);
+    return item != NULL
+               ? item->cell
+               : (struct fulcrum_cell){(double)NAN, (double)NAN, (double)NAN, NULL};
 }
 
-const char *fulcrum_report_caption(struct fulcrum_report_case *machine,
-    const char *text, char out[FULCRUM_REPORT_CAPTION_SIZE])
+static struct fulcrum_cell field_of(
+    struct fulcrum_report_case *machine, const char *path)
 {
-    bool has_intervals = isfinite(fulcrum_report_output_of(machine, "steps_per_s").lo);
-    (void)snprintf(out, FULCRUM_REPORT_CAPTION_SIZE, "%.120s%s", text,
-        has_intervals ? ", with 90 % intervals" : "");
-    return out;
+    const struct fulcrum_table *inputs =
+        fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
+    size_t i = 0;
+    while (i < fulcrum_table_rows(inputs) &&
+           strcmp(fulcrum_table_at(inputs, i, "field").text, path) != 0) {
+        i++;
+    }
+    return fulcrum_table_at(inputs, i, "value");
 }
 
 double fulcrum_report_field(struct fulcrum_report_case *machine, const char *path)
 {
-    struct fulcrum_node row = field_row(machine, path);
-    return fulcrum_node_member_number(&row, "value");
+    return field_of(machine, path).number;
+}
+
+const char *fulcrum_report_field_text(
+    struct fulcrum_report_case *machine, const char *path)
+{
+    const char *text = field_of(machine, path).text;
+    return text != NULL ? text : "";
 }
 
 bool fulcrum_report_is_resident(struct fulcrum_report_case *machine)
 {
-    struct fulcrum_node row = field_row(machine, "workload.simulation.device");
-    char device[16];
-    fulcrum_node_member_text(&row, "value", device, sizeof device);
+    const char *device =
+        fulcrum_report_field_text(machine, "workload.simulation.device");
     return strcmp(device, "gpu") == 0;
 }
 
 bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine)
 {
     return isfinite(
-        fulcrum_reply_number(fulcrum_report_predicted(machine), "gpu_count"));
+        fulcrum_result_number_of(fulcrum_report_point(machine), "gpu_count"));
 }
+
+void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, ...)
+{
+    char text[1000];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (const char *at = text; *at != '\0';) {
+        size_t length = strcspn(at, " ");
+        fulcrum_argv_text_add(words, "%.*s", (int)length, at);
+        at += length + strspn(at + length, " ");
+    }
+}
+
+/* Where a sweep is best. */
+
+bool fulcrum_report_best_read(const struct fulcrum_result *sweep, size_t i,
+    bool wants_ratio, struct fulcrum_report_best *out)
+{
+    static const struct metric {
+        const char *output;
+        const char *words;
+    } metrics[] = {
+        {"steps_per_s", "throughput"},
+        {"steps_per_j_gpu", "performance per GPU watt"},
+        {"steps_per_j_system", "performance per system watt"},
+    };
+    const struct fulcrum_table *optima = fulcrum_result_table_of(sweep, "optima");
+    if (optima == NULL || i >= fulcrum_table_rows(optima)) {
+        return false;
+    }
+    double best = fulcrum_table_at(optima, i, "axes/best").number;
+    double ratio = fulcrum_table_at(optima, i, "cpu_gpu_ratio_used").number;
+    const char *output = fulcrum_table_at(optima, i, "output").text;
+    *out = (struct fulcrum_report_best){.metric = "",
+        .shape = fulcrum_table_at(optima, i, "axes/shape").text,
+        .is_ratio = wants_ratio && isfinite(ratio) && best > 0.0};
+    for (size_t k = 0; k < sizeof metrics / sizeof metrics[0]; k++) {
+        out->metric =
+            strcmp(metrics[k].output, output) == 0 ? metrics[k].words : out->metric;
+    }
+    /* What one unit of the field is in ratios: the field is the count of threads. */
+    double unit = out->is_ratio ? ratio / best : 1.0;
+    struct fulcrum_cell at = fulcrum_table_at(optima, i, "axes/best_interval");
+    struct fulcrum_cell plateau = fulcrum_table_at(optima, i, "axes/plateau");
+    struct fulcrum_cell from =
+        fulcrum_table_at(optima, i, "axes/plateau_first_interval");
+    out->at = (struct fulcrum_cell){best * unit, at.lo * unit, at.hi * unit, NULL};
+    out->from =
+        (struct fulcrum_cell){plateau.lo * unit, from.lo * unit, from.hi * unit, NULL};
+    out->to = plateau.hi * unit;
+    return out->shape != NULL;
+}
+
+/* "0.7 (90 %: 0.6 to 1.2)" */
+static void add_value(struct fulcrum_string *out, const struct fulcrum_cell *cell)
+{
+    char number[FULCRUM_QUANTITY_SIZE];
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_words(cell->number, "", number);
+    fulcrum_range_words(cell->lo, cell->hi, (double)NAN, "", range);
+    fulcrum_string_add(out, range[0] != '\0' ? "%s (90 %%: %s)" : "%s", number, range);
+}
+
+void fulcrum_report_best_words(const struct fulcrum_report_best *best, const char *axis,
+    struct fulcrum_string *out)
+{
+    char at[FULCRUM_QUANTITY_SIZE];
+    char from[FULCRUM_QUANTITY_SIZE];
+    char to[FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_words(best->at.number, "", at);
+    fulcrum_quantity_words(best->from.number, "", from);
+    fulcrum_quantity_words(best->to, "", to);
+    if (strcmp(best->shape, "optimum") == 0) {
+        fulcrum_string_add(out, "is best at %s ", axis);
+        add_value(out, &best->at);
+        fulcrum_string_add(out, ", and within 5 %% of that from %s to %s", from, to);
+    } else if (strcmp(best->shape, "plateau-to-last") == 0) {
+        fulcrum_string_add(out, "comes within 5 %% of its best at %s ", axis);
+        add_value(out, &best->from);
+    } else if (strcmp(best->shape, "rises") == 0) {
+        fulcrum_string_add(out, "still rises at %s %s, where the sweep ends", axis, at);
+    } else if (strcmp(best->shape, "falls") == 0) {
+        fulcrum_string_add(out, "falls from %s %s, where the sweep begins", axis, at);
+    } else if (strcmp(best->shape, "plateau-from-first") == 0) {
+        fulcrum_string_add(out, "stays within 5 %% of its best up to %s %s", axis, to);
+    } else {
+        fulcrum_string_add(
+            out, "changes by less than 5 %% from %s %s to %s", axis, from, to);
+    }
+}
+
+/* A row for each metric; nothing where the sweep has no best. */
+static void tell_best(
+    const struct fulcrum_result *sweep, bool wants_ratio, const char *axis, FILE *out)
+{
+    struct fulcrum_report_best best;
+    struct fulcrum_string caption = {0};
+    struct fulcrum_result *found = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
+    for (size_t i = 0; fulcrum_report_best_read(sweep, i, wants_ratio, &best); i++) {
+        if (i == 0) {
+            bool is_other = wants_ratio && !best.is_ratio;
+            fulcrum_string_add(&caption, "Where it is best, by %s%s",
+                is_other ? "number of threads" : axis,
+                isfinite(best.at.lo) ? ", with 90 % intervals" : "");
+        }
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "metric", NULL, best.metric);
+        fulcrum_table_estimate(
+            table, "at", NULL, best.at.number, best.at.lo, best.at.hi);
+        fulcrum_table_estimate(
+            table, "from", NULL, best.from.number, best.from.lo, best.from.hi);
+        fulcrum_table_number(table, "to", NULL, best.to);
+    }
+    fulcrum_report_table(found, NULL,
+        (struct fulcrum_html_view){.caption = fulcrum_string_get(&caption),
+            .columns = "metric=best of;at=at;from=within 5 % from;to=to"},
+        out);
+    fulcrum_string_clear(&caption);
+}
+
+static void tell_best_ratio(const struct fulcrum_result *sweep, FILE *out)
+{
+    tell_best(sweep, true, "CPU/GPU ratio", out);
+}
+
+static void tell_best_actors(const struct fulcrum_result *sweep, FILE *out)
+{
+    tell_best(sweep, false, "number of actors", out);
+}
+
+/* What is asked. */
+
+enum { VALUES_MOST = 40 };
+
+/* The values of an axis under way: rising, each once. */
+struct values {
+    double items[VALUES_MOST];
+    size_t count;
+};
+
+/* Keeps the order; what is there already is left out. */
+static void add_value_once(struct values *values, double value)
+{
+    size_t at = values->count;
+    while (at > 0 && values->items[at - 1] > value - 0.5) {
+        at--;
+    }
+    if (values->count == VALUES_MOST ||
+        (at < values->count && values->items[at] < value + 0.5)) {
+        return;
+    }
+    memmove(&values->items[at + 1], &values->items[at],
+        (values->count - at) * sizeof values->items[0]);
+    values->items[at] = value;
+    values->count++;
+}
+
+/* "explore -v PATH=A,B,C". */
+static void add_axis(
+    struct fulcrum_argv_text *words, const char *path, const struct values *values)
+{
+    struct fulcrum_string list = {0};
+    for (size_t i = 0; i < values->count; i++) {
+        fulcrum_string_add(&list, "%s%.0f", i > 0 ? "," : "", values->items[i]);
+    }
+    fulcrum_report_words(words, "explore -v %s=%s", path, fulcrum_string_get(&list));
+    fulcrum_string_clear(&list);
+}
+
+/* Whether there are actors on threads whose numbers could be others. */
+static bool has_actors(struct fulcrum_report_case *machine)
+{
+    return fulcrum_report_field(machine, "machine.cpu.thread_count") > 0.0 &&
+           !fulcrum_report_is_resident(machine);
+}
+
+/* A whole number of cores' threads, and no fewer than one core has. */
+static double whole_threads(struct fulcrum_report_case *machine, double threads)
+{
+    double cores = fulcrum_report_field(machine, "machine.cpu.core_count");
+    double all = fulcrum_report_field(machine, "machine.cpu.thread_count");
+    double per_core = cores > 0.0 && all >= cores ? round(all / cores) : 1.0;
+    return fmax(per_core, per_core * round(threads / per_core));
+}
+
+/* Ratios from 1/16 to 4, half an octave apart: those of machines there are, and well
+ * past the knee. Without GPUs there are no SMs: the threads themselves, 1/8 to 8-fold.
+ */
+static struct values ratio_threads(struct fulcrum_report_case *machine)
+{
+    double sms = fulcrum_report_field(machine, "run.sm_count") *
+                 fulcrum_report_field(machine, "run.gpu_count");
+    double threads = fulcrum_report_field(machine, "machine.cpu.thread_count");
+    bool has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
+    double unit = has_gpu ? sms : threads;
+    int first = has_gpu ? -8 : -6;
+    int last = has_gpu ? 4 : 6;
+    /* A learner on cores leaves the actors at least one more. */
+    double taken =
+        has_gpu ? 0.0 : fulcrum_report_field(machine, "machine.learner_core_count");
+    double least = whole_threads(machine, 1.0) * (taken + 1.0);
+    struct values values = {.count = 0};
+    for (int i = first; i <= last; i++) {
+        add_value_once(
+            &values, fmax(least, whole_threads(machine, unit * pow(2.0, i / 2.0))));
+    }
+    add_value_once(&values, threads);
+    return values;
+}
+
+/*
+ * From too few actors to hide anything, a fifth of the SMs, in numbers that the GPUs
+ * can share; 64 times as many are far more than enough.
+ */
+static double actors_least(struct fulcrum_report_case *machine)
+{
+    bool has_gpu = fulcrum_report_has_gpu(machine);
+    double gpus = has_gpu ? fulcrum_report_field(machine, "run.gpu_count") : 1.0;
+    double unit = has_gpu ? fulcrum_report_field(machine, "run.sm_count") / 5.0
+                          : fulcrum_report_field(machine, "machine.cpu.thread_count");
+    return gpus * pow(2.0, fmax(0.0, round(log2(unit))));
+}
+
+static bool ask_ratio(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    if (i > 0 || !has_actors(machine)) {
+        return false;
+    }
+    struct values values = ratio_threads(machine);
+    double least = actors_least(machine);
+    add_axis(words, "machine.cpu.thread_count", &values);
+    /*
+     * Each point takes the fastest number of actors: with that of the design the best
+     * ratio would be the actors' and not the machine's.
+     */
+    fulcrum_report_words(words, "--best-actors %.0f:%.0f:x2", least, 64.0 * least);
+    return true;
+}
+
+/* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
+static bool ask_actors(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    const int octaves = 4;
+    double actors = fulcrum_report_field(machine, "run.actor_count");
+    double gpus = fulcrum_report_has_gpu(machine)
+                      ? fulcrum_report_field(machine, "run.gpu_count")
+                      : 1.0;
+    if (i > 0 || !has_actors(machine) || !(actors > 0.0) || !(gpus > 0.0)) {
+        return false;
+    }
+    struct values values = {.count = 0};
+    for (int k = -octaves; k <= octaves; k++) {
+        double wanted = actors * pow(2.0, k);
+        add_value_once(&values, gpus * fmax(1.0, round(wanted / gpus)));
+    }
+    add_axis(words, "run.actor_count", &values);
+    return true;
+}
+
+/* Both at once: equations only, as colours show no more than their errors. */
+static bool ask_plane(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    if (i > 0 || !has_actors(machine)) {
+        return false;
+    }
+    struct values across = ratio_threads(machine);
+    double least = actors_least(machine);
+    add_axis(words, "machine.cpu.thread_count", &across);
+    fulcrum_report_words(words,
+        "-v run.actor_count=%.0f:%.0f:x2 --intervals none --method fast", least,
+        64.0 * least);
+    return true;
+}
+
+/* From a sixteenth of the SMs to all of them, compared with all. */
+static bool ask_sms(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    static const double shares[] = {
+        1.0 / 16.0, 1.0 / 8.0, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0};
+    double sms = fulcrum_report_field(machine, "run.sm_count");
+    if (i > 0 || !fulcrum_report_has_gpu(machine) || !(sms >= 2.0)) {
+        return false;
+    }
+    struct values values = {.count = 0};
+    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+        add_value_once(&values, fmax(1.0, round(sms * shares[k])));
+    }
+    add_axis(words, "run.sm_count", &values);
+    fulcrum_report_words(words, "--relative-to %zu", values.count - 1);
+    return true;
+}
+
+static bool ask_sensitivity(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    if (i > 0 || fulcrum_report_is_resident(machine)) {
+        return false;
+    }
+    fulcrum_report_words(
+        words, "sensitivity --metric steps_per_s,steps_per_j_system --samples 512");
+    return true;
+}
+
+/* Components made ideal, then other caches and bandwidths. */
+static bool ask_memory(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    if (i > 1 || !fulcrum_report_has_gpu(machine) ||
+        fulcrum_report_is_resident(machine)) {
+        return false;
+    }
+    fulcrum_report_words(
+        words, i == 0 ? "memory" : "memory --cache 1,4,16 --bandwidth 1,1.6");
+    return true;
+}
+
+static bool ask_partition(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    fulcrum_report_words(words, "partition");
+    return i == 0 && fulcrum_report_has_gpu(machine);
+}
+
+/*
+ * How many GPUs the machine's links reach: those of the machine itself, or of many. 1
+ * where nothing is known of links, or nothing is trained.
+ */
+static double gpus_in_reach(struct fulcrum_report_case *machine)
+{
+    const double many = 256.0;
+    double gpus = fulcrum_report_field(machine, "machine.gpu.count");
+    int trains = fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0;
+    bool has_peers =
+        fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0;
+    bool has_network =
+        fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0;
+    if (!fulcrum_report_has_gpu(machine) || !trains || !has_peers) {
+        return 1.0;
+    }
+    return has_network ? many : gpus;
+}
+
+static bool ask_cluster(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    double most = gpus_in_reach(machine);
+    if (i > 0 || !(most > 1.0)) {
+        return false;
+    }
+    fulcrum_report_words(words, "cluster --devices 1:%.0f:x2", most);
+    if (fulcrum_report_is_resident(machine)) {
+        fulcrum_report_words(words, "--steps-alone");
+    } else {
+        double actors = fulcrum_report_field(machine, "run.actor_count");
+        double gpus = fulcrum_report_field(machine, "run.gpu_count");
+        fulcrum_report_words(
+            words, "--actors-per-gpu %.0f", fmax(1.0, round(actors / fmax(gpus, 1.0))));
+    }
+    return true;
+}
+
+/* All GPUs of a small machine, doublings of a large one. */
+static bool ask_node(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    const double few = 8.0;
+    double gpus = fulcrum_report_field(machine, "machine.gpu.count");
+    if (i > 0 || !fulcrum_report_has_gpu(machine) || !(gpus > 1.0) ||
+        fulcrum_report_is_resident(machine)) {
+        return false;
+    }
+    fulcrum_report_words(words, "node --gpus 1:%.0f:%s --actors-per-thread 6.4", gpus,
+        gpus > few ? "x2" : "1");
+    return true;
+}
+
+/* Sections. */
+
+/* `record`: of a chart that fulcrum_plot_lines draws; else NULL. */
+#define FIGURE(words, holds, drawn, record, wide, narrow)                              \
+    .figure = {.label = (words),                                                       \
+        .content = (holds),                                                            \
+        .draw = (drawn),                                                               \
+        .chart = (record),                                                             \
+        .height_pt = (wide),                                                           \
+        .narrow_height_pt = (narrow)}
+
+static const struct fulcrum_report_section ratio = {
+    .id = "ratio",
+    .title = "CPU/GPU ratio",
+    .ask = ask_ratio,
+    .text = "The ratio is that of hardware threads to the SMs in use. Here the threads "
+            "change and the GPUs do not; each point has as many actors as make it "
+            "fastest.",
+    FIGURE("Throughput and performance per watt against the CPU/GPU ratio",
+        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_ratio, 500.0, 480.0),
+    .tell = tell_best_ratio,
+};
+
+static const struct fulcrum_report_section actors = {
+    .id = "actors",
+    .title = "Number of actors",
+    .ask = ask_actors,
+    .text = "The machine stays as it is; more actors hide the time that each one "
+            "waits, until something is busy all the time.",
+    FIGURE("Runtime, watts and performance per watt against the number of actors",
+        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_actors, 500.0, 500.0),
+    .tell = tell_best_actors,
+};
+
+static const struct fulcrum_report_section plane = {
+    .id = "plane",
+    .title = "Threads and actors together",
+    .ask = ask_plane,
+    .text = "Threads hide nothing without actors, nor actors without threads: lines "
+            "are shares of the best.",
+    FIGURE("Throughput over CPU threads and actors", FULCRUM_PLOT_SWEEP,
+        fulcrum_plot_heat, NULL, 420.0, 360.0),
+};
+
+static const struct fulcrum_report_section node = {
+    .id = "node",
+    .title = "More GPUs in this machine",
+    .ask = ask_node,
+    .text = "More GPUs share the threads that there are, with 6.4 actors a thread. The "
+            "threads for 95 % are the fewest with so much of what any number of "
+            "threads would give.",
+    FIGURE("Throughput and performance per watt against the GPUs in use",
+        FULCRUM_PLOT_NODE, fulcrum_plot_lines, &fulcrum_chart_node, 480.0, 480.0),
+    .tables = {{"rows",
+        {.caption = "One to all GPUs beside the same threads",
+            .columns = "gpu_count=GPUs;cpu_gpu_ratio_used=CPU/GPU ratio;"
+                       "steps_per_s=steps;steps_per_j_gpu=steps, GPUs;"
+                       "steps_per_j_system=steps, system;"
+                       "threads_needed=threads for 95 %;bottleneck=held back by",
+            .where = "status",
+            .is = "ok"}}},
+};
+
+static const struct fulcrum_report_section sms = {
+    .id = "sms",
+    .title = "SMs in use",
+    .ask = ask_sms,
+    .text = "What training on a part of the GPU's SMs would cost: where the line stays "
+            "near 1, a smaller GPU would do.",
+    FIGURE("Runtime relative to that on all SMs, against the SMs in use",
+        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_sm, 420.0, 420.0),
+};
+
+static const struct fulcrum_report_section memory = {
+    .id = "memory",
+    .title = "GPU, memory and host: what each part takes",
+    .ask = ask_memory,
+    .text = "Each part of the GPU's work is made ideal in turn: what is gone then is "
+            "its part. What the GPU saves, a run saves only where the GPU is what it "
+            "waits for.",
+    FIGURE("Where the time of the GPU goes, and that of a run", FULCRUM_PLOT_COMPONENTS,
+        fulcrum_plot_components, NULL, 360.0, 400.0),
+    .tables = {{"components",
+                   {.caption = "What each part of GPU and host takes, and the gain "
+                               "were it ideal",
+                       .columns = "meaning=part;gpu_frac=of GPU time;"
+                                  "mean_frac=of a run;speedup=ideal alone, times"}},
+        {"factors",
+            {.caption = "The same work with other caches and memory bandwidths",
+                .columns = "cache_rel=cache, times;bandwidth_rel=bandwidth, times;"
+                           "gpu_time_rel=GPU time, times;speedup=throughput, times;"
+                           "steps_per_j_system_rel:value=per system watt, times"}}},
+};
+
+/* Of stages on the GPU it is told what holds its SMs, launches apart. */
+static const struct fulcrum_report_section partition = {
+    .id = "partition",
+    .title = "Parts of a GPU",
+    .ask = ask_partition,
+    .text = "What several processes would do on one GPU: taking turns, on shares of "
+            "its SMs (MPS), or in slices of everything (MIG).",
+    .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
+                        "each placement",
+        .content = FULCRUM_PLOT_PLACEMENTS,
+        .draw = fulcrum_plot_partition,
+        .only = fulcrum_report_is_resident,
+        .height_pt = 480.0,
+        .narrow_height_pt = 520.0},
+    .tables = {{"placements",
+        {.caption = "Placements on one GPU",
+            .columns = "placement=placement;steps_per_s=steps;"
+                       "speedup=times one process;gpu_busy_frac=GPU busy;"
+                       "sm_held_frac=SMs held;steps_per_j_gpu=steps, GPU;"
+                       "layout=slices;reason=cannot run"}}},
+};
+
+#define CLUSTER_COLUMNS                                                                \
+    "gpu_count=GPUs;train_step_s:value=training step;efficiency_frac:value=of ideal;"  \
+    "steps_per_s=steps;speedup=times one GPU;runtime_s:value=whole training"
+
+static const struct fulcrum_report_section cluster = {
+    .id = "cluster",
+    .title = "Training on more GPUs",
+    .ask = ask_cluster,
+    .text = "One training over more GPUs, in as many equal machines as they need: "
+            "gradients are summed over the machine's links after each training step. "
+            "Each GPU brings its actors along, but a machine's CPU threads stay as "
+            "many as they are.",
+    FIGURE("Steps per second over those of one GPU, against the number of GPUs",
+        FULCRUM_PLOT_SCALING, fulcrum_plot_lines, &fulcrum_chart_scaling, 420.0, 420.0),
+    .tables = {{"rows", {.caption = "Each GPU keeps its batch (weak scaling)",
+                            .columns = CLUSTER_COLUMNS,
+                            .where = "scaling",
+                            .is = "weak"}},
+        {"rows", {.caption = "The GPUs divide one batch (strong scaling)",
+                     .columns = CLUSTER_COLUMNS,
+                     .where = "scaling",
+                     .is = "strong"}}},
+};
+
+#define SENSITIVITY_COLUMNS                                                            \
+    "field=field;swing_lo=at its 5 %;swing_hi=at its 95 %;first_frac=alone;"           \
+    "total_frac=with others"
+
+static const struct fulcrum_report_section sensitivity = {
+    .id = "sensitivity",
+    .title = "Which number matters",
+    .ask = ask_sensitivity,
+    .text = "Which uncertain number the spread of the prediction comes from: what it "
+            "is with one field at the ends of its 90 % interval and all others at "
+            "their values, and the share of its variance that is due to that field "
+            "alone and together with others (Sobol indices). What stands first is "
+            "worth measuring first.",
+    FIGURE("What the prediction is with one uncertain number at either end",
+        FULCRUM_PLOT_SENSITIVITY, fulcrum_plot_tornado, NULL, 480.0, 480.0),
+    .tables = {{"rows",
+                   {.caption = "Steps per second with one field at either end, and its "
+                               "share",
+                       .columns = SENSITIVITY_COLUMNS,
+                       .where = "metric",
+                       .is = "steps_per_s",
+                       .rows_most = 8}},
+        {"rows", {.caption = "Steps per joule of the whole system, in the same way",
+                     .columns = SENSITIVITY_COLUMNS,
+                     .where = "metric",
+                     .is = "steps_per_j_system",
+                     .rows_most = 8}}},
+};
 
 const struct fulcrum_report_section *const *fulcrum_report_sections(void)
 {
     static const struct fulcrum_report_section *const sections[] = {
-        &fulcrum_report_summary,
-        &fulcrum_report_machines,
-        &fulcrum_report_ratio,
-        &fulcrum_report_levers,
-        &fulcrum_report_actors,
-        &fulcrum_report_plane,
-        &fulcrum_report_time,
-        &fulcrum_report_power,
-        &fulcrum_report_node,
-        &fulcrum_report_sms,
-        &fulcrum_report_memory,
-        &fulcrum_report_partition,
-        &fulcrum_report_cluster,
-        &fulcrum_report_sensitivity,
-        &fulcrum_report_prediction,
-        &fulcrum_report_accuracy,
-        &fulcrum_report_calibrations,
-        &fulcrum_report_inputs,
-        &fulcrum_report_method,
-        NULL,
-    };
+        &fulcrum_report_summary, &fulcrum_report_machines, &ratio,
+        &fulcrum_report_levers, &actors, &plane, &fulcrum_report_time,
+        &fulcrum_report_power, &node, &sms, &memory, &partition, &cluster, &sensitivity,
+        &fulcrum_report_prediction, &fulcrum_report_accuracy,
+        &fulcrum_report_calibrations, &fulcrum_report_inputs, &fulcrum_report_method,
+        NULL};
     return sections;
 }
 
@@ -302,140 +657,4 @@ const char *fulcrum_report_section_name(int index)
         }
     }
     return NULL;
-}
-
-static bool is_wanted(const struct fulcrum_report_settings *settings, const char *id)
-{
-    for (size_t i = 0; i < settings->sections.count; i++) {
-        if (strcmp(settings->sections.items[i], id) == 0) {
-            return 1;
-        }
-    }
-    return settings->sections.count == 0;
-}
-
-/* A section that asked and was not answered by any question does not apply. */
-static int applies(const struct fulcrum_report_section *section, size_t place,
-    const struct fulcrum_report_case *machine)
-{
-    return section->ask == NULL || machine->sections[place].count > 0;
-}
-
-/* Whether the section stands in this report at all. */
-static bool is_written(const struct fulcrum_report_job *job, size_t place)
-{
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
-    int any = 0;
-    for (size_t i = 0; i < job->case_count; i++) {
-        any |= applies(section, place, job->cases[i]);
-    }
-    return any && is_wanted(job->settings, section->id) && place > 0 &&
-           (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
-}
-
-static enum fulcrum_status write_each(
-    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
-    size_t count = section->scope == FULCRUM_REPORT_EACH ? job->case_count : 1;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
-        struct fulcrum_report_case *machine = job->cases[i];
-        if (!applies(section, place, machine)) {
-            continue;
-        }
-        if (count > 1) {
-            (void)fputs("<h3>", out);
-            fulcrum_html_text(out, machine->name);
-            (void)fputs("</h3>\n", out);
-        }
-        status = section->write(job, machine, out, err);
-    }
-    return status;
-}
-
-static enum fulcrum_status write_section(
-    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
-    (void)fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", section->id,
-        section->id);
-    fulcrum_html_text(out, section->title);
-    (void)fputs("</h2>\n", out);
-    enum fulcrum_status status = write_each(job, place, out, err);
-    (void)fputs("</section>\n", out);
-    return status;
-}
-
-static void write_contents(const struct fulcrum_report_job *job, FILE *out)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    (void)fputs("<nav aria-label=\"Contents\">\n<ul>\n", out);
-    for (size_t i = 0; sections[i] != NULL; i++) {
-        if (is_written(job, i)) {
-            (void)fprintf(out, "<li><a href=\"#%s\">", sections[i]->id);
-            fulcrum_html_text(out, sections[i]->title);
-            (void)fputs("</a></li>\n", out);
-        }
-    }
-    (void)fputs("</ul>\n</nav>\n", out);
-}
-
-/* "r2d2-atari on dgx-a100", or on how many machines. */
-static void write_title(struct fulcrum_report_job *job, FILE *out)
-{
-    char workload[180];
-    if (job->settings->title != NULL) {
-        fulcrum_html_text(out, job->settings->title);
-        return;
-    }
-    fulcrum_reply_text(
-        fulcrum_report_predicted(job->cases[0]), "workload", workload, sizeof workload);
-    if (job->case_count == 1) {
-        fulcrum_html_print(out, "%s on %s", workload, job->cases[0]->name);
-    } else {
-        fulcrum_html_print(out, "%s on %zu machines", workload, job->case_count);
-    }
-}
-
-static void write_head(struct fulcrum_report_job *job, FILE *out)
-{
-    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-                "<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, "
-                "initial-scale=1\">\n"
-                "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                "<meta name=\"generator\" content=\"fulcrum " FULCRUM_VERSION "\">\n"
-                /* A browser asks a server for an icon unless it is given one. */
-                "<link rel=\"icon\" href=\"data:,\">\n<title>",
-        out);
-    write_title(job, out);
-    (void)fputs("</title>\n<style>\n", out);
-    fulcrum_report_style(out);
-    (void)fputs("</style>\n</head>\n<body>\n"
-                "<a class=\"skip\" href=\"#content\">To the content</a>\n"
-                "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"
-                "<h1>",
-        out);
-    write_title(job, out);
-    (void)fputs("</h1>\n</header>\n<main id=\"content\">\n", out);
-}
-
-enum fulcrum_status fulcrum_report_document_write(
-    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    write_head(job, out);
-    enum fulcrum_status status = sections[0]->write(job, job->cases[0], out, err);
-    write_contents(job, out);
-    for (size_t i = 1; status == FULCRUM_OK && sections[i] != NULL; i++) {
-        if (is_written(job, i)) {
-            status = write_section(job, i, out, err);
-        }
-    }
-    (void)fputs("</main>\n<footer>\n<p>Written by fulcrum " FULCRUM_VERSION
-                " from models, calibrations and priors: predictions, not measurements, "
-                "unless it says so.</p>\n</footer>\n</body>\n</html>\n",
-        out);
-    return status;
 }

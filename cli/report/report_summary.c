@@ -1,20 +1,11 @@
-/* report_summary.c - the first screen of an HTML report: the answer in plain words. */
+/* report_summary.c - the answer in plain words, what would change it, and machines. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/report.h"
 #include "cli/report/report_section.h"
-
-struct fulcrum_report_lever {
-    const char *words; /* "twice the actors"; static */
-    double speedup;    /* above 0 */
-    double lo;         /* NAN: no interval */
-    double hi;
-    double per_system_watt_rel; /* NAN: not known */
-};
 
 /* What would change most: one thing at a time, made twice as good. */
 
@@ -33,7 +24,7 @@ static const struct lever {
     const char *words;
     enum reach reach;
     bool takes_actors_along;
-} lever_table[] = {
+} levers[] = {
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads", ON_ACTORS, 0},
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads, and the actors",
         ON_ACTORS, 1},
@@ -59,7 +50,7 @@ static const struct lever {
     {"run.sm_count", 0.5, "half the SMs of each GPU", ON_GPUS, 0},
 };
 
-enum { LEVER_COUNT = sizeof lever_table / sizeof lever_table[0] };
+enum { LEVERS = sizeof levers / sizeof levers[0] };
 
 /* Sweeps go upwards: the design is the second point where the lever makes less of it.
  */
@@ -68,134 +59,109 @@ static size_t place_of_design(const struct lever *lever)
     return lever->factor < 1.0 ? 1 : 0;
 }
 
-static int ask_levers(
+static bool ask_levers(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    if (i >= LEVER_COUNT) {
-        return 0;
+    if (i >= LEVERS) {
+        return false;
     }
-    const struct lever *lever = &lever_table[i];
-    /* A field that is not given, or is zero, has nothing to be changed. */
+    const struct lever *lever = &levers[i];
     bool is_resident = fulcrum_report_is_resident(machine);
     bool is_reached = lever->reach == ANYWHERE ||
                       (lever->reach == ON_ACTORS && !is_resident) ||
                       (lever->reach == ON_RESIDENTS && is_resident) ||
                       (lever->reach == ON_GPUS && fulcrum_report_has_gpu(machine));
-    bool is_there = is_reached && fulcrum_report_field(machine, lever->path) > 0.0;
-    if (!is_there) {
-        fulcrum_argv_text_add(words, "%s", "");
-        return 1;
-    }
     double value = fulcrum_report_field(machine, lever->path);
+    /* A field that is not given, or is zero, has nothing to be changed. */
+    if (!is_reached || !(value > 0.0)) {
+        return true;
+    }
     bool is_count = strstr(lever->path, "_count") != NULL;
     double changed =
         is_count ? fmax(1.0, round(value * lever->factor)) : value * lever->factor;
-    fulcrum_argv_text_add(words, "explore");
-    fulcrum_argv_text_add(words, "-v");
-    fulcrum_argv_text_add(words, "%s=%.17g,%.17g", lever->path, value, changed);
-    fulcrum_argv_text_add(words, "--relative-to");
-    fulcrum_argv_text_add(words, "%zu", place_of_design(lever));
+    fulcrum_report_words(words, "explore -v %s=%.17g,%.17g --relative-to %zu",
+        lever->path, value, changed, place_of_design(lever));
     if (lever->takes_actors_along) {
-        double actors = fulcrum_report_field(machine, "run.actor_count");
-        fulcrum_argv_text_add(words, "--actors-per-thread");
-        fulcrum_argv_text_add(words, "%.17g", actors / value);
+        fulcrum_report_words(words, "--actors-per-thread %.17g",
+            fulcrum_report_field(machine, "run.actor_count") / value);
     }
-    return 1;
+    return true;
 }
 
-/* What came of one lever; 0 where there is nothing to tell. */
-static int read_lever(
-    struct fulcrum_reply *reply, size_t i, struct fulcrum_report_lever *out)
+/* What came of one lever: its speed-up, not known where there is nothing to tell. */
+static struct fulcrum_cell speedup_of(const struct fulcrum_result *sweep, size_t i)
 {
-    struct fulcrum_node root = fulcrum_reply_root(reply);
-    struct fulcrum_node points = fulcrum_node_member(&root, "points");
-    size_t design = place_of_design(&lever_table[i]);
-    struct fulcrum_node before = fulcrum_node_element(&points, design);
-    struct fulcrum_node after = fulcrum_node_element(&points, 1 - design);
-    double was = fulcrum_node_member_number(&before, "steps_per_j_system");
-    double is = fulcrum_node_member_number(&after, "steps_per_j_system");
-    *out = (struct fulcrum_report_lever){
-        .words = lever_table[i].words,
-        .speedup = fulcrum_node_member_number(&after, "speedup"),
-        .lo = fulcrum_node_member_number(&after, "speedup_lo"),
-        .hi = fulcrum_node_member_number(&after, "speedup_hi"),
-        .per_system_watt_rel = was > 0.0 ? is / was : (double)NAN,
-    };
-    return isfinite(out->speedup) && out->speedup > 0.0;
+    return fulcrum_table_at(fulcrum_result_table_of(sweep, "points"),
+        1 - place_of_design(&levers[i]), "speedup");
 }
+
+/* A lever that was answered, and how much it changes either way. */
+struct found {
+    const struct lever *lever;
+    struct fulcrum_cell speedup;
+    double size;
+};
 
 static int compare(const void *a, const void *b)
 {
-    const struct fulcrum_report_lever *left = a;
-    const struct fulcrum_report_lever *right = b;
-    double left_size = fabs(log(left->speedup));
-    double right_size = fabs(log(right->speedup));
-    if (left_size > right_size || left_size < right_size) {
-        return left_size < right_size ? 1 : -1;
-    }
-    return strcmp(left->words, right->words);
+    const struct found *left = a;
+    const struct found *right = b;
+    int by_size = (left->size < right->size) - (left->size > right->size);
+    return by_size != 0 ? by_size : strcmp(left->lever->words, right->lever->words);
 }
 
-/* Those that were asked and answered, the one that changes most first. */
-static size_t report_levers_read(struct fulcrum_report_case *machine,
-    struct fulcrum_report_lever out[FULCRUM_REPORT_QUESTIONS_MOST])
+/* Those that were answered, the one that changes most first. The caller frees it. */
+static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, "levers");
+    struct fulcrum_result *rows = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(rows, "rows", NULL);
+    struct found found[LEVERS + 1];
     size_t count = 0;
-    for (size_t i = 0; i < replies->count && i < LEVER_COUNT; i++) {
-        count += read_lever(&replies->items[i], i, &out[count]) ? 1 : 0;
+    for (size_t i = 0; i < replies->count && i < LEVERS; i++) {
+        struct fulcrum_cell speedup = speedup_of(replies->items[i].result, i);
+        found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number))};
+        count += speedup.number > 0.0 ? 1 : 0;
     }
-    if (count > 0) {
-        qsort(out, count, sizeof *out, compare);
+    qsort(found, count, sizeof *found, compare);
+    for (size_t k = 0; k < count; k++) {
+        const struct lever *lever = found[k].lever;
+        const struct fulcrum_cell *speedup = &found[k].speedup;
+        const struct fulcrum_table *points =
+            fulcrum_result_table_of(replies->items[lever - levers].result, "points");
+        size_t design = place_of_design(lever);
+        double was = fulcrum_table_at(points, design, "steps_per_j_system").number;
+        double is = fulcrum_table_at(points, 1 - design, "steps_per_j_system").number;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "lever", NULL, lever->words);
+        fulcrum_table_estimate(
+            table, "speedup", NULL, speedup->number, speedup->lo, speedup->hi);
+        fulcrum_table_number(
+            table, "per_watt_rel", NULL, was > 0.0 ? is / was : (double)NAN);
     }
-    return count;
+    return rows;
 }
 
 static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
     struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
 {
-    static const char *const headings[] = {
-        "changed alone", "from half to twice", "#throughput", "#per system watt"};
-    struct fulcrum_report_lever found[FULCRUM_REPORT_QUESTIONS_MOST];
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, "levers");
-    size_t count = report_levers_read(machine, found);
+    size_t made = 0;
     (void)job;
     (void)err;
     (void)fputs(
         "<p>One thing at a time, everything else as it is: what it would do to the "
         "throughput. The interval is that of the change itself.</p>\n",
         out);
-    fulcrum_html_table_begin(out,
-        "Times the throughput of the design, largest change first", headings,
-        sizeof headings / sizeof headings[0]);
-    for (size_t i = 0; i < count; i++) {
-        /* Half as fast and twice as fast lie equally far from no change. */
-        const struct fulcrum_report_lever *lever = &found[i];
-        double reach = log(2.0);
-        char text[FULCRUM_QUANTITY_SIZE];
-        char range[2 * FULCRUM_QUANTITY_SIZE];
-        char label[4 * FULCRUM_QUANTITY_SIZE];
-        fulcrum_factor_words(lever->speedup, text);
-        fulcrum_factor_range_words(lever->lo, lever->hi, range);
-        (void)snprintf(label, sizeof label, "%.60s times, %.120s", text, range);
-        const struct fulcrum_whisker whisker = {.value = log(lever->speedup),
-            .lo = lever->lo > 0.0 ? log(lever->lo) : (double)NAN,
-            .hi = lever->hi > 0.0 ? log(lever->hi) : (double)NAN,
-            .least = -reach,
-            .most = reach,
-            .mark = 0.0};
-        fulcrum_html_row_begin(out, lever->words);
-        fulcrum_html_cell_whisker(out, &whisker, label);
-        fulcrum_html_cell_value(out, text, range);
-        fulcrum_factor_words(lever->per_system_watt_rel, text);
-        fulcrum_html_cell_number(out, text);
-        fulcrum_html_row_end(out);
-    }
-    fulcrum_html_table_end(out);
-    size_t made = 0;
-    while (made < replies->count && replies->items[made].document == NULL) {
+    fulcrum_report_table(levers_of(machine), NULL,
+        (struct fulcrum_html_view){
+            .caption = "Times the throughput of the design, largest change first",
+            .columns = "lever=changed alone;speedup:0.5:2=from half to twice;"
+                       "speedup=throughput;per_watt_rel=per system watt"},
+        out);
+    while (made < replies->count && replies->items[made].result == NULL) {
         made++;
     }
     if (made < replies->count) {
@@ -208,7 +174,6 @@ static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
 const struct fulcrum_report_section fulcrum_report_levers = {
     .id = "levers",
     .title = "What would change most",
-    .scope = FULCRUM_REPORT_EACH,
     .ask = ask_levers,
     .write = write_levers,
 };
@@ -229,22 +194,33 @@ static const struct bottleneck {
         "for it."},
     {"latency", "waiting",
         "Nothing is busy all the time: each actor waits for its batch, the host and "
-        "the "
-        "learner in turn. More actors would hide that."},
+        "the learner in turn. More actors would hide that."},
 };
 
 static const struct bottleneck *bottleneck_of(struct fulcrum_report_case *machine)
 {
-    char name[32];
-    fulcrum_reply_text(
-        fulcrum_report_predicted(machine), "bottleneck", name, sizeof name);
-    size_t count = sizeof bottlenecks / sizeof bottlenecks[0];
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(bottlenecks[i].name, name) == 0) {
-            return &bottlenecks[i];
-        }
+    const char *name =
+        fulcrum_result_text_of(fulcrum_report_point(machine), "bottleneck");
+    size_t i = 0;
+    while (i + 1 < sizeof bottlenecks / sizeof bottlenecks[0] &&
+           strcmp(bottlenecks[i].name, name) != 0) {
+        i++;
     }
-    return &bottlenecks[count - 1];
+    return &bottlenecks[i];
+}
+
+/* A value, and its interval as ", 90 %: 3 to 4" or so. */
+struct words {
+    char value[FULCRUM_QUANTITY_SIZE];
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+};
+
+static struct words words_of(const struct fulcrum_cell *cell, const char *unit)
+{
+    struct words out;
+    fulcrum_quantity_words(cell->number, unit, out.value);
+    fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out.range);
+    return out;
 }
 
 static void write_card(
@@ -254,85 +230,71 @@ static void write_card(
     fulcrum_html_text(out, what);
     (void)fputs("</dt><dd><strong>", out);
     fulcrum_html_text(out, value);
-    (void)fputs("</strong>", out);
-    if (detail[0] != '\0') {
-        (void)fputs("<span>", out);
-        fulcrum_html_text(out, detail);
-        (void)fputs("</span>", out);
-    }
-    (void)fputs("</dd></div>\n", out);
+    (void)fputs(detail[0] != '\0' ? "</strong><span>" : "</strong>", out);
+    fulcrum_html_text(out, detail);
+    (void)fputs(detail[0] != '\0' ? "</span></dd></div>\n" : "</dd></div>\n", out);
 }
 
 /* A card of one output with its interval; none where the output is not known. */
 static void write_output_card(struct fulcrum_report_case *machine, const char *what,
     const char *name, const char *unit, FILE *out)
 {
-    struct fulcrum_report_output output = fulcrum_report_output_of(machine, name);
-    char value[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
+    struct fulcrum_cell cell = fulcrum_report_output(machine, name);
+    struct words words = words_of(&cell, unit);
     char detail[200] = "";
-    if (!isfinite(output.value)) {
-        return;
+    if (words.range[0] != '\0') {
+        (void)snprintf(detail, sizeof detail, "90 %%: %s", words.range);
     }
-    fulcrum_quantity_words(output.value, unit, value);
-    fulcrum_range_words(output.lo, output.hi, output.value, unit, range);
-    if (range[0] != '\0') {
-        (void)snprintf(detail, sizeof detail, "90 %%: %s", range);
+    if (isfinite(cell.number)) {
+        write_card(what, words.value, detail, out);
     }
-    write_card(what, value, detail, out);
 }
 
 /*
  * The balance: where performance per system watt is best, or throughput without watts.
- * 0 where no ratio was swept, or there is none.
+ * False where no ratio was swept, or there is none.
  */
-static int read_balance(
+static bool read_balance(
     struct fulcrum_report_case *machine, struct fulcrum_report_best *out)
 {
-    struct fulcrum_report_replies *replies =
-        fulcrum_report_replies_of(machine, "ratio");
-    struct fulcrum_report_best best;
-    enum fulcrum_report_axis axis = FULCRUM_REPORT_AXIS_RATIO;
+    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
     size_t count = 0;
-    while (replies->count > 0 &&
-           fulcrum_report_best_read(&replies->items[0], count, &axis, &best)) {
-        *out = best;
+    while (fulcrum_report_best_read(sweep, count, true, out)) {
         count++;
     }
-    return count > 0 && axis == FULCRUM_REPORT_AXIS_RATIO;
+    return count > 0 && fulcrum_report_best_read(sweep, count - 1, true, out) &&
+           out->is_ratio;
 }
 
 static void write_ratio_card(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_report_best best;
     char at[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
     char now[FULCRUM_QUANTITY_SIZE];
     char detail[300];
     if (!read_balance(machine, &best)) {
         return;
     }
-    fulcrum_number_words(best.at, 2, at);
-    fulcrum_range_words(best.at_lo, best.at_hi, best.at, "", range);
+    struct words words = words_of(&best.at, "");
+    fulcrum_number_words(best.at.number, 2, at);
     fulcrum_number_words(
-        fulcrum_report_output_of(machine, "cpu_gpu_ratio_used").value, 2, now);
+        fulcrum_report_output(machine, "cpu_gpu_ratio_used").number, 2, now);
     (void)snprintf(detail, sizeof detail, "%s%s%sfor steps per joule; here %s",
-        range[0] != '\0' ? "90 %: " : "", range, range[0] != '\0' ? "; " : "", now);
+        words.range[0] != '\0' ? "90 %: " : "", words.range,
+        words.range[0] != '\0' ? "; " : "", now);
     write_card("Best CPU/GPU ratio", at, detail, out);
 }
 
 static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 {
-    (void)fputs("<dl class=\"cards\">\n", out);
-    write_output_card(machine, "Steps per second", "steps_per_s", "", out);
-    double agree = fulcrum_reply_number(
-        fulcrum_report_predicted(machine), "bottleneck_agree_frac");
-    struct fulcrum_report_output steps =
-        fulcrum_report_output_of(machine, "steps_per_s");
+    double agree = fulcrum_result_number_of(
+        fulcrum_report_point(machine), "bottleneck_agree_frac");
     char detail[80] = "";
-    if (isfinite(agree) && isfinite(steps.lo)) {
+    if (isfinite(agree) && isfinite(fulcrum_report_output(machine, "steps_per_s").lo)) {
         (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
     }
+    (void)fputs("<dl class=\"cards\">\n", out);
+    write_output_card(machine, "Steps per second", "steps_per_s", "", out);
     write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
     write_output_card(machine, "The whole training", "runtime_s", "s", out);
     write_ratio_card(machine, out);
@@ -345,17 +307,15 @@ static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 /* "40 actors on 40 threads, 1 of 8 GPUs" */
 static void write_run(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_reply *predicted = fulcrum_report_predicted(machine);
-    char calibration[200];
-    double envs = fulcrum_reply_number(predicted, "envs_per_actor");
-    fulcrum_reply_text(predicted, "calibration", calibration, sizeof calibration);
+    const struct fulcrum_result *point = fulcrum_report_point(machine);
+    double envs = fulcrum_result_number_of(point, "envs_per_actor");
     (void)fputs("<p class=\"run\">", out);
     if (fulcrum_report_is_resident(machine)) {
         fulcrum_html_print(out, "%.6g environments on each GPU, ",
             fulcrum_report_field(machine, "workload.simulation.env_count"));
     } else {
         fulcrum_html_print(
-            out, "%.6g actors", fulcrum_reply_number(predicted, "actor_count"));
+            out, "%.6g actors", fulcrum_result_number_of(point, "actor_count"));
         if (envs > 1.0) {
             fulcrum_html_print(out, " with %.6g environments each", envs);
         }
@@ -364,36 +324,31 @@ static void write_run(struct fulcrum_report_case *machine, FILE *out)
     }
     if (fulcrum_report_has_gpu(machine)) {
         fulcrum_html_print(out, "%.6g of %.6g GPUs with %.6g SMs in use",
-            fulcrum_reply_number(predicted, "gpu_count"),
+            fulcrum_result_number_of(point, "gpu_count"),
             fulcrum_report_field(machine, "machine.gpu.count"),
-            fulcrum_reply_number(predicted, "sm_count"));
+            fulcrum_result_number_of(point, "sm_count"));
     } else {
         fulcrum_html_print(out, "%.6g learner cores",
             fulcrum_report_field(machine, "machine.learner_core_count"));
     }
-    fulcrum_html_print(out, "; calibration %s", calibration);
+    fulcrum_html_print(
+        out, "; calibration %s", fulcrum_result_text_of(point, "calibration"));
     (void)fputs("</p>\n", out);
 }
 
 static void write_speed(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_report_output steps =
-        fulcrum_report_output_of(machine, "steps_per_s");
-    struct fulcrum_report_output runtime =
-        fulcrum_report_output_of(machine, "runtime_s");
-    char rate[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    char time[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(steps.value, 3, rate);
-    fulcrum_range_words(steps.lo, steps.hi, steps.value, "", range);
-    fulcrum_quantity_words(runtime.value, "s", time);
+    struct fulcrum_cell steps = fulcrum_report_output(machine, "steps_per_s");
+    struct fulcrum_cell runtime = fulcrum_report_output(machine, "runtime_s");
+    struct words words = words_of(&steps, "");
+    struct words time = words_of(&runtime, "s");
     (void)fputs("<li>", out);
-    fulcrum_html_print(out, "%s makes %s steps a second", machine->name, rate);
-    if (range[0] != '\0') {
-        fulcrum_html_print(out, " (90 %%: %s)", range);
+    fulcrum_html_print(out, "%s makes %s steps a second", machine->name, words.value);
+    if (words.range[0] != '\0') {
+        fulcrum_html_print(out, " (90 %%: %s)", words.range);
     }
-    if (isfinite(runtime.value)) {
-        fulcrum_html_print(out, ", so that the whole training takes %s", time);
+    if (isfinite(runtime.number)) {
+        fulcrum_html_print(out, ", so that the whole training takes %s", time.value);
     }
     fulcrum_html_print(out, ". %s", bottleneck_of(machine)->words);
     (void)fputs("</li>\n", out);
@@ -402,53 +357,49 @@ static void write_speed(struct fulcrum_report_case *machine, FILE *out)
 /* One sentence for each metric. */
 static void write_balance(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_report_replies *replies =
-        fulcrum_report_replies_of(machine, "ratio");
+    const struct fulcrum_result *sweep = fulcrum_report_first(machine, "ratio");
     struct fulcrum_report_best best;
-    enum fulcrum_report_axis axis = FULCRUM_REPORT_AXIS_RATIO;
-    if (replies->count == 0 ||
-        !fulcrum_report_best_read(&replies->items[0], 0, &axis, &best)) {
-        return;
+    struct fulcrum_string text = {0};
+    for (size_t i = 0; fulcrum_report_best_read(sweep, i, true, &best); i++) {
+        fulcrum_string_add(&text, "%s%s ", i > 0 ? "; " : "", best.metric);
+        fulcrum_report_best_words(
+            &best, best.is_ratio ? "a CPU/GPU ratio of" : "a thread count of", &text);
     }
-    const char *words =
-        axis == FULCRUM_REPORT_AXIS_RATIO ? "a CPU/GPU ratio of" : "a thread count of";
-    (void)fputs("<li>With other numbers of CPU threads, and as many actors as serve "
-                "them best, ",
-        out);
-    for (size_t i = 0; fulcrum_report_best_read(&replies->items[0], i, &axis, &best);
-         i++) {
-        char text[500];
-        fulcrum_report_best_words(&best, words, text, sizeof text);
-        fulcrum_html_print(out, "%s%s %s", i > 0 ? "; " : "", best.metric, text);
+    double here = fulcrum_report_output(machine, "cpu_gpu_ratio_used").number;
+    if (text.length > 0) {
+        (void)fputs(
+            "<li>With other numbers of CPU threads, and as many actors as serve "
+            "them best, ",
+            out);
+        fulcrum_html_text(out, fulcrum_string_get(&text));
+        if (isfinite(here)) {
+            fulcrum_html_print(out, ". Here it is %.3g", here);
+        }
+        (void)fputs(".</li>\n", out);
     }
-    double here = fulcrum_report_output_of(machine, "cpu_gpu_ratio_used").value;
-    if (isfinite(here)) {
-        fulcrum_html_print(out, ". Here it is %.3g", here);
-    }
-    (void)fputs(".</li>\n", out);
+    fulcrum_string_clear(&text);
 }
 
 /* The three changes that would do most. */
 static void write_changes(struct fulcrum_report_case *machine, FILE *out)
 {
-    struct fulcrum_report_lever levers[FULCRUM_REPORT_QUESTIONS_MOST];
-    size_t count = report_levers_read(machine, levers);
-    if (count == 0) {
-        return;
-    }
-    (void)fputs("<li>What would change most: ", out);
+    struct fulcrum_result *found = levers_of(machine);
+    const struct fulcrum_table *table = fulcrum_result_table_of(found, "rows");
+    size_t count = table != NULL ? fulcrum_table_rows(table) : 0;
+    (void)fputs(count > 0 ? "<li>What would change most: " : "", out);
     for (size_t i = 0; i < count && i < 3; i++) {
-        char times[FULCRUM_QUANTITY_SIZE];
-        char range[2 * FULCRUM_QUANTITY_SIZE];
-        fulcrum_factor_words(levers[i].speedup, times);
-        fulcrum_factor_range_words(levers[i].lo, levers[i].hi, range);
+        struct fulcrum_cell speedup = fulcrum_table_at(table, i, "speedup");
+        struct words words;
+        fulcrum_factor_words(speedup.number, words.value);
+        fulcrum_factor_range_words(speedup.lo, speedup.hi, words.range);
         fulcrum_html_print(out, "%s%s, %s times the throughput", i > 0 ? "; " : "",
-            levers[i].words, times);
-        if (range[0] != '\0') {
-            fulcrum_html_print(out, " (90 %%: %s)", range);
+            fulcrum_table_at(table, i, "lever").text, words.value);
+        if (words.range[0] != '\0') {
+            fulcrum_html_print(out, " (90 %%: %s)", words.range);
         }
     }
-    (void)fputs(".</li>\n", out);
+    (void)fputs(count > 0 ? ".</li>\n" : "", out);
+    fulcrum_result_free(found);
 }
 
 /* Several machines: which one is ahead, and by how much. */
@@ -459,7 +410,7 @@ static void write_winner(
     double most = -1.0;
     double least = INFINITY;
     for (size_t i = 0; i < job->case_count; i++) {
-        double value = fulcrum_report_output_of(job->cases[i], output).value;
+        double value = fulcrum_report_output(job->cases[i], output).number;
         if (!isfinite(value)) {
             return;
         }
@@ -475,53 +426,48 @@ static void write_winner(
     (void)fputs("</li>\n", out);
 }
 
-/* The best CPU/GPU ratio of one machine in a cell, empty where there is none. */
-static void write_ratio_cell(struct fulcrum_report_case *machine, FILE *out)
+/* What machines are compared by: outputs, then facts. The caller frees it. */
+static struct fulcrum_result *machine_rows(struct fulcrum_report_job *job)
 {
-    struct fulcrum_report_best best;
-    char at[FULCRUM_QUANTITY_SIZE] = "";
-    char range[2 * FULCRUM_QUANTITY_SIZE] = "";
-    if (read_balance(machine, &best)) {
-        fulcrum_number_words(best.at, 2, at);
-        fulcrum_range_words(best.at_lo, best.at_hi, best.at, "", range);
-    }
-    fulcrum_html_cell_value(out, at, range);
-}
-
-static void write_machine_row(struct fulcrum_report_case *machine, FILE *out)
-{
-    static const char *const outputs[] = {"steps_per_s", "steps_per_j_system"};
-    fulcrum_html_row_begin(out, machine->name);
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
-        struct fulcrum_report_output output =
-            fulcrum_report_output_of(machine, outputs[i]);
-        char value[FULCRUM_QUANTITY_SIZE];
-        char range[2 * FULCRUM_QUANTITY_SIZE];
-        fulcrum_quantity_words(output.value, "", value);
-        fulcrum_range_words(output.lo, output.hi, output.value, "", range);
-        fulcrum_html_cell_value(out, value, range);
-    }
-    fulcrum_html_cell(out, bottleneck_of(machine)->short_words);
-    char here[FULCRUM_QUANTITY_SIZE];
-    fulcrum_number_words(
-        fulcrum_report_output_of(machine, "cpu_gpu_ratio_used").value, 2, here);
-    fulcrum_html_cell_number(out, here);
-    write_ratio_cell(machine, out);
-    fulcrum_html_row_end(out);
-}
-
-static void write_machines(struct fulcrum_report_job *job, FILE *out)
-{
-    static const char *const headings[] = {"machine", "#steps/s", "#steps/J, system",
-        "held back by", "#CPU/GPU ratio", "#best ratio"};
-    char caption[FULCRUM_REPORT_CAPTION_SIZE];
-    fulcrum_html_table_begin(out,
-        fulcrum_report_caption(job->cases[0], "The machines in short", caption),
-        headings, sizeof headings / sizeof headings[0]);
+    static const char *const outputs[] = {"steps_per_s", "steps_per_j_gpu",
+        "steps_per_j_system", "runtime_s", "system_w", "cpu_gpu_ratio_used",
+        "cpu_gpu_ratio_machine"};
+    struct fulcrum_result *found = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(found, "rows", NULL);
     for (size_t i = 0; i < job->case_count; i++) {
-        write_machine_row(job->cases[i], out);
+        struct fulcrum_report_case *machine = job->cases[i];
+        struct fulcrum_report_best best;
+        bool has_best = read_balance(machine, &best);
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "machine", NULL, machine->name);
+        for (size_t k = 0; k < sizeof outputs / sizeof outputs[0]; k++) {
+            struct fulcrum_cell cell = fulcrum_report_output(machine, outputs[k]);
+            fulcrum_table_estimate(
+                table, outputs[k], NULL, cell.number, cell.lo, cell.hi);
+        }
+        fulcrum_table_text(
+            table, "bottleneck", NULL, bottleneck_of(machine)->short_words);
+        fulcrum_table_number(table, "thread_count", NULL,
+            fulcrum_report_field(machine, "machine.cpu.thread_count"));
+        fulcrum_table_number(table, "gpu_count", NULL,
+            fulcrum_report_has_gpu(machine)
+                ? fulcrum_report_field(machine, "run.gpu_count")
+                : (double)NAN);
+        fulcrum_table_estimate(table, "best_ratio", NULL,
+            has_best ? best.at.number : (double)NAN,
+            has_best ? best.at.lo : (double)NAN, has_best ? best.at.hi : (double)NAN);
     }
-    fulcrum_html_table_end(out);
+    return found;
+}
+
+static void write_short(struct fulcrum_report_job *job, FILE *out)
+{
+    fulcrum_report_table(machine_rows(job), job->cases[0],
+        (struct fulcrum_html_view){.caption = "The machines in short",
+            .columns = "machine=machine;steps_per_s=steps;"
+                       "steps_per_j_system=steps, system;bottleneck=held back by;"
+                       "cpu_gpu_ratio_used:value=CPU/GPU ratio;best_ratio=best ratio"},
+        out);
     (void)fputs("<ul class=\"words\">\n", out);
     write_winner(job, "steps_per_s", "Throughput", out);
     write_winner(job, "steps_per_j_gpu", "Performance per GPU watt", out);
@@ -536,22 +482,21 @@ static enum fulcrum_status write_summary(struct fulcrum_report_job *job,
     (void)fputs("<section class=\"summary\" aria-label=\"Summary\">\n", out);
     if (job->case_count > 1) {
         /* What all machines have in common. */
-        double actors = fulcrum_report_field(job->cases[0], "run.actor_count");
-        double gpus = fulcrum_report_field(job->cases[0], "run.gpu_count");
-        bool has_gpu = fulcrum_report_has_gpu(job->cases[0]);
-        for (size_t i = 1; i < job->case_count; i++) {
+        double gpus = fulcrum_report_field(machine, "run.gpu_count");
+        bool has_gpu = true;
+        for (size_t i = 0; i < job->case_count; i++) {
             has_gpu = has_gpu && fulcrum_report_has_gpu(job->cases[i]);
         }
         (void)fputs("<p class=\"run\">", out);
-        fulcrum_html_print(out, "%.6g actors on each machine", actors);
+        fulcrum_html_print(out, "%.6g actors on each machine",
+            fulcrum_report_field(machine, "run.actor_count"));
         if (has_gpu) {
             fulcrum_html_print(out,
-                ", %.6g GPU%s in use; watts of the system are of "
-                "everything installed",
+                ", %.6g GPU%s in use; watts of the system are of everything installed",
                 gpus, gpus > 1.0 ? "s" : "");
         }
         (void)fputs("</p>\n", out);
-        write_machines(job, out);
+        write_short(job, out);
     } else {
         write_run(machine, out);
         write_cards(machine, out);
@@ -570,4 +515,70 @@ const struct fulcrum_report_section fulcrum_report_summary = {
     .title = "Summary",
     .scope = FULCRUM_REPORT_ALL,
     .write = write_summary,
+};
+
+/* From zero to the largest end of any interval. */
+static double reach_of(const struct fulcrum_table *table, const char *output)
+{
+    double most = 0.0;
+    for (size_t i = 0; table != NULL && i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, i, output);
+        most = fmax(most, fmax(isfinite(cell.number) ? cell.number : 0.0,
+                              isfinite(cell.hi) ? cell.hi : 0.0));
+    }
+    return most;
+}
+
+/* Each metric in a table of its own: a dot needs the width of a phone. */
+static enum fulcrum_status write_machines(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    static const struct metric {
+        const char *output;
+        const char *caption;
+        const char *title;
+    } metrics[] = {
+        {"steps_per_s", "Throughput, steps per second", "steps"},
+        {"steps_per_j_gpu", "Performance per GPU watt, steps per joule", "steps"},
+        {"steps_per_j_system", "Performance per system watt, steps per joule", "steps"},
+        {"runtime_s", "The whole training", "time"},
+        {"system_w", "Power behind the plug", "power"},
+    };
+    struct fulcrum_result *rows = machine_rows(job);
+    const struct fulcrum_table *table = fulcrum_result_table_of(rows, "rows");
+    (void)machine;
+    (void)err;
+    (void)fputs("<p>The same workload, actors and settings on each machine. Dots are "
+                "predictions, lines their 90 % intervals, from zero at the left. The "
+                "intervals of two machines share much of what is uncertain: that they "
+                "overlap does not say that the machines are alike.</p>\n",
+        out);
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        const char *key = metrics[i].output;
+        double most = reach_of(table, key);
+        char columns[200];
+        (void)snprintf(columns, sizeof columns,
+            "machine=machine;%s:0:%.17g=from zero;%s=%s", key, most, key,
+            metrics[i].title);
+        if (most > 0.0) {
+            (void)fulcrum_html_table(out, table,
+                &(struct fulcrum_html_view){
+                    .caption = metrics[i].caption, .columns = columns});
+        }
+    }
+    fulcrum_report_table(rows, NULL,
+        (struct fulcrum_html_view){.caption = "What the machines are",
+            .columns = "machine=machine;bottleneck=held back by;thread_count=threads;"
+                       "gpu_count=GPUs in use;"
+                       "cpu_gpu_ratio_used:value=CPU/GPU ratio in use;"
+                       "cpu_gpu_ratio_machine:value=of the whole machine"},
+        out);
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_machines = {
+    .id = "machines",
+    .title = "Machines compared",
+    .scope = FULCRUM_REPORT_SEVERAL,
+    .write = write_machines,
 };

@@ -371,16 +371,32 @@ static void put_range(
         from, to, gap(scale.unit), scale.unit);
 }
 
+/* A batch of 65536 is not one of 65540. */
+static bool is_count(double value, const char *unit)
+{
+    return unit[0] == '\0' && fabs(value) < powers[COUNT_DIGITS] &&
+           !(floor(value) < value);
+}
+
+/* Whole numbers that are read at a glance keep all their digits. */
+static int digits_in_words(double value, const char *unit)
+{
+    const double most = 1e6;
+    return is_count(value, unit) && fabs(value) < most ? COUNT_DIGITS : DIGITS;
+}
+
 void fulcrum_quantity_words(
     double value, const char *unit, char out[FULCRUM_QUANTITY_SIZE])
 {
-    put_quantity(value, unit, DIGITS, out);
+    put_quantity(value, unit, digits_in_words(value, unit), out);
 }
 
 void fulcrum_range_words(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE])
 {
-    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), DIGITS, out);
+    int digits = digits_in_words(hi, unit);
+    digits = digits_in_words(lo, unit) < digits ? DIGITS : digits;
+    put_range(lo, hi, unit_scale_of(isfinite(like) ? like : hi, unit), digits, out);
 }
 
 /* Without the spaces and letters that are not ASCII. */
@@ -399,13 +415,6 @@ static void make_plain(char *text)
             memmove(at + length, rest, strlen(rest) + 1);
         }
     }
-}
-
-/* A batch of 65536 is not one of 65540. */
-static bool is_count(double value, const char *unit)
-{
-    return unit[0] == '\0' && fabs(value) < powers[COUNT_DIGITS] &&
-           !(floor(value) < value);
 }
 
 void fulcrum_quantity_plain(
@@ -453,11 +462,4 @@ void fulcrum_factor_range_words(
     fulcrum_factor_words(lo, from);
     fulcrum_factor_words(hi, to);
     (void)snprintf(out, (size_t)2 * FULCRUM_QUANTITY_SIZE, "%.40s to %.40s", from, to);
-}
-
-const char *fulcrum_shown_unit(const char *output, const char *unit)
-{
-    size_t length = strlen(output);
-    bool is_share = length > 5 && strcmp(output + length - 5, "_frac") == 0;
-    return is_share ? "%" : unit;
 }

@@ -55,7 +55,4 @@ void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE]);
 void fulcrum_factor_range_words(
     double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE]);
 
-/* The unit of an output: "%" for a share, else the one that is given. */
-const char *fulcrum_shown_unit(const char *output, const char *unit);
-
 #endif

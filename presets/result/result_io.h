@@ -58,6 +58,32 @@ void fulcrum_text_print(FILE *stream, const char *text);
 /* Text for an element or a quoted attribute of HTML. */
 void fulcrum_html_text(FILE *stream, const char *text);
 
+/* What a table of HTML shows. Borrowed. */
+struct fulcrum_html_view {
+    const char *caption;
+    /*
+     * "KEY=TITLE;KEY:HOW=TITLE": the first one names the rows; of the others those that
+     * say something. HOW: "value" without its interval, "LEAST:MOST" as a dot on a
+     * line (of factors where LEAST is above 0), "named" with the unit of the key that
+     * names the row, "code", "class" of style KEY-WORD after its first word. NULL:
+     * those that have a title.
+     */
+    const char *columns;
+    const char *look;  /* class of the table; NULL: none */
+    const char *where; /* rows whose text is that; NULL: all */
+    const char *is;
+    size_t rows_most; /* 0: all */
+};
+
+/*
+ * Writes a table that scrolls inside its own box where it is too wide; nothing without
+ * rows.
+ *   table    NULL: none
+ * Returns how many rows were written.
+ */
+size_t fulcrum_html_table(FILE *stream, const struct fulcrum_table *table,
+    const struct fulcrum_html_view *view);
+
 /* One text cell of CSV: quoted where RFC 4180 asks for it. */
 void fulcrum_csv_print(FILE *stream, const char *text);
 

@@ -3,6 +3,7 @@
 #include "presets/result/result_write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/string.h"
@@ -47,6 +48,7 @@ static const char *words_of(const char *key, enum fulcrum_value_kind kind,
 {
     const char *unit = fulcrum_unit_of(key);
     out->range[0] = '\0';
+    out->value[0] = '\0';
     if (cell->text != NULL) {
         return cell->text;
     }
@@ -60,6 +62,8 @@ static const char *words_of(const char *key, enum fulcrum_value_kind kind,
         fulcrum_quantity_words(cell->number, unit, out->value);
         fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
     }
+    /* What was not drawn has no interval, though its ends are there. */
+    out->range[0] = cell->lo < cell->hi ? out->range[0] : '\0';
     return out->value;
 }
 
@@ -109,62 +113,224 @@ static void markdown_table(FILE *stream, const struct fulcrum_table *table)
     }
 }
 
-static void html_cell(FILE *stream, const char *key, enum fulcrum_value_kind kind,
-    const struct fulcrum_cell *cell, bool is_name)
+/* A column of a table of HTML, as its view asks for it. */
+struct html_column {
+    size_t index;
+    struct fulcrum_column column;
+    char title[80];
+    bool has_range;
+    bool is_code;
+    bool is_class; /* the first word of the text is a class */
+    bool is_named; /* the first column's text is the key that tells the unit */
+    bool is_dot;
+    double least; /* of a dot's line */
+    double most;
+};
+
+/* Wider ones are no tables that people read. */
+enum { HTML_COLUMNS_MOST = 40, WORDS_BYTE = 40, SHORT_BYTE = 8 };
+
+static bool is_row_wanted(
+    const struct fulcrum_table *table, const struct fulcrum_html_view *view, size_t row)
 {
-    enum { WORDS_BYTE = 40 }; /* longer cells are sentences, not squeezed to a word */
-    struct words words;
-    const char *text = words_of(key, kind, cell, &words);
-    const char *look =
-        cell->text == NULL && kind == FULCRUM_VALUE_NUMBER ? " class=\"n\"" : "";
-    look = strlen(text) > WORDS_BYTE ? " class=\"long\"" : look;
-    (void)fprintf(
-        stream, is_name ? "<th scope=\"row\"%s>" : "<td%s>", is_name ? "" : look);
-    fulcrum_html_text(stream, text);
-    if (words.range[0] != '\0') {
-        (void)fputs("<small>", stream);
-        fulcrum_html_text(stream, words.range);
-        (void)fputs("</small>", stream);
-    }
-    (void)fputs(is_name ? "</th>" : "</td>", stream);
+    const char *text =
+        view->where != NULL ? fulcrum_table_at(table, row, view->where).text : NULL;
+    return view->where == NULL || (text != NULL && strcmp(text, view->is) == 0);
 }
 
-static void html_table(
-    FILE *stream, const struct fulcrum_table *table, const char *caption)
+/* Columns that say nothing in these rows would only have to be scrolled past. */
+static bool says(const struct fulcrum_table *table,
+    const struct fulcrum_html_view *view, size_t column)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
+        bool is_known = cell.text != NULL ? cell.text[0] != '\0' : !isnan(cell.number);
+        if (is_known && is_row_wanted(table, view, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "KEY:HOW=TITLE"; `text` ends at `end`. */
+static struct html_column read_column(
+    const struct fulcrum_table *table, const char *text, const char *end)
+{
+    struct html_column out = {.index = fulcrum_table_columns(table), .has_range = true};
+    char key[80];
+    size_t length = strcspn(text, ":=");
+    (void)snprintf(key, sizeof key, "%.*s", (int)length, text);
+    out.index = fulcrum_table_find(table, key);
+    if (out.index < fulcrum_table_columns(table)) {
+        out.column = fulcrum_table_column(table, out.index);
+    }
+    const char *how = text + length;
+    text = strchr(how, '=') + 1;
+    (void)snprintf(out.title, sizeof out.title, "%.*s", (int)(end - text), text);
+    out.is_code = strncmp(how, ":code=", 6) == 0;
+    out.is_class = strncmp(how, ":class=", 7) == 0;
+    out.has_range = strncmp(how, ":value=", 7) != 0;
+    out.is_named = strncmp(how, ":named=", 7) == 0;
+    out.is_dot = sscanf(how, ":%lf:%lf", &out.least, &out.most) == 2;
+    return out;
+}
+
+static size_t find_columns(const struct fulcrum_table *table,
+    const struct fulcrum_html_view *view, struct html_column *out)
+{
+    size_t count = 0;
+    const char *at = view->columns;
+    for (size_t j = 0; at == NULL && j < fulcrum_table_columns(table); j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        if (count < HTML_COLUMNS_MOST && fulcrum_column_is_shown(table, j, false)) {
+            out[count] = (struct html_column){j, column, .has_range = true};
+            (void)snprintf(out[count++].title, sizeof out[0].title, "%s", column.title);
+        }
+    }
+    while (at != NULL && *at != '\0' && count < HTML_COLUMNS_MOST) {
+        size_t length = strcspn(at, ";");
+        out[count] = read_column(table, at, at + length);
+        bool is_there = out[count].index < fulcrum_table_columns(table);
+        count += is_there && (count == 0 || says(table, view, out[count].index));
+        at += length + (at[length] == ';');
+    }
+    return count;
+}
+
+/* Place on a drawing 200 wide with room for a dot at both ends. */
+static double place(const struct html_column *column, double value)
+{
+    bool is_log = column->least > 0.0;
+    double least = is_log ? log(column->least) : column->least;
+    double span = (is_log ? log(column->most) : column->most) - least;
+    double at = is_log ? log(fmax(value, 1e-300)) : value;
+    double share = span > 0.0 ? (at - least) / span : 0.5;
+    return 6.0 + 188.0 * fmin(fmax(share, 0.0), 1.0);
+}
+
+/* A dot on a line, and a line of its interval; where the scale is of factors, a mark in
+ * the middle: no change. The label says the same in words. */
+static void html_dot(FILE *stream, const struct html_column *column,
+    const struct fulcrum_cell *cell, const struct words *words)
+{
+    (void)fputs("<td><svg class=\"whisker\" viewBox=\"0 0 200 16\" role=\"img\" "
+                "aria-label=\"",
+        stream);
+    fulcrum_html_text(stream, words->value);
+    (void)fputs(words->range[0] != '\0' ? ", " : "", stream);
+    fulcrum_html_text(stream, words->range);
+    (void)fputs("\"><path class=\"track\" d=\"M0 8H200\"/>", stream);
+    if (column->least > 0.0) {
+        (void)fputs("<path class=\"mark\" d=\"M100.0 0V16\"/>", stream);
+    }
+    if (words->range[0] != '\0') {
+        (void)fprintf(stream, "<path class=\"range\" d=\"M%.1f 8H%.1f\"/>",
+            place(column, cell->lo), place(column, cell->hi));
+    }
+    if (isfinite(cell->number)) {
+        (void)fprintf(stream, "<circle cx=\"%.1f\" cy=\"8\" r=\"5\"/>",
+            place(column, cell->number));
+    }
+    (void)fputs("</svg></td>", stream);
+}
+
+static void html_value(FILE *stream, const char *text, const char *range)
+{
+    fulcrum_html_text(stream, text);
+    if (range[0] != '\0') {
+        (void)fputs("<small>", stream);
+        fulcrum_html_text(stream, range);
+        (void)fputs("</small>", stream);
+    }
+}
+
+/* Sentences are not squeezed to a word's width, nor are names of rows.
+ *   name     of the row; NULL: this is the cell that names it */
+static void html_cell(FILE *stream, const struct html_column *column,
+    const struct fulcrum_cell *cell, const char *name)
+{
+    struct words words;
+    enum fulcrum_value_kind kind = column->column.kind;
+    const char *key = column->is_named && name != NULL ? name : column->column.key;
+    /* A factor that names a row reads like any number. */
+    key = name == NULL && strcmp(fulcrum_unit_of(key), "x") == 0 ? "" : key;
+    const char *text = words_of(key, kind, cell, &words);
+    if (name == NULL) {
+        (void)fputs(strlen(text) > SHORT_BYTE && !column->is_code
+                        ? "<th scope=\"row\" class=\"name\">"
+                        : "<th scope=\"row\">",
+            stream);
+        (void)fputs(column->is_code ? "<code>" : "", stream);
+        fulcrum_html_text(stream, text);
+        (void)fputs(column->is_code ? "</code></th>" : "</th>", stream);
+    } else if (column->is_dot) {
+        html_dot(stream, column, cell, &words);
+    } else {
+        const char *look =
+            cell->text == NULL && kind == FULCRUM_VALUE_NUMBER ? " class=\"n\"" : "";
+        look = strlen(text) > WORDS_BYTE ? " class=\"long\"" : look;
+        if (column->is_class) {
+            (void)fprintf(stream, "<td class=\"%s-%.*s\">", column->column.key,
+                (int)strcspn(text, " "), text);
+        } else {
+            (void)fprintf(stream, "<td%s>", look);
+        }
+        html_value(stream, text, column->has_range ? words.range : "");
+        (void)fputs("</td>", stream);
+    }
+}
+
+static void html_head(FILE *stream, const struct fulcrum_html_view *view,
+    const struct html_column *columns, size_t count)
 {
     /* A box that scrolls must be reached by the keyboard, and say what it is. */
     (void)fputs(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", stream);
-    fulcrum_html_text(stream, caption);
-    (void)fputs("\">\n<table>\n<caption><span>", stream);
-    fulcrum_html_text(stream, caption);
+    fulcrum_html_text(stream, view->caption);
+    (void)fprintf(stream,
+        view->look != NULL ? "\">\n<table class=\"%s\">" : "\">\n<table>", view->look);
+    (void)fputs("\n<caption><span>", stream);
+    fulcrum_html_text(stream, view->caption);
     (void)fputs("</span></caption>\n<thead><tr>", stream);
-    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
-        struct fulcrum_column column = fulcrum_table_column(table, j);
-        if (fulcrum_column_is_shown(table, j, false)) {
-            (void)fputs(column.kind == FULCRUM_VALUE_NUMBER
-                            ? "<th scope=\"col\" class=\"n\">"
-                            : "<th scope=\"col\">",
-                stream);
-            fulcrum_html_text(stream, fulcrum_shown_title(column.title, column.key));
-            (void)fputs("</th>", stream);
-        }
+    for (size_t k = 0; k < count; k++) {
+        bool is_number = columns[k].column.kind == FULCRUM_VALUE_NUMBER && k > 0;
+        (void)fputs(is_number && !columns[k].is_dot ? "<th scope=\"col\" class=\"n\">"
+                                                    : "<th scope=\"col\">",
+            stream);
+        fulcrum_html_text(stream, columns[k].title);
+        (void)fputs("</th>", stream);
     }
     (void)fputs("</tr></thead>\n<tbody>\n", stream);
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        bool is_first = true;
+}
+
+size_t fulcrum_html_table(FILE *stream, const struct fulcrum_table *table,
+    const struct fulcrum_html_view *view)
+{
+    struct html_column columns[HTML_COLUMNS_MOST];
+    size_t written = 0;
+    size_t rows = table != NULL ? fulcrum_table_rows(table) : 0;
+    size_t count = rows > 0 ? find_columns(table, view, columns) : 0;
+    for (size_t i = 0; count > 0 && i < rows; i++) {
+        if (!is_row_wanted(table, view, i) ||
+            (view->rows_most > 0 && written == view->rows_most)) {
+            continue;
+        }
+        if (written++ == 0) {
+            html_head(stream, view, columns, count);
+        }
+        struct fulcrum_cell first = fulcrum_table_cell(table, i, columns[0].index);
         (void)fputs("<tr>", stream);
-        for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
-            if (fulcrum_column_is_shown(table, j, false)) {
-                struct fulcrum_column column = fulcrum_table_column(table, j);
-                struct fulcrum_cell cell = fulcrum_table_cell(table, i, j);
-                html_cell(stream, column.key, column.kind, &cell, is_first);
-                is_first = false;
-            }
+        for (size_t k = 0; k < count; k++) {
+            struct fulcrum_cell cell = fulcrum_table_cell(table, i, columns[k].index);
+            html_cell(stream, &columns[k], &cell,
+                k == 0               ? NULL
+                : first.text != NULL ? first.text
+                                     : "");
         }
         (void)fputs("</tr>\n", stream);
     }
-    (void)fputs("</tbody>\n</table>\n</div>\n", stream);
+    (void)fputs(written > 0 ? "</tbody>\n</table>\n</div>\n" : "", stream);
+    return written;
 }
 
 static void write_notes(const struct fulcrum_table *table, FILE *stream,
@@ -217,7 +383,8 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
             write_notes(
                 item->table, stream, "<p class=\"note\">", "</p>\n", fulcrum_html_text);
         } else if (is_shown_table(item)) {
-            html_table(stream, item->table, item->title);
+            (void)fulcrum_html_table(stream, item->table,
+                &(struct fulcrum_html_view){.caption = item->title});
         } else if (is_fact) {
             struct words words;
             (void)fputs("<dt>", stream);

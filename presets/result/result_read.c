@@ -61,9 +61,10 @@ static char end_of(
         return 0;
     }
     fulcrum_string_add(base, "%.*s", (int)(length - 3), key);
-    return json_object_object_get_ex(row, fulcrum_string_get(base), NULL)
-               ? key[length - 2]
-               : 0;
+    struct json_object *value = NULL;
+    bool has_base = json_object_object_get_ex(row, fulcrum_string_get(base), &value);
+    return has_base && json_object_get_type(value) != json_type_string ? key[length - 2]
+                                                                       : 0;
 }
 
 static double end_value(const struct json_object *row, const char *key, const char *end)
@@ -74,6 +75,36 @@ static double end_value(const struct json_object *row, const char *key, const ch
     (void)json_object_object_get_ex(row, fulcrum_string_get(&name), &value);
     fulcrum_string_clear(&name);
     return value != NULL ? number_of(value) : FULCRUM_UNKNOWN;
+}
+
+static void add_cell(struct fulcrum_table *table, const struct json_object *row,
+    const char *key, struct json_object *value);
+
+/* In a cell a pair of numbers is an interval; of objects the first one's members become
+ * "key/member"; texts are joined. */
+static void add_array(
+    struct fulcrum_table *table, const char *key, const struct json_object *array)
+{
+    struct fulcrum_string text = {0};
+    struct json_object *first = json_object_array_length(array) > 0
+                                    ? json_object_array_get_idx(array, 0)
+                                    : NULL;
+    if (json_object_get_type(first) == json_type_object) {
+        struct json_object_iter at;
+        json_object_object_foreachC(first, at)
+        {
+            fulcrum_string_clear(&text);
+            fulcrum_string_add(&text, "%s/%s", key, at.key);
+            add_cell(table, first, fulcrum_string_get(&text), at.val);
+        }
+    } else if (json_object_array_length(array) == 2 && !isnan(number_of(first))) {
+        fulcrum_table_estimate(table, key, key, FULCRUM_UNKNOWN, element_of(array, 0),
+            element_of(array, 1));
+    } else {
+        join(&text, array);
+        fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
+    }
+    fulcrum_string_clear(&text);
 }
 
 static void add_cell(struct fulcrum_table *table, const struct json_object *row,
@@ -89,8 +120,7 @@ static void add_cell(struct fulcrum_table *table, const struct json_object *row,
         fulcrum_table_flag(table, key, key, json_object_get_boolean(value) != 0);
         break;
     case json_type_array:
-        join(&text, value);
-        fulcrum_table_text(table, key, key, fulcrum_string_get(&text));
+        add_array(table, key, value);
         break;
     case json_type_object:
         break;
@@ -279,14 +309,31 @@ static bool is_numeric(const struct fulcrum_csv *csv, size_t column)
     return true;
 }
 
-/* The column of one end of an interval; column_count: there is none. */
-static size_t find_end(const struct fulcrum_csv *csv, const char *key, const char *end)
+/* What is known of a column before its cells are read. */
+struct csv_column {
+    bool is_numeric;
+    bool is_end;    /* of an interval: "speedup_lo" beside the numbers of "speedup" */
+    size_t ends[2]; /* columns of its own ends; column_count: none */
+};
+
+/* Finds the base of a column that is an end. */
+static void find_base(
+    const struct fulcrum_csv *csv, struct csv_column *columns, size_t column)
 {
-    struct fulcrum_string name = {0};
-    fulcrum_string_add(&name, "%s%s", key, end);
-    size_t column = fulcrum_csv_find(csv, fulcrum_string_get(&name));
-    fulcrum_string_clear(&name);
-    return column;
+    const char *name = fulcrum_csv_column_name(csv, column);
+    for (size_t j = 0; j < fulcrum_csv_column_count(csv); j++) {
+        const char *base = fulcrum_csv_column_name(csv, j);
+        size_t length = strlen(base);
+        if (!columns[j].is_numeric || strncmp(name, base, length) != 0) {
+            continue;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            if (strcmp(name + length, k == 0 ? "_lo" : "_hi") == 0) {
+                columns[j].ends[k] = column;
+                columns[column].is_end = true;
+            }
+        }
+    }
 }
 
 static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column)
@@ -298,30 +345,15 @@ static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column
                : FULCRUM_UNKNOWN;
 }
 
-static bool is_end(const struct fulcrum_csv *csv, size_t column)
-{
-    const char *name = fulcrum_csv_column_name(csv, column);
-    for (size_t j = 0; j < fulcrum_csv_column_count(csv); j++) {
-        const char *base = fulcrum_csv_column_name(csv, j);
-        size_t length = strlen(base);
-        if (strncmp(name, base, length) == 0 &&
-            (strcmp(name + length, "_lo") == 0 || strcmp(name + length, "_hi") == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void add_csv_column(struct fulcrum_table *table, const struct fulcrum_csv *csv,
-    size_t j, size_t row, bool numeric)
+static void add_csv_cell(struct fulcrum_table *table, const struct fulcrum_csv *csv,
+    const struct csv_column *column, size_t row, size_t j)
 {
     const char *key = fulcrum_csv_column_name(csv, j);
-    size_t lo = find_end(csv, key, "_lo");
-    if (!numeric) {
+    if (!column->is_numeric) {
         fulcrum_table_text(table, key, key, fulcrum_csv_text(csv, row, j));
-    } else if (lo < fulcrum_csv_column_count(csv)) {
+    } else if (column->ends[0] < fulcrum_csv_column_count(csv)) {
         fulcrum_table_estimate(table, key, key, number_at(csv, row, j),
-            number_at(csv, row, lo), number_at(csv, row, find_end(csv, key, "_hi")));
+            number_at(csv, row, column->ends[0]), number_at(csv, row, column->ends[1]));
     } else {
         fulcrum_table_number(table, key, key, number_at(csv, row, j));
     }
@@ -330,29 +362,30 @@ static void add_csv_column(struct fulcrum_table *table, const struct fulcrum_csv
 enum fulcrum_status fulcrum_result_of_csv(const struct fulcrum_csv *csv,
     struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    size_t columns = fulcrum_csv_column_count(csv);
+    size_t count = fulcrum_csv_column_count(csv);
+    struct csv_column *columns = calloc(count + 1, sizeof *columns);
+    TRY_MEMORY(columns, err, "a table");
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
-    bool *numeric = calloc(columns + 1, sizeof *numeric);
-    bool *ends = calloc(columns + 1, sizeof *ends);
-    bool has_room = numeric != NULL && ends != NULL;
-    for (size_t j = 0; has_room && j < columns; j++) {
-        numeric[j] = is_numeric(csv, j);
-        ends[j] = is_end(csv, j);
+    for (size_t j = 0; j < count; j++) {
+        columns[j] = (struct csv_column){
+            .is_numeric = is_numeric(csv, j), .ends = {count, count}};
     }
-    for (size_t i = 0; has_room && i < fulcrum_csv_row_count(csv); i++) {
+    for (size_t j = 0; j < count; j++) {
+        if (columns[j].is_numeric) {
+            find_base(csv, columns, j);
+        }
+    }
+    for (size_t i = 0; i < fulcrum_csv_row_count(csv); i++) {
         fulcrum_table_row(table);
-        for (size_t j = 0; j < columns; j++) {
-            if (!ends[j]) {
-                add_csv_column(table, csv, j, i, numeric[j]);
+        for (size_t j = 0; j < count; j++) {
+            if (!columns[j].is_end) {
+                add_csv_cell(table, csv, &columns[j], i, j);
             }
         }
     }
-    enum fulcrum_status status =
-        has_room ? fulcrum_result_check(result, err)
-                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a table");
-    free(numeric);
-    free(ends);
+    free(columns);
+    enum fulcrum_status status = fulcrum_result_check(result, err);
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
         return status;

@@ -33,7 +33,7 @@ static void open_text(struct opened *out, const char *name, const char *text)
     *out = (struct opened){.said = NULL};
     plot_file_open(&out->file, name, text, "points");
     CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_SWEEP);
-    if (fulcrum_plot_source_has(&out->file.source, "pareto")) {
+    if (fulcrum_result_table_of(out->file.source.result, "pareto") != NULL) {
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_plot_source_rows(&out->file.source, "pareto", &out->said, NULL),
             FULCRUM_OK);

@@ -75,50 +75,76 @@ static void test_printed_text_is_escaped_after_it_is_made(void)
     assert_page(&page, "a&amp;b &lt; 3");
 }
 
-static void test_tables_name_rows_and_columns(void)
+/* A table of one row, written as `view` says. */
+static char *table_of(const char *name, double value, double lo, double hi,
+    const struct fulcrum_html_view *view)
 {
-    static const char *const headings[] = {"what", "#how much"};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     struct page page = {.text = NULL};
     page_open(&page);
-    fulcrum_html_table_begin(page.out, "A & B", headings, 2);
-    fulcrum_html_row_begin(page.out, "x<y");
-    fulcrum_html_cell_value(page.out, "3", "2 to 4");
-    fulcrum_html_row_end(page.out);
-    fulcrum_html_table_end(page.out);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "name", "what", name);
+    fulcrum_table_estimate(table, "value", "how much", value, lo, hi);
+    CU_ASSERT_EQUAL(fulcrum_html_table(page.out, table, view), 1);
     CU_ASSERT_EQUAL(fclose(page.out), 0);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(page.text, "<caption><span>A &amp; B</span></caption>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(page.text, "<th scope=\"col\">what</th>"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(page.text, "<th scope=\"col\" class=\"n\">how much</th>"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(page.text, "<th scope=\"row\">x&lt;y</th>"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(page.text, "<td class=\"n\">3<small>2 to 4</small></td>"));
-    free(page.text);
+    fulcrum_result_free(result);
+    return page.text;
+}
+
+static void test_tables_name_rows_and_columns(void)
+{
+    char *text =
+        table_of("x<y", 3.0, 2.0, 4.0, &(struct fulcrum_html_view){.caption = "A & B"});
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<caption><span>A &amp; B</span></caption>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"col\">what</th>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"col\" class=\"n\">how much</th>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"row\">x&lt;y</th>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"n\">3<small>2 to 4</small></td>"));
+    free(text);
+}
+
+/* What a caller asks for: code, a class, the unit of the name, no interval. */
+static void test_views_choose_columns(void)
+{
+    char *text = table_of("gpu_w", 3.0, 2.0, 4.0,
+        &(struct fulcrum_html_view){.caption = "A",
+            .look = "stack",
+            .columns = "name:code=key;value:named=power;value:value=alone;"
+                       "name:class=origin"});
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<table class=\"stack\">"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"row\"><code>gpu_w</code></th>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "3\xC2\xA0W<small>2 to 4\xC2\xA0W</small>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"n\">3</td>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"name-gpu_w\">gpu_w</td>"));
+    free(text);
 }
 
 static void test_whiskers_stay_inside_their_picture(void)
 {
-    const struct fulcrum_whisker whiskers[] = {
-        {.value = 5.0, .lo = -1e9, .hi = 1e9, .least = 0.0, .most = 10.0, .mark = 0.0},
-        {.value = (double)NAN,
-            .lo = (double)NAN,
-            .hi = (double)NAN,
-            .most = 0.0,
-            .mark = (double)NAN},
-    };
-    for (size_t i = 0; i < sizeof whiskers / sizeof whiskers[0]; i++) {
-        struct page page = {.text = NULL};
-        page_open(&page);
-        fulcrum_html_cell_whisker(page.out, &whiskers[i], "five \"or\" so");
-        CU_ASSERT_EQUAL(fclose(page.out), 0);
-        CU_ASSERT_PTR_NULL(strstr(page.text, "nan"));
-        CU_ASSERT_PTR_NOT_NULL(
-            strstr(page.text, "aria-label=\"five &quot;or&quot; so\""));
-        CU_ASSERT_EQUAL(markup_count(page.text, "<circle"), i == 0 ? 1 : 0);
-        CU_ASSERT_EQUAL(markup_count(page.text, "M6.0 8H194.0"), i == 0 ? 1 : 0);
-        free(page.text);
+    static const char *const columns[] = {
+        "name=what;value:0:10=from 0 to 10", "name=what;value:0.5:2=times"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const struct fulcrum_html_view view = {.caption = "A", .columns = columns[i]};
+        char *text = table_of("x", 5.0, -1e9, 1e9, &view);
+        CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, "aria-label=\"5, "));
+        CU_ASSERT_EQUAL(markup_count(text, "<circle"), 1);
+        CU_ASSERT_EQUAL(markup_count(text, "M6.0 8H194.0"), 1);
+        CU_ASSERT_EQUAL(markup_count(text, "class=\"mark\""), i);
+        free(text);
     }
+}
+
+/* Nothing known is no column, and no picture. */
+static void test_the_unknown_has_no_whisker(void)
+{
+    static const struct fulcrum_html_view view = {
+        .caption = "A", .columns = "name=what;value:0:10=from 0 to 10"};
+    char *text = table_of("x", (double)NAN, (double)NAN, (double)NAN, &view);
+    CU_ASSERT_EQUAL(markup_count(text, "<svg"), 0);
+    CU_ASSERT_EQUAL(markup_count(text, "<td"), 0);
+    free(text);
 }
 
 static void test_quantities_read_well(void)
@@ -233,13 +259,6 @@ static void test_factors_have_two_decimals(void)
     CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
 }
 
-static void test_shares_are_shown_as_percent(void)
-{
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("gpu_busy_frac", ""), "%");
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("runtime_s", "s"), "s");
-    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("_frac", ""), "");
-}
-
 static void test_lines_are_quoted_for_a_shell(void)
 {
     struct fulcrum_argv_text words = {.count = 0};
@@ -317,13 +336,14 @@ int main(int argc, char **argv)
         SUITE_CASE(test_text_is_escaped),
         SUITE_CASE(test_printed_text_is_escaped_after_it_is_made),
         SUITE_CASE(test_tables_name_rows_and_columns),
+        SUITE_CASE(test_views_choose_columns),
         SUITE_CASE(test_whiskers_stay_inside_their_picture),
+        SUITE_CASE(test_the_unknown_has_no_whisker),
         SUITE_CASE(test_quantities_read_well),
         SUITE_CASE(test_the_unknown_is_a_dash),
         SUITE_CASE(test_ranges_share_the_scale_of_their_value),
         SUITE_CASE(test_numbers_keep_their_digits),
         SUITE_CASE(test_factors_have_two_decimals),
-        SUITE_CASE(test_shares_are_shown_as_percent),
         SUITE_CASE(test_lines_are_quoted_for_a_shell),
         SUITE_CASE(test_too_many_words_are_told),
         SUITE_CASE(test_the_reader_of_markup_sees_faults),

@@ -4,7 +4,6 @@
 
 #include "cli/report/report_section.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ static enum fulcrum_status ask(
     struct fulcrum_context context = {.exit_code = 0};
     char room[600];
     char *rest = NULL;
-    *out = (struct fulcrum_reply){.document = NULL};
+    *out = (struct fulcrum_reply){.result = NULL};
     (void)snprintf(room, sizeof room, "%s", line);
     for (char *word = strtok_r(room, " ", &rest); word != NULL;
          word = strtok_r(NULL, " ", &rest)) {
@@ -32,23 +31,18 @@ static enum fulcrum_status ask(
 
 #define POINT "-m dgx-1-inci2020 -w r2d2-atari --method fast --intervals 8 "
 
-static void test_an_answer_is_a_document(void)
+static void test_an_answer_is_a_result(void)
 {
     struct fulcrum_reply reply;
-    char text[64];
     CU_ASSERT_EQUAL(ask(&reply, "predict " POINT "--actors 40", NULL), FULCRUM_OK);
-    CU_ASSERT_PTR_NOT_NULL(reply.document);
+    CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_EQUAL(reply.exit_code, 0);
     CU_ASSERT_STRING_EQUAL(reply.warnings, "");
-    CU_ASSERT(fulcrum_reply_number(&reply, "steps_per_s") > 1000.0);
-    fulcrum_reply_text(&reply, "workload", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "r2d2-atari");
-    CU_ASSERT(isnan(fulcrum_reply_number(&reply, "workload")));
-    CU_ASSERT(isnan(fulcrum_reply_number(&reply, "no_such_number")));
-    fulcrum_reply_text(&reply, "no_such_text", text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "");
+    CU_ASSERT(fulcrum_result_number_of(reply.result, "steps_per_s") > 1000.0);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_result_text_of(reply.result, "workload"), "r2d2-atari");
     fulcrum_reply_clear(&reply);
-    CU_ASSERT_PTR_NULL(reply.document);
+    CU_ASSERT_PTR_NULL(reply.result);
 }
 
 /* A refusal is an answer: with its text and the exit code that it would have had. */
@@ -69,11 +63,10 @@ static void test_a_refusal_is_an_answer(void)
         struct fulcrum_reply reply;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(ask(&reply, cases[i].line, &err), FULCRUM_OK);
-        CU_ASSERT_PTR_NULL(reply.document);
+        CU_ASSERT_PTR_NULL(reply.result);
         CU_ASSERT_PTR_NOT_NULL(strstr(reply.refusal.detail, cases[i].text));
         CU_ASSERT_NOT_EQUAL(reply.refusal.status, FULCRUM_OK);
         CU_ASSERT_EQUAL(reply.exit_code, cases[i].exit_code);
-        CU_ASSERT(isnan(fulcrum_reply_number(&reply, "steps_per_s")));
         fulcrum_reply_clear(&reply);
     }
 }
@@ -86,7 +79,7 @@ static void test_warnings_go_to_who_asked(void)
             "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s",
             NULL),
         FULCRUM_OK);
-    CU_ASSERT_PTR_NOT_NULL(reply.document);
+    CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_PTR_NOT_NULL(strstr(reply.warnings, "1 of 2 points cannot run"));
     fulcrum_reply_clear(&reply);
 }
@@ -98,30 +91,37 @@ static char *text_of(FILE *out, char **text)
     return *text;
 }
 
-static void test_rows_become_a_table(void)
+/* The table of points of a sweep, as a section writes it; the caller frees the text. */
+static char *table_of(
+    const char *line, const struct fulcrum_html_view *view, size_t *count)
 {
-    static const struct fulcrum_report_table table = {
-        .caption = "Points",
-        .rows = "points",
-        .columns = {{"run.actor_count", "actors", "", 0},
-            {"steps_per_s", "#steps/s", "", 1}, {"speedup", "#times", "x", 1},
-            {"gpu_busy_frac", "#busy", "%", 0}, {"bottleneck", "by", NULL, 0}},
-        .column_count = 5,
-        .where = "status",
-        .is = "ok",
-        .rows_most = 2,
-    };
     struct fulcrum_reply reply;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(
-        ask(&reply, "explore " POINT "-v run.actor_count=8,16,32 --relative-to 0",
-            NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_report_rows_write(&table, &reply, out), 2);
+    CU_ASSERT_EQUAL(ask(&reply, line, NULL), FULCRUM_OK);
+    *count =
+        fulcrum_html_table(out, fulcrum_result_table_of(reply.result, "points"), view);
     text = text_of(out, &text);
+    fulcrum_reply_clear(&reply);
+    return text;
+}
+
+static void test_rows_become_a_table(void)
+{
+    static const struct fulcrum_html_view view = {
+        .caption = "Points",
+        .columns = "run.actor_count=actors;steps_per_s=throughput;speedup=times;"
+                   "gpu_busy_frac:value=busy;bottleneck=by",
+        .where = "status",
+        .is = "ok",
+        .rows_most = 2,
+    };
+    size_t count = 0;
+    char *text = table_of(
+        "explore " POINT "-v run.actor_count=8,16,32 --relative-to 0", &view, &count);
+    CU_ASSERT_EQUAL(count, 2);
     CU_ASSERT_EQUAL(markup_count(text, "<tr>"), 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"row\">8</th>"));
     /* The first point is its own measure: a factor without an interval. */
@@ -129,50 +129,35 @@ static void test_rows_become_a_table(void)
     CU_ASSERT_EQUAL(markup_count(text, "<small>"), 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td>latency</td>"));
     free(text);
-    fulcrum_reply_clear(&reply);
 }
 
 /* Nothing known in any row: no column; a sentence has room, a short name takes none. */
 static void test_columns_that_say_nothing_are_left_out(void)
 {
-    static const struct fulcrum_report_table table = {
+    static const struct fulcrum_html_view view = {
         .caption = "Points",
-        .rows = "points",
-        .columns = {{"status", "named", NULL, 0},
-            {"no_such_number", "#blank number", "", 0},
-            {"no_such_text", "blank text", NULL, 0}, {"status", "status", NULL, 0}},
-        .column_count = 4,
+        .columns = "status=named;actor_threads_per_learner_core=blank number;"
+                   "no_such_text=blank text;status=status",
     };
-    struct fulcrum_reply reply;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(
-        ask(&reply, "explore " POINT "--actors 40 -v run.gpu_count=1,9", NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_report_rows_write(&table, &reply, out), 2);
-    text = text_of(out, &text);
+    size_t count = 0;
+    char *text =
+        table_of("explore " POINT "--actors 40 -v run.gpu_count=1,9", &view, &count);
+    CU_ASSERT_EQUAL(count, 2);
     CU_ASSERT_PTR_NULL(strstr(text, "blank"));
     CU_ASSERT_EQUAL(markup_count(text, "<td>ok</td>"), 1);
     CU_ASSERT_EQUAL(markup_count(text, "<td class=\"long\">"), 1);
     CU_ASSERT_EQUAL(markup_count(text, "class=\"name\""), 1);
     free(text);
-    fulcrum_reply_clear(&reply);
 }
 
 static void test_no_rows_are_no_table(void)
 {
-    static const struct fulcrum_report_table table = {.caption = "None",
-        .rows = "no_such_rows",
-        .columns = {{"a", "a", NULL, 0}},
-        .column_count = 1};
-    struct fulcrum_reply reply = {.document = NULL};
+    static const struct fulcrum_html_view view = {.caption = "None", .columns = "a=a"};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(fulcrum_report_rows_write(&table, &reply, out), 0);
+    CU_ASSERT_EQUAL(fulcrum_html_table(out, NULL, &view), 0);
     text = text_of(out, &text);
     CU_ASSERT_STRING_EQUAL(text, "");
     free(text);
@@ -183,22 +168,21 @@ static void test_the_best_is_that_of_the_sweep(void)
 {
     struct fulcrum_reply reply;
     struct fulcrum_report_best best;
-    enum fulcrum_report_axis axis = FULCRUM_REPORT_AXIS_RATIO;
     CU_ASSERT_EQUAL(ask(&reply,
                         "explore " POINT "--actors-per-thread 6.4 "
                         "-v machine.cpu.thread_count=20,40,80,160",
                         NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_report_best_read(&reply, 0, &axis, &best), 1);
-    CU_ASSERT_EQUAL(axis, FULCRUM_REPORT_AXIS_RATIO);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_report_best_read(reply.result, 0, true, &best), true);
+    CU_ASSERT(best.is_ratio);
     CU_ASSERT_STRING_EQUAL(best.metric, "throughput");
     /* 80 SMs: the most threads are a ratio of 2. */
     suite_assert_close("end of the plateau", best.to, 2.0, 1e-9);
-    CU_ASSERT(best.from <= best.at && best.at <= best.to);
-    CU_ASSERT(best.at_lo <= best.at_hi && best.from_lo <= best.from_hi);
-    CU_ASSERT_EQUAL(fulcrum_report_best_read(&reply, 3, &axis, &best), 0);
+    CU_ASSERT(best.from.number <= best.at.number && best.at.number <= best.to);
+    CU_ASSERT(best.at.lo <= best.at.hi && best.from.lo <= best.from.hi);
+    CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 3, true, &best), false);
     fulcrum_reply_clear(&reply);
-    CU_ASSERT_EQUAL(fulcrum_report_best_read(&reply, 0, &axis, &best), 0);
+    CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 0, true, &best), false);
 }
 
 static void test_shapes_are_told_in_words(void)
@@ -217,24 +201,21 @@ static void test_shapes_are_told_in_words(void)
         {"flat", "changes by less than 5 % from ratio 0.7 to 1.4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_report_best best = {.at = 1.0,
-            .at_lo = 0.5,
-            .at_hi = 2.0,
-            .from = 0.7,
-            .from_lo = 0.6,
-            .from_hi = 0.8,
+        const struct fulcrum_report_best best = {.shape = cases[i].shape,
+            .at = {1.0, 0.5, 2.0, NULL},
+            .from = {0.7, 0.6, 0.8, NULL},
             .to = 1.4};
-        char text[300];
-        (void)snprintf(best.shape, sizeof best.shape, "%s", cases[i].shape);
-        fulcrum_report_best_words(&best, "ratio", text, sizeof text);
-        CU_ASSERT_STRING_EQUAL(text, cases[i].words);
+        struct fulcrum_string text = {0};
+        fulcrum_report_best_words(&best, "ratio", &text);
+        CU_ASSERT_STRING_EQUAL(fulcrum_string_get(&text), cases[i].words);
+        fulcrum_string_clear(&text);
     }
 }
 
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
-        SUITE_CASE(test_an_answer_is_a_document),
+        SUITE_CASE(test_an_answer_is_a_result),
         SUITE_CASE(test_a_refusal_is_an_answer),
         SUITE_CASE(test_warnings_go_to_who_asked),
         SUITE_CASE(test_rows_become_a_table),

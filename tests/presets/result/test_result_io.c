@@ -286,10 +286,37 @@ static void test_units_follow_from_keys(void)
     }
 }
 
+/* What a row has in arrays: pairs are intervals, objects members, texts are joined. */
+static void test_arrays_in_rows_become_cells(void)
+{
+    static const char text[] =
+        "{\"optima\":[{\"axes\":[{\"shape\":\"rises\",\"best\":4,\"plateau\":[2,8]},"
+        "{\"shape\":\"falls\"}],\"flags\":[\"a\",\"b\"],\"metric\":\"w\","
+        "\"metric_lo\":3}]}";
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, "rows.json", text);
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_result_read(path, &result, NULL), FULCRUM_OK);
+    const struct fulcrum_table *table = fulcrum_result_table_of(result, "optima");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(table);
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(table, 0, "axes/shape").text, "rises");
+    CU_ASSERT(is_same(fulcrum_table_at(table, 0, "axes/best").number, 4.0));
+    struct fulcrum_cell plateau = fulcrum_table_at(table, 0, "axes/plateau");
+    CU_ASSERT(isnan(plateau.number));
+    CU_ASSERT(is_same(plateau.lo, 2.0) && is_same(plateau.hi, 8.0));
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(table, 0, "flags").text, "a; b");
+    /* A text has no interval: its "_lo" is a column of its own. */
+    CU_ASSERT(is_same(fulcrum_table_at(table, 0, "metric_lo").number, 3.0));
+    fulcrum_result_free(result);
+    free(path);
+    scratch_free(&scratch);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_json_reads_back_the_same),
+        SUITE_CASE(test_arrays_in_rows_become_cells),
         SUITE_CASE(test_csv_and_lines_hold_the_main_table),
         SUITE_CASE(test_people_read_units),
         SUITE_CASE(test_tables_fit_the_line_and_say_what_is_left_out),

@@ -1,8 +1,9 @@
-/* report_figure.c - charts of an HTML report, and the lines that they come from. */
+/* report_page.c - an HTML report: the document, its charts, its style sheet. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,54 @@
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/inline_svg.h"
+
+static void print(FILE *out, const char *format, va_list args)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream != NULL) {
+        (void)vfprintf(stream, format, args);
+        if (fclose(stream) == 0) {
+            fulcrum_html_text(out, text);
+        }
+    }
+    free(text);
+}
+
+void fulcrum_html_print(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(out, format, args);
+    va_end(args);
+}
+
+void fulcrum_html_note(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fputs("<p class=\"note\">", out);
+    print(out, format, args);
+    (void)fputs("</p>\n", out);
+    va_end(args);
+}
+
+void fulcrum_report_table(struct fulcrum_result *rows,
+    struct fulcrum_report_case *machine, struct fulcrum_html_view view, FILE *out)
+{
+    bool has_intervals =
+        machine != NULL && isfinite(fulcrum_report_output(machine, "steps_per_s").lo);
+    struct fulcrum_string caption = {0};
+    fulcrum_string_add(
+        &caption, "%s%s", view.caption, has_intervals ? ", with 90 % intervals" : "");
+    view.caption = fulcrum_string_get(&caption);
+    (void)fulcrum_html_table(out, fulcrum_result_table_of(rows, "rows"), &view);
+    fulcrum_string_clear(&caption);
+    fulcrum_result_free(rows);
+}
+
+/* Charts. */
 
 static const double wide_pt = 620.0;
 static const double narrow_pt = 300.0; /* 390 pixels less margins, at 1.2 a point */
@@ -46,15 +95,12 @@ static enum fulcrum_status take(
 }
 
 static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
-    struct fulcrum_reply *reply, struct fulcrum_extent extent, struct picture *picture,
-    struct fulcrum_error *err)
+    struct fulcrum_result *result, struct fulcrum_extent extent,
+    struct picture *picture, struct fulcrum_error *err)
 {
     const struct fulcrum_plot_taker taker = {take, picture};
     struct fulcrum_plot_job job = {
-        .source = {.name = reply->words.items[0],
-            .content = figure->content,
-            .document = reply->document,
-            .reader = {.file = reply->words.items[0]}},
+        .source = {fulcrum_result_schema(result), figure->content, result, true},
         .chart = figure->chart,
         .width_pt = extent.width_pt,
         .height_pt = extent.height_pt,
@@ -68,15 +114,15 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
 }
 
 static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
-    struct fulcrum_reply *reply, struct picture *picture, struct fulcrum_error *err)
+    struct fulcrum_result *result, struct picture *picture, struct fulcrum_error *err)
 {
     const struct fulcrum_extent wide = {wide_pt, figure->height_pt};
     const struct fulcrum_extent narrow = {narrow_pt, figure->narrow_height_pt};
     (void)fputs("<div class=\"wide\">\n", picture->out);
-    enum fulcrum_status status = draw_one(figure, reply, wide, picture, err);
+    enum fulcrum_status status = draw_one(figure, result, wide, picture, err);
     (void)fputs("</div>\n<div class=\"narrow\">\n", picture->out);
     if (status == FULCRUM_OK) {
-        status = draw_one(figure, reply, narrow, picture, err);
+        status = draw_one(figure, result, narrow, picture, err);
     }
     (void)fputs("</div>\n", picture->out);
     return status;
@@ -84,7 +130,7 @@ static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
 
 /* Drawn aside first: half a figure is none. */
 enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figure,
-    struct fulcrum_reply *reply, FILE *out, struct fulcrum_error *err)
+    struct fulcrum_result *result, FILE *out, struct fulcrum_error *err)
 {
     struct fulcrum_error refusal = {FULCRUM_OK, ""};
     char *text = NULL;
@@ -92,7 +138,7 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
     struct picture picture = {
         .out = open_memstream(&text, &size), .label = figure->label};
     TRY_MEMORY(picture.out, err, "a chart");
-    enum fulcrum_status status = draw_both(figure, reply, &picture, &refusal);
+    enum fulcrum_status status = draw_both(figure, result, &picture, &refusal);
     if (fclose(picture.out) != 0) {
         status = FULCRUM_ERR_NO_MEMORY;
     }
@@ -100,22 +146,15 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
         (void)fputs("<figure>\n", out);
         (void)fwrite(text, 1, size, out);
         /* What there is to say below the pictures. */
-        (void)fputs("<figcaption>", out);
-        fulcrum_html_text(out, picture.label);
-        (void)fputs(".", out);
         size_t length = strlen(picture.footnote);
-        if (length > 0) {
-            bool has_stop = picture.footnote[length - 1] == '.';
-            fulcrum_html_print(
-                out, " Notes: %s%s", picture.footnote, has_stop ? "" : ".");
-        }
-        (void)fputs("</figcaption>\n", out);
-        (void)fputs("</figure>\n", out);
+        bool has_stop = length == 0 || picture.footnote[length - 1] == '.';
+        (void)fputs("<figcaption>", out);
+        fulcrum_html_print(out, "%s.%s%s%s", picture.label,
+            length > 0 ? " Notes: " : "", picture.footnote, has_stop ? "" : ".");
+        (void)fputs("</figcaption>\n</figure>\n", out);
     } else {
-        (void)fputs("<p class=\"note\">", out);
-        fulcrum_html_print(
+        fulcrum_html_note(
             out, "%s: this cannot be drawn: %s.", figure->label, refusal.detail);
-        (void)fputs("</p>\n", out);
     }
     free(text);
     return status == FULCRUM_ERR_NO_MEMORY ? fulcrum_fail(err, status, "a chart")
@@ -144,9 +183,7 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
     while (*at != '\0') {
         size_t length = strcspn(at, "\n");
         if (strncmp(at, "calibration ", strlen("calibration ")) != 0) {
-            (void)fputs("<p class=\"note\">", out);
-            fulcrum_html_print(out, "%.*s.", (int)length, at);
-            (void)fputs("</p>\n", out);
+            fulcrum_html_note(out, "%.*s.", (int)length, at);
         }
         at += length + (at[length] == '\n');
     }
@@ -157,14 +194,12 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
 
 bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
 {
-    if (reply->document != NULL) {
-        return 1;
+    if (reply->result == NULL) {
+        fulcrum_html_note(
+            out, "This could not be worked out: %s.", reply->refusal.detail);
+        fulcrum_report_made_with(reply, out);
     }
-    (void)fputs("<p class=\"note\">This could not be worked out: ", out);
-    fulcrum_html_text(out, reply->refusal.detail);
-    (void)fputs(".</p>\n", out);
-    fulcrum_report_made_with(reply, out);
-    return 0;
+    return reply->result != NULL;
 }
 
 /* The style sheet of an HTML report. */
@@ -222,10 +257,12 @@ static const char *const sheet[] = {
     "svg.bar{height:1.75rem;border-radius:.25rem;margin:.75rem 0}\n",
     "rect.s0{fill:var(--s0)}rect.s1{fill:var(--s1)}rect.s2{fill:var(--s2)}"
     "rect.s3{fill:var(--s3)}\n",
-    ".key{display:inline-block;width:.8em;height:.8em;border-radius:.15em;"
-    "margin-right:.5em;print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
-    ".key.s0{background:var(--s0)}.key.s1{background:var(--s1)}"
-    ".key.s2{background:var(--s2)}.key.s3{background:var(--s3)}\n",
+    ".parts tbody th::before{content:\"\";display:inline-block;width:.8em;height:.8em;"
+    "border-radius:.15em;margin-right:.5em;background:var(--s0);"
+    "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
+    ".parts tr:nth-child(2) th::before{background:var(--s1)}"
+    ".parts tr:nth-child(3) th::before{background:var(--s2)}"
+    ".parts tr:nth-child(4) th::before{background:var(--s3)}\n",
     /* A shade at an edge says that the table goes on beyond it: covers move along with
      * the table, shades stay. */
     ".scroll{overflow-x:auto;margin:1rem 0;background:"
@@ -248,7 +285,7 @@ static const char *const sheet[] = {
     "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}\n"
     "td.n{white-space:nowrap}\ntd small{display:block;color:var(--soft);"
     "font-size:.85em}\ntbody th code{white-space:nowrap}\n",
-    "td.source{min-width:16rem;max-width:30rem}\ntd.long{min-width:14rem}\n",
+    "td.long{min-width:14rem;max-width:30rem}\n",
     "td.origin-measured,td.origin-fitted{font-weight:600}\ntd.origin-prior{font-style:"
     "italic}\n",
     "code{font-family:ui-monospace,\"DejaVu Sans Mono\",monospace;font-size:.85em;"
@@ -279,7 +316,7 @@ static const char *const sheet[] = {
     "main>section:nth-of-type(2){break-before:page}p{orphans:3;widows:3}.scroll{"
     "overflow:visible;background:none}"
     "table{font-size:8.5pt}td.n{white-space:normal}tbody "
-    "th,td.source,td.long{min-width:0}"
+    "th,td.long{min-width:0}"
     "code{font-size:.8em}svg.chart{width:auto;max-width:100%;height:115mm}}\n",
 };
 
@@ -304,4 +341,173 @@ void fulcrum_report_style(FILE *out)
         (void)fputs(sheet[i], out);
     }
     write_dark_charts(out);
+}
+
+/* The document. */
+
+bool fulcrum_report_is_wanted(
+    const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
+{
+    bool is_wanted = job->sections.count == 0;
+    for (size_t i = 0; i < job->sections.count; i++) {
+        is_wanted = is_wanted || strcmp(job->sections.items[i], section->id) == 0;
+    }
+    return is_wanted;
+}
+
+/* A section that asked and was not answered by any question does not apply. */
+static int applies(const struct fulcrum_report_section *section, size_t place,
+    const struct fulcrum_report_case *machine)
+{
+    return section->ask == NULL || machine->sections[place].count > 0;
+}
+
+/* Whether the section stands in this report at all. */
+static bool is_written(const struct fulcrum_report_job *job, size_t place)
+{
+    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
+    int any = 0;
+    for (size_t i = 0; i < job->case_count; i++) {
+        any |= applies(section, place, job->cases[i]);
+    }
+    return any && fulcrum_report_is_wanted(job, section) && place > 0 &&
+           (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
+}
+
+/* Text, chart, tables and command line of each answer. */
+static enum fulcrum_status write_replies(const struct fulcrum_report_section *section,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_report_figure *figure = &section->figure;
+    struct fulcrum_report_replies *replies =
+        fulcrum_report_replies_of(machine, section->id);
+    for (size_t i = 0; i < replies->count; i++) {
+        const struct fulcrum_reply *reply = &replies->items[i];
+        if (!fulcrum_report_has_answer(reply, out)) {
+            return FULCRUM_OK;
+        }
+        if (i == 0) {
+            (void)fprintf(out, "<p>%s</p>\n", section->text);
+        }
+        if (i == 0 && figure->draw != NULL &&
+            (figure->only == NULL || figure->only(machine))) {
+            TRY(fulcrum_report_draw(figure, reply->result, out, err));
+        }
+        for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
+            const char *key = section->tables[k].key;
+            (void)fulcrum_html_table(out,
+                key != NULL ? fulcrum_result_table_of(reply->result, key) : NULL,
+                &section->tables[k].view);
+        }
+        if (section->tell != NULL) {
+            section->tell(reply->result, out);
+        }
+        fulcrum_report_made_with(reply, out);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status write_each(
+    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
+    size_t count = section->scope == FULCRUM_REPORT_EACH ? job->case_count : 1;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+        struct fulcrum_report_case *machine = job->cases[i];
+        if (!applies(section, place, machine)) {
+            continue;
+        }
+        if (count > 1) {
+            (void)fputs("<h3>", out);
+            fulcrum_html_text(out, machine->name);
+            (void)fputs("</h3>\n", out);
+        }
+        status = section->write != NULL ? section->write(job, machine, out, err)
+                                        : write_replies(section, machine, out, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status write_section(
+    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
+    (void)fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", section->id,
+        section->id);
+    fulcrum_html_text(out, section->title);
+    (void)fputs("</h2>\n", out);
+    enum fulcrum_status status = write_each(job, place, out, err);
+    (void)fputs("</section>\n", out);
+    return status;
+}
+
+static void write_contents(const struct fulcrum_report_job *job, FILE *out)
+{
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
+    (void)fputs("<nav aria-label=\"Contents\">\n<ul>\n", out);
+    for (size_t i = 0; sections[i] != NULL; i++) {
+        if (is_written(job, i)) {
+            (void)fprintf(out, "<li><a href=\"#%s\">", sections[i]->id);
+            fulcrum_html_text(out, sections[i]->title);
+            (void)fputs("</a></li>\n", out);
+        }
+    }
+    (void)fputs("</ul>\n</nav>\n", out);
+}
+
+/* "r2d2-atari on dgx-a100", or on how many machines. */
+static void write_title(struct fulcrum_report_job *job, FILE *out)
+{
+    const char *workload =
+        fulcrum_result_text_of(fulcrum_report_point(job->cases[0]), "workload");
+    if (job->title != NULL) {
+        fulcrum_html_text(out, job->title);
+    } else if (job->case_count == 1) {
+        fulcrum_html_print(out, "%s on %s", workload, job->cases[0]->name);
+    } else {
+        fulcrum_html_print(out, "%s on %zu machines", workload, job->case_count);
+    }
+}
+
+static void write_head(struct fulcrum_report_job *job, FILE *out)
+{
+    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                "<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, "
+                "initial-scale=1\">\n"
+                "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                "<meta name=\"generator\" content=\"fulcrum " FULCRUM_VERSION "\">\n"
+                /* A browser asks a server for an icon unless it is given one. */
+                "<link rel=\"icon\" href=\"data:,\">\n<title>",
+        out);
+    write_title(job, out);
+    (void)fputs("</title>\n<style>\n", out);
+    fulcrum_report_style(out);
+    (void)fputs("</style>\n</head>\n<body>\n"
+                "<a class=\"skip\" href=\"#content\">To the content</a>\n"
+                "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"
+                "<h1>",
+        out);
+    write_title(job, out);
+    (void)fputs("</h1>\n</header>\n<main id=\"content\">\n", out);
+}
+
+enum fulcrum_status fulcrum_report_document_write(
+    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
+    write_head(job, out);
+    enum fulcrum_status status = sections[0]->write(job, job->cases[0], out, err);
+    write_contents(job, out);
+    for (size_t i = 1; status == FULCRUM_OK && sections[i] != NULL; i++) {
+        if (is_written(job, i)) {
+            status = write_section(job, i, out, err);
+        }
+    }
+    (void)fputs("</main>\n<footer>\n<p>Written by fulcrum " FULCRUM_VERSION
+                " from models, calibrations and priors: predictions, not measurements, "
+                "unless it says so.</p>\n</footer>\n</body>\n</html>\n",
+        out);
+    return status;
 }

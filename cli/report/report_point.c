@@ -1,0 +1,612 @@
+/* report_point.c - the predicted point: outputs, time, power, accuracy, inputs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/report/report_section.h"
+#include "cli/validate/validate_job.h"
+#include "model/design/design.h"
+#include "model/predict/predict.h"
+#include "model/try.h"
+#include "presets/load/preset_folders.h"
+
+/* Rows that are gathered here to be written as a table. */
+static struct fulcrum_table *new_rows(struct fulcrum_result **out)
+{
+    *out = fulcrum_result_new(NULL);
+    return fulcrum_result_table(*out, "rows", NULL);
+}
+
+static void add_output(struct fulcrum_table *table, const char *key,
+    struct fulcrum_report_case *machine, const char *output)
+{
+    struct fulcrum_cell cell = {(double)NAN, (double)NAN, (double)NAN, NULL};
+    if (output != NULL) {
+        cell = fulcrum_report_output(machine, output);
+    }
+    fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
+}
+
+static bool ask_prediction(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    (void)machine;
+    fulcrum_argv_text_add(words, "predict");
+    return i == 0;
+}
+
+static void write_item(const char *text, size_t length, FILE *out)
+{
+    (void)fputs("<li>", out);
+    fulcrum_html_print(out, "%.*s", (int)length, text);
+    (void)fputs("</li>\n", out);
+}
+
+/* Notes of the solver and of where numbers come from, and what `predict` warned of: a
+ * file that is sent has no standard error. */
+static void write_flags(const struct fulcrum_reply *reply, FILE *out)
+{
+    const struct fulcrum_item *flags = fulcrum_result_find(reply->result, "flags");
+    const char *at = reply->warnings != NULL ? reply->warnings : "";
+    if (flags == NULL && at[0] == '\0') {
+        return;
+    }
+    (void)fputs("<p>To be known about it:</p>\n<ul>\n", out);
+    while (*at != '\0') {
+        size_t length = strcspn(at, "\n");
+        write_item(at, length, out);
+        at += length + (at[length] == '\n');
+    }
+    for (size_t i = 0; flags != NULL && i < fulcrum_table_rows(flags->table); i++) {
+        const char *text = fulcrum_table_cell(flags->table, i, 0).text;
+        write_item(text, strlen(text), out);
+    }
+    (void)fputs("</ul>\n", out);
+}
+
+static enum fulcrum_status write_prediction(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
+    struct fulcrum_result *rows = NULL;
+    struct fulcrum_table *table = new_rows(&rows);
+    (void)job;
+    (void)err;
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        const char *name = fulcrum_output_name(i);
+        if (isfinite(fulcrum_report_output(machine, name).number)) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "quantity", NULL, name);
+            add_output(table, "value", machine, name);
+            fulcrum_table_text(table, "meaning", NULL, fulcrum_output_meaning(i));
+        }
+    }
+    fulcrum_report_table(rows, machine,
+        (struct fulcrum_html_view){.caption = "Every output of the prediction",
+            .look = "stack",
+            .columns = "quantity=quantity;value:named=value;meaning=meaning"},
+        out);
+    write_flags(reply, out);
+    fulcrum_report_made_with(reply, out);
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_prediction = {
+    .id = "prediction",
+    .title = "The prediction in full",
+    .ask = ask_prediction,
+    .write = write_prediction,
+};
+
+/* Where an observation is between two actions, in the order that it gets there. */
+static const struct stage {
+    const char *output;
+    const char *words;
+} stages[] = {
+    {"cpu_residence_s", "waiting for a thread, and stepping"},
+    {"host_residence_s", "waiting for a batch, and on the host"},
+    {"gpu_residence_s", "waiting for the learner's device, and on it"},
+    {"delay_s", "on the way back"},
+};
+
+enum { STAGES = sizeof stages / sizeof stages[0] };
+
+/* One bar of parts; the table below it says what they are, in the same colours. */
+static void write_bar(const struct fulcrum_table *table, FILE *out)
+{
+    double x = 0.0;
+    (void)fputs(
+        "<svg class=\"bar\" viewBox=\"0 0 600 28\" preserveAspectRatio=\"none\" "
+        "role=\"img\" aria-label=\"",
+        out);
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        fulcrum_html_print(out, "%s%s %.0f %%", i > 0 ? ", " : "",
+            fulcrum_table_at(table, i, "stage").text,
+            100.0 * fulcrum_table_at(table, i, "cycle_frac").number);
+    }
+    (void)fputs("\">", out);
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        double width = 600.0 * fulcrum_table_at(table, i, "cycle_frac").number;
+        (void)fprintf(out,
+            "<rect class=\"s%zu\" x=\"%.1f\" width=\"%.1f\" height=\"28\"/>", i, x,
+            width);
+        x += width;
+    }
+    (void)fputs("</svg>\n", out);
+}
+
+/* The cycle at the design itself; nothing where its parts are not known. */
+static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
+{
+    double cycle_s = 0.0;
+    for (size_t i = 0; i < STAGES; i++) {
+        double value = fulcrum_report_output(machine, stages[i].output).number;
+        cycle_s += isfinite(value) ? value : 0.0;
+    }
+    if (!(cycle_s > 0.0)) {
+        return;
+    }
+    struct fulcrum_result *rows = NULL;
+    struct fulcrum_table *table = new_rows(&rows);
+    for (size_t i = 0; i < STAGES; i++) {
+        double value = fulcrum_report_output(machine, stages[i].output).number;
+        if (value > 0.0) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "stage", NULL, stages[i].words);
+            add_output(table, "residence_s", machine, stages[i].output);
+            fulcrum_table_number(table, "cycle_frac", NULL, value / cycle_s);
+        }
+    }
+    char text[FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_words(cycle_s, "s", text);
+    (void)fputs("<p>From one step of an environment to its next pass ", out);
+    fulcrum_html_text(out, text);
+    (void)fputs(" on average.</p>\n", out);
+    if (table != NULL) {
+        write_bar(table, out);
+    }
+    fulcrum_report_table(rows, machine,
+        (struct fulcrum_html_view){.caption = "Where the time of a cycle goes",
+            .look = "parts",
+            .columns = "stage=an observation is;residence_s=for;cycle_frac=share"},
+        out);
+}
+
+static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+{
+    static const struct part {
+        const char *output;
+        const char *words;
+    } parts[] = {
+        {"cpu_thread_busy_frac", "threads open to actors"},
+        {"host_busy_frac", "host stage"},
+        {"gpu_busy_frac", "learner's device"},
+        {"gpu_inference_busy_frac", "of that, with inference"},
+        {"gpu_train_busy_frac", "of that, with training"},
+        {"sm_active_frac", "SMs, as power counts them"},
+    };
+    struct fulcrum_result *rows = NULL;
+    struct fulcrum_table *table = new_rows(&rows);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (isfinite(fulcrum_report_output(machine, parts[i].output).number)) {
+            fulcrum_table_row(table);
+            fulcrum_table_text(table, "part", NULL, parts[i].words);
+            add_output(table, "busy_frac", machine, parts[i].output);
+        }
+    }
+    fulcrum_report_table(rows, machine,
+        (struct fulcrum_html_view){.caption = "How busy each part is",
+            .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
+        out);
+}
+
+static enum fulcrum_status write_time(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    static const struct fulcrum_report_figure figure = {
+        .label = "Where the time of a cycle goes, over the number of actors",
+        .content = FULCRUM_PLOT_SWEEP,
+        .draw = fulcrum_plot_breakdown,
+        .height_pt = 360.0,
+        .narrow_height_pt = 400.0,
+        .breakdown = {&fulcrum_bars_cycle, FULCRUM_ROW_SHARE},
+    };
+    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
+    (void)job;
+    write_cycle(machine, out);
+    write_busy(machine, out);
+    return sweep != NULL ? fulcrum_report_draw(&figure, sweep, out, err) : FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_time = {
+    .id = "time",
+    .title = "Where the time goes",
+    .write = write_time,
+};
+
+static enum fulcrum_status write_power(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    static const struct part {
+        const char *name;
+        const char *outputs[3]; /* NULL: none */
+    } parts[] = {
+        {"processors", {"cpu_w", NULL, NULL}},
+        {"GPUs used", {"gpu_w", "gpu_j", "steps_per_j_gpu"}},
+        {"everything, behind the plug", {"system_w", "system_j", "steps_per_j_system"}},
+    };
+    static const struct fulcrum_report_figure figure = {
+        .label = "What draws the power behind the plug, over the number of actors",
+        .content = FULCRUM_PLOT_SWEEP,
+        .draw = fulcrum_plot_breakdown,
+        .height_pt = 360.0,
+        .narrow_height_pt = 400.0,
+        .breakdown = {&fulcrum_bars_watts, FULCRUM_ROW_AMOUNT},
+    };
+    struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
+    (void)job;
+    if (!isfinite(fulcrum_report_output(machine, "system_w").number)) {
+        fulcrum_html_note(out, "Of this machine no watts are known.");
+        return FULCRUM_OK;
+    }
+    struct fulcrum_result *rows = NULL;
+    struct fulcrum_table *table = new_rows(&rows);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "part", NULL, parts[i].name);
+        add_output(table, "part_w", machine, parts[i].outputs[0]);
+        add_output(table, "part_j", machine, parts[i].outputs[1]);
+        add_output(table, "steps_per_j", machine, parts[i].outputs[2]);
+    }
+    fulcrum_report_table(rows, machine,
+        (struct fulcrum_html_view){.caption = "Power and energy of the design",
+            .columns = "part=of;part_w=power;part_j=the whole training;"
+                       "steps_per_j=steps"},
+        out);
+    return sweep != NULL && isfinite(fulcrum_report_output(machine, "gpu_w").number)
+               ? fulcrum_report_draw(&figure, sweep, out, err)
+               : FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_power = {
+    .id = "power",
+    .title = "Power and energy",
+    .write = write_power,
+};
+
+/* How far stored predictions are off where figures are known. */
+
+static bool is_same_set(
+    const struct fulcrum_stored_point *a, const struct fulcrum_stored_point *b)
+{
+    return strcmp(a->reference, b->reference) == 0 &&
+           strcmp(a->calibration, b->calibration) == 0 &&
+           strcmp(a->quantity, b->quantity) == 0 && a->is_fitted == b->is_fitted;
+}
+
+/* All that no fit has seen, of the model's main quantity. */
+static bool is_telling(const struct fulcrum_stored_point *point)
+{
+    return !point->is_fitted && point->calibration[0] != '\0' &&
+           strcmp(point->quantity, "steps_per_s") == 0;
+}
+
+/* A row for the set that point `first` belongs to; NULL: for all telling points. */
+static void add_set(struct fulcrum_table *table,
+    const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_stored_point *first)
+{
+    size_t count = 0;
+    double sum = 0.0;
+    double largest = 0.0;
+    for (size_t i = 0; i < baseline->count; i++) {
+        const struct fulcrum_stored_point *point = &baseline->points[i];
+        double error = fabs(point->predicted - point->observed) / fabs(point->observed);
+        if (isfinite(error) &&
+            (first != NULL ? is_same_set(first, point) : is_telling(point))) {
+            count++;
+            sum += error;
+            largest = fmax(largest, error);
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    struct fulcrum_string name = {0};
+    fulcrum_string_add(&name, "%s: %s",
+        first != NULL ? first->reference : "all references of throughput",
+        first != NULL ? first->quantity : "steps_per_s");
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "set", NULL, fulcrum_string_get(&name));
+    fulcrum_table_text(
+        table, "seen", NULL, first != NULL && first->is_fitted ? "by the fit" : "no");
+    fulcrum_table_number(table, "points", NULL, (double)count);
+    fulcrum_table_number(table, "mean_frac", NULL, sum / (double)count);
+    fulcrum_table_number(table, "most_frac", NULL, largest);
+    fulcrum_string_clear(&name);
+}
+
+/* Sets that were predicted from a calibration in use here, each once. */
+static size_t add_sets(struct fulcrum_table *table,
+    const struct fulcrum_baseline_run *baseline, const char *used)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < baseline->count; i++) {
+        const struct fulcrum_stored_point *point = &baseline->points[i];
+        bool is_told = false;
+        for (size_t k = 0; k < i && !is_told; k++) {
+            is_told = is_same_set(&baseline->points[k], point);
+        }
+        if (point->calibration[0] != '\0' && !is_told &&
+            strstr(used, point->calibration) != NULL) {
+            add_set(table, baseline, point);
+            found++;
+        }
+    }
+    return found;
+}
+
+static enum fulcrum_status write_accuracy(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct fulcrum_baseline_run baseline = {.count = 0};
+    struct fulcrum_error unheard = {FULCRUM_OK, ""};
+    (void)job;
+    enum fulcrum_status status =
+        fulcrum_preset_find_file("baseline.json", path, &unheard);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_baseline_read(path, &baseline, &unheard);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_result *rows = NULL;
+        struct fulcrum_table *table = new_rows(&rows);
+        size_t found = add_sets(table, &baseline,
+            fulcrum_result_text_of(fulcrum_report_point(machine), "calibration"));
+        add_set(table, &baseline, NULL);
+        (void)fputs("<p>Predictions that came with this version, beside published and "
+                    "measured figures; points that a fit has seen prove nothing.</p>\n",
+            out);
+        fulcrum_report_table(rows, NULL,
+            (struct fulcrum_html_view){.caption = "Errors where the truth is known",
+                .columns = "set=compared with;seen=seen before;points=points;"
+                           "mean_frac=mean error;most_frac=largest"},
+            out);
+        if (found == 0) {
+            fulcrum_html_note(out,
+                "No published or measured figure has been compared with a prediction "
+                "from this calibration: of its accuracy nothing is known.");
+        }
+    } else {
+        fulcrum_html_note(out, "No stored predictions were found: %s.", unheard.detail);
+    }
+    fulcrum_baseline_clear(&baseline);
+    return status == FULCRUM_ERR_NO_MEMORY
+               ? fulcrum_fail(err, status, "stored predictions")
+               : FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_accuracy = {
+    .id = "accuracy",
+    .title = "How accurate is this?",
+    .write = write_accuracy,
+};
+
+/* Every value behind the prediction, and where it came from. */
+
+/* Origins as predict names them, from what is surest to what is not. */
+static const struct origin {
+    const char *kind;
+    const char *cell;
+    const char *counted; /* after a number of values */
+} origins[] = {
+    {"measured", "measured", "measured"},
+    {"fitted", "fitted", "fitted"},
+    {"source", "named source", "from a named source"},
+    {"prior", "prior", "priors, which are estimates with a spread"},
+    {"set", "set here", "set for this report"},
+    {"default", "default", "defaults"},
+};
+
+enum { ORIGINS = sizeof origins / sizeof origins[0] };
+
+/* "measured: 3, priors: 4"; the number of an origin that is none stays out. */
+static void count_origins(const struct fulcrum_table *inputs, FILE *out)
+{
+    size_t rows = fulcrum_table_rows(inputs);
+    fulcrum_html_print(out, "%zu values are behind the prediction", rows);
+    for (size_t k = 0; k < ORIGINS; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const char *kind = fulcrum_table_at(inputs, i, "origin").text;
+            count += strcmp(origins[k].kind, kind) == 0 ? 1 : 0;
+        }
+        if (count > 0 || k == 0) {
+            fulcrum_html_print(
+                out, "%s%zu %s", k == 0 ? ": " : ", ", count, origins[k].counted);
+        }
+    }
+    (void)fputs(".", out);
+}
+
+/* As --set takes it; texts as they are. */
+static void add_input(
+    struct fulcrum_table *table, const struct fulcrum_table *inputs, size_t i)
+{
+    struct fulcrum_string text = {0};
+    struct fulcrum_cell value = fulcrum_table_at(inputs, i, "value");
+    const char *unit = fulcrum_table_at(inputs, i, "unit").text;
+    const char *kind = fulcrum_table_at(inputs, i, "origin").text;
+    const char *from = fulcrum_table_at(inputs, i, "from").text;
+    const char *source = fulcrum_table_at(inputs, i, "source").text;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "field", NULL, fulcrum_table_at(inputs, i, "field").text);
+    if (value.text == NULL) {
+        fulcrum_string_add(
+            &text, "%.6g%s%s", value.number, unit[0] != '\0' ? "\xC2\xA0" : "", unit);
+    }
+    fulcrum_table_text(table, "value", NULL,
+        value.text != NULL ? value.text : fulcrum_string_get(&text));
+    for (size_t k = 0; k < ORIGINS; k++) {
+        kind = strcmp(origins[k].kind, kind) == 0 ? origins[k].cell : kind;
+    }
+    fulcrum_table_text(table, "origin", NULL, kind);
+    fulcrum_string_clear(&text);
+    fulcrum_string_add(&text, "%s%s%s", from,
+        from[0] != '\0' && source[0] != '\0' ? ": " : "", source);
+    fulcrum_table_text(table, "from", NULL, fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+}
+
+static enum fulcrum_status write_inputs(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    static const struct part {
+        const char *prefix;
+        const char *caption;
+    } parts[] = {{"machine.", "The machine"}, {"workload.", "The workload"},
+        {"run.", "The run"}};
+    const struct fulcrum_table *inputs =
+        fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
+    (void)job;
+    (void)err;
+    (void)fputs("<p>", out);
+    count_origins(inputs, out);
+    (void)fputs(" Each can be changed with <code>--set FIELD=VALUE</code>.</p>\n", out);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        struct fulcrum_result *rows = NULL;
+        struct fulcrum_table *table = new_rows(&rows);
+        for (size_t i = 0; i < fulcrum_table_rows(inputs); i++) {
+            const char *path = fulcrum_table_at(inputs, i, "field").text;
+            if (strncmp(path, parts[k].prefix, strlen(parts[k].prefix)) == 0) {
+                add_input(table, inputs, i);
+            }
+        }
+        fulcrum_report_table(rows, NULL,
+            (struct fulcrum_html_view){.caption = parts[k].caption,
+                .look = "stack",
+                .columns = "field:code=field;value=value;origin:class=origin;"
+                           "from=from"},
+            out);
+    }
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_inputs = {
+    .id = "inputs",
+    .title = "Inputs and where they come from",
+    .write = write_inputs,
+};
+
+/* Calibrations that were named, then the workload's own where it is in use. */
+static bool ask_calibrations(
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    const char *own = fulcrum_report_field_text(machine, "workload.calibration");
+    const char *used =
+        fulcrum_result_text_of(fulcrum_report_point(machine), "calibration");
+    const char *asked = NULL;
+    size_t named = 0;
+    for (size_t k = 0; k + 1 < machine->design.count; k++) {
+        if (strcmp(machine->design.items[k], "-c") == 0 && named++ == i) {
+            asked = machine->design.items[k + 1];
+        }
+    }
+    if (asked == NULL && i == named && own[0] != '\0' && strstr(used, own) != NULL) {
+        asked = own;
+    }
+    if (asked != NULL) {
+        fulcrum_report_words(words, "show calibration");
+        fulcrum_argv_text_add(words, "%s", asked);
+    }
+    return asked != NULL;
+}
+
+static void write_notes(const struct fulcrum_table *notes, FILE *out)
+{
+    size_t count = notes != NULL ? fulcrum_table_rows(notes) : 0;
+    (void)fputs(count > 0 ? "<dl class=\"notes\">\n" : "", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs("<div><dt>", out);
+        fulcrum_html_text(out, fulcrum_table_at(notes, i, "key").text);
+        (void)fputs("</dt><dd>", out);
+        fulcrum_html_text(out, fulcrum_table_at(notes, i, "text").text);
+        (void)fputs("</dd></div>\n", out);
+    }
+    (void)fputs(count > 0 ? "</dl>\n" : "", out);
+}
+
+static enum fulcrum_status write_calibrations(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    struct fulcrum_report_replies *replies =
+        fulcrum_report_replies_of(machine, "calibrations");
+    (void)job;
+    (void)err;
+    for (size_t i = 0; i < replies->count; i++) {
+        const struct fulcrum_result *result = replies->items[i].result;
+        if (!fulcrum_report_has_answer(&replies->items[i], out)) {
+            continue;
+        }
+        (void)fputs("<p><strong>", out);
+        fulcrum_html_text(out, fulcrum_result_text_of(result, "name"));
+        (void)fputs("</strong>: ", out);
+        fulcrum_html_text(out, fulcrum_result_text_of(result, "title"));
+        (void)fputs(".</p>\n", out);
+        (void)fulcrum_html_table(out, fulcrum_result_table_of(result, "fits"),
+            &(struct fulcrum_html_view){.caption = "Fits of the calibration",
+                .columns = "name=fit;form=form;point_count=points;"
+                           "mape_frac=mean error;max_frac=largest;warning=warning"});
+        write_notes(fulcrum_result_table_of(result, "notes"), out);
+    }
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_calibrations = {
+    .id = "calibrations",
+    .title = "Calibrations",
+    .ask = ask_calibrations,
+    .write = write_calibrations,
+};
+
+static enum fulcrum_status write_method(struct fulcrum_report_job *job,
+    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_result *point = fulcrum_report_point(machine);
+    double draws = fulcrum_result_number_of(point, "intervals/draws");
+    double error = fulcrum_result_number_of(point, "solver_error_rel");
+    (void)err;
+    (void)fputs("<p>A closed queueing network of actors, host and learner is solved "
+                "for each point. ",
+        out);
+    fulcrum_html_print(out, "The point of %s: method %s", machine->name,
+        fulcrum_result_text_of(point, "method"));
+    if (error > 0.0) {
+        fulcrum_html_print(out, ", accurate to %.2g %%", 100.0 * error);
+    }
+    if (draws > 0.0) {
+        fulcrum_html_print(out,
+            ". Intervals go from the 5th to the 95th percentile over %.6g draws of "
+            "what the calibration and the priors leave uncertain; they do not hold "
+            "what the model itself gets wrong",
+            draws);
+    } else {
+        (void)fputs(". No intervals were asked for", out);
+    }
+    fulcrum_html_print(
+        out, ". Seed %.0f; the same inputs and seed give the same bytes.", job->seed);
+    (void)fputs("</p>\n<p>This file was made with fulcrum " FULCRUM_VERSION
+                " by</p>\n<pre><code>",
+        out);
+    fulcrum_report_print_words(&job->line, out);
+    (void)fputs(" -o report.html</code></pre>\n", out);
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_report_section fulcrum_report_method = {
+    .id = "method",
+    .title = "Method, and how to make this again",
+    .scope = FULCRUM_REPORT_ALL,
+    .write = write_method,
+};
