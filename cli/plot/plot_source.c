@@ -321,12 +321,11 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
     int first = first_character(name);
     struct stat there;
     enum fulcrum_status status = FULCRUM_OK;
-    if (ends_with(name, ".jsonl")) {
+    bool is_csv = ends_with(name, ".csv");
+    if (ends_with(name, ".jsonl") || (first == '{' && !is_csv)) {
         status = open_document(&source, expected, err);
-    } else if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
+    } else if (is_csv || first != EOF) {
         status = open_table(&source, err);
-    } else if (first == '{') {
-        status = open_document(&source, expected, err);
     } else if (stat(name, &there) == 0) {
         status = open_as(&source, expected, err);
     } else {

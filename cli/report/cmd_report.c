@@ -388,7 +388,8 @@ static enum fulcrum_status run(
             fulcrum_report_section_name, context, err));
     }
     TRY(new_job(settings, &job, context, err));
-    enum fulcrum_status status = ask_all(job, context, err);
+    enum fulcrum_status status =
+        job != NULL ? ask_all(job, context, err) : FULCRUM_ERR_NO_MEMORY;
     if (status == FULCRUM_OK) {
         status = fulcrum_report_document_write(job, context->out, err);
     }

@@ -374,6 +374,18 @@ static bool is_written(const struct fulcrum_report_job *job, size_t place)
            (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
 }
 
+static void write_tables(const struct fulcrum_report_section *section,
+    const struct fulcrum_result *result, FILE *out)
+{
+    for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
+        const char *key = section->tables[k].key;
+        if (key != NULL) {
+            (void)fulcrum_html_table(
+                out, fulcrum_result_table_of(result, key), &section->tables[k].view);
+        }
+    }
+}
+
 /* Text, chart, tables and command line of each answer. */
 static enum fulcrum_status write_replies(const struct fulcrum_report_section *section,
     struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
@@ -393,12 +405,7 @@ static enum fulcrum_status write_replies(const struct fulcrum_report_section *se
             (figure->only == NULL || figure->only(machine))) {
             TRY(fulcrum_report_draw(figure, reply->result, out, err));
         }
-        for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
-            const char *key = section->tables[k].key;
-            (void)fulcrum_html_table(out,
-                key != NULL ? fulcrum_result_table_of(reply->result, key) : NULL,
-                &section->tables[k].view);
-        }
+        write_tables(section, reply->result, out);
         if (section->tell != NULL) {
             section->tell(reply->result, out);
         }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/string.h"
@@ -63,7 +64,9 @@ static const char *words_of(const char *key, enum fulcrum_value_kind kind,
         fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
     }
     /* What was not drawn has no interval, though its ends are there. */
-    out->range[0] = cell->lo < cell->hi ? out->range[0] : '\0';
+    if (!(cell->lo < cell->hi)) {
+        out->range[0] = '\0';
+    }
     return out->value;
 }
 
@@ -152,6 +155,19 @@ static bool says(const struct fulcrum_table *table,
     return false;
 }
 
+/* ":LEAST:MOST=" */
+static bool read_scale(const char *how, double *least, double *most)
+{
+    char *middle = NULL;
+    char *end = NULL;
+    *least = how[0] == ':' ? strtod(how + 1, &middle) : 0.0;
+    if (middle == NULL || middle == how + 1 || *middle != ':') {
+        return false;
+    }
+    *most = strtod(middle + 1, &end);
+    return *end == '=';
+}
+
 /* "KEY:HOW=TITLE"; `text` ends at `end`. */
 static struct html_column read_column(
     const struct fulcrum_table *table, const char *text, const char *end)
@@ -171,7 +187,7 @@ static struct html_column read_column(
     out.is_class = strncmp(how, ":class=", 7) == 0;
     out.has_range = strncmp(how, ":value=", 7) != 0;
     out.is_named = strncmp(how, ":named=", 7) == 0;
-    out.is_dot = sscanf(how, ":%lf:%lf", &out.least, &out.most) == 2;
+    out.is_dot = read_scale(how, &out.least, &out.most);
     return out;
 }
 
@@ -244,40 +260,58 @@ static void html_value(FILE *stream, const char *text, const char *range)
     }
 }
 
-/* Sentences are not squeezed to a word's width, nor are names of rows.
- *   name     of the row; NULL: this is the cell that names it */
+/* Names of rows are not squeezed to a word's width. */
+static void html_name(
+    FILE *stream, const struct html_column *column, const struct fulcrum_cell *cell)
+{
+    struct words words;
+    const char *key = column->column.key;
+    /* A factor that names a row reads like any number. */
+    key = strcmp(fulcrum_unit_of(key), "x") == 0 ? "" : key;
+    const char *text = words_of(key, column->column.kind, cell, &words);
+    bool is_long = strlen(text) > SHORT_BYTE && !column->is_code;
+    (void)fprintf(stream, "<th scope=\"row\"%s>%s", is_long ? " class=\"name\"" : "",
+        column->is_code ? "<code>" : "");
+    fulcrum_html_text(stream, text);
+    (void)fputs(column->is_code ? "</code></th>" : "</th>", stream);
+}
+
+/* Nor are sentences. */
 static void html_cell(FILE *stream, const struct html_column *column,
     const struct fulcrum_cell *cell, const char *name)
 {
     struct words words;
     enum fulcrum_value_kind kind = column->column.kind;
     const char *key = column->is_named && name != NULL ? name : column->column.key;
-    /* A factor that names a row reads like any number. */
-    key = name == NULL && strcmp(fulcrum_unit_of(key), "x") == 0 ? "" : key;
     const char *text = words_of(key, kind, cell, &words);
-    if (name == NULL) {
-        (void)fputs(strlen(text) > SHORT_BYTE && !column->is_code
-                        ? "<th scope=\"row\" class=\"name\">"
-                        : "<th scope=\"row\">",
-            stream);
-        (void)fputs(column->is_code ? "<code>" : "", stream);
-        fulcrum_html_text(stream, text);
-        (void)fputs(column->is_code ? "</code></th>" : "</th>", stream);
-    } else if (column->is_dot) {
+    bool is_number = cell->text == NULL && kind == FULCRUM_VALUE_NUMBER;
+    if (column->is_dot) {
         html_dot(stream, column, cell, &words);
-    } else {
-        const char *look =
-            cell->text == NULL && kind == FULCRUM_VALUE_NUMBER ? " class=\"n\"" : "";
-        look = strlen(text) > WORDS_BYTE ? " class=\"long\"" : look;
-        if (column->is_class) {
-            (void)fprintf(stream, "<td class=\"%s-%.*s\">", column->column.key,
-                (int)strcspn(text, " "), text);
-        } else {
-            (void)fprintf(stream, "<td%s>", look);
-        }
-        html_value(stream, text, column->has_range ? words.range : "");
-        (void)fputs("</td>", stream);
+        return;
     }
+    if (column->is_class) {
+        (void)fprintf(
+            stream, "<td class=\"%s-%.*s\">", key, (int)strcspn(text, " "), text);
+    } else if (strlen(text) > WORDS_BYTE) {
+        (void)fputs("<td class=\"long\">", stream);
+    } else {
+        (void)fputs(is_number ? "<td class=\"n\">" : "<td>", stream);
+    }
+    html_value(stream, text, column->has_range ? words.range : "");
+    (void)fputs("</td>", stream);
+}
+
+static void html_row(FILE *stream, const struct fulcrum_table *table,
+    const struct html_column *columns, size_t count, size_t row)
+{
+    struct fulcrum_cell name = fulcrum_table_cell(table, row, columns[0].index);
+    (void)fputs("<tr>", stream);
+    html_name(stream, &columns[0], &name);
+    for (size_t k = 1; k < count; k++) {
+        struct fulcrum_cell cell = fulcrum_table_cell(table, row, columns[k].index);
+        html_cell(stream, &columns[k], &cell, name.text);
+    }
+    (void)fputs("</tr>\n", stream);
 }
 
 static void html_head(FILE *stream, const struct fulcrum_html_view *view,
@@ -310,24 +344,14 @@ size_t fulcrum_html_table(FILE *stream, const struct fulcrum_table *table,
     size_t written = 0;
     size_t rows = table != NULL ? fulcrum_table_rows(table) : 0;
     size_t count = rows > 0 ? find_columns(table, view, columns) : 0;
-    for (size_t i = 0; count > 0 && i < rows; i++) {
-        if (!is_row_wanted(table, view, i) ||
-            (view->rows_most > 0 && written == view->rows_most)) {
-            continue;
+    size_t most = view->rows_most > 0 ? view->rows_most : rows;
+    for (size_t i = 0; count > 0 && i < rows && written < most; i++) {
+        if (is_row_wanted(table, view, i)) {
+            if (written++ == 0) {
+                html_head(stream, view, columns, count);
+            }
+            html_row(stream, table, columns, count, i);
         }
-        if (written++ == 0) {
-            html_head(stream, view, columns, count);
-        }
-        struct fulcrum_cell first = fulcrum_table_cell(table, i, columns[0].index);
-        (void)fputs("<tr>", stream);
-        for (size_t k = 0; k < count; k++) {
-            struct fulcrum_cell cell = fulcrum_table_cell(table, i, columns[k].index);
-            html_cell(stream, &columns[k], &cell,
-                k == 0               ? NULL
-                : first.text != NULL ? first.text
-                                     : "");
-        }
-        (void)fputs("</tr>\n", stream);
     }
     (void)fputs(written > 0 ? "</tbody>\n</table>\n</div>\n" : "", stream);
     return written;
