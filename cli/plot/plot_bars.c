@@ -56,7 +56,7 @@ struct breakdown {
     const struct fulcrum_bar_chart *chart;
     const struct fulcrum_plot_file *files;
     size_t count;
-    const char *common[COMMONS]; /* NULL: files differ in it */
+    const char *common[COMMONS]; /* "": files differ in it */
     size_t field_count;          /* columns that vary in the file at hand */
     size_t fields[FIELDS_MOST];
     struct fulcrum_table *table; /* of the chart */
@@ -144,7 +144,7 @@ static void add_name(const struct breakdown *breakdown,
     struct fulcrum_string name = {0};
     for (size_t k = 0; k < COMMONS; k++) {
         const char *text = text_of(file->result, from, common_keys[k]);
-        if (breakdown->common[k] == NULL && text[0] != '\0') {
+        if (breakdown->common[k][0] == '\0' && text[0] != '\0') {
             fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
         }
     }
@@ -251,27 +251,21 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
 /* Texts that all points of all files share. */
 static void find_common(struct breakdown *breakdown)
 {
-    for (size_t k = 0; k < COMMONS; k++) {
-        for (size_t i = 0; i < breakdown->count; i++) {
-            struct fulcrum_result *result = breakdown->files[i].result;
-            const char *text = text_of(result,
-                fulcrum_bar_chart_table(breakdown->chart, result), common_keys[k]);
-            if (i == 0) {
-                breakdown->common[k] = text;
-            } else if (breakdown->common[k] != NULL &&
-                       strcmp(breakdown->common[k], text) != 0) {
-                breakdown->common[k] = NULL;
-            }
+    for (size_t i = 0; i < breakdown->count; i++) {
+        const struct fulcrum_result *result = breakdown->files[i].result;
+        const struct fulcrum_table *table =
+            fulcrum_bar_chart_table(breakdown->chart, result);
+        for (size_t k = 0; k < COMMONS; k++) {
+            const char *text = text_of(result, table, common_keys[k]);
+            bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
+            breakdown->common[k] = is_same ? text : "";
         }
     }
 }
 
 static void write_words(const struct breakdown *breakdown, struct fulcrum_result *out)
 {
-    const char *texts[COMMONS];
-    for (size_t k = 0; k < COMMONS; k++) {
-        texts[k] = breakdown->common[k] != NULL ? breakdown->common[k] : "";
-    }
+    const char *const *texts = breakdown->common;
     bool has_both = texts[WORKLOAD][0] != '\0' && texts[MACHINE][0] != '\0';
     fulcrum_result_print(out, "title", NULL, "%s%s%s", texts[WORKLOAD],
         has_both ? " on " : "", texts[MACHINE]);
@@ -285,8 +279,6 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
     const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result **out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_error own = {FULCRUM_OK, ""};
-    struct fulcrum_error *detail = err != NULL ? err : &own;
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct breakdown breakdown = {.chart = chart,
         .files = files,
@@ -303,9 +295,9 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
     }
     find_common(&breakdown);
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_file(&breakdown, &files[i], has_groups, detail);
+        status = add_file(&breakdown, &files[i], has_groups, err);
         if (status != FULCRUM_OK) {
-            status = fulcrum_fail_in(detail, status, files[i].name);
+            status = fulcrum_fail_in(err, status, files[i].name);
         }
     }
     write_words(&breakdown, result);
