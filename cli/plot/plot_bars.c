@@ -56,7 +56,7 @@ struct breakdown {
     const struct fulcrum_bar_chart *chart;
     const struct fulcrum_plot_file *files;
     size_t count;
-    const char *common[COMMONS]; /* NULL: files differ in it */
+    const char *common[COMMONS]; /* "": files differ in it */
     size_t field_count;          /* columns that vary in the file at hand */
     size_t fields[FIELDS_MOST];
     struct fulcrum_table *table; /* of the chart */
@@ -105,6 +105,16 @@ static bool varies(const struct fulcrum_table *table, size_t column)
     return false;
 }
 
+static void find_fields(struct breakdown *breakdown, const struct fulcrum_table *table)
+{
+    breakdown->field_count = 0;
+    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
+        if (breakdown->field_count < FIELDS_MOST && varies(table, j)) {
+            breakdown->fields[breakdown->field_count++] = j;
+        }
+    }
+}
+
 /* "64 actors", "sm_count 40". */
 static void add_value(struct fulcrum_string *out, const char *path, double value)
 {
@@ -134,7 +144,7 @@ static void add_name(const struct breakdown *breakdown,
     struct fulcrum_string name = {0};
     for (size_t k = 0; k < COMMONS; k++) {
         const char *text = text_of(file->result, from, common_keys[k]);
-        if (breakdown->common[k] == NULL && text[0] != '\0') {
+        if (breakdown->common[k][0] == '\0' && text[0] != '\0') {
             fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
         }
     }
@@ -190,6 +200,16 @@ static void add_flags(struct fulcrum_string *footnote, const char *flags)
     }
 }
 
+/* A prediction has its flags in a list. */
+static void add_notes(
+    struct fulcrum_string *footnote, const struct fulcrum_table *notes)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
+        const char *note = fulcrum_table_cell(notes, i, 0).text;
+        add_flags(footnote, note != NULL ? note : "");
+    }
+}
+
 /* Points of one file; groups of several bars are set apart by an empty row. */
 static enum fulcrum_status add_file(struct breakdown *breakdown,
     const struct fulcrum_plot_file *file, bool has_groups, struct fulcrum_error *err)
@@ -202,12 +222,7 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
     size_t failed = 0;
     size_t known = 0;
     TRY(fulcrum_bar_chart_check(&data, err));
-    breakdown->field_count = 0;
-    for (size_t j = 0; j < fulcrum_table_columns(from); j++) {
-        if (breakdown->field_count < FIELDS_MOST && varies(from, j)) {
-            breakdown->fields[breakdown->field_count++] = j;
-        }
-    }
+    find_fields(breakdown, from);
     if (has_groups && fulcrum_table_rows(breakdown->table) > 0) {
         fulcrum_table_row(breakdown->table);
         fulcrum_table_text(breakdown->table, "name", NULL, "");
@@ -225,11 +240,7 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
-    const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
-    for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
-        const char *flag = fulcrum_table_cell(flags, i, 0).text;
-        add_flags(&breakdown->footnote, flag != NULL ? flag : "");
-    }
+    add_notes(&breakdown->footnote, fulcrum_result_table_of(file->result, "flags"));
     if (failed > 0) {
         fulcrum_string_add(&breakdown->footnote, "%s%s: %zu of %zu points cannot run",
             breakdown->footnote.length > 0 ? "; " : "", file->name, failed, rows);
@@ -240,27 +251,21 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
 /* Texts that all points of all files share. */
 static void find_common(struct breakdown *breakdown)
 {
-    for (size_t k = 0; k < COMMONS; k++) {
-        for (size_t i = 0; i < breakdown->count; i++) {
-            struct fulcrum_result *result = breakdown->files[i].result;
-            const char *text = text_of(result,
-                fulcrum_bar_chart_table(breakdown->chart, result), common_keys[k]);
-            if (i == 0) {
-                breakdown->common[k] = text;
-            } else if (breakdown->common[k] != NULL &&
-                       strcmp(breakdown->common[k], text) != 0) {
-                breakdown->common[k] = NULL;
-            }
+    for (size_t i = 0; i < breakdown->count; i++) {
+        const struct fulcrum_result *result = breakdown->files[i].result;
+        const struct fulcrum_table *table =
+            fulcrum_bar_chart_table(breakdown->chart, result);
+        for (size_t k = 0; k < COMMONS; k++) {
+            const char *text = text_of(result, table, common_keys[k]);
+            bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
+            breakdown->common[k] = is_same ? text : "";
         }
     }
 }
 
 static void write_words(const struct breakdown *breakdown, struct fulcrum_result *out)
 {
-    const char *texts[COMMONS];
-    for (size_t k = 0; k < COMMONS; k++) {
-        texts[k] = breakdown->common[k] != NULL ? breakdown->common[k] : "";
-    }
+    const char *const *texts = breakdown->common;
     bool has_both = texts[WORKLOAD][0] != '\0' && texts[MACHINE][0] != '\0';
     fulcrum_result_print(out, "title", NULL, "%s%s%s", texts[WORKLOAD],
         has_both ? " on " : "", texts[MACHINE]);
@@ -274,8 +279,6 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
     const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result **out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_error own = {FULCRUM_OK, ""};
-    struct fulcrum_error *detail = err != NULL ? err : &own;
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct breakdown breakdown = {.chart = chart,
         .files = files,
@@ -292,9 +295,9 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
     }
     find_common(&breakdown);
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_file(&breakdown, &files[i], has_groups, detail);
+        status = add_file(&breakdown, &files[i], has_groups, err);
         if (status != FULCRUM_OK) {
-            status = fulcrum_fail_in(detail, status, files[i].name);
+            status = fulcrum_fail_in(err, status, files[i].name);
         }
     }
     write_words(&breakdown, result);
@@ -309,7 +312,6 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
 
 /* Rows of one machine, which follow each other. */
 struct machine {
-    size_t first;
     size_t end;
     double steps_per_s;
     double gpu_s; /* all GPU work of an agent step, as its parts or as a whole */
@@ -330,7 +332,7 @@ static double at_least_0(const struct fulcrum_table *table, size_t row, const ch
 static struct machine machine_at(const struct fulcrum_table *table, size_t first)
 {
     const char *name = cell_text(table, first, "machine");
-    struct machine machine = {.first = first, .end = first};
+    struct machine machine = {.end = first};
     double whole_s = 0.0;
     while (machine.end < fulcrum_table_rows(table) &&
            strcmp(cell_text(table, machine.end, "machine"), name) == 0) {
@@ -460,7 +462,25 @@ static void add_bar(struct fulcrum_table *table, const char *name,
     }
 }
 
-/* Returns how many shares there were; what is none of the model's is latency. */
+/* What is none of the model's parts is latency. */
+static double *part_of(
+    struct fulcrum_gpu_scale *scale, const struct fulcrum_reference_point *point)
+{
+    const struct fulcrum_reference_setting *component =
+        fulcrum_reference_find_setting(point, "component");
+    switch (fulcrum_ideal_find(component != NULL ? component->text : "")) {
+    case FULCRUM_IDEAL_MATH:
+        return &scale->math;
+    case FULCRUM_IDEAL_SM:
+        return &scale->sm;
+    case FULCRUM_IDEAL_DRAM:
+        return &scale->dram;
+    default:
+        return &scale->latency;
+    }
+}
+
+/* Returns how many shares there were. */
 static size_t take_published(
     const struct fulcrum_reference *reference, struct fulcrum_gpu_scale *out)
 {
@@ -468,17 +488,9 @@ static size_t take_published(
     *out = (struct fulcrum_gpu_scale){0};
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        const struct fulcrum_reference_setting *component =
-            fulcrum_reference_find_setting(point, "component");
-        enum fulcrum_ideal ideal =
-            fulcrum_ideal_find(component != NULL ? component->text : "");
-        double *part = ideal == FULCRUM_IDEAL_MATH   ? &out->math
-                       : ideal == FULCRUM_IDEAL_SM   ? &out->sm
-                       : ideal == FULCRUM_IDEAL_DRAM ? &out->dram
-                                                     : &out->latency;
         for (size_t k = 0; k < point->observation_count; k++) {
             if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
-                *part += point->observations[k].value;
+                *part_of(out, point) += point->observations[k].value;
                 found++;
                 break;
             }

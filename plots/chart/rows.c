@@ -72,10 +72,29 @@ static double label_from(const struct fulcrum_row_part *part)
     return part->is_apart ? 0.1 : part->half == FULCRUM_ROW_LOWER ? 0.12 : 0.005;
 }
 
+/* A part from `lo` on; `share` is its label, where that is not too small. */
+static void add_part(struct fulcrum_row *row, const struct fulcrum_row_part *part,
+    const double span[2], double bottom, double share)
+{
+    const double top = 0.2;
+    const double middle = 0.5 * (top + bottom);
+    double width = span[1] - span[0];
+    struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
+    *bar = (struct fulcrum_row_bar){.lo = span[0],
+        .hi =
+            part->is_apart ? span[0] + fmax(width - apart_frac, 0.3 * width) : span[1],
+        .top_frac = part->half == FULCRUM_ROW_LOWER ? middle : top,
+        .bottom_frac = part->half == FULCRUM_ROW_UPPER ? middle : bottom,
+        .rgb = part->rgb,
+        .opacity = part->opacity};
+    if (share >= label_from(part)) {
+        (void)snprintf(bar->text, sizeof bar->text, "%.0f %%", 100.0 * share);
+    }
+}
+
 double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part *parts,
     size_t count, enum fulcrum_row_scale scale)
 {
-    const double top = 0.2;
     const double bottom = scale == FULCRUM_ROW_OF_ONE ? 0.86 : 0.78;
     double whole = 0.0;
     for (size_t k = 0; k < count; k++) {
@@ -84,24 +103,13 @@ double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part 
     bool takes_turns = scale == FULCRUM_ROW_OF_ONE && whole > turns_from;
     bool is_scaled = takes_turns || (scale == FULCRUM_ROW_SHARE && whole > 0.0);
     double unit = is_scaled ? whole : 1.0;
+    double labelled = scale == FULCRUM_ROW_OF_ONE ? 1.0 : fmax(whole, DBL_MIN);
     double at = 0.0;
     for (size_t k = 0; k < count && row->bar_count < FULCRUM_ROW_BARS_MAX; k++) {
-        const struct fulcrum_row_part *part = &parts[k];
-        double width = part->size / unit;
-        double share =
-            part->size / (scale == FULCRUM_ROW_OF_ONE ? 1.0 : fmax(whole, DBL_MIN));
-        struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
-        *bar = (struct fulcrum_row_bar){.lo = at,
-            .hi = at + (part->is_apart ? fmax(width - apart_frac, 0.3 * width) : width),
-            .top_frac = part->half == FULCRUM_ROW_LOWER ? 0.5 * (top + bottom) : top,
-            .bottom_frac =
-                part->half == FULCRUM_ROW_UPPER ? 0.5 * (top + bottom) : bottom,
-            .rgb = part->rgb,
-            .opacity = part->opacity};
-        if (!takes_turns && share >= label_from(part)) {
-            (void)snprintf(bar->text, sizeof bar->text, "%.0f %%", 100.0 * share);
-        }
-        at += width;
+        const double span[] = {at / unit, (at + parts[k].size) / unit};
+        add_part(row, &parts[k], span, bottom,
+            takes_turns ? (double)NAN : parts[k].size / labelled);
+        at += parts[k].size;
     }
     return whole;
 }

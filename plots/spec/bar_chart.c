@@ -188,8 +188,8 @@ static void add_row(const struct picture *picture, struct bar *bar, size_t row,
         }
         return;
     }
-    add_piece(bar, piece);
-    for (double n = 1.0; n < count && bar->count < FULCRUM_ROW_BARS_MAX; n++) {
+    size_t pieces = count > 1.0 ? (size_t)fmin(count, FULCRUM_ROW_BARS_MAX) : 1;
+    for (size_t n = 0; n < pieces; n++) {
         add_piece(bar, piece);
     }
 }
@@ -434,7 +434,6 @@ static void write_text(const struct picture *picture,
     const struct fulcrum_bar_panel *panel, const struct bar *bar, char out[TEXT_SIZE])
 {
     double rate = number_at(picture, bar->first, panel->rate);
-    char number[40];
     out[0] = '\0';
     if (!bar->is_known) {
         append(out, bar->has_failed ? picture->chart->failed : "");
@@ -451,6 +450,7 @@ static void write_text(const struct picture *picture,
         fulcrum_si_text(out, TEXT_SIZE, bar->whole, 3, panel->unit);
     }
     if (isfinite(rate)) {
+        char number[40];
         char words[TEXT_SIZE];
         fulcrum_si_text(number, sizeof number, rate, 3, NULL);
         (void)snprintf(words, sizeof words, "%s steps/s", number);
@@ -513,7 +513,8 @@ static void fill_panel(
     struct panel *panel = &picture->panels[which];
     size_t gaps = panel->shown > 1 ? panel->shown - 1 : 1;
     panel->rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *panel->rows);
-    for (size_t i = 0; panel->rows != NULL && i < panel->shown; i++) {
+    bool has_room = panel->rows != NULL && panel->firsts != NULL;
+    for (size_t i = 0; has_room && i < panel->shown; i++) {
         size_t from = panel->count <= panel->shown
                           ? i
                           : (i * (panel->count - 1) + gaps / 2) / gaps;
@@ -587,10 +588,9 @@ static void thin_out(const struct fulcrum_canvas *canvas, struct picture *pictur
 }
 
 void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given)
+    void *room, const void *data)
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
-    const struct fulcrum_bar_chart_data *data = given;
     (void)room;
     if (picture == NULL) {
         return;
