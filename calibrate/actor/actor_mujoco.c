@@ -16,8 +16,7 @@
 
 /* Steps of one episode, as in the Gymnasium tasks. */
 #define EPISODE_STEP_COUNT 1000
-/* The torso's free joint: position and quaternion, then two times three velocities. */
-#define ROOT_POSITION_COUNT 7
+/* Of the torso's free joint: two times three. */
 #define ROOT_VELOCITY_COUNT 6
 
 /* What the observation holds after positions and velocities. */

@@ -29,7 +29,6 @@ enum {
     FULCRUM_CU_SM_COUNT = 16,          /* streaming multiprocessors */
     FULCRUM_CU_MEMORY_CLOCK_RATE = 36, /* kHz; two transfers a cycle */
     FULCRUM_CU_MEMORY_BUS_WIDTH = 37,  /* bits */
-    FULCRUM_CU_CACHE_BYTE = 38,        /* second-level cache */
     FULCRUM_CU_CAPABILITY_MAJOR = 75,  /* compute capability */
     FULCRUM_CU_CAPABILITY_MINOR = 76,
     FULCRUM_CU_STREAM_NON_BLOCKING = 1, /* no waiting for the default stream */

@@ -73,8 +73,7 @@ enum fulcrum_gpu_placement {
     FULCRUM_PLACEMENT_EXCLUSIVE,   /* one process, the whole GPU */
     FULCRUM_PLACEMENT_TIME_SLICED, /* whole processes, by turns */
     FULCRUM_PLACEMENT_SHARES,      /* parts of the SMs, one memory system: MPS */
-    FULCRUM_PLACEMENT_SLICES,      /* parts of SMs, bandwidth and cache: MIG */
-    FULCRUM_PLACEMENT_COUNT
+    FULCRUM_PLACEMENT_SLICES       /* parts of SMs, bandwidth and cache: MIG */
 };
 
 /* Equal instances of one group. */
