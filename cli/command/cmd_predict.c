@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/options/options.h"
 #include "cli/message.h"
+#include "cli/options/options.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/string.h"

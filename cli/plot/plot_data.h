@@ -166,7 +166,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
     struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
     struct fulcrum_error *err);
 
-
 /*
  * Measured points and their predictions, of `fulcrum measure`.
  *   fails    FULCRUM_ERR_FORMAT (actors are not above 0)

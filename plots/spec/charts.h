@@ -56,7 +56,6 @@ struct fulcrum_calibration_data {
 /* Static. */
 extern const struct fulcrum_chart fulcrum_chart_calibration;
 
-
 /* chart_heat: one metric over two fields, with contours and machines at their place. */
 
 enum { FULCRUM_HEAT_MACHINES_MAX = 12 };
