@@ -6,12 +6,7 @@
  * The distribution at one station needs its own f and the convolution of those of all
  * others; these convolutions are formed by halving the set of stations again and again,
  * so that none is computed more than about log2(stations) times. Every sum has positive
- * terms only: nothing cancels.
- *
- * As f(k) x^k gives the same chances with any x, x is the throughput of an open network
- * with as many customers, near that of the closed one. Then each f x^k, scaled to a
- * largest value of about 1, has what counts near that value: what leaves the range of
- * double has no chance.
+ * terms only, in numbers of wide range: nothing cancels and nothing overflows.
  *
  * Mean value analysis with servers or rates in plural is shorter, and is not used: its
  * chance of an empty station is 1 minus the others, which loses all digits from some
@@ -25,10 +20,174 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/status.h"
 #include "model/try.h"
+
+/* Series that span thousands of decades, and their convolution. */
+
+/*
+ * The normalisation constants of a queueing network with thousands of customers leave
+ * the range of double in both directions, and no single factor brings all of them back.
+ * So each value has an exponent of its own, in steps of 2^512. The step is so coarse
+ * that neighbours nearly always share it: products of two runs are summed as plain
+ * doubles, and exponents are looked at once a run.
+ */
+
+#define POWER_BITS    512
+#define MANTISSA_LOW  0x1p-256
+#define MANTISSA_HIGH 0x1p256
+/* From so many powers apart on, the smaller one is nothing beside the larger. */
+#define FAR_POWERS 4
+
+bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room)
+{
+    *series = (struct fulcrum_wide_series){.room = room};
+    series->mantissa = calloc(room, sizeof *series->mantissa);
+    series->power = calloc(room, sizeof *series->power);
+    series->begin = calloc(room, sizeof *series->begin);
+    series->end = calloc(room, sizeof *series->end);
+    return series->mantissa != NULL && series->power != NULL && series->begin != NULL &&
+           series->end != NULL;
+}
+
+void fulcrum_wide_series_clear(struct fulcrum_wide_series *series)
+{
+    free(series->mantissa);
+    free(series->power);
+    free(series->begin);
+    free(series->end);
+}
+
+void fulcrum_wide_series_append(
+    struct fulcrum_wide_series *series, struct fulcrum_wide value)
+{
+    size_t i = series->length;
+    assert(i < series->room);
+    bool goes_on = i > 0 && series->power[i - 1] == value.power;
+    series->mantissa[i] = value.mantissa;
+    series->power[i] = value.power;
+    series->begin[i] = goes_on ? series->begin[i - 1] : i;
+    series->length = i + 1;
+    series->end[series->begin[i]] = series->length;
+}
+
+struct fulcrum_wide fulcrum_wide_series_at(
+    const struct fulcrum_wide_series *series, size_t index)
+{
+    if (index >= series->length) {
+        return (struct fulcrum_wide){0.0, 0};
+    }
+    return (struct fulcrum_wide){series->mantissa[index], series->power[index]};
+}
+
+/* Brings the mantissa back into its range. */
+static struct fulcrum_wide normalised(double mantissa, int power)
+{
+    while (mantissa >= MANTISSA_HIGH) {
+        mantissa = ldexp(mantissa, -POWER_BITS);
+        power++;
+    }
+    while (mantissa < MANTISSA_LOW && mantissa > 0.0) {
+        mantissa = ldexp(mantissa, POWER_BITS);
+        power--;
+    }
+    return (struct fulcrum_wide){mantissa, power};
+}
+
+struct fulcrum_wide fulcrum_wide_times(struct fulcrum_wide value, double factor)
+{
+    return normalised(value.mantissa * factor, value.power);
+}
+
+struct fulcrum_wide fulcrum_wide_product(
+    struct fulcrum_wide one, struct fulcrum_wide other)
+{
+    return normalised(one.mantissa * other.mantissa, one.power + other.power);
+}
+
+/* A value moved to a higher power: what is far below becomes 0. */
+static double at_power(struct fulcrum_wide value, int power)
+{
+    int steps = power - value.power;
+    return steps < FAR_POWERS ? ldexp(value.mantissa, -POWER_BITS * steps) : 0.0;
+}
+
+struct fulcrum_wide fulcrum_wide_sum(struct fulcrum_wide one, struct fulcrum_wide other)
+{
+    if (!(one.mantissa > 0.0)) {
+        return other;
+    }
+    if (!(other.mantissa > 0.0)) {
+        return one;
+    }
+    int power = one.power > other.power ? one.power : other.power;
+    return normalised(at_power(one, power) + at_power(other, power), power);
+}
+
+double fulcrum_wide_ratio(struct fulcrum_wide one, struct fulcrum_wide other)
+{
+    return at_power(
+        (struct fulcrum_wide){one.mantissa / other.mantissa, one.power}, other.power);
+}
+
+/* Four sums, so that no addition waits for the one before. */
+static double dot(const double *up, const double *down, size_t count)
+{
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        sum[0] += up[i] * *(down - i);
+        sum[1] += up[i + 1] * *(down - i - 1);
+        sum[2] += up[i + 2] * *(down - i - 2);
+        sum[3] += up[i + 3] * *(down - i - 3);
+    }
+    for (; i < count; i++) {
+        sum[0] += up[i] * *(down - i);
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static size_t least_of(size_t one, size_t other)
+{
+    return one < other ? one : other;
+}
+
+/* Sum over k below `knee` of head[k] x in[n - k], run by run. */
+static struct fulcrum_wide head_sum(const struct fulcrum_wide_series *head, size_t knee,
+    const struct fulcrum_wide_series *in, size_t n)
+{
+    struct fulcrum_wide sum = {0.0, 0};
+    size_t stop = least_of(knee, n + 1);
+    size_t k = n < in->length ? 0 : n + 1 - in->length;
+    while (k < stop) {
+        size_t from = n - k;
+        size_t count = least_of(head->end[head->begin[k]], stop) - k;
+        count = least_of(count, from + 1 - in->begin[from]);
+        double part = dot(head->mantissa + k, in->mantissa + from, count);
+        sum = fulcrum_wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
+        k += count;
+    }
+    return sum;
+}
+
+void fulcrum_wide_convolve(struct fulcrum_wide_series *out,
+    const struct fulcrum_wide_kernel *kernel, const struct fulcrum_wide_series *in)
+{
+    const struct fulcrum_wide_series *head = &kernel->head;
+    struct fulcrum_wide tail = {0.0, 0}; /* sum over k from `knee` on */
+    out->length = 0;
+    for (size_t n = 0; n < out->room; n++) {
+        if (n >= kernel->knee) {
+            struct fulcrum_wide newest =
+                fulcrum_wide_product(fulcrum_wide_series_at(head, kernel->knee),
+                    fulcrum_wide_series_at(in, n - kernel->knee));
+            tail = fulcrum_wide_sum(fulcrum_wide_times(tail, kernel->ratio), newest);
+        }
+        fulcrum_wide_series_append(
+            out, fulcrum_wide_sum(head_sum(head, kernel->knee, in, n), tail));
+    }
+}
 
 /* What a product-form network may hold. */
 
@@ -151,16 +310,12 @@ struct solver {
     double unit_s;    /* what demands are divided by, to keep them within reach of 1 */
     size_t *queueing; /* indices of the stations where one can have to wait */
     size_t queueing_count;
-    struct fulcrum_product_form_station delay; /* all delays */
-    double guess;                              /* x, of the throughput in units */
-    /* Series of the chances, but for a factor, of 0 to N customers: */
-    double *room; /* what all of them stand in */
-    double *here; /* at one station */
-    double *scratch;
-    double *without[DEPTHS]; /* [depth]: at all stations but those that are looked at */
-    int *power;              /* of 2, of each of `here` while it is formed */
-    double cycles_per_unit;  /* 0 as long as no station has told */
-    bool agree;              /* all stations have told the same */
+    struct fulcrum_wide_kernel kernel;
+    struct fulcrum_wide_series scratch;
+    /* [depth]: of all stations but those that are looked at. */
+    struct fulcrum_wide_series without[DEPTHS];
+    double cycles_per_unit; /* 0 as long as no station has told */
+    bool agree;             /* all stations have told the same */
 };
 
 static double demand_s(const struct fulcrum_product_form_station *station)
@@ -218,162 +373,61 @@ static bool can_queue(const struct fulcrum_product_form_station *station)
 
 static bool allocate(struct solver *solver)
 {
-    size_t length = solver->customers + 1;
+    size_t room = solver->customers + 1;
+    bool fits = true;
     solver->queueing =
         calloc(solver->network->station_count + 1, sizeof *solver->queueing);
-    solver->power = calloc(length, sizeof *solver->power);
-    solver->room = calloc(length * (DEPTHS + 2), sizeof *solver->room);
-    if (solver->queueing == NULL || solver->power == NULL || solver->room == NULL) {
-        return false;
-    }
-    solver->here = solver->room;
-    solver->scratch = solver->room + length;
+    fits &= solver->queueing != NULL;
+    fits &= fulcrum_wide_series_init(&solver->kernel.head, room);
+    fits &= fulcrum_wide_series_init(&solver->scratch, room);
     for (size_t i = 0; i < DEPTHS; i++) {
-        solver->without[i] = solver->room + (i + 2) * length;
+        fits &= fulcrum_wide_series_init(&solver->without[i], room);
     }
-    return true;
+    return fits;
 }
 
-static double load_of(
-    const struct solver *solver, const struct fulcrum_product_form_station *station)
+/* f(0) to f(last) of a station into the kernel. */
+static void set_kernel(struct solver *solver,
+    const struct fulcrum_product_form_station *station, size_t last)
 {
-    return demand_s(station) / solver->unit_s * solver->guess;
-}
-
-/* f(k) x^k of a station into `here`. */
-static void weigh(
-    struct solver *solver, const struct fulcrum_product_form_station *station)
-{
-    double *here = solver->here;
-    double load = load_of(solver, station);
-    int most = 0;
-    here[0] = 1.0;
-    solver->power[0] = 0;
-    for (size_t k = 1; k <= solver->customers; k++) {
-        int step = 0;
-        here[k] = frexp(here[k - 1] * (load / rate_at(station, k)), &step);
-        solver->power[k] = solver->power[k - 1] + step;
-        most = solver->power[k] > most ? solver->power[k] : most;
+    struct fulcrum_wide_series *head = &solver->kernel.head;
+    double demand = demand_s(station) / solver->unit_s;
+    struct fulcrum_wide value = {1.0, 0};
+    head->length = 0;
+    fulcrum_wide_series_append(head, value);
+    for (size_t n = 1; n <= last; n++) {
+        value = fulcrum_wide_times(value, demand / rate_at(station, n));
+        fulcrum_wide_series_append(head, value);
     }
-    for (size_t k = 0; k <= solver->customers; k++) {
-        here[k] = ldexp(here[k], solver->power[k] - most);
-    }
-}
-
-/* The station by its place among those that queue; after them all delays. */
-static const struct fulcrum_product_form_station *place_of(
-    const struct solver *solver, size_t i)
-{
-    return i < solver->queueing_count ? &solver->network->stations[solver->queueing[i]]
-                                      : &solver->delay;
-}
-
-/* Mean customers of the open network, of which no place holds more than N. */
-static double open_customers(struct solver *solver, double cycles_per_unit)
-{
-    double customers = 0.0;
-    solver->guess = cycles_per_unit;
-    for (size_t i = 0; i <= solver->queueing_count; i++) {
-        weigh(solver, place_of(solver, i));
-        double sum = 0.0;
-        double moment = 0.0;
-        for (size_t k = 0; k <= solver->customers; k++) {
-            sum += solver->here[k];
-            moment += solver->here[k] * (double)k;
-        }
-        customers += moment / sum;
-    }
-    return customers;
-}
-
-/* Whether a station can hold all customers at this x. */
-static bool holds_all(struct solver *solver)
-{
-    bool holds = false;
-    for (size_t i = 0; i < solver->queueing_count && !holds; i++) {
-        weigh(solver, place_of(solver, i));
-        holds = solver->here[solver->customers] > 1e-100;
-    }
-    return holds;
-}
-
-/*
- * 1, what the slowest station does, is enough where that can hold whoever is not
- * elsewhere. More is for stations that are quick as long as few are there.
- */
-static void guess_throughput(struct solver *solver)
-{
-    double low = 1e-70;
-    double high = 1.0;
-    if (open_customers(solver, high) <= solver->network->customers) {
-        if (holds_all(solver)) {
-            return;
-        }
-        low = 1.0;
-        high = 1e70;
-    }
-    while (high > low * (1.0 + 1e-6)) {
-        double middle = sqrt(low * high);
-        if (open_customers(solver, middle) > solver->network->customers) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    solver->guess = high;
-}
-
-/* Sum of up[i] x last[-i]: four sums, so that no addition waits for the one before. */
-static double dot(const double *up, const double *last, size_t count)
-{
-    double sum[4] = {0.0, 0.0, 0.0, 0.0};
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        for (size_t j = 0; j < 4; j++) {
-            sum[j] += up[i + j] * *(last - i - j);
-        }
-    }
-    for (; i < count; i++) {
-        sum[0] += up[i] * *(last - i);
-    }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/* out = in, convolved with the station of `here`; the largest value becomes 1. */
-static void convolve(const struct solver *solver,
-    const struct fulcrum_product_form_station *station, const double *in, double *out)
-{
-    const double *here = solver->here;
-    size_t knee = settled_at(station) - 1; /* from here on `here` is geometric */
-    double ratio = load_of(solver, station) / rate_at(station, knee + 1);
-    double tail = 0.0; /* sum over k from `knee` on */
-    double most = 0.0;
-    if (ratio > 1.0) {
-        knee = solver->customers + 1;
-    }
-    for (size_t n = 0; n <= solver->customers; n++) {
-        tail = n >= knee ? tail * ratio + here[knee] * in[n - knee] : 0.0;
-        out[n] = tail + dot(here, in + n, knee <= n ? knee : n + 1);
-        most = fmax(most, out[n]);
-    }
-    for (size_t n = 0; n <= solver->customers; n++) {
-        out[n] /= most;
-    }
+    size_t settled = settled_at(station);
+    solver->kernel.knee = settled - 1;
+    solver->kernel.ratio = demand / rate_at(station, settled);
 }
 
 /* without[depth + 1] = without[depth], convolved with `count` stations more. */
 static void take_in(struct solver *solver, size_t first, size_t count, size_t depth)
 {
-    const double *from = solver->without[depth];
+    const struct fulcrum_wide_series *from = &solver->without[depth];
     for (size_t i = first; i < first + count; i++) {
-        const struct fulcrum_product_form_station *station = place_of(solver, i);
-        weigh(solver, station);
-        convolve(solver, station, from, solver->scratch);
-        double *formed = solver->scratch;
+        const struct fulcrum_product_form_station *station =
+            &solver->network->stations[solver->queueing[i]];
+        size_t knee = settled_at(station) - 1;
+        set_kernel(
+            solver, station, knee < solver->customers ? knee : solver->customers);
+        fulcrum_wide_convolve(&solver->scratch, &solver->kernel, from);
+        struct fulcrum_wide_series formed = solver->scratch;
         solver->scratch = solver->without[depth + 1];
         solver->without[depth + 1] = formed;
-        from = formed;
+        from = &solver->without[depth + 1];
     }
+}
+
+/* The weight of k customers at the station of the kernel, N - k at all others. */
+static struct fulcrum_wide weight(
+    const struct solver *solver, const struct fulcrum_wide_series *others, size_t k)
+{
+    return fulcrum_wide_product(fulcrum_wide_series_at(&solver->kernel.head, k),
+        fulcrum_wide_series_at(others, solver->customers - k));
 }
 
 static void tell_station(struct solver *solver, size_t index, size_t depth)
@@ -381,18 +435,17 @@ static void tell_station(struct solver *solver, size_t index, size_t depth)
     const struct fulcrum_product_form_station *station =
         &solver->network->stations[index];
     struct fulcrum_product_form_load *load = &solver->loads[index];
-    size_t customers = solver->customers;
-    double sum = 0.0;
-    weigh(solver, station);
-    for (size_t k = 0; k <= customers; k++) {
-        solver->here[k] *= solver->without[depth][customers - k];
-        sum += solver->here[k];
+    const struct fulcrum_wide_series *others = &solver->without[depth];
+    set_kernel(solver, station, solver->customers);
+    struct fulcrum_wide sum = {0.0, 0};
+    for (size_t k = 0; k <= solver->customers; k++) {
+        sum = fulcrum_wide_sum(sum, weight(solver, others, k));
     }
     double busy = 0.0;
     double mean = 0.0;
     double rate = 0.0;
-    for (size_t k = 0; k <= customers; k++) {
-        double chance = solver->here[k] / sum;
+    for (size_t k = 0; k <= solver->customers; k++) {
+        double chance = fulcrum_wide_ratio(weight(solver, others, k), sum);
         if (load->chance != NULL) {
             load->chance[k] = chance;
         }
@@ -477,10 +530,15 @@ static enum fulcrum_status solve(
             solver->queueing[solver->queueing_count++] = i;
         }
     }
-    guess_throughput(solver);
-    weigh(solver, &solver->delay);
-    memcpy(solver->without[0], solver->here,
-        (solver->customers + 1) * sizeof *solver->here);
+    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
+    struct fulcrum_wide_series *series = &solver->without[0];
+    double share = delay_s(solver->network) / solver->unit_s;
+    struct fulcrum_wide value = {1.0, 0};
+    fulcrum_wide_series_append(series, value);
+    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
+        value = fulcrum_wide_times(value, share / (double)n);
+        fulcrum_wide_series_append(series, value);
+    }
     if (solver->queueing_count > 0) {
         tell(solver, 0, solver->queueing_count, 0);
         *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
@@ -501,14 +559,14 @@ enum fulcrum_status fulcrum_product_form_solve(
         .loads = loads,
         .customers = (size_t)network->customers,
         .unit_s = unit_s(network),
-        .delay = {.type = FULCRUM_STATION_DELAY,
-            .service_s = delay_s(network),
-            .visits = 1.0},
         .agree = 1};
     enum fulcrum_status status = solve(&solver, cycles_per_s, err);
     free(solver.queueing);
-    free(solver.power);
-    free(solver.room);
+    fulcrum_wide_series_clear(&solver.kernel.head);
+    fulcrum_wide_series_clear(&solver.scratch);
+    for (size_t i = 0; i < DEPTHS; i++) {
+        fulcrum_wide_series_clear(&solver.without[i]);
+    }
     return status;
 }
 
