@@ -1,6 +1,6 @@
 /* program.c - finds the command, reads its options, runs it, reports how it went. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _DEFAULT_SOURCE /* ioctl, winsize */
+#define _POSIX_C_SOURCE 200809L /* STDOUT_FILENO */
 
 #include "cli/program.h"
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/command/fit_job.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -229,6 +230,7 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
         TRY(fulcrum_reference_text_load(
             text, &settings->host, context, &item->reference, err));
         const struct fulcrum_reference *reference = item->reference;
+        assert(reference != NULL);
         FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT, err,
             FULCRUM_ERR_UNSUPPORTED,
             "%s: its predictor is %s: only references of throughput can be fitted",

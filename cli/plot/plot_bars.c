@@ -257,7 +257,8 @@ static void find_common(struct breakdown *breakdown)
             fulcrum_bar_chart_table(breakdown->chart, result);
         for (size_t k = 0; k < COMMONS; k++) {
             const char *text = text_of(result, table, common_keys[k]);
-            bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
+            const char *kept = breakdown->common[k];
+            bool is_same = i == 0 || (kept != NULL && strcmp(kept, text) == 0);
             breakdown->common[k] = is_same ? text : "";
         }
     }

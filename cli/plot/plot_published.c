@@ -94,6 +94,34 @@ static size_t base_row(
     return base;
 }
 
+/* Which ratios a sweep has, and the row that others are made to. */
+struct ratios {
+    bool has_speedup;
+    bool has_rel;
+    bool has_rate;
+    size_t base; /* the number of rows: none */
+};
+
+static const char *rate_key(const struct ratios *ratios)
+{
+    return ratios->has_rate ? "steps_per_s" : "runtime_s";
+}
+
+static struct fulcrum_cell speedup_in(
+    const struct fulcrum_table *points, size_t row, const struct ratios *ratios)
+{
+    struct fulcrum_cell speedup = fulcrum_table_at(points, row, "speedup");
+    if (!ratios->has_speedup && ratios->has_rel) {
+        return inverted(fulcrum_table_at(points, row, "runtime_rel"));
+    }
+    if (ratios->base < fulcrum_table_rows(points)) {
+        double ratio = number_at(points, row, rate_key(ratios)) /
+                       number_at(points, ratios->base, rate_key(ratios));
+        speedup.number = ratios->has_rate ? ratio : 1.0 / ratio;
+    }
+    return speedup;
+}
+
 /*
  * Speed-ups and relative runtimes, which charts of both need: as the file has them, or
  * those of its predictions to one of them: the one with the fewest actors, or with the
@@ -102,38 +130,32 @@ static size_t base_row(
 static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
 {
     struct fulcrum_table *points = points_of(result);
-    bool has_speedup = has_numbers(points, "speedup");
-    bool has_rel = has_numbers(points, "runtime_rel");
-    bool has_rate = has_numbers(points, "steps_per_s");
-    const char *key = has_rate ? "steps_per_s" : "runtime_s";
+    struct ratios ratios = {.has_speedup = has_numbers(points, "speedup"),
+        .has_rel = has_numbers(points, "runtime_rel"),
+        .has_rate = has_numbers(points, "steps_per_s")};
     size_t rows = fulcrum_table_rows(points);
-    size_t base = has_speedup || has_rel ? rows : base_row(points, x, key, from_most);
     double relative_x = FULCRUM_UNKNOWN;
+    ratios.base = rows;
+    if (!ratios.has_speedup && !ratios.has_rel) {
+        ratios.base = base_row(points, x, rate_key(&ratios), from_most);
+    }
     for (size_t i = 0; i < rows; i++) {
-        struct fulcrum_cell speedup = fulcrum_table_at(points, i, "speedup");
-        struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
-        if (!has_speedup && has_rel) {
-            speedup = inverted(rel);
-        } else if (base < rows) {
-            double ratio = number_at(points, i, key) / number_at(points, base, key);
-            speedup.number = has_rate ? ratio : 1.0 / ratio;
-        }
-        rel = has_rel ? rel : inverted(speedup);
-        bool is_wide = speedup.hi > speedup.lo;
-        if (fabs(speedup.number - 1.0) < 1e-12 && !is_wide && isnan(relative_x)) {
-            relative_x = number_at(points, i, x);
-        }
+        struct fulcrum_cell speedup = speedup_in(points, i, &ratios);
+        struct fulcrum_cell rel = ratios.has_rel
+                                      ? fulcrum_table_at(points, i, "runtime_rel")
+                                      : inverted(speedup);
+        bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
+        relative_x = is_one && isnan(relative_x) ? number_at(points, i, x) : relative_x;
         fulcrum_table_return(points, i);
         fulcrum_table_estimate(
             points, "speedup", NULL, speedup.number, speedup.lo, speedup.hi);
         fulcrum_table_estimate(points, "runtime_rel", NULL, rel.number, rel.lo, rel.hi);
     }
     fulcrum_result_number(result, "relative_x", NULL, relative_x);
-    if (base < rows) {
+    if (ratios.base < rows) {
         fulcrum_result_note(result, "footnotes",
             "ratios of the predictions themselves, without an interval: 'fulcrum "
-            "explore "
-            "--relative-to' gives one");
+            "explore --relative-to' gives one");
     }
 }
 

@@ -117,7 +117,7 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
         fulcrum_report_replies_of(machine, "levers");
     struct fulcrum_result *rows = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(rows, "rows", NULL);
-    struct found found[LEVERS + 1];
+    struct found found[LEVERS + 1] = {{.lever = NULL}};
     size_t count = 0;
     for (size_t i = 0; i < replies->count && i < LEVERS; i++) {
         struct fulcrum_cell speedup = speedup_of(replies->items[i].result, i);
@@ -217,7 +217,7 @@ struct words {
 
 static struct words words_of(const struct fulcrum_cell *cell, const char *unit)
 {
-    struct words out;
+    struct words out = {.range = ""};
     fulcrum_quantity_words(cell->number, unit, out.value);
     fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out.range);
     return out;

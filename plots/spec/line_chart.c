@@ -953,15 +953,15 @@ static void tell(struct picture *picture, bool *first, const char *intro,
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
-    struct landmark all[LANDMARKS_MAX];
+    struct landmark all[LANDMARKS_MAX] = {{.x = 0.0}};
     size_t count = 0;
     bool first = true;
     const struct fulcrum_axis *axis = &picture->panels[0].x;
     for (size_t i = 0; i < fulcrum_table_rows(table) && count < LANDMARKS_MAX; i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
         double x = fulcrum_table_at(table, i, "x").number;
-        char number[48];
         if (name != NULL && x > 0.0 && isfinite(x)) {
+            char number[48];
             fulcrum_plain_text(number, sizeof number, x);
             (void)snprintf(
                 all[count].text, sizeof all[count].text, "%s %s", name, number);

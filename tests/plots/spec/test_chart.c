@@ -437,8 +437,8 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     size_t count = data_case->count < 256 ? data_case->count : 256;
-    for (size_t i = 0; i < 2 * count + (count > 0 ? 1 : 0); i++) {
-        size_t line = count > 0 ? i / count : 0;
+    for (size_t i = 0; count > 0 && i <= 2 * count; i++) {
+        size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
         fulcrum_table_row(table);
         fulcrum_table_text(table, "machine", NULL, names[line]);
