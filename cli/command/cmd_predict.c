@@ -37,21 +37,22 @@ static bool is_gpu(const struct fulcrum_design *design)
 /* "40 actors x 1 environment on 40 threads, 1 of 8 GPUs, 80 of 80 SMs each" */
 static void add_run(struct fulcrum_result *result, const struct fulcrum_design *design)
 {
-    const struct fulcrum_run *run = &design->run;
+    const struct fulcrum_run *asked = &design->run;
     const struct fulcrum_machine *machine = &design->machine;
     struct fulcrum_string text = {0};
     fulcrum_string_add(&text, "%.6g %s x %.6g environments on %.6g threads, ",
-        run->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
-        run->envs_per_actor, machine->cpu.thread_count);
+        asked->actor_count, fulcrum_design_is_resident(design) ? "processes" : "actors",
+        asked->envs_per_actor, machine->cpu.thread_count);
     if (is_gpu(design)) {
         fulcrum_string_add(&text, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
-            run->gpu_count, machine->gpu.count, run->sm_count, machine->gpu.sm_count);
+            asked->gpu_count, machine->gpu.count, asked->sm_count,
+            machine->gpu.sm_count);
     } else {
         fulcrum_string_add(&text, "%.6g learner core(s) of %.6g cores",
             machine->learner_core_count, machine->cpu.core_count);
     }
-    if (run->instances_per_gpu > 1.0) {
-        fulcrum_string_add(&text, ", in %.6g instances", run->instances_per_gpu);
+    if (asked->instances_per_gpu > 1.0) {
+        fulcrum_string_add(&text, ", in %.6g instances", asked->instances_per_gpu);
     }
     fulcrum_result_text(result, "run", "run", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);

@@ -350,7 +350,6 @@ static enum fulcrum_status add_layouts(struct fulcrum_result *result,
     TRY(fulcrum_mig_layouts(mig, &layouts, &count, err));
     struct fulcrum_table *table = fulcrum_result_table(result, "layouts", "");
     for (size_t i = 0; i < count; i++) {
-        char text[160];
         double sms = 0.0;
         double slices = 0.0;
         for (size_t k = 0; k < mig->profile_count; k++) {
@@ -358,6 +357,7 @@ static enum fulcrum_status add_layouts(struct fulcrum_result *result,
             slices += layouts[i].counts[k] * mig->profiles[k].memory_slice_count;
         }
         if (layouts[i].is_full) {
+            char text[160];
             fulcrum_mig_layout_text(mig, &layouts[i], text, sizeof text);
             fulcrum_table_row(table);
             fulcrum_table_text(table, "layout", "fills the GPU", text);

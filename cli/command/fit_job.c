@@ -59,7 +59,6 @@ static void put_row(const struct fulcrum_option_group *group,
     struct writer *writer = user;
     const void *member = (const char *)writer->settings + group->offset + row->offset;
     const struct fulcrum_text_list *list = member;
-    char number[FULCRUM_NUMBER_SIZE];
     switch (row->kind) {
     case FULCRUM_OPTION_FLAG:
         if (*(const bool *)member &&
@@ -70,6 +69,7 @@ static void put_row(const struct fulcrum_option_group *group,
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
         if (!isnan(*(const double *)member)) {
+            char number[FULCRUM_NUMBER_SIZE];
             (void)fulcrum_number_text_exact(*(const double *)member, number);
             put_option(writer, row, number);
         }
@@ -316,13 +316,13 @@ static const char *note_of(const struct seen *seen, size_t prior, const char *ke
 
 static bool was_seen(const struct seen *seen, const char *point)
 {
-    bool is_seen = saw(fulcrum_string_get(&seen->fitted_to),
+    bool found = saw(fulcrum_string_get(&seen->fitted_to),
         fulcrum_string_get(&seen->own_held_out), point);
     for (size_t i = 0; i < seen->inputs->calibration_count; i++) {
-        is_seen = is_seen || saw(note_of(seen, i, FULCRUM_NOTE_FITTED_TO),
-                                 note_of(seen, i, FULCRUM_NOTE_HELD_OUT), point);
+        found = found || saw(note_of(seen, i, FULCRUM_NOTE_FITTED_TO),
+                             note_of(seen, i, FULCRUM_NOTE_HELD_OUT), point);
     }
-    return is_seen;
+    return found;
 }
 
 /* Adds the items of a list, to those held out the points alone that no fit saw. */

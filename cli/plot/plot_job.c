@@ -259,7 +259,7 @@ static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
 }
 
 /* What charts need beside the columns of what was read. */
-static enum fulcrum_status complete(const struct fulcrum_plot_job *job,
+static enum fulcrum_status supply(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_chart *chart = job->chart;
@@ -299,7 +299,7 @@ enum fulcrum_status fulcrum_plot_lines(
     struct fulcrum_result *result = NULL;
     TRY(read_result(job, job->chart->lines->table, &result, err));
     if (is_first(result, job->chart)) {
-        TRY(complete(job, result, err));
+        TRY(supply(job, result, err));
     }
     return draw_lines(job, job->chart, result, err);
 }

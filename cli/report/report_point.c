@@ -175,7 +175,7 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
 
 static void write_busy(struct fulcrum_report_case *machine, FILE *out)
 {
-    static const struct part {
+    static const struct busy_part {
         const char *output;
         const char *words;
     } parts[] = {
@@ -228,7 +228,7 @@ const struct fulcrum_report_section fulcrum_report_time = {
 static enum fulcrum_status write_power(struct fulcrum_report_job *job,
     struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
 {
-    static const struct part {
+    static const struct power_part {
         const char *name;
         const char *outputs[3]; /* NULL: none */
     } parts[] = {

@@ -477,7 +477,7 @@ static bool ask_node(
         .height_pt = (wide),                                                           \
         .narrow_height_pt = (narrow)}
 
-static const struct fulcrum_report_section ratio = {
+static const struct fulcrum_report_section ratio_section = {
     .id = "ratio",
     .title = "CPU/GPU ratio",
     .ask = ask_ratio,
@@ -489,7 +489,7 @@ static const struct fulcrum_report_section ratio = {
     .tell = tell_best_ratio,
 };
 
-static const struct fulcrum_report_section actors = {
+static const struct fulcrum_report_section actors_section = {
     .id = "actors",
     .title = "Number of actors",
     .ask = ask_actors,
@@ -500,7 +500,7 @@ static const struct fulcrum_report_section actors = {
     .tell = tell_best_actors,
 };
 
-static const struct fulcrum_report_section plane = {
+static const struct fulcrum_report_section plane_section = {
     .id = "plane",
     .title = "Threads and actors together",
     .ask = ask_plane,
@@ -510,7 +510,7 @@ static const struct fulcrum_report_section plane = {
         fulcrum_plot_heat, NULL, 420.0, 360.0),
 };
 
-static const struct fulcrum_report_section node = {
+static const struct fulcrum_report_section node_section = {
     .id = "node",
     .title = "More GPUs in this machine",
     .ask = ask_node,
@@ -529,7 +529,7 @@ static const struct fulcrum_report_section node = {
             .is = "ok"}}},
 };
 
-static const struct fulcrum_report_section sms = {
+static const struct fulcrum_report_section sms_section = {
     .id = "sms",
     .title = "SMs in use",
     .ask = ask_sms,
@@ -539,7 +539,7 @@ static const struct fulcrum_report_section sms = {
         FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_sm, 420.0, 420.0),
 };
 
-static const struct fulcrum_report_section memory = {
+static const struct fulcrum_report_section memory_section = {
     .id = "memory",
     .title = "GPU, memory and host: what each part takes",
     .ask = ask_memory,
@@ -561,7 +561,7 @@ static const struct fulcrum_report_section memory = {
 };
 
 /* Of stages on the GPU it is told what holds its SMs, launches apart. */
-static const struct fulcrum_report_section partition = {
+static const struct fulcrum_report_section partition_section = {
     .id = "partition",
     .title = "Parts of a GPU",
     .ask = ask_partition,
@@ -586,7 +586,7 @@ static const struct fulcrum_report_section partition = {
     "gpu_count=GPUs;train_step_s:value=training step;efficiency_frac:value=of ideal;"  \
     "steps_per_s=steps;speedup=times one GPU;runtime_s:value=whole training"
 
-static const struct fulcrum_report_section cluster = {
+static const struct fulcrum_report_section cluster_section = {
     .id = "cluster",
     .title = "Training on more GPUs",
     .ask = ask_cluster,
@@ -610,7 +610,7 @@ static const struct fulcrum_report_section cluster = {
     "field=field;swing_lo=at its 5 %;swing_hi=at its 95 %;first_frac=alone;"           \
     "total_frac=with others"
 
-static const struct fulcrum_report_section sensitivity = {
+static const struct fulcrum_report_section sensitivity_section = {
     .id = "sensitivity",
     .title = "Which number matters",
     .ask = ask_sensitivity,
@@ -638,9 +638,10 @@ static const struct fulcrum_report_section sensitivity = {
 const struct fulcrum_report_section *const *fulcrum_report_sections(void)
 {
     static const struct fulcrum_report_section *const sections[] = {
-        &fulcrum_report_summary, &fulcrum_report_machines, &ratio,
-        &fulcrum_report_levers, &actors, &plane, &fulcrum_report_time,
-        &fulcrum_report_power, &node, &sms, &memory, &partition, &cluster, &sensitivity,
+        &fulcrum_report_summary, &fulcrum_report_machines, &ratio_section,
+        &fulcrum_report_levers, &actors_section, &plane_section, &fulcrum_report_time,
+        &fulcrum_report_power, &node_section, &sms_section, &memory_section,
+        &partition_section, &cluster_section, &sensitivity_section,
         &fulcrum_report_prediction, &fulcrum_report_accuracy,
         &fulcrum_report_calibrations, &fulcrum_report_inputs, &fulcrum_report_method,
         NULL};

@@ -876,28 +876,40 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
     page->footnote = picture->footnote;
 }
 
-/* Each line, or each column where there is but one line of several columns. */
-static void explain_lines(struct picture *picture, struct fulcrum_page *page)
+static void explain_line(
+    const struct picture *picture, size_t i, struct fulcrum_page *page)
+{
+    const struct line *line = &picture->lines[i];
+    enum fulcrum_swatch swatch =
+        line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
+    if (line->has_line || line->has_marks) {
+        fulcrum_page_explain(page, line->has_line ? swatch : FULCRUM_SWATCH_MARKER,
+            line_style(picture, i), line->name[0] != '\0' ? line->name : "predicted");
+    }
+}
+
+/* The series of the last panel with two of them, else of the first panel. */
+static const struct fulcrum_line_series *explained(const struct picture *picture)
 {
     const struct fulcrum_line_series *series = picture->chart->panels[0].series;
     for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
         bool has_two = picture->chart->panels[i].series[1].y != NULL;
         series = has_two ? picture->chart->panels[i].series : series;
     }
+    return series;
+}
+
+/* Each line, or each column where there is but one line of several columns. */
+static void explain_lines(struct picture *picture, struct fulcrum_page *page)
+{
+    const struct fulcrum_line_series *series = explained(picture);
     bool has_points = series[1].look == FULCRUM_LINE_POINTS;
     bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points;
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && by_column; k++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, series[k].label);
     }
     for (size_t i = 0; i < picture->line_count && !by_column; i++) {
-        const struct line *line = &picture->lines[i];
-        enum fulcrum_swatch of_line =
-            line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
-        if (line->has_line || line->has_marks) {
-            fulcrum_page_explain(page, line->has_line ? of_line : FULCRUM_SWATCH_MARKER,
-                line_style(picture, i),
-                line->name[0] != '\0' ? line->name : "predicted");
-        }
+        explain_line(picture, i, page);
     }
     fulcrum_page_explain(
         page, FULCRUM_SWATCH_MARKER, 0, has_points ? series[1].label : NULL);

@@ -100,9 +100,9 @@ struct fulcrum_line_chart_data {
  *            one x), FULCRUM_ERR_RANGE (more lines than a chart holds)
  */
 enum fulcrum_status fulcrum_line_chart_check(
-    const void *data, struct fulcrum_error *err);
+    const void *given, struct fulcrum_error *err);
 void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *data);
+    void *room, const void *given);
 
 /* What the record of every such chart has. */
 #define FULCRUM_LINE_CHART(spec)                                                       \

@@ -82,37 +82,40 @@ static void markdown_cell(FILE *stream, const char *key, enum fulcrum_value_kind
     }
 }
 
+/* A line of a table: a row, the titles, or the rule below them. */
+enum markdown_line { MARKDOWN_TITLES, MARKDOWN_RULE, MARKDOWN_ROW };
+
+static void markdown_line(FILE *stream, const struct fulcrum_table *table,
+    enum markdown_line line, size_t row)
+{
+    for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        if (!fulcrum_column_is_shown(table, j, false)) {
+            continue;
+        }
+        if (line == MARKDOWN_RULE) {
+            bool is_number = column.kind == FULCRUM_VALUE_NUMBER;
+            (void)fputs(is_number ? "|--:" : "|---", stream);
+            continue;
+        }
+        (void)fputs("| ", stream);
+        if (line == MARKDOWN_TITLES) {
+            markdown_text(stream, fulcrum_shown_title(column.title, column.key));
+        } else {
+            struct fulcrum_cell cell = fulcrum_table_cell(table, row, j);
+            markdown_cell(stream, column.key, column.kind, &cell);
+        }
+        (void)fputc(' ', stream);
+    }
+    (void)fputs("|\n", stream);
+}
+
 static void markdown_table(FILE *stream, const struct fulcrum_table *table)
 {
-    size_t count = fulcrum_table_columns(table);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t j = 0; j < count; j++) {
-            struct fulcrum_column column = fulcrum_table_column(table, j);
-            if (!fulcrum_column_is_shown(table, j, false)) {
-                continue;
-            }
-            if (pass == 0) {
-                (void)fputs("| ", stream);
-                markdown_text(stream, fulcrum_shown_title(column.title, column.key));
-                (void)fputc(' ', stream);
-            } else {
-                (void)fputs(
-                    column.kind == FULCRUM_VALUE_NUMBER ? "|--:" : "|---", stream);
-            }
-        }
-        (void)fputs("|\n", stream);
-    }
+    markdown_line(stream, table, MARKDOWN_TITLES, 0);
+    markdown_line(stream, table, MARKDOWN_RULE, 0);
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        for (size_t j = 0; j < count; j++) {
-            if (fulcrum_column_is_shown(table, j, false)) {
-                struct fulcrum_column column = fulcrum_table_column(table, j);
-                struct fulcrum_cell cell = fulcrum_table_cell(table, i, j);
-                (void)fputs("| ", stream);
-                markdown_cell(stream, column.key, column.kind, &cell);
-                (void)fputc(' ', stream);
-            }
-        }
-        (void)fputs("|\n", stream);
+        markdown_line(stream, table, MARKDOWN_ROW, i);
     }
 }
 
@@ -393,6 +396,21 @@ void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
     }
 }
 
+static void html_fact(const struct fulcrum_item *item, FILE *stream)
+{
+    struct words words;
+    (void)fputs("<dt>", stream);
+    fulcrum_html_text(stream, item->title);
+    (void)fputs("</dt><dd>", stream);
+    fulcrum_html_text(stream, words_of(item->key, item->kind, &item->cell, &words));
+    if (words.range[0] != '\0') {
+        (void)fputs(" <small>", stream);
+        fulcrum_html_text(stream, words.range);
+        (void)fputs("</small>", stream);
+    }
+    (void)fputs("</dd>\n", stream);
+}
+
 void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
 {
     bool is_open = false; /* a list of facts */
@@ -410,18 +428,7 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
             (void)fulcrum_html_table(stream, item->table,
                 &(struct fulcrum_html_view){.caption = item->title});
         } else if (is_fact) {
-            struct words words;
-            (void)fputs("<dt>", stream);
-            fulcrum_html_text(stream, item->title);
-            (void)fputs("</dt><dd>", stream);
-            fulcrum_html_text(
-                stream, words_of(item->key, item->kind, &item->cell, &words));
-            if (words.range[0] != '\0') {
-                (void)fputs(" <small>", stream);
-                fulcrum_html_text(stream, words.range);
-                (void)fputs("</small>", stream);
-            }
-            (void)fputs("</dd>\n", stream);
+            html_fact(item, stream);
         }
     }
     (void)fputs(is_open ? "</dl>\n" : "", stream);

@@ -212,6 +212,7 @@ static void add_list(
     }
 }
 
+/* Documents are nested 32 deep at most. NOLINTNEXTLINE(misc-no-recursion) */
 static void add_members(struct fulcrum_result *result, const char *prefix,
     const struct json_object *object, const struct json_object *intervals)
 {

@@ -255,46 +255,59 @@ static bool is_fact(const struct fulcrum_item *item, bool all)
            (all || (item->title != NULL && is_known(&item->cell)));
 }
 
+/* What facts that follow each other take: of titles, and of values with intervals. */
+struct fact_widths {
+    size_t title;
+    size_t value;
+};
+
+static void widen(struct fact_widths *widths, const struct fulcrum_item *item)
+{
+    char room[CELL_BYTE];
+    size_t title = width_of(fulcrum_shown_title(item->title, item->key));
+    size_t value = width_of(value_text(item->key, item->kind, &item->cell, room));
+    widths->title = title > widths->title ? title : widths->title;
+    widths->value = item->has_ends && value > widths->value ? value : widths->value;
+}
+
+static void print_fact(
+    const struct fulcrum_item *item, const struct fact_widths *widths, FILE *stream)
+{
+    char room[CELL_BYTE];
+    const char *title = fulcrum_shown_title(item->title, item->key);
+    const char *value = value_text(item->key, item->kind, &item->cell, room);
+    size_t width = width_of(value);
+    size_t rest = widths->value > width ? widths->value - width : 0;
+    (void)fprintf(
+        stream, "%s%*s", title, (int)(widths->title - width_of(title) + GAP), "");
+    fulcrum_text_print(stream, value);
+    const char *range = item->has_ends ? range_text(item->key, &item->cell, room) : "";
+    if (range[0] != '\0') {
+        (void)fprintf(stream, "%*s(90 %%: %s)", (int)rest + GAP, "", range);
+    }
+    (void)fputc('\n', stream);
+}
+
 /* Facts that follow each other are aligned with each other. */
 static size_t print_facts(const struct fulcrum_result *result, size_t from,
     const struct fulcrum_text_layout *layout, FILE *stream)
 {
+    struct fact_widths widths = {0, 0};
     size_t end = from;
-    size_t title_width = 0;
-    size_t value_width = 0;
-    char room[CELL_BYTE];
     for (; end < fulcrum_result_count(result); end++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, end);
         if (item->table != NULL || (item->key[0] == '\0' && end > from)) {
             break;
         }
         if (is_fact(item, layout->all)) {
-            size_t width = width_of(fulcrum_shown_title(item->title, item->key));
-            title_width = width > title_width ? width : title_width;
-            width = item->has_ends
-                        ? width_of(value_text(item->key, item->kind, &item->cell, room))
-                        : 0;
-            value_width = width > value_width ? width : value_width;
+            widen(&widths, item);
         }
     }
     for (size_t i = from; i < end; i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (!is_fact(item, layout->all)) {
-            continue;
+        if (is_fact(item, layout->all)) {
+            print_fact(item, &widths, stream);
         }
-        const char *title = fulcrum_shown_title(item->title, item->key);
-        const char *value = value_text(item->key, item->kind, &item->cell, room);
-        (void)fprintf(
-            stream, "%s%*s", title, (int)(title_width - width_of(title) + GAP), "");
-        fulcrum_text_print(stream, value);
-        size_t width = width_of(value);
-        const char *range =
-            item->has_ends ? range_text(item->key, &item->cell, room) : "";
-        if (range[0] != '\0') {
-            (void)fprintf(stream, "%*s(90 %%: %s)",
-                (int)(value_width > width ? value_width - width : 0) + GAP, "", range);
-        }
-        (void)fputc('\n', stream);
     }
     return end;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/result/quantity_text.h"
@@ -140,12 +141,10 @@ static void json_cell(struct fulcrum_json *object, const char *key,
 static void json_end(
     struct fulcrum_json *object, const char *key, const char *end, double value)
 {
-    char *name = calloc(strlen(key) + strlen(end) + 1, 1);
-    if (name != NULL) {
-        strcat(strcpy(name, key), end);
-        fulcrum_json_add_number(object, name, value);
-    }
-    free(name);
+    struct fulcrum_string name = {0};
+    fulcrum_string_add(&name, "%s%s", key, end);
+    fulcrum_json_add_number(object, fulcrum_string_get(&name), value);
+    fulcrum_string_clear(&name);
 }
 
 static void json_row(struct fulcrum_json *object, const struct fulcrum_table *table,

@@ -429,6 +429,12 @@ static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
     return draw_bars(canvas, &fulcrum_bars_partition, result, text_of(data_case), NULL);
 }
 
+/* Points of a chart of several lines. */
+static size_t few_of(const struct data_case *data_case)
+{
+    return data_case->count < 256 ? data_case->count : 256;
+}
+
 /* A line with everything, one of long words and gaps, one of a single point. */
 static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
@@ -436,7 +442,7 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
     static const char *const names[] = {"dgx-1", long_text, "one point"};
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
-    size_t count = data_case->count < 256 ? data_case->count : 256;
+    size_t count = few_of(data_case);
     for (size_t i = 0; count > 0 && i <= 2 * count; i++) {
         size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
@@ -462,8 +468,8 @@ static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-cluster");
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
-    size_t count = data_case->count < 256 ? data_case->count : 256;
-    for (size_t i = 0; i < 4 * count + (count > 0 ? 1 : 0); i++) {
+    size_t count = few_of(data_case);
+    for (size_t i = 0; count > 0 && i <= 4 * count; i++) {
         size_t line = i / count / 2;
         size_t k = line < 2 ? i % count : 0;
         fulcrum_table_row(table);
