@@ -251,14 +251,16 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
 /* Texts that all points of all files share. */
 static void find_common(struct breakdown *breakdown)
 {
+    for (size_t k = 0; k < COMMONS; k++) {
+        breakdown->common[k] = "";
+    }
     for (size_t i = 0; i < breakdown->count; i++) {
         const struct fulcrum_result *result = breakdown->files[i].result;
         const struct fulcrum_table *table =
             fulcrum_bar_chart_table(breakdown->chart, result);
         for (size_t k = 0; k < COMMONS; k++) {
             const char *text = text_of(result, table, common_keys[k]);
-            const char *kept = breakdown->common[k];
-            bool is_same = i == 0 || (kept != NULL && strcmp(kept, text) == 0);
+            bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
             breakdown->common[k] = is_same ? text : "";
         }
     }

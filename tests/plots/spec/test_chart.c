@@ -1325,8 +1325,9 @@ static void test_there_is_room_for_so_many_lines(void)
         struct fulcrum_canvas *canvas = new_canvas(pages[1]);
         const struct fulcrum_chart_text text = {NULL, NULL, NULL};
         for (size_t i = 0; i < 2 * count; i++) {
+            size_t step = i / count + 1;
             fulcrum_table_row(table);
-            fulcrum_table_number(table, "cache_rel", NULL, (double)(i / count + 1));
+            fulcrum_table_number(table, "cache_rel", NULL, (double)step);
             fulcrum_table_number(table, "bandwidth_rel", NULL, (double)(i % count + 1));
             fulcrum_table_number(table, "speedup", NULL, (double)i);
         }

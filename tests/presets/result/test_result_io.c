@@ -104,8 +104,10 @@ static void test_json_reads_back_the_same(void)
     CU_ASSERT_TRUE(isnan(fulcrum_result_number_of(back, "nobody")));
     const struct fulcrum_item *watts = fulcrum_result_find(back, "gpu_w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(watts);
-    CU_ASSERT_EQUAL(watts->cell.number, 1234.5);
-    CU_ASSERT_EQUAL(watts->cell.hi, 2000.0);
+    if (watts != NULL) {
+        CU_ASSERT_EQUAL(watts->cell.number, 1234.5);
+        CU_ASSERT_EQUAL(watts->cell.hi, 2000.0);
+    }
     check_table(
         fulcrum_result_table_of(result, "rows"), fulcrum_result_table_of(back, "rows"));
     const struct fulcrum_table *inputs = fulcrum_result_table_of(back, "inputs");
@@ -182,9 +184,11 @@ static void test_tables_fit_the_line_and_say_what_is_left_out(void)
         char *text = written(result, FULCRUM_FORMAT_TABLE, &layout);
         char *table = strstr(text, "\n\nname");
         CU_ASSERT_PTR_NOT_NULL_FATAL(table);
-        CU_ASSERT_TRUE(longest_line(table) <= width);
-        CU_ASSERT_EQUAL(strstr(text, "not shown") != NULL,
-            strstr(table, "GPUs\n") == NULL || strstr(text, ": GPUs") != NULL);
+        if (table != NULL) {
+            CU_ASSERT_TRUE(longest_line(table) <= width);
+            CU_ASSERT_EQUAL(strstr(text, "not shown") != NULL,
+                strstr(table, "GPUs\n") == NULL || strstr(text, ": GPUs") != NULL);
+        }
         free(text);
     }
     fulcrum_result_free(result);
