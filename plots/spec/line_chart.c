@@ -531,7 +531,7 @@ static void add_note(struct fulcrum_panel *panel, struct fulcrum_panel_note *not
     if (panel->note_count < NOTES_MAX) {
         struct fulcrum_panel_note *note = &notes[panel->note_count++];
         note->spot = spot;
-        (void)snprintf(note->text, sizeof note->text, "%s", text);
+        (void)snprintf(note->text, sizeof note->text, "%.47s", text);
     }
 }
 

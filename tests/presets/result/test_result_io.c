@@ -46,8 +46,8 @@ static struct fulcrum_result *sample(void)
 static char *written(const struct fulcrum_result *result, enum fulcrum_format format,
     const struct fulcrum_text_layout *layout)
 {
-    char *text = NULL;
-    size_t size = 0;
+    static char *text; /* whose address the stream keeps */
+    static size_t size;
     FILE *stream = open_memstream(&text, &size);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_result_write(result, format, layout, stream, NULL), FULCRUM_OK);
