@@ -46,10 +46,10 @@ static struct fulcrum_result *sample(void)
 static char *written(const struct fulcrum_result *result, enum fulcrum_format format,
     const struct fulcrum_text_layout *layout)
 {
-    static char *text; /* whose address the stream keeps */
-    static size_t size;
+    char *text = NULL;
+    size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL_FATAL(
+    CU_ASSERT_EQUAL(
         fulcrum_result_write(result, format, layout, stream, NULL), FULCRUM_OK);
     (void)fclose(stream);
     return text;
