@@ -27,14 +27,13 @@ static void fill_hundred(struct fulcrum_comparison *out)
     }
 }
 
-static void test_summary_of_known_errors(void)
+TEST(test_summary_of_known_errors)
 {
     struct fulcrum_comparison errors[HUNDRED];
     struct fulcrum_comparison_summary all;
     fill_hundred(errors);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_comparison_summarise(
-                              &all, errors, HUNDRED, FULCRUM_COMPARISON_ALL, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_comparison_summarise(
+        &all, errors, HUNDRED, FULCRUM_COMPARISON_ALL, NULL));
     CU_ASSERT_EQUAL(all.count, HUNDRED);
     suite_assert_close("mean", all.mean_rel, 0.505, 1e-12);
     suite_assert_close("bias", all.bias_rel, -0.005, 1e-9);
@@ -50,16 +49,15 @@ static void test_summary_of_known_errors(void)
     suite_assert_close("judge", all.judge_rel, 0.05, 1e-12);
 }
 
-static void test_only_what_was_compared_and_asked_for_counts(void)
+TEST(test_only_what_was_compared_and_asked_for_counts)
 {
     struct fulcrum_comparison errors[HUNDRED];
     struct fulcrum_comparison_summary unflagged;
     fill_hundred(errors);
     errors[0].state = FULCRUM_COMPARISON_REFUSED;
     errors[19].state = FULCRUM_COMPARISON_NOT_RUN;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_comparison_summarise(&unflagged, errors, HUNDRED,
-                              FULCRUM_COMPARISON_UNFLAGGED, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_comparison_summarise(
+        &unflagged, errors, HUNDRED, FULCRUM_COMPARISON_UNFLAGGED, NULL));
     CU_ASSERT_EQUAL(unflagged.count, 18);
     suite_assert_close("max", unflagged.max_rel, 0.19, 1e-12);
     CU_ASSERT_EQUAL(
@@ -85,13 +83,12 @@ static size_t count_met(const struct fulcrum_target *target,
     return met;
 }
 
-static void test_an_empty_set_misses_every_target(void)
+TEST(test_an_empty_set_misses_every_target)
 {
     struct fulcrum_comparison_summary summaries[2];
     size_t targets = 0;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_comparison_summarise(
-                              &summaries[0], NULL, 0, FULCRUM_COMPARISON_ALL, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_comparison_summarise(
+        &summaries[0], NULL, 0, FULCRUM_COMPARISON_ALL, NULL));
     CU_ASSERT(isnan(summaries[0].mean_rel) && isnan(summaries[0].p99_rel));
     CU_ASSERT(isnan(summaries[0].within_frac));
     summaries[1] = summaries[0];
@@ -102,7 +99,7 @@ static void test_an_empty_set_misses_every_target(void)
 }
 
 /* One limit of each kind, met at the limit and missed a little beyond it. */
-static void test_limits_are_met_up_to_their_value(void)
+TEST(test_limits_are_met_up_to_their_value)
 {
     const struct fulcrum_target target = {.limits = {
                                               {FULCRUM_TARGET_MEAN, 0, 0.01},
@@ -123,7 +120,7 @@ static void test_limits_are_met_up_to_their_value(void)
     CU_ASSERT(!verdicts[0].is_met && !verdicts[1].is_met && !verdicts[2].is_met);
 }
 
-static void test_targets_are_found_by_what_they_are_about(void)
+TEST(test_targets_are_found_by_what_they_are_about)
 {
     CU_ASSERT_PTR_NULL(fulcrum_target_find(
         FULCRUM_DOMAIN_CORNERS, FULCRUM_METHOD_FAST, FULCRUM_METHOD_SIMULATE));
@@ -134,7 +131,7 @@ static void test_targets_are_found_by_what_they_are_about(void)
 
 /* A part of a series gives the same as the whole: nothing depends on what was before.
  */
-static void test_comparisons_do_not_depend_on_each_other(void)
+TEST(test_comparisons_do_not_depend_on_each_other)
 {
     enum { COUNT = 6 };
     const struct fulcrum_comparison_plan plan = {.domain = FULCRUM_DOMAIN_GREEDY,
@@ -157,7 +154,7 @@ static void test_comparisons_do_not_depend_on_each_other(void)
     CU_ASSERT(whole[0].told_rel > 0.0 && whole[0].judge_rel > 0.0);
 }
 
-static void test_what_cannot_be_compared_says_why(void)
+TEST(test_what_cannot_be_compared_says_why)
 {
     volatile sig_atomic_t stop = 0;
     struct fulcrum_comparison out[2];
@@ -180,7 +177,7 @@ static void test_what_cannot_be_compared_says_why(void)
 static char *line_of(const struct fulcrum_network *network)
 {
     char *text = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_line_text(network, &text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_line_text(network, &text, NULL));
     return text;
 }
 
@@ -190,9 +187,7 @@ static void check_replay(const struct fulcrum_network *network)
     struct fulcrum_network_line line;
     char *text = line_of(network);
     CU_ASSERT_PTR_NULL(strchr(text, '\n'));
-    CU_ASSERT_EQUAL(
-        fulcrum_network_line_parse(&line, "line 1", text, strlen(text), NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_line_parse(&line, "line 1", text, strlen(text), NULL));
     (void)snprintf(line.network.name, sizeof line.network.name, "%.60s", line.name);
     char *again = line_of(&line.network);
     CU_ASSERT_STRING_EQUAL(text, again);
@@ -201,7 +196,7 @@ static void check_replay(const struct fulcrum_network *network)
     fulcrum_network_line_clear(&line);
 }
 
-static void test_every_domain_can_be_replayed(void)
+TEST(test_every_domain_can_be_replayed)
 {
     for (int domain = 0; domain < (int)FULCRUM_DOMAIN_COUNT; domain++) {
         for (size_t i = 0; i < 20; i++) {
@@ -210,20 +205,4 @@ static void test_every_domain_can_be_replayed(void)
             check_replay(&network);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_summary_of_known_errors),
-        SUITE_CASE(test_only_what_was_compared_and_asked_for_counts),
-        SUITE_CASE(test_an_empty_set_misses_every_target),
-        SUITE_CASE(test_limits_are_met_up_to_their_value),
-        SUITE_CASE(test_targets_are_found_by_what_they_are_about),
-        SUITE_CASE(test_comparisons_do_not_depend_on_each_other),
-        SUITE_CASE(test_what_cannot_be_compared_says_why),
-        SUITE_CASE(test_every_domain_can_be_replayed),
-    };
-    return suite_run(
-        "bench_compare", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

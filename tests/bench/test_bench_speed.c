@@ -14,7 +14,7 @@
 #include "tests/support/suite.h"
 
 /* Equal stations: X(n) = n / (s (n + m - 1)); one station: 1 / s. */
-static void test_mva_against_closed_forms(void)
+TEST(test_mva_against_closed_forms)
 {
     const double equal[] = {0.5, 0.5, 0.5, 0.5};
     suite_assert_close("one", fulcrum_mva_cycles_per_s(equal, 1, 7), 2.0, 1e-14);
@@ -46,7 +46,7 @@ static enum fulcrum_status spin(void *context, double *units, struct fulcrum_err
                : FULCRUM_OK;
 }
 
-static void test_timing_counts_runs_and_units(void)
+TEST(test_timing_counts_runs_and_units)
 {
     static const enum fulcrum_timing_clock clocks[] = {
         FULCRUM_TIMING_THREAD_CPU, FULCRUM_TIMING_WALL};
@@ -54,8 +54,7 @@ static void test_timing_counts_runs_and_units(void)
         struct count count = {0.0, 0.0};
         struct fulcrum_timing timing;
         const struct fulcrum_timing_work work = {spin, &count, clocks[i]};
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_timing_measure(&work, &timing, 0.1, NULL, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_timing_measure(&work, &timing, 0.1, NULL, NULL));
         CU_ASSERT(timing.sample_count >= 1 && timing.inner_count >= 1);
         /* Samples, and the doublings before them. */
         double runs = (double)((timing.sample_count + 2) * timing.inner_count - 1);
@@ -67,15 +66,14 @@ static void test_timing_counts_runs_and_units(void)
     }
 }
 
-static void test_timing_stops_and_fails_with_its_work(void)
+TEST(test_timing_stops_and_fails_with_its_work)
 {
     volatile sig_atomic_t stop = 1;
     struct count count = {0.0, 0.0};
     struct fulcrum_timing timing = {.sample_count = 99};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_timing_work work = {spin, &count, FULCRUM_TIMING_THREAD_CPU};
-    CU_ASSERT_EQUAL(
-        fulcrum_timing_measure(&work, &timing, 1.0, &stop, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_timing_measure(&work, &timing, 1.0, &stop, NULL));
     CU_ASSERT_EQUAL(timing.sample_count, 0);
     struct count failing = {0.0, 1.0};
     const struct fulcrum_timing_work fails = {
@@ -86,18 +84,16 @@ static void test_timing_stops_and_fails_with_its_work(void)
 }
 
 /* Every case can be timed; the largest are left out where few actors are asked for. */
-static void test_cases_run(void)
+TEST(test_cases_run)
 {
     struct fulcrum_context context = {.quiet = 1};
     struct fulcrum_speed_sweep *sweeps[2] = {NULL, NULL};
     struct fulcrum_speed_case *cases = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_speed_sweep_new(&sweeps[0], FULCRUM_SPEED_GREEDY, &context, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_speed_sweep_new(&sweeps[1], FULCRUM_SPEED_SHIPPED, &context, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_speed_sweep_new(&sweeps[0], FULCRUM_SPEED_GREEDY, &context, NULL));
+    ASSERT_OK(
+        fulcrum_speed_sweep_new(&sweeps[1], FULCRUM_SPEED_SHIPPED, &context, NULL));
     cases = fulcrum_speed_cases_new(&count, 16.0, sweeps);
     CU_ASSERT(count > 20);
     for (size_t i = 0; i < count; i++) {
@@ -108,8 +104,7 @@ static void test_cases_run(void)
         if (is_sweep && cases[i].sweep == sweeps[1]) {
             continue; /* minutes with sanitizers */
         }
-        CU_ASSERT_EQUAL(
-            fulcrum_speed_case_time(&cases[i], 0.0, NULL, &err), FULCRUM_OK);
+        ASSERT_OK(fulcrum_speed_case_time(&cases[i], 0.0, NULL, &err));
         CU_ASSERT(cases[i].timing.sample_count == 1 && cases[i].timing.median_s > 0.0);
         CU_ASSERT(!is_sweep || cases[i].timing.units >= 1000.0);
     }
@@ -162,16 +157,14 @@ static void draw_and_check(struct fulcrum_extent page,
     const struct fulcrum_line_chart_data *data, const char *text)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_cost, canvas, data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, data, NULL));
     check_boxes(canvas);
     CU_ASSERT(has_text(canvas, text));
     fulcrum_canvas_free(canvas);
 }
 
-static void test_chart_fits_any_page(void)
+TEST(test_chart_fits_any_page)
 {
     enum { LINES = 8 };
     static const double actors[] = {4, 16, 64, 256, 1024, 4096};
@@ -201,7 +194,7 @@ static void test_chart_fits_any_page(void)
         .text = {.title = "Cost of a solution"},
         .chart = &fulcrum_chart_cost,
         .result = result};
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+    for (size_t i = 0; i < LENGTH(pages); i++) {
         draw_and_check(pages[i], &data, "Cost of a solution");
         draw_and_check(pages[i], NULL, "no data");
     }
@@ -210,7 +203,7 @@ static void test_chart_fits_any_page(void)
 }
 
 /* From timings to a file. */
-static void test_timings_become_a_chart(void)
+TEST(test_timings_become_a_chart)
 {
     struct fulcrum_speed_case cases[3] = {{.part = FULCRUM_SPEED_SOLVE,
                                               .actors = 4.0,
@@ -227,7 +220,7 @@ static void test_timings_become_a_chart(void)
     char *path = scratch_path(&scratch, "cost.svg");
     const struct fulcrum_speed_chart chart = {path, 400.0, 400.0};
     enum fulcrum_status status = fulcrum_speed_draw(&speed, &chart, NULL);
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     char *text = scratch_read(path);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<svg"));
     free(text);
@@ -235,17 +228,17 @@ static void test_timings_become_a_chart(void)
     scratch_free(&scratch);
 }
 
-static void test_a_page_too_small_is_refused(void)
+TEST(test_a_page_too_small_is_refused)
 {
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 240.0, 240.0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 240.0, 240.0, NULL));
     CU_ASSERT_EQUAL(
         fulcrum_chart_draw(&fulcrum_chart_cost, canvas, NULL, &err), FULCRUM_ERR_RANGE);
     fulcrum_canvas_free(canvas);
 }
 
-static void test_commands_are_found_by_name(void)
+TEST(test_commands_are_found_by_name)
 {
     const struct fulcrum_command *const *command = fulcrum_bench_commands();
     for (; *command != NULL; command++) {
@@ -258,19 +251,4 @@ static void test_commands_are_found_by_name(void)
     char hint[80];
     fulcrum_command_hint(fulcrum_bench_commands(), "spede", hint, sizeof hint);
     CU_ASSERT_STRING_EQUAL(hint, "; did you mean 'speed'?");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_mva_against_closed_forms),
-        SUITE_CASE(test_timing_counts_runs_and_units),
-        SUITE_CASE(test_timing_stops_and_fails_with_its_work),
-        SUITE_CASE(test_cases_run),
-        SUITE_CASE(test_chart_fits_any_page),
-        SUITE_CASE(test_timings_become_a_chart),
-        SUITE_CASE(test_a_page_too_small_is_refused),
-        SUITE_CASE(test_commands_are_found_by_name),
-    };
-    return suite_run("bench_speed", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

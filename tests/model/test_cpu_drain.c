@@ -69,7 +69,7 @@ static const struct curve {
             .core_count = 8,
             .thread_count = 16,
             .capacity = measured,
-            .capacity_count = sizeof measured / sizeof measured[0]},
+            .capacity_count = LENGTH(measured)},
         60, 1e-6, 1e-12},
     {"short table",
         {.curve = FULCRUM_CURVE_TABLE,
@@ -84,11 +84,11 @@ static const struct curve {
             .thread_count = 16,
             .reserved_threads = 5.0,
             .capacity = measured,
-            .capacity_count = sizeof measured / sizeof measured[0]},
+            .capacity_count = LENGTH(measured)},
         60, 5e-3, 1e-9},
 };
 
-enum { CURVES = sizeof curves / sizeof curves[0] };
+enum { CURVES = LENGTH(curves) };
 
 #define STEP_S 0.25
 
@@ -127,7 +127,7 @@ static void assert_drained(const struct curve *curve, double actors)
     CU_ASSERT(worst <= curve->error_rel);
 }
 
-static void test_left_solves_the_differential_equation(void)
+TEST(test_left_solves_the_differential_equation)
 {
     for (size_t i = 0; i < CURVES; i++) {
         double servers = fulcrum_cpu_servers(&curves[i].cpu);
@@ -138,7 +138,7 @@ static void test_left_solves_the_differential_equation(void)
     }
 }
 
-static void test_rate_is_that_of_the_cpu(void)
+TEST(test_rate_is_that_of_the_cpu)
 {
     for (size_t i = 0; i < CURVES; i++) {
         const struct fulcrum_cpu_station *cpu = &curves[i].cpu;
@@ -165,7 +165,7 @@ static void assert_additive(const struct fulcrum_cpu_drain *drain, double n)
     suite_assert_close("still", fulcrum_cpu_drain_left(drain, n, 0.0), n, 1e-12);
 }
 
-static void test_drains_in_a_row_are_one(void)
+TEST(test_drains_in_a_row_are_one)
 {
     enum { NUMBERS = 25 };
     for (size_t i = 0; i < CURVES; i++) {
@@ -182,7 +182,7 @@ static void test_drains_in_a_row_are_one(void)
 }
 
 /* A line is left exponentially; a full CPU is left at a constant rate. */
-static void test_closed_forms(void)
+TEST(test_closed_forms)
 {
     struct fulcrum_cpu_drain drain;
     fulcrum_cpu_drain_init(&drain, &curves[0].cpu, 1e6, 2.0);
@@ -193,15 +193,4 @@ static void test_closed_forms(void)
     /* 40 - 8 t / 2 is 8 after 8 s. */
     suite_assert_close(
         "both", fulcrum_cpu_drain_left(&drain, 40.0, 11.0), 8.0 * exp(-1.5), 1e-12);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_left_solves_the_differential_equation),
-        SUITE_CASE(test_rate_is_that_of_the_cpu),
-        SUITE_CASE(test_drains_in_a_row_are_one),
-        SUITE_CASE(test_closed_forms),
-    };
-    return suite_run("cpu_drain", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

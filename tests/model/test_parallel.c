@@ -35,10 +35,10 @@ static size_t count_wrong(const struct tally *tally, size_t count)
     return wrong;
 }
 
-static void test_every_piece_is_done_once(void)
+TEST(test_every_piece_is_done_once)
 {
     static const size_t counts[] = {0, 1, 2, 3, 64, MOST};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(counts); i++) {
         struct tally tally;
         memset(&tally, 0, sizeof tally);
         fulcrum_parallel_each(counts[i], count_piece, &tally);
@@ -52,7 +52,7 @@ static void nest(void *context, size_t index)
     fulcrum_parallel_each(MOST, count_piece, &tallies[index]);
 }
 
-static void test_work_may_have_pieces_of_its_own(void)
+TEST(test_work_may_have_pieces_of_its_own)
 {
     struct tally tallies[4];
     memset(tallies, 0, sizeof tallies);
@@ -60,13 +60,4 @@ static void test_work_may_have_pieces_of_its_own(void)
     for (size_t i = 0; i < 4; i++) {
         CU_ASSERT_EQUAL(count_wrong(&tallies[i], MOST), 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_piece_is_done_once),
-        SUITE_CASE(test_work_may_have_pieces_of_its_own),
-    };
-    return suite_run("parallel", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

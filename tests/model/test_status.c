@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static void test_fail_stores_code_and_text(void)
+TEST(test_fail_stores_code_and_text)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
@@ -16,7 +16,7 @@ static void test_fail_stores_code_and_text(void)
     CU_ASSERT_EQUAL(fulcrum_fail(NULL, FULCRUM_ERR_FILE, "x"), FULCRUM_ERR_FILE);
 }
 
-static void test_fail_more_keeps_every_line_that_fits(void)
+TEST(test_fail_more_keeps_every_line_that_fits)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     (void)fulcrum_fail_more(&err, FULCRUM_ERR_RANGE, "one");
@@ -30,7 +30,7 @@ static void test_fail_more_keeps_every_line_that_fits(void)
     CU_ASSERT_STRING_EQUAL(err.detail, "one\ntwo");
 }
 
-static void test_fail_in_puts_the_context_first(void)
+TEST(test_fail_in_puts_the_context_first)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     (void)fulcrum_fail(&err, FULCRUM_ERR_RANGE, "bad");
@@ -38,21 +38,10 @@ static void test_fail_in_puts_the_context_first(void)
     CU_ASSERT_STRING_EQUAL(err.detail, "a.json: bad");
 }
 
-static void test_status_text_covers_every_status(void)
+TEST(test_status_text_covers_every_status)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_status_text(FULCRUM_OK), "success");
     CU_ASSERT_STRING_EQUAL(fulcrum_status_text(FULCRUM_ERR_INTERRUPTED), "interrupted");
     CU_ASSERT_STRING_EQUAL(
         fulcrum_status_text((enum fulcrum_status)99), "unknown status");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_fail_stores_code_and_text),
-        SUITE_CASE(test_fail_more_keeps_every_line_that_fits),
-        SUITE_CASE(test_fail_in_puts_the_context_first),
-        SUITE_CASE(test_status_text_covers_every_status),
-    };
-    return suite_run("status", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -7,12 +7,12 @@
 enum { SEEDS = 8, STREAMS = 512 };
 
 /* The published generator begins with 0xe220a8397b1dcdaf from state 0. */
-static void test_the_fold_is_of_splitmix64(void)
+TEST(test_the_fold_is_of_splitmix64)
 {
     CU_ASSERT_EQUAL(fulcrum_stream_gsl_seed(0), 0xe220a839UL ^ 0x7b1dcdafUL);
 }
 
-static void test_folds_fit_into_32_bits(void)
+TEST(test_folds_fit_into_32_bits)
 {
     for (uint64_t bit = 0; bit < 64; bit++) {
         CU_ASSERT(fulcrum_stream_gsl_seed(UINT64_C(1) << bit) <= 0xffffffffUL);
@@ -31,7 +31,7 @@ static size_t count_equal(const uint64_t *seeds, size_t count)
 }
 
 /* Equal pairs among 4096 random numbers of 64 bits: one in 10^12 such sets has one. */
-static void test_streams_differ(void)
+TEST(test_streams_differ)
 {
     static uint64_t seeds[SEEDS * STREAMS];
     for (size_t i = 0; i < (size_t)SEEDS * STREAMS; i++) {
@@ -40,7 +40,7 @@ static void test_streams_differ(void)
     CU_ASSERT_EQUAL(count_equal(seeds, (size_t)SEEDS * STREAMS), 0);
 }
 
-static void test_the_indices_do_not_change_places(void)
+TEST(test_the_indices_do_not_change_places)
 {
     CU_ASSERT(fulcrum_stream_seed(1, 2, 3) != fulcrum_stream_seed(1, 3, 2));
     CU_ASSERT(fulcrum_stream_seed(1, 2, 3) != fulcrum_stream_seed(2, 1, 3));
@@ -57,7 +57,7 @@ static double one_bits(uint64_t value)
 }
 
 /* Neighbours share half of their bits: mean 32, standard error 4 / sqrt(1000). */
-static void test_neighbours_share_no_more_bits_than_chance(void)
+TEST(test_neighbours_share_no_more_bits_than_chance)
 {
     double mean = 0.0;
     for (uint64_t i = 0; i < 1000; i++) {
@@ -65,16 +65,4 @@ static void test_neighbours_share_no_more_bits_than_chance(void)
             one_bits(fulcrum_stream_seed(7, i, 0) ^ fulcrum_stream_seed(7, i + 1, 0));
     }
     CU_ASSERT_DOUBLE_EQUAL(mean / 1000.0, 32.0, 5.0 * 4.0 / 31.6);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_the_fold_is_of_splitmix64),
-        SUITE_CASE(test_folds_fit_into_32_bits),
-        SUITE_CASE(test_streams_differ),
-        SUITE_CASE(test_the_indices_do_not_change_places),
-        SUITE_CASE(test_neighbours_share_no_more_bits_than_chance),
-    };
-    return suite_run("stream", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

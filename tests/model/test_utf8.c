@@ -26,7 +26,7 @@ static size_t encode(uint32_t point, char out[5])
     return length;
 }
 
-static void test_every_code_point_but_surrogates_is_well_formed(void)
+TEST(test_every_code_point_but_surrogates_is_well_formed)
 {
     size_t wrong = 0;
     for (uint32_t point = 1; point <= 0x10ffff; point++) {
@@ -38,7 +38,7 @@ static void test_every_code_point_but_surrogates_is_well_formed(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void test_malformed_sequences_are_none(void)
+TEST(test_malformed_sequences_are_none)
 {
     static const char *const texts[] = {
         "",                 /* the end of the text */
@@ -60,12 +60,12 @@ static void test_malformed_sequences_are_none(void)
         "\xfe",             /* in no sequence */
         "\xff",             /* nor this */
     };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(texts); i++) {
         CU_ASSERT_EQUAL(fulcrum_utf8_length(texts[i]), 0);
     }
 }
 
-static void test_pieces_of_escaped_text(void)
+TEST(test_pieces_of_escaped_text)
 {
     static const struct fulcrum_escape escapes[] = {
         {'<', "&lt;"}, {'\n', "\n"}, {'\0', NULL}};
@@ -75,7 +75,7 @@ static void test_pieces_of_escaped_text(void)
         size_t taken;
     } cases[] = {{"<b", "&lt;", 1}, {"b<", "b", 1}, {"\nx", "\n", 1}, {"\tx", "?", 1},
         {"\xC3\xA9x", "\xC3\xA9", 2}, {"\xC3x", "?", 1}, {"\xFFx", "?", 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const char *piece = NULL;
         size_t length = 0;
         size_t taken =
@@ -84,14 +84,4 @@ static void test_pieces_of_escaped_text(void)
         CU_ASSERT_EQUAL_FATAL(length, strlen(cases[i].piece));
         CU_ASSERT_EQUAL(memcmp(piece, cases[i].piece, length), 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_pieces_of_escaped_text),
-        SUITE_CASE(test_every_code_point_but_surrogates_is_well_formed),
-        SUITE_CASE(test_malformed_sequences_are_none),
-    };
-    return suite_run("utf8", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

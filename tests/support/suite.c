@@ -37,3 +37,12 @@ void suite_assert_close(
     }
     CU_ASSERT(close);
 }
+
+void suite_assert_part(const char *text, const char *part)
+{
+    int has_part = strstr(text, part) != NULL;
+    if (!has_part) {
+        (void)fprintf(stderr, "expected: %s\nfound: %s\n", part, text);
+    }
+    CU_ASSERT(has_part);
+}

@@ -1,10 +1,36 @@
-/* suite.h - runs one table of CUnit cases per executable. */
+/* suite.h - the cases of one file of tests, and what they assert with. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_TESTS_SUITE_H
 #define FULCRUM_TESTS_SUITE_H
 
 #include <CUnit/CUnit.h>
 #include <stddef.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+/*
+ * A case. tests/suite_main.cmake lists the cases of a file, in their order, in a main
+ * of their own, so that none is forgotten.
+ */
+#define TEST(function)                                                                 \
+    void function(void);                                                               \
+    void function(void)
+
+/* Runs before all cases of the file; what it returns, unless 0, ends the program. */
+#define SUITE_SETUP                                                                    \
+    int suite_setup(void);                                                             \
+    int suite_setup(void)
+
+/* The calls under test that must succeed for the case to go on. */
+#define ASSERT_OK(call) CU_ASSERT_EQUAL_FATAL((call), FULCRUM_OK)
+
+/* The call, which gets `&err`, fails with that status and a message that has `part`. */
+#define ASSERT_FAILS(call, expected, part)                                             \
+    do {                                                                               \
+        struct fulcrum_error err = {FULCRUM_OK, ""};                                   \
+        CU_ASSERT_EQUAL((call), (expected));                                           \
+        suite_assert_part(err.detail, (part));                                         \
+    } while (0)
 
 struct suite_case {
     const char *name;
@@ -28,5 +54,8 @@ int suite_run(const char *name, const struct suite_case *cases, size_t count, in
 /* Asserts |actual - expected| <= tolerance * |expected|, and prints both if not. */
 void suite_assert_close(
     const char *what, double actual, double expected, double tolerance_rel);
+
+/* Asserts that `text` contains `part`, and prints both if not. */
+void suite_assert_part(const char *text, const char *part);
 
 #endif

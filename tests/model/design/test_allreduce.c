@@ -13,7 +13,7 @@ enum { DEVICES_MOST = 64, LEVELS = 2 };
 static const enum fulcrum_allreduce all[] = {FULCRUM_ALLREDUCE_BEST,
     FULCRUM_ALLREDUCE_RING, FULCRUM_ALLREDUCE_TREE, FULCRUM_ALLREDUCE_HIERARCHICAL};
 
-enum { KINDS = sizeof all / sizeof all[0] };
+enum { KINDS = LENGTH(all) };
 
 static double of(enum fulcrum_allreduce how, double peers, double nodes, double byte)
 {
@@ -22,7 +22,7 @@ static double of(enum fulcrum_allreduce how, double peers, double nodes, double 
     return fulcrum_allreduce_s(how, levels, LEVELS, byte);
 }
 
-static void test_one_device_and_nothing_to_sum_take_no_time(void)
+TEST(test_one_device_and_nothing_to_sum_take_no_time)
 {
     for (size_t i = 0; i < KINDS; i++) {
         CU_ASSERT_EQUAL(of(all[i], 1, 1, 1e9), 0.0);
@@ -32,7 +32,7 @@ static void test_one_device_and_nothing_to_sum_take_no_time(void)
     }
 }
 
-static void test_links_without_end_take_no_time(void)
+TEST(test_links_without_end_take_no_time)
 {
     const struct fulcrum_link_level levels[LEVELS] = {
         {8, (double)INFINITY, 0}, {16, (double)INFINITY, 0}};
@@ -41,11 +41,11 @@ static void test_links_without_end_take_no_time(void)
     }
 }
 
-static void test_a_ring_on_one_level_is_the_textbook_formula(void)
+TEST(test_a_ring_on_one_level_is_the_textbook_formula)
 {
     const double byte = 17.6e6;
     static const double counts[] = {2, 3, 8, 100};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(counts); i++) {
         double n = counts[i];
         suite_assert_close("nodes", of(FULCRUM_ALLREDUCE_RING, 1, n, byte),
             2 * (n - 1) / n * byte / 25e9 + 2 * (n - 1) * 14e-6, 1e-14);
@@ -55,7 +55,7 @@ static void test_a_ring_on_one_level_is_the_textbook_formula(void)
 }
 
 /* Links of one level that joins a single group do not slow the other down. */
-static void test_a_level_of_one_does_not_count(void)
+TEST(test_a_level_of_one_does_not_count)
 {
     const struct fulcrum_link_level levels[] = {
         {8, 300e9, 3e-6}, {1, 1e3, 10}, {1, 1e3, 10}};
@@ -100,10 +100,10 @@ static double followed_ring_s(size_t peers, size_t nodes, double chunk_byte)
  * The formula counts a ring's hops over the network as NCCL does, 2 (n - 1): a chunk
  * that starts at the right place meets up to 2 n of them.
  */
-static void test_a_ring_is_what_chunks_take_that_are_followed(void)
+TEST(test_a_ring_is_what_chunks_take_that_are_followed)
 {
     static const size_t shapes[][2] = {{1, 2}, {1, 7}, {8, 1}, {2, 4}, {8, 8}};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(shapes); i++) {
         size_t peers = shapes[i][0];
         size_t nodes = shapes[i][1];
         double byte = 64e6;
@@ -115,7 +115,7 @@ static void test_a_ring_is_what_chunks_take_that_are_followed(void)
 }
 
 /* Whoever has a message passes it on, one at a time: rounds until all have it. */
-static void test_a_tree_is_as_deep_as_doubling_takes(void)
+TEST(test_a_tree_is_as_deep_as_doubling_takes)
 {
     for (int i = 2; i <= 33; i++) {
         double n = i;
@@ -142,7 +142,7 @@ static void assert_bounds(double peers, double nodes)
 }
 
 /* Patarasuk and Yuan 2009: every device sends at least 2 (G - 1) / G of the bytes. */
-static void test_nothing_beats_the_least_bytes(void)
+TEST(test_nothing_beats_the_least_bytes)
 {
     static const double counts[] = {1, 2, 4, 8};
     for (size_t i = 0; i < 16; i++) {
@@ -151,7 +151,7 @@ static void test_nothing_beats_the_least_bytes(void)
 }
 
 /* Few bytes over many machines go by tree, many over few by ring or by levels. */
-static void test_the_best_changes_with_bytes_and_devices(void)
+TEST(test_the_best_changes_with_bytes_and_devices)
 {
     const struct fulcrum_link_level many[LEVELS] = {
         {1, 300e9, 3e-6}, {64, 25e9, 14e-6}};
@@ -170,27 +170,11 @@ static void test_the_best_changes_with_bytes_and_devices(void)
         FULCRUM_ALLREDUCE_TREE);
 }
 
-static void test_every_choice_has_a_name(void)
+TEST(test_every_choice_has_a_name)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_allreduce_name(FULCRUM_ALLREDUCE_BEST), "best");
     CU_ASSERT_STRING_EQUAL(
         fulcrum_allreduce_name(FULCRUM_ALLREDUCE_HIERARCHICAL), "hierarchical");
     CU_ASSERT_PTR_NULL(fulcrum_allreduce_name(KINDS));
     CU_ASSERT_PTR_NULL(fulcrum_allreduce_name(-1));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_device_and_nothing_to_sum_take_no_time),
-        SUITE_CASE(test_links_without_end_take_no_time),
-        SUITE_CASE(test_a_ring_on_one_level_is_the_textbook_formula),
-        SUITE_CASE(test_a_level_of_one_does_not_count),
-        SUITE_CASE(test_a_ring_is_what_chunks_take_that_are_followed),
-        SUITE_CASE(test_a_tree_is_as_deep_as_doubling_takes),
-        SUITE_CASE(test_nothing_beats_the_least_bytes),
-        SUITE_CASE(test_the_best_changes_with_bytes_and_devices),
-        SUITE_CASE(test_every_choice_has_a_name),
-    };
-    return suite_run("allreduce", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -11,7 +11,7 @@
 static struct fulcrum_calibration *new_calibration(void)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     return calibration;
 }
 
@@ -21,24 +21,22 @@ static void add(struct fulcrum_calibration *calibration, const char *path, doubl
     struct fulcrum_parameter parameter = {
         .value = value, .standard_error = standard_error, .scale = scale};
     (void)strncpy(parameter.path, path, sizeof parameter.path - 1);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
 }
 
-static void test_parameters_keep_their_place_and_variance(void)
+TEST(test_parameters_keep_their_place_and_variance)
 {
     struct fulcrum_calibration *calibration = new_calibration();
     add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
     add(calibration, "workload.step.cv", 0.5, 0.1, FULCRUM_SCALE_LINEAR);
-    CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(calibration,
-                        "workload.step.mean_s", "workload.step.cv", 5e-6, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_covariance(
+        calibration, "workload.step.mean_s", "workload.step.cv", 5e-6, NULL));
     CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(
                         calibration, "workload.step.mean_s", "nothing", 5e-6, NULL),
         FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT_DOUBLE_EQUAL(calibration->covariance[1], 5e-6, 0.0);
     CU_ASSERT_DOUBLE_EQUAL(calibration->covariance[2], 5e-6, 0.0);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     add(calibration, "workload.step.mean_s", 3e-3, 2e-4, FULCRUM_SCALE_LOG);
     CU_ASSERT_EQUAL(calibration->parameter_count, 2);
     CU_ASSERT_DOUBLE_EQUAL(calibration->covariance[0], 4e-8, 1e-20);
@@ -51,39 +49,32 @@ static void test_parameters_keep_their_place_and_variance(void)
     fulcrum_calibration_free(NULL);
 }
 
-static void test_series_tables_and_notes_are_copied(void)
+TEST(test_series_tables_and_notes_are_copied)
 {
     struct fulcrum_calibration *calibration = new_calibration();
     double x[] = {1, 2};
     double value[] = {3, 4};
     struct fulcrum_series series = {
         .name = "throughput", .count = 2, .x = x, .value = value};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_series(calibration, &series, NULL));
     CU_ASSERT(calibration->series[0].x != x);
     CU_ASSERT_EQUAL(calibration->series[0].x[0], 1.0);
     CU_ASSERT_EQUAL(calibration->series[0].canary_rel[1], 1.0);
     CU_ASSERT_EQUAL(calibration->series[0].disturbed[1], 0.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(calibration, "kernel", "6.1", NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(calibration, "empty", NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_note(calibration, "kernel", "6.1", NULL));
+    ASSERT_OK(fulcrum_calibration_add_note(calibration, "empty", NULL, NULL));
     CU_ASSERT_STRING_EQUAL(calibration->notes[0].text, "6.1");
     CU_ASSERT_STRING_EQUAL(calibration->notes[1].text, "");
     struct fulcrum_quantity quantity = {"env_memory_byte", 5, 4, 6, "byte"};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_quantity(calibration, &quantity, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_quantity(calibration, &quantity, NULL));
     CU_ASSERT_EQUAL(
         fulcrum_calibration_quantity(calibration, "env_memory_byte")->value, 5.0);
     CU_ASSERT_PTR_NULL(fulcrum_calibration_quantity(calibration, "x"));
     double times[] = {1e-3, 2e-3};
     double sizes[] = {1, 8};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_capacity(calibration, sizes, 2, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL));
+    ASSERT_OK(fulcrum_calibration_set_capacity(calibration, sizes, 2, NULL));
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     fulcrum_calibration_free(calibration);
 }
 
@@ -96,7 +87,7 @@ struct fault {
     const char *detail;
 };
 
-static void test_check_names_each_fault(void)
+TEST(test_check_names_each_fault)
 {
     static const struct fault faults[] = {
         {"workload.step.men_s", 1, 0, FULCRUM_SCALE_LINEAR, FULCRUM_ERR_UNKNOWN_NAME,
@@ -111,26 +102,23 @@ static void test_check_names_each_fault(void)
         {"workload.step.cv", 2, 0.1, FULCRUM_SCALE_LOGIT, FULCRUM_ERR_RANGE,
             "scale logit"},
     };
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(faults); i++) {
         struct fulcrum_calibration *calibration = new_calibration();
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         add(calibration, faults[i].path, faults[i].value, faults[i].standard_error,
             faults[i].scale);
-        CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), faults[i].status);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, faults[i].detail));
+        ASSERT_FAILS(fulcrum_calibration_check(calibration, &err), faults[i].status,
+            faults[i].detail);
         fulcrum_calibration_free(calibration);
     }
 }
 
-static void test_check_refuses_impossible_tables_and_covariances(void)
+TEST(test_check_refuses_impossible_tables_and_covariances)
 {
     struct fulcrum_calibration *calibration = new_calibration();
     const double sizes[] = {8, 1};
     const double times[] = {1e-3, 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, sizes, times, 2, NULL));
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "size[1]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "time_s[1]"));
@@ -144,15 +132,13 @@ static void test_check_refuses_impossible_tables_and_covariances(void)
         add(calibration, paths[i], 0.5, 1.0, FULCRUM_SCALE_LINEAR);
     }
     for (size_t i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(calibration, paths[i],
-                            paths[(i + 1) % 3], i < 2 ? 0.9 : -0.9, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_set_covariance(
+            calibration, paths[i], paths[(i + 1) % 3], i < 2 ? 0.9 : -0.9, NULL));
     }
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "semidefinite"));
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_covariance(calibration, paths[0], paths[1], 1.1, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_calibration_set_covariance(calibration, paths[0], paths[1], 1.1, NULL));
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
     fulcrum_calibration_free(calibration);
 }
@@ -160,20 +146,18 @@ static void test_check_refuses_impossible_tables_and_covariances(void)
 enum { DRAWS = 40000 };
 
 /* Moments of draws against the distribution asked for; 4 standard errors of each. */
-static void test_draws_have_the_moments_asked_for(void)
+TEST(test_draws_have_the_moments_asked_for)
 {
     struct fulcrum_calibration *calibration = new_calibration();
     add(calibration, "workload.step.mean_s", 2e-3, 2e-4, FULCRUM_SCALE_LOG);
     add(calibration, "workload.step.cv", 0.5, 0.05, FULCRUM_SCALE_LINEAR);
     add(calibration, "machine.cpu.smt_yield_frac", 0.3, 0.03, FULCRUM_SCALE_LOGIT);
     add(calibration, "machine.cpu.knee", 2.0, 0.0, FULCRUM_SCALE_LINEAR);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
-            "workload.step.cv", -0.8 * 2e-4 * 0.05, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
+        "workload.step.cv", -0.8 * 2e-4 * 0.05, NULL));
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     struct fulcrum_sampler *sampler = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_sampler_new(calibration, &sampler, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sampler_new(calibration, &sampler, NULL));
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     gsl_rng_set(rng, 7);
     double sum[4] = {0};
@@ -204,17 +188,16 @@ static void test_draws_have_the_moments_asked_for(void)
 }
 
 /* Kept draws are taken as they are; a parameter without any has its normal law. */
-static void test_kept_draws_are_taken(void)
+TEST(test_kept_draws_are_taken)
 {
     struct fulcrum_calibration *calibration = new_calibration();
     add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
     add(calibration, "workload.step.cv", 0.5, 0.1, FULCRUM_SCALE_LOG);
     const double kept[] = {1e-3, NAN, 4e-3, NAN};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_draws(calibration, kept, 2, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_draws(calibration, kept, 2, NULL));
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     struct fulcrum_sampler *sampler = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_sampler_new(calibration, &sampler, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sampler_new(calibration, &sampler, NULL));
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     int seen[2] = {0, 0};
     double least = 1.0;
@@ -235,32 +218,16 @@ static void test_kept_draws_are_taken(void)
     fulcrum_calibration_free(calibration);
 }
 
-static void test_draws_are_checked_and_dropped(void)
+TEST(test_draws_are_checked_and_dropped)
 {
     struct fulcrum_calibration *calibration = new_calibration();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
     const double bad[] = {1e-3, -1.0};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_draws(calibration, bad, 2, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "draws[1][0] = -1: outside"));
+    ASSERT_OK(fulcrum_calibration_set_draws(calibration, bad, 2, NULL));
+    ASSERT_FAILS(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE,
+        "draws[1][0] = -1: outside");
     add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
     CU_ASSERT_EQUAL(calibration->draw_count, 0);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     fulcrum_calibration_free(calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_parameters_keep_their_place_and_variance),
-        SUITE_CASE(test_series_tables_and_notes_are_copied),
-        SUITE_CASE(test_check_names_each_fault),
-        SUITE_CASE(test_check_refuses_impossible_tables_and_covariances),
-        SUITE_CASE(test_draws_have_the_moments_asked_for),
-        SUITE_CASE(test_kept_draws_are_taken),
-        SUITE_CASE(test_draws_are_checked_and_dropped),
-    };
-    return suite_run("calibration", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/suite.h"
 
 static const double counts[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
-enum { COUNTS = sizeof counts / sizeof counts[0] };
+enum { COUNTS = LENGTH(counts) };
 
 /* A step of 0.2 s on 64 samples; 100 MB of gradients; eight devices to a machine. */
 static struct fulcrum_cluster network(void)
@@ -30,8 +30,7 @@ static struct fulcrum_cluster network(void)
 static struct fulcrum_layout spread(double devices, double per_node, double parts)
 {
     struct fulcrum_layout layout = {0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_layout_spread(devices, per_node, parts, &layout, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_layout_spread(devices, per_node, parts, &layout, NULL));
     return layout;
 }
 
@@ -42,7 +41,7 @@ static struct fulcrum_cluster_step at(
     return fulcrum_cluster_step_of(cluster, &layout);
 }
 
-static void test_one_device_does_not_communicate(void)
+TEST(test_one_device_does_not_communicate)
 {
     const struct fulcrum_cluster cluster = network();
     struct fulcrum_cluster_step step = at(&cluster, 1, 1);
@@ -55,7 +54,7 @@ static void test_one_device_does_not_communicate(void)
 }
 
 /* Refused with the network that it is for, and no reason to divide by zero before. */
-static void test_a_step_of_no_length_has_finite_rates(void)
+TEST(test_a_step_of_no_length_has_finite_rates)
 {
     struct fulcrum_cluster cluster = network();
     cluster.step_s = 0.0;
@@ -65,7 +64,7 @@ static void test_a_step_of_no_length_has_finite_rates(void)
     CU_ASSERT(isfinite(step.speedup));
 }
 
-static void test_free_links_scale_in_proportion(void)
+TEST(test_free_links_scale_in_proportion)
 {
     struct fulcrum_cluster cluster = network();
     cluster.link = (struct fulcrum_link){
@@ -78,7 +77,7 @@ static void test_free_links_scale_in_proportion(void)
 }
 
 /* Epochs without end of the batch: quality comes with samples. */
-static void test_an_infinite_critical_batch_keeps_the_epochs(void)
+TEST(test_an_infinite_critical_batch_keeps_the_epochs)
 {
     struct fulcrum_cluster cluster = network();
     cluster.critical_batch_size = (double)INFINITY;
@@ -89,7 +88,7 @@ static void test_an_infinite_critical_batch_keeps_the_epochs(void)
     }
 }
 
-static void test_epochs_double_at_the_critical_batch(void)
+TEST(test_epochs_double_at_the_critical_batch)
 {
     suite_assert_close("at B_c", fulcrum_epochs_rel(4096, 0, 4096), 2.0, 1e-15);
     suite_assert_close("far beyond, in proportion",
@@ -100,7 +99,7 @@ static void test_epochs_double_at_the_critical_batch(void)
 }
 
 /* Twice the devices are never half as good nor worse in steps, with any links. */
-static void test_samples_per_second_rise_and_efficiency_falls_with_machines(void)
+TEST(test_samples_per_second_rise_and_efficiency_falls_with_machines)
 {
     const struct fulcrum_cluster cluster = network();
     struct fulcrum_cluster_step before = at(&cluster, 8, 1);
@@ -113,7 +112,7 @@ static void test_samples_per_second_rise_and_efficiency_falls_with_machines(void
     }
 }
 
-static void test_overlap_hides_at_most_what_there_is(void)
+TEST(test_overlap_hides_at_most_what_there_is)
 {
     struct fulcrum_cluster cluster = network();
     double whole = at(&cluster, 64, 1).exposed_s;
@@ -124,7 +123,7 @@ static void test_overlap_hides_at_most_what_there_is(void)
     CU_ASSERT_EQUAL(at(&cluster, 64, 1).exposed_s, 0.0);
 }
 
-static void test_strong_scaling_divides_one_batch(void)
+TEST(test_strong_scaling_divides_one_batch)
 {
     struct fulcrum_cluster cluster = network();
     cluster.scaling = FULCRUM_BATCH_STRONG;
@@ -140,20 +139,20 @@ static void test_strong_scaling_divides_one_batch(void)
     }
 }
 
-static void test_model_parallelism_is_amdahls_law(void)
+TEST(test_model_parallelism_is_amdahls_law)
 {
     CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(0.7, 1), 1.0);
     CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(1, 4), 4.0);
     CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(0, 4), 1.0);
     static const double speedups[] = {1, 1.15, 1.32, 1.9, 2};
-    for (size_t i = 0; i < sizeof speedups / sizeof speedups[0]; i++) {
+    for (size_t i = 0; i < LENGTH(speedups); i++) {
         double frac = fulcrum_model_parallel_frac(speedups[i], 2);
         suite_assert_close(
             "inverse", fulcrum_model_parallel_speedup(frac, 2), speedups[i], 1e-14);
     }
 }
 
-static void test_a_hybrid_of_one_is_data_parallel(void)
+TEST(test_a_hybrid_of_one_is_data_parallel)
 {
     const struct fulcrum_cluster cluster = network();
     for (size_t i = 0; i < COUNTS; i++) {
@@ -183,7 +182,7 @@ static void assert_product(
 }
 
 /* (16c): hybrid wins where SU_M / M x E_N / E_{N/M} x SE_{N/M} / SE_N is above 1. */
-static void test_the_gain_is_the_product_of_three_ratios(void)
+TEST(test_the_gain_is_the_product_of_three_ratios)
 {
     const struct fulcrum_cluster cluster = network();
     for (size_t i = 3; i < COUNTS; i++) {
@@ -194,7 +193,7 @@ static void test_the_gain_is_the_product_of_three_ratios(void)
 }
 
 /* Workers of several devices lose where nothing is lost to batch and links. */
-static void test_hybrid_never_wins_where_data_parallel_is_ideal(void)
+TEST(test_hybrid_never_wins_where_data_parallel_is_ideal)
 {
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
@@ -203,7 +202,7 @@ static void test_hybrid_never_wins_where_data_parallel_is_ideal(void)
 }
 
 /* With free links it wins once epochs grow faster than 2 / SU_2: (16d), solved. */
-static void test_the_crossover_is_where_epochs_outweigh_the_speed(void)
+TEST(test_the_crossover_is_where_epochs_outweigh_the_speed)
 {
     struct fulcrum_cluster cluster = network();
     cluster.gradient_byte = 0;
@@ -241,9 +240,9 @@ static void assert_meets(double gain, double speedup)
 }
 
 /* For every SU_2 above the gain there is a batch that meets it, and none below. */
-static void test_the_published_gains_are_met_by_a_whole_curve(void)
+TEST(test_the_published_gains_are_met_by_a_whole_curve)
 {
-    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+    for (size_t i = 0; i < LENGTH(published); i++) {
         for (int k = 1; k <= 100; k++) {
             assert_meets(published[i], published[i] + (2 - published[i]) * k / 100);
         }
@@ -257,7 +256,7 @@ static void test_the_published_gains_are_met_by_a_whole_curve(void)
  * Workers of several devices send as much out of each machine as as many workers, and
  * have less to do meanwhile: the network alone is no reason for them.
  */
-static void test_the_network_alone_makes_no_gain(void)
+TEST(test_the_network_alone_makes_no_gain)
 {
     struct fulcrum_cluster cluster = network();
     cluster.critical_batch_size = (double)INFINITY;
@@ -271,13 +270,13 @@ static void test_the_network_alone_makes_no_gain(void)
     }
 }
 
-static void test_devices_are_spread_evenly(void)
+TEST(test_devices_are_spread_evenly)
 {
     static const struct {
         double devices, per_node, parts, nodes, each;
     } cases[] = {{1, 8, 1, 1, 1}, {8, 8, 2, 1, 8}, {64, 8, 2, 8, 8}, {12, 8, 1, 2, 6},
         {128, 72, 1, 2, 64}, {1024, 72, 4, 16, 64}, {26, 8, 2, 13, 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_layout layout =
             spread(cases[i].devices, cases[i].per_node, cases[i].parts);
         CU_ASSERT_EQUAL(layout.node_count, cases[i].nodes);
@@ -294,7 +293,7 @@ static void test_devices_are_spread_evenly(void)
 }
 
 /* A network split in two sends half as much twice: no more over a machine's way out. */
-static void test_parts_share_the_machines_network(void)
+TEST(test_parts_share_the_machines_network)
 {
     struct fulcrum_cluster cluster = network();
     cluster.allreduce = FULCRUM_ALLREDUCE_HIERARCHICAL;
@@ -306,7 +305,7 @@ static void test_parts_share_the_machines_network(void)
 
 /* Processes on one device are workers like others: their batches add up, their sum
  * costs no link. */
-static void test_parts_of_a_device_are_workers(void)
+TEST(test_parts_of_a_device_are_workers)
 {
     struct fulcrum_cluster cluster = network();
     const struct fulcrum_layout parts = {1, 1, 1, 4};
@@ -327,7 +326,7 @@ static void test_parts_of_a_device_are_workers(void)
 }
 
 /* A training step of several updates sends the gradients of each. */
-static void test_every_update_sums_its_gradients(void)
+TEST(test_every_update_sums_its_gradients)
 {
     struct fulcrum_cluster cluster = network();
     double once = at(&cluster, 64, 1).allreduce_s;
@@ -336,7 +335,7 @@ static void test_every_update_sums_its_gradients(void)
     CU_ASSERT_EQUAL(at(&cluster, 1, 1).allreduce_s, 0.0);
 }
 
-static void test_a_design_says_what_trains_where(void)
+TEST(test_a_design_says_what_trains_where)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -361,31 +360,4 @@ static void test_a_design_says_what_trains_where(void)
     CU_ASSERT_EQUAL(fulcrum_layout_of(&design).model_parallel_count, 1.0);
     CU_ASSERT_STRING_EQUAL(fulcrum_batch_scaling_name(FULCRUM_BATCH_WEAK), "weak");
     CU_ASSERT_PTR_NULL(fulcrum_batch_scaling_name(2));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_device_does_not_communicate),
-        SUITE_CASE(test_a_step_of_no_length_has_finite_rates),
-        SUITE_CASE(test_free_links_scale_in_proportion),
-        SUITE_CASE(test_an_infinite_critical_batch_keeps_the_epochs),
-        SUITE_CASE(test_epochs_double_at_the_critical_batch),
-        SUITE_CASE(test_samples_per_second_rise_and_efficiency_falls_with_machines),
-        SUITE_CASE(test_overlap_hides_at_most_what_there_is),
-        SUITE_CASE(test_strong_scaling_divides_one_batch),
-        SUITE_CASE(test_model_parallelism_is_amdahls_law),
-        SUITE_CASE(test_a_hybrid_of_one_is_data_parallel),
-        SUITE_CASE(test_the_gain_is_the_product_of_three_ratios),
-        SUITE_CASE(test_hybrid_never_wins_where_data_parallel_is_ideal),
-        SUITE_CASE(test_the_crossover_is_where_epochs_outweigh_the_speed),
-        SUITE_CASE(test_the_published_gains_are_met_by_a_whole_curve),
-        SUITE_CASE(test_the_network_alone_makes_no_gain),
-        SUITE_CASE(test_devices_are_spread_evenly),
-        SUITE_CASE(test_parts_share_the_machines_network),
-        SUITE_CASE(test_parts_of_a_device_are_workers),
-        SUITE_CASE(test_every_update_sums_its_gradients),
-        SUITE_CASE(test_a_design_says_what_trains_where),
-    };
-    return suite_run("cluster", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -8,7 +8,7 @@
 #include "model/nearest.h"
 #include "tests/support/suite.h"
 
-static void test_every_field_is_found_by_its_path_and_starts_at_its_fallback(void)
+TEST(test_every_field_is_found_by_its_path_and_starts_at_its_fallback)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
@@ -35,7 +35,7 @@ static void assert_refused(
         fulcrum_field_set_number(field, design, value, NULL), FULCRUM_ERR_RANGE);
 }
 
-static void test_limits_of_every_number_hold(void)
+TEST(test_limits_of_every_number_hold)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
@@ -50,9 +50,7 @@ static void test_limits_of_every_number_hold(void)
         assert_refused(&fields[i], &design, nextafter(fields[i].most, INFINITY));
         assert_refused(&fields[i], &design, (double)NAN);
         assert_refused(&fields[i], &design, (double)INFINITY);
-        CU_ASSERT_EQUAL(
-            fulcrum_field_set_number(&fields[i], &design, fields[i].least, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_field_set_number(&fields[i], &design, fields[i].least, NULL));
         CU_ASSERT_EQUAL(fulcrum_field_number(&fields[i], &design), fields[i].least);
     }
 }
@@ -64,7 +62,7 @@ struct text_case {
     const char *detail; /* what the message must hold */
 };
 
-static void test_texts_are_read_as_the_field_wants(void)
+TEST(test_texts_are_read_as_the_field_wants)
 {
     static const struct text_case cases[] = {
         {"machine.cpu.thread_count", "80", FULCRUM_OK, NULL},
@@ -82,7 +80,7 @@ static void test_texts_are_read_as_the_field_wants(void)
     };
     static struct fulcrum_design design;
     fulcrum_design_init(&design);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         const struct fulcrum_field *field = fulcrum_field_find(cases[i].path);
         CU_ASSERT_EQUAL(fulcrum_field_set_text(field, &design, cases[i].text, &err),
@@ -107,7 +105,7 @@ static void test_texts_are_read_as_the_field_wants(void)
         FULCRUM_ERR_RANGE);
 }
 
-static void test_nearest_field_of_a_mistyped_path(void)
+TEST(test_nearest_field_of_a_mistyped_path)
 {
     CU_ASSERT_STRING_EQUAL(
         fulcrum_field_nearest("machine.cpu.thread_cuont"), "machine.cpu.thread_count");
@@ -116,7 +114,7 @@ static void test_nearest_field_of_a_mistyped_path(void)
     CU_ASSERT_PTR_NULL(fulcrum_field_find("machine.cpu"));
 }
 
-static void test_edit_distance_by_hand(void)
+TEST(test_edit_distance_by_hand)
 {
     CU_ASSERT_EQUAL(fulcrum_edit_distance("", ""), 0);
     CU_ASSERT_EQUAL(fulcrum_edit_distance("", "abc"), 3);
@@ -124,7 +122,7 @@ static void test_edit_distance_by_hand(void)
     CU_ASSERT_EQUAL(fulcrum_edit_distance("dgx-1", "dgx1"), 1);
 }
 
-static void test_names_are_joined_as_far_as_there_is_room(void)
+TEST(test_names_are_joined_as_far_as_there_is_room)
 {
     static const char *const items[] = {"table", "csv", "json"};
     static const struct {
@@ -141,7 +139,7 @@ static void test_names_are_joined_as_far_as_there_is_room(void)
         {3, 5, "..."},
         {1, 5, "..."},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char out[32];
         const struct fulcrum_names names = {items, cases[i].count, sizeof items[0]};
         memset(out, '#', sizeof out);
@@ -151,7 +149,7 @@ static void test_names_are_joined_as_far_as_there_is_room(void)
     }
 }
 
-static void test_a_hint_is_the_nearest_name_or_all(void)
+TEST(test_a_hint_is_the_nearest_name_or_all)
 {
     /* Every other one of a table. */
     static const char *const items[] = {"runtime_s", "s", "gpu_w", "W"};
@@ -178,10 +176,9 @@ static void fill_good(struct fulcrum_design *design)
         {"workload.network.per_batch_s", 1e-3}, {"workload.network.per_item_s", 1e-5},
         {"run.actor_count", 16}};
     fulcrum_design_init(design);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        CU_ASSERT_EQUAL(fulcrum_field_set_number(fulcrum_field_find(values[i].path),
-                            design, values[i].value, NULL),
-            FULCRUM_OK);
+    for (size_t i = 0; i < LENGTH(values); i++) {
+        ASSERT_OK(fulcrum_field_set_number(
+            fulcrum_field_find(values[i].path), design, values[i].value, NULL));
     }
 }
 
@@ -191,7 +188,7 @@ struct check_case {
     enum fulcrum_status status;
 };
 
-static void test_check_finds_what_is_missing_or_inconsistent(void)
+TEST(test_check_finds_what_is_missing_or_inconsistent)
 {
     static const struct check_case cases[] = {
         {"run.gpu_count", 8, FULCRUM_OK},
@@ -202,7 +199,7 @@ static void test_check_finds_what_is_missing_or_inconsistent(void)
         {"workload.training.env_steps_per_train_step", 3360, FULCRUM_ERR_MISSING},
         {"workload.step.mean_s", NAN, FULCRUM_ERR_MISSING},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         static struct fulcrum_design design;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         fill_good(&design);
@@ -212,30 +209,14 @@ static void test_check_finds_what_is_missing_or_inconsistent(void)
     }
 }
 
-static void test_a_cpu_learner_needs_a_core_beside_the_actors(void)
+TEST(test_a_cpu_learner_needs_a_core_beside_the_actors)
 {
     static struct fulcrum_design design;
     fill_good(&design);
     design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
     design.machine.gpu.count = (double)NAN;
     design.machine.gpu.sm_count = (double)NAN;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_check(&design, NULL));
     design.machine.learner_core_count = 20.0;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, NULL), FULCRUM_ERR_INFEASIBLE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_field_is_found_by_its_path_and_starts_at_its_fallback),
-        SUITE_CASE(test_limits_of_every_number_hold),
-        SUITE_CASE(test_texts_are_read_as_the_field_wants),
-        SUITE_CASE(test_nearest_field_of_a_mistyped_path),
-        SUITE_CASE(test_edit_distance_by_hand),
-        SUITE_CASE(test_names_are_joined_as_far_as_there_is_room),
-        SUITE_CASE(test_a_hint_is_the_nearest_name_or_all),
-        SUITE_CASE(test_check_finds_what_is_missing_or_inconsistent),
-        SUITE_CASE(test_a_cpu_learner_needs_a_core_beside_the_actors),
-    };
-    return suite_run("field", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

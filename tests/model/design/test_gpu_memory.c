@@ -25,7 +25,7 @@ static void r2d2(struct fulcrum_design *out)
     out->machine.gpu.memory_byte = 16e9;
 }
 
-static void test_each_part_is_counted(void)
+TEST(test_each_part_is_counted)
 {
     static struct fulcrum_design design;
     r2d2(&design);
@@ -43,7 +43,7 @@ static void test_each_part_is_counted(void)
 }
 
 /* Nothing but what inference needs: weights and observations. */
-static void test_inference_alone_keeps_no_gradients(void)
+TEST(test_inference_alone_keeps_no_gradients)
 {
     static struct fulcrum_design design;
     r2d2(&design);
@@ -55,7 +55,7 @@ static void test_inference_alone_keeps_no_gradients(void)
     CU_ASSERT_EQUAL(memory.replay_byte, 0.0);
 }
 
-static void test_what_is_not_known_counts_as_nothing(void)
+TEST(test_what_is_not_known_counts_as_nothing)
 {
     static struct fulcrum_design design;
     r2d2(&design);
@@ -67,12 +67,12 @@ static void test_what_is_not_known_counts_as_nothing(void)
     design.workload.network.parameter_count = (double)NAN;
     memory = fulcrum_gpu_memory_of(&design, 128);
     CU_ASSERT_EQUAL(fulcrum_gpu_memory_sum(&memory), 0.0);
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
 /* What GPUs divide, none of them holds: state and samples of a split network, samples
  * of a split batch. Weights are whole where one infers. */
-static void test_what_gpus_divide_is_counted_once(void)
+TEST(test_what_gpus_divide_is_counted_once)
 {
     static struct fulcrum_design design;
     r2d2(&design);
@@ -99,7 +99,7 @@ static void test_what_gpus_divide_is_counted_once(void)
     suite_assert_close("weights", memory.state_byte, 4 * parameters, 1e-14);
 }
 
-static void test_a_memory_that_is_too_small_is_named(void)
+TEST(test_a_memory_that_is_too_small_is_named)
 {
     static struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -107,48 +107,35 @@ static void test_a_memory_that_is_too_small_is_named(void)
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
     double needed = fulcrum_gpu_memory_sum(&memory);
     design.machine.gpu.memory_byte = needed;
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
     design.machine.gpu.memory_byte = needed * (1 - 1e-9);
     CU_ASSERT_EQUAL(
         fulcrum_gpu_memory_check(&design, 128, &err), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT(strstr(err.detail, "machine.gpu.memory_byte = ") != NULL);
     CU_ASSERT(strstr(err.detail, "replay") != NULL);
     design.machine.gpu.memory_byte = (double)NAN;
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
     design.machine.gpu.memory_byte = 1e6;
     design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
-    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_gpu_memory_check(&design, 128, NULL));
 }
 
 /* A design that does not fit has no network; fixed batches count, greedy limits do not:
  * those may never be reached. */
-static void test_designs_that_do_not_fit_are_refused(void)
+TEST(test_designs_that_do_not_fit_are_refused)
 {
     static struct fulcrum_design design;
     static struct fulcrum_replicas replicas;
     r2d2(&design);
-    CU_ASSERT_EQUAL(fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     design.workload.training.replay_byte = 16e9;
     CU_ASSERT_EQUAL(
         fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
     design.workload.training.replay_byte = 0;
     design.run.actor_count = 1e6;
     design.workload.batching.size = 5e5;
-    CU_ASSERT_EQUAL(fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     CU_ASSERT_EQUAL(
         fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_each_part_is_counted),
-        SUITE_CASE(test_inference_alone_keeps_no_gradients),
-        SUITE_CASE(test_what_is_not_known_counts_as_nothing),
-        SUITE_CASE(test_what_gpus_divide_is_counted_once),
-        SUITE_CASE(test_a_memory_that_is_too_small_is_named),
-        SUITE_CASE(test_designs_that_do_not_fit_are_refused),
-    };
-    return suite_run("gpu_memory", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

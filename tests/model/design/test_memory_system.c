@@ -23,7 +23,7 @@ static struct fulcrum_memory_change copa(double gain_frac, double compulsory_fra
     return (struct fulcrum_memory_change){gain_frac, 16.0, 1.6, compulsory_frac};
 }
 
-static void test_an_equal_memory_system_changes_nothing(void)
+TEST(test_an_equal_memory_system_changes_nothing)
 {
     static const double exponents[] = {0.0, 0.3, 0.5, 2.0};
     static const double compulsory[] = {0.0, 0.4, 1.0};
@@ -38,7 +38,7 @@ static void test_an_equal_memory_system_changes_nothing(void)
         "time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
 }
 
-static void test_traffic_has_its_limits(void)
+TEST(test_traffic_has_its_limits)
 {
     struct fulcrum_cache_law flat = law_of(0.0, 0.0, (double)NAN);
     struct fulcrum_cache_law floored = law_of(exponent, 0.3, (double)NAN);
@@ -58,7 +58,7 @@ static void test_traffic_has_its_limits(void)
 
 /* A reference that holds everything has compulsory traffic only; smaller caches more,
  * from the working set on. */
-static void test_a_reference_may_hold_the_working_set(void)
+TEST(test_a_reference_may_hold_the_working_set)
 {
     struct fulcrum_cache_law law = law_of(exponent, 0.3, 10e6);
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 20e6, 40e6), 1.0);
@@ -71,7 +71,7 @@ static void test_a_reference_may_hold_the_working_set(void)
 }
 
 /* By way of a third cache the traffic is the same, with the share restated there. */
-static void test_traffic_composes(void)
+TEST(test_traffic_composes)
 {
     struct fulcrum_cache_law law = law_of(0.7, 0.25, (double)NAN);
     double there = fulcrum_dram_traffic_rel(&law, 6e6, 40e6);
@@ -82,7 +82,7 @@ static void test_traffic_composes(void)
         fulcrum_dram_traffic_rel(&law, 6e6, 126e6), 1e-14);
 }
 
-static void test_traffic_never_rises_with_the_cache(void)
+TEST(test_traffic_never_rises_with_the_cache)
 {
     struct fulcrum_cache_law law = law_of(0.4, 0.1, 60e6);
     double before = fulcrum_dram_traffic_rel(&law, 6e6, 1e3);
@@ -94,7 +94,7 @@ static void test_traffic_never_rises_with_the_cache(void)
 }
 
 /* (18) beside (24): the same change as fields of a GPU. */
-static void test_one_law_for_whole_gpus(void)
+TEST(test_one_law_for_whole_gpus)
 {
     static struct fulcrum_design design;
     fulcrum_design_init(&design);
@@ -123,10 +123,10 @@ static void test_one_law_for_whole_gpus(void)
 }
 
 /* 31 %: .28 goes with a = .50; .63 with a useless cache; never less than .237. */
-static void test_the_family_of_a_gain(void)
+TEST(test_the_family_of_a_gain)
 {
     struct fulcrum_memory_change training = copa(0.31, 0.0);
-    CU_ASSERT_EQUAL(fulcrum_memory_change_check(&training, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_memory_change_check(&training, NULL));
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_memory_dram_frac(&training, 0.5), 0.28, 0.002);
     suite_assert_close(
         "least", fulcrum_memory_dram_frac(&training, 50.0), 0.31 / 1.31, 1e-12);
@@ -151,7 +151,7 @@ static void assert_members(const struct fulcrum_memory_change *change)
     CU_ASSERT(met > 0);
 }
 
-static void test_every_member_of_the_family_meets_the_gain(void)
+TEST(test_every_member_of_the_family_meets_the_gain)
 {
     static const double gains[] = {0.05, 0.31, 0.35, 1.0};
     static const double compulsory[] = {0.0, 0.2, 0.6};
@@ -166,7 +166,7 @@ struct refused {
     enum fulcrum_status status;
 };
 
-static void test_changes_that_nothing_meets(void)
+TEST(test_changes_that_nothing_meets)
 {
     const struct refused cases[] = {
         {{0.0, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
@@ -180,7 +180,7 @@ static void test_changes_that_nothing_meets(void)
         {{1.0, 16, 1.6, 1.0}, FULCRUM_ERR_INFEASIBLE},
         {{0.31, 16, 0.5, 0.6}, FULCRUM_ERR_INFEASIBLE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(
             fulcrum_memory_change_check(&cases[i].change, &err), cases[i].status);
@@ -188,23 +188,6 @@ static void test_changes_that_nothing_meets(void)
     }
     /* Half of the bandwidth: a cache that saves enough makes up for it. */
     const struct fulcrum_memory_change slower = {0.1, 16, 0.5, 0};
-    CU_ASSERT_EQUAL(fulcrum_memory_change_check(&slower, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_memory_change_check(&slower, NULL));
     CU_ASSERT(isnan(fulcrum_memory_dram_frac(&slower, 0.0)));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_an_equal_memory_system_changes_nothing),
-        SUITE_CASE(test_traffic_has_its_limits),
-        SUITE_CASE(test_a_reference_may_hold_the_working_set),
-        SUITE_CASE(test_traffic_composes),
-        SUITE_CASE(test_traffic_never_rises_with_the_cache),
-        SUITE_CASE(test_one_law_for_whole_gpus),
-        SUITE_CASE(test_the_family_of_a_gain),
-        SUITE_CASE(test_every_member_of_the_family_meets_the_gain),
-        SUITE_CASE(test_changes_that_nothing_meets),
-    };
-    return suite_run(
-        "memory_system", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -29,7 +29,7 @@ static struct fulcrum_gpu gpu(double sm_count, double clock_hz, double byte_per_
         .llc_byte = 6e6};
 }
 
-static void test_the_same_gpu_changes_nothing(void)
+TEST(test_the_same_gpu_changes_nothing)
 {
     struct fulcrum_workload before = v100_workload();
     struct fulcrum_workload after = before;
@@ -47,7 +47,7 @@ static void test_the_same_gpu_changes_nothing(void)
 
 /* (6) on a V100: phi(40) = 1.57, phi(2) = 23.23 from the shares of the paper's
  * Figure 2. */
-static void test_fewer_sms_follow_equation_6(void)
+TEST(test_fewer_sms_follow_equation_6)
 {
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_gpu_scale half = fulcrum_sm_scale(&workload.network, 80, 40);
@@ -62,7 +62,7 @@ static void test_fewer_sms_follow_equation_6(void)
     suite_assert_close("t_T", workload.training.train_step_s, 0.2 * 1.57, 1e-12);
 }
 
-static void test_each_resource_shortens_its_own_share(void)
+TEST(test_each_resource_shortens_its_own_share)
 {
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_gpu v100 = gpu(80, 1.53e9, 900e9);
@@ -81,7 +81,7 @@ static void test_each_resource_shortens_its_own_share(void)
         "4 x the cache, a = 1/2", fulcrum_gpu_scale_sum(&scale), 0.94, 1e-12);
 }
 
-static void test_an_unknown_property_counts_as_equal(void)
+TEST(test_an_unknown_property_counts_as_equal)
 {
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_gpu v100 = gpu(80, 1.53e9, 900e9);
@@ -97,7 +97,7 @@ static void test_an_unknown_property_counts_as_equal(void)
 }
 
 /* To another GPU and then to half of its SMs is the same as there at once. */
-static void test_scaling_twice_composes(void)
+TEST(test_scaling_twice_composes)
 {
     struct fulcrum_workload twice = v100_workload();
     struct fulcrum_workload once = v100_workload();
@@ -120,7 +120,7 @@ static void test_scaling_twice_composes(void)
 }
 
 /* A longer canary is a slower core, on top of what another processor would make. */
-static void test_cpu_times_follow_the_canary(void)
+TEST(test_cpu_times_follow_the_canary)
 {
     struct fulcrum_cpu then = {.single_thread_speed_rel = 1.0, .canary_s = 2e-4};
     struct fulcrum_cpu now = {.single_thread_speed_rel = 1.0, .canary_s = 2.5e-4};
@@ -134,7 +134,7 @@ static void test_cpu_times_follow_the_canary(void)
     suite_assert_close("both", fulcrum_cpu_speedup(&then, &now), 1.2, 1e-15);
 }
 
-static void test_cpu_times_follow_the_speed_of_a_thread(void)
+TEST(test_cpu_times_follow_the_speed_of_a_thread)
 {
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_cpu slow = {.single_thread_speed_rel = 1.0};
@@ -145,18 +145,4 @@ static void test_cpu_times_follow_the_speed_of_a_thread(void)
     suite_assert_close("h1", workload.host.per_item_s, 2e-5 * 1.2 / 1.6, 1e-14);
     suite_assert_close("d", workload.host.delay_s, 4e-4 * 1.2 / 1.6, 1e-14);
     suite_assert_close("g0", workload.network.per_batch_s, 1.2e-3, 0.0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_the_same_gpu_changes_nothing),
-        SUITE_CASE(test_fewer_sms_follow_equation_6),
-        SUITE_CASE(test_each_resource_shortens_its_own_share),
-        SUITE_CASE(test_an_unknown_property_counts_as_equal),
-        SUITE_CASE(test_scaling_twice_composes),
-        SUITE_CASE(test_cpu_times_follow_the_canary),
-        SUITE_CASE(test_cpu_times_follow_the_speed_of_a_thread),
-    };
-    return suite_run("scale", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

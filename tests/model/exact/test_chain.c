@@ -9,14 +9,12 @@
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 static struct fulcrum_solution solved(const struct fulcrum_network *network)
 {
     struct fulcrum_solution out = {.steps_per_s = 0.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_chain_solve(network, &out, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, &err));
+    ASSERT_OK(fulcrum_chain_solve(network, &out, &err));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_CHAIN);
     return out;
 }
@@ -73,7 +71,7 @@ static struct fulcrum_network saturating(struct fulcrum_network network)
     return network;
 }
 
-static void test_one_actor_goes_round(void)
+TEST(test_one_actor_goes_round)
 {
     struct fulcrum_network network = with_threads(plain(1, 4, 0.4, 0.1), 1.5);
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
@@ -92,7 +90,7 @@ static void test_one_actor_goes_round(void)
     suite_assert_close("gpu_s", out.residence.gpu_s, 0.5, 1e-14);
 }
 
-static void test_two_actors_by_hand(void)
+TEST(test_two_actors_by_hand)
 {
     /* A batch of one always starts with the other at the CPU. If it is still there at
        the end (stays), both step until one is done. Also the machine repair problem
@@ -113,7 +111,7 @@ static void test_two_actors_by_hand(void)
     }
 }
 
-static void test_three_actors_by_hand(void)
+TEST(test_three_actors_by_hand)
 {
     /* One or two wait when a batch starts; two only if both others finished during a
        batch of one, and a batch of two is always followed by one of one. */
@@ -130,7 +128,7 @@ static void test_three_actors_by_hand(void)
     suite_assert_close("gpu", out.gpu_busy_frac, (0.7 + none * 0.9) / cycle_s, 1e-13);
 }
 
-static void test_full_barrier_takes_turns(void)
+TEST(test_full_barrier_takes_turns)
 {
     struct fulcrum_network network = tabulated(fixed(plain(6, 4, 0.5, 0.2), 6));
     double steps_s = 0.0;
@@ -173,7 +171,7 @@ static void assert_repair(size_t machines, double repair_s)
     suite_assert_close("fixed", solved(&network).steps_per_s, expected, 1e-12);
 }
 
-static void test_batches_of_one_are_machine_repair(void)
+TEST(test_batches_of_one_are_machine_repair)
 {
     static const size_t machines[] = {2, 5, 20, 60};
     static const double repairs_s[] = {0.01, 0.05, 0.2, 1.0};
@@ -242,7 +240,7 @@ static double independent_rate(size_t actors, size_t limit, double g0, double g1
     return (double)(chain.items / chain.time_s);
 }
 
-static void test_independent_actors_in_long_double(void)
+TEST(test_independent_actors_in_long_double)
 {
     static const struct {
         size_t actors;
@@ -262,7 +260,7 @@ static void test_independent_actors_in_long_double(void)
     }
 }
 
-static void test_limits_of_quick_and_slow_batches(void)
+TEST(test_limits_of_quick_and_slow_batches)
 {
     struct fulcrum_network network = plain(50, 8, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
@@ -333,7 +331,7 @@ static void assert_near(const char *what, double exact, double simulated, double
     CU_ASSERT(fabs(exact - simulated) <= most);
 }
 
-static void test_simulation_agrees(void)
+TEST(test_simulation_agrees)
 {
     struct fulcrum_network networks[20];
     size_t count = kinds(networks);
@@ -343,8 +341,7 @@ static void test_simulation_agrees(void)
             .seed = 17 + i, .half_width_rel = 0.002};
         struct fulcrum_solution run = {.steps_per_s = 0.0};
         struct fulcrum_solution out = solved(&networks[i]);
-        CU_ASSERT_EQUAL(
-            fulcrum_simulate(&networks[i], &options, &run, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_simulate(&networks[i], &options, &run, NULL));
         inside += out.steps_per_s >= run.steps_per_s_lo &&
                   out.steps_per_s <= run.steps_per_s_hi;
         /* Two of its half-widths are four standard deviations. Where the throughput is
@@ -368,7 +365,7 @@ static void test_simulation_agrees(void)
 }
 
 /* What holds for every network, from sums that are formed apart from each other. */
-static void test_laws_of_utilisation_and_residence(void)
+TEST(test_laws_of_utilisation_and_residence)
 {
     struct fulcrum_network networks[20];
     size_t count = kinds(networks);
@@ -393,7 +390,7 @@ static void test_laws_of_utilisation_and_residence(void)
 }
 
 /* Half of a thread more lies between the two whole numbers. */
-static void test_threads_may_be_fractional(void)
+TEST(test_threads_may_be_fractional)
 {
     double rate[3];
     for (size_t i = 0; i < 3; i++) {
@@ -405,7 +402,7 @@ static void test_threads_may_be_fractional(void)
     suite_assert_close("between", rate[1], 0.5 * (rate[0] + rate[2]), 1e-3);
 }
 
-static void test_refusals_say_why(void)
+TEST(test_refusals_say_why)
 {
     struct fulcrum_network lognormal = plain(8, 4, 0.5, 0.1);
     lognormal.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_LOGNORMAL};
@@ -440,7 +437,7 @@ static void test_refusals_say_why(void)
 }
 
 /* Without a second stage there is nothing to overlap. */
-static void test_depth_matters_only_with_host_and_gpu(void)
+TEST(test_depth_matters_only_with_host_and_gpu)
 {
     struct fulcrum_network network = plain(20, 8, 0.3, 0.01);
     double rate = solved(&network).steps_per_s;
@@ -452,25 +449,6 @@ static void test_depth_matters_only_with_host_and_gpu(void)
     suite_assert_close("no gpu", out.steps_per_s, rate, 1e-15);
     struct fulcrum_solver_options options = {.seed = 3, .half_width_rel = 0.005};
     struct fulcrum_solution run = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &run, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(&network, &options, &run, NULL));
     assert_near("X", rate, run.steps_per_s, 0.01 * rate);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_goes_round),
-        SUITE_CASE(test_two_actors_by_hand),
-        SUITE_CASE(test_three_actors_by_hand),
-        SUITE_CASE(test_full_barrier_takes_turns),
-        SUITE_CASE(test_batches_of_one_are_machine_repair),
-        SUITE_CASE(test_independent_actors_in_long_double),
-        SUITE_CASE(test_limits_of_quick_and_slow_batches),
-        SUITE_CASE(test_simulation_agrees),
-        SUITE_CASE(test_laws_of_utilisation_and_residence),
-        SUITE_CASE(test_threads_may_be_fractional),
-        SUITE_CASE(test_refusals_say_why),
-        SUITE_CASE(test_depth_matters_only_with_host_and_gpu),
-    };
-    return suite_run("chain", cases, LENGTH(cases), argc, argv);
 }

@@ -11,8 +11,6 @@
 
 enum { MOST_STATIONS = 4, MOST_CUSTOMERS = 4096, MOST_RATES = 256 };
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 struct answer {
     enum fulcrum_status status;
     double cycles_per_s;
@@ -61,13 +59,13 @@ static struct answer solved(const struct fulcrum_product_form_network *network)
 {
     struct answer answer = {.status = FULCRUM_OK};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_product_form_check(network, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_product_form_check(network, &err));
     answer.status =
         fulcrum_product_form_solve(network, &answer.cycles_per_s, answer.loads, &err);
     if (answer.status != FULCRUM_OK) {
         (void)printf("\n    %s: %s\n", network->name, err.detail);
     }
-    CU_ASSERT_EQUAL_FATAL(answer.status, FULCRUM_OK);
+    ASSERT_OK(answer.status);
     return answer;
 }
 
@@ -137,7 +135,7 @@ static void assert_case(struct json_object *from)
     }
 }
 
-static void test_published_networks_to_ten_digits(void)
+TEST(test_published_networks_to_ten_digits)
 {
     struct json_object *file = json_object_from_file("tests/data/product_form.json");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
@@ -150,7 +148,7 @@ static void test_published_networks_to_ten_digits(void)
     (void)json_object_put(file);
 }
 
-static void test_closed_forms(void)
+TEST(test_closed_forms)
 {
     static const double linear[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0};
     const struct fulcrum_product_form_station equal[] = {
@@ -253,7 +251,7 @@ static void assert_station(const struct fulcrum_product_form_station stations[4]
     suite_assert_close("residence", load->residence_s * cycles_per_s, mean, 1e-13);
 }
 
-static void test_small_networks_by_adding_up_all_states(void)
+TEST(test_small_networks_by_adding_up_all_states)
 {
     static const double dip[] = {1.0, 2.0, 0.3, 0.3, 4.0};
     static const double up[] = {0.1, 0.1, 50.0};
@@ -272,9 +270,7 @@ static void test_small_networks_by_adding_up_all_states(void)
         for (size_t i = 0; i < 4; i++) {
             loads[i].chance = chance[i];
         }
-        CU_ASSERT_EQUAL(
-            fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL));
         for (size_t i = 0; i < 4; i++) {
             assert_station(sets[set], i, cycles_per_s, &loads[i]);
         }
@@ -282,7 +278,7 @@ static void test_small_networks_by_adding_up_all_states(void)
 }
 
 /* As many as there may be, all alike: every placement is as likely as any other. */
-static void test_a_thousand_stations(void)
+TEST(test_a_thousand_stations)
 {
     static struct fulcrum_product_form_station stations[1001];
     static struct fulcrum_product_form_load loads[1000];
@@ -291,9 +287,8 @@ static void test_a_thousand_stations(void)
     }
     struct fulcrum_product_form_network network = network_of(40, 0.0, stations, 1000);
     double cycles_per_s = 0.0;
-    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_product_form_check(&network, NULL));
+    ASSERT_OK(fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL));
     suite_assert_close("X", cycles_per_s, 40.0 / (1039.0 * 0.25), 1e-13);
     suite_assert_close("last", loads[999].mean_customers, 0.04, 1e-13);
     network.station_count++;
@@ -335,7 +330,7 @@ static long double mean_at_servers(
     return expl(moment - sum);
 }
 
-static void test_thousands_of_customers_against_long_double(void)
+TEST(test_thousands_of_customers_against_long_double)
 {
     /* Which of the three holds the customers differs. */
     static const double cases[][4] = {{1, 1.0, 0.999, 1.0}, {40, 40.0, 0.99, 20.0},
@@ -386,7 +381,7 @@ static double classical_throughput(
     return per_s;
 }
 
-static void test_classical_recursion_breaks_where_ours_holds(void)
+TEST(test_classical_recursion_breaks_where_ours_holds)
 {
     const struct fulcrum_product_form_station stations[] = {
         multi(16.0, 16.0), queue(0.9)};
@@ -405,7 +400,7 @@ static void test_classical_recursion_breaks_where_ours_holds(void)
         FULCRUM_ERR_NUMERIC);
 }
 
-static void test_audit_refuses_what_cannot_be(void)
+TEST(test_audit_refuses_what_cannot_be)
 {
     const struct fulcrum_product_form_station stations[] = {
         multi(2.0, 2.0), queue(0.4)};
@@ -422,18 +417,16 @@ static void test_audit_refuses_what_cannot_be(void)
         {1.0, 1.0, 1.1, "cannot be"}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct answer bad = good;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         bad.cycles_per_s *= cases[i].throughput_factor;
         bad.loads[1].mean_customers *= cases[i].customers_factor;
         bad.loads[1].busy_frac = cases[i].busy_frac;
-        CU_ASSERT_EQUAL(
+        ASSERT_FAILS(
             fulcrum_product_form_audit(&network, bad.cycles_per_s, bad.loads, &err),
-            FULCRUM_ERR_NUMERIC);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].named));
+            FULCRUM_ERR_NUMERIC, cases[i].named);
     }
 }
 
-static void test_check_names_every_fault(void)
+TEST(test_check_names_every_fault)
 {
     static const double zero_rate[] = {1.0, 0.0};
     struct fulcrum_product_form_station unknown = queue(1.0);
@@ -459,33 +452,16 @@ static void test_check_names_every_fault(void)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_product_form_network network =
             network_of(cases[i].customers, cases[i].think_s, &cases[i].station, 1);
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, &err), FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].named));
+        ASSERT_FAILS(fulcrum_product_form_check(&network, &err), FULCRUM_ERR_RANGE,
+            cases[i].named);
     }
     const struct fulcrum_product_form_station nothing = queue(0.0);
     struct fulcrum_product_form_network network = network_of(2, 0.0, &nothing, 1);
     CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_ERR_INFEASIBLE);
 }
 
-static void test_names_end_where_the_types_end(void)
+TEST(test_names_end_where_the_types_end)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_product_form_type_name(FULCRUM_STATION_LD), "ld");
     CU_ASSERT_PTR_NULL(fulcrum_product_form_type_name(FULCRUM_STATION_LD + 1));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_published_networks_to_ten_digits),
-        SUITE_CASE(test_closed_forms),
-        SUITE_CASE(test_small_networks_by_adding_up_all_states),
-        SUITE_CASE(test_a_thousand_stations),
-        SUITE_CASE(test_thousands_of_customers_against_long_double),
-        SUITE_CASE(test_classical_recursion_breaks_where_ours_holds),
-        SUITE_CASE(test_audit_refuses_what_cannot_be),
-        SUITE_CASE(test_check_names_every_fault),
-        SUITE_CASE(test_names_end_where_the_types_end),
-    };
-    return suite_run("product_form", cases, LENGTH(cases), argc, argv);
 }

@@ -8,8 +8,6 @@
 
 enum { MOST = 200 };
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 /* n independent lives: the rest is binomial. lgamma is good to some 1e-14 of it. */
 static double binomial(size_t n, size_t left, double time_s)
 {
@@ -50,7 +48,7 @@ static void assert_distribution(struct fulcrum_pure_death *death, size_t start,
     suite_assert_close("none", 1.0 + left[0], 2.0 - some, 1e-12);
 }
 
-static void test_independent_lives_are_binomial(void)
+TEST(test_independent_lives_are_binomial)
 {
     static const struct {
         size_t start;
@@ -67,7 +65,7 @@ static void test_independent_lives_are_binomial(void)
     }
 }
 
-static void test_one_at_a_time_is_poisson(void)
+TEST(test_one_at_a_time_is_poisson)
 {
     static const double times_s[] = {0.01, 1.0, 40.0, 150.0, 700.0};
     double rate_per_s[MOST + 1];
@@ -81,7 +79,7 @@ static void test_one_at_a_time_is_poisson(void)
 }
 
 /* Going on from the last result must not be told from a fresh start. */
-static void test_neighbouring_starts_build_on_each_other(void)
+TEST(test_neighbouring_starts_build_on_each_other)
 {
     static const double growths[] = {0.0, 1e-3, 0.05};
     double rate_per_s[MOST + 1];
@@ -99,7 +97,7 @@ static void test_neighbouring_starts_build_on_each_other(void)
 }
 
 /* Faster with fewer alive, as after oversubscription: two lives by hand. */
-static void test_rates_may_rise_as_the_count_falls(void)
+TEST(test_rates_may_rise_as_the_count_falls)
 {
     static const double rate_per_s[] = {0.0, 5.0, 2.0};
     struct fulcrum_pure_death death;
@@ -122,7 +120,7 @@ static void test_rates_may_rise_as_the_count_falls(void)
     fulcrum_pure_death_clear(&death);
 }
 
-static void test_no_time_and_all_time(void)
+TEST(test_no_time_and_all_time)
 {
     double rate_per_s[MOST + 1];
     rates_of(rate_per_s, 16.0);
@@ -135,16 +133,4 @@ static void test_no_time_and_all_time(void)
     CU_ASSERT_EQUAL(left[1], 0.0);
     CU_ASSERT_EQUAL(left[MOST], 0.0);
     fulcrum_pure_death_clear(&death);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_independent_lives_are_binomial),
-        SUITE_CASE(test_one_at_a_time_is_poisson),
-        SUITE_CASE(test_neighbouring_starts_build_on_each_other),
-        SUITE_CASE(test_rates_may_rise_as_the_count_falls),
-        SUITE_CASE(test_no_time_and_all_time),
-    };
-    return suite_run("pure_death", cases, LENGTH(cases), argc, argv);
 }

@@ -6,9 +6,7 @@
 
 enum { MOST = 4, LONG = 300 };
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
-static void test_small_chains_by_hand(void)
+TEST(test_small_chains_by_hand)
 {
     static const struct {
         const char *name;
@@ -43,7 +41,7 @@ static void test_small_chains_by_hand(void)
 }
 
 /* Up with chance 2/3, down with 1/3: shares double 299 times, from about 1e-90. */
-static void test_shares_span_ninety_decades(void)
+TEST(test_shares_span_ninety_decades)
 {
     static double chance[LONG * LONG];
     static double share[LONG];
@@ -56,13 +54,4 @@ static void test_shares_span_ninety_decades(void)
     for (size_t i = 0; i + 1 < LONG; i++) {
         suite_assert_close("ratio", share[i + 1] / share[i], 2.0, 1e-14);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_small_chains_by_hand),
-        SUITE_CASE(test_shares_span_ninety_decades),
-    };
-    return suite_run("stationary", cases, LENGTH(cases), argc, argv);
 }

@@ -9,8 +9,6 @@
 
 #include "tests/support/suite.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 /* `servers` cores, exponential steps of 1 s, batches of g0 + g1 b. */
 static struct fulcrum_network plain(double actors, double servers, double g0, double g1)
 {
@@ -25,8 +23,8 @@ static struct fulcrum_network plain(double actors, double servers, double g0, do
 static struct fulcrum_solution solved(const struct fulcrum_network *network)
 {
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_textbook_solve(network, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_textbook_solve(network, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_PRODUCT_FORM);
     CU_ASSERT_EQUAL(out.flags, FULCRUM_FLAG_TEXTBOOK);
     double cycle_s = out.residence.cpu_s + out.residence.host_s + out.residence.gpu_s +
@@ -35,7 +33,7 @@ static struct fulcrum_solution solved(const struct fulcrum_network *network)
     return out;
 }
 
-static void test_two_actors_by_hand(void)
+TEST(test_two_actors_by_hand)
 {
     /* Steps of 1 s on two threads, one exponential server of 1/2 s that takes one at a
        time: weights 1/2, 1/2, 1/4 of 0, 1, 2 there. */
@@ -58,7 +56,7 @@ static void test_two_actors_by_hand(void)
     suite_assert_close("gpu busy", out.gpu_busy_frac, 0.625 / 1.125, 1e-13);
 }
 
-static void test_stages_add_up(void)
+TEST(test_stages_add_up)
 {
     /* Equal time per observation makes plain queues; the GPU limits. */
     struct fulcrum_network network = plain(60, 64, 0.0, 0.1);
@@ -80,7 +78,7 @@ static void test_stages_add_up(void)
     suite_assert_close("inference", out.gpu_inference_busy_frac, 0.4, 1e-9);
 }
 
-static void test_fixed_batches_count_as_whole_ones(void)
+TEST(test_fixed_batches_count_as_whole_ones)
 {
     /* Everybody waits at the GPU: n / t(B) up to B, and then B / t(B). */
     struct fulcrum_network network = plain(40, 64, 50.0, 0.0);
@@ -92,7 +90,7 @@ static void test_fixed_batches_count_as_whole_ones(void)
     suite_assert_close("gpu", out.gpu_busy_frac, out.steps_per_s * 50.0 / 20.0, 1e-12);
 }
 
-static void test_stations_that_take_no_time(void)
+TEST(test_stations_that_take_no_time)
 {
     struct fulcrum_network network = plain(5, 2, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
@@ -106,7 +104,7 @@ static void test_stations_that_take_no_time(void)
 }
 
 /* What the flag says: even with exponential steps the promise is far too high. */
-static void test_batches_are_not_product_form(void)
+TEST(test_batches_are_not_product_form)
 {
     static const struct {
         double servers;
@@ -117,32 +115,17 @@ static void test_batches_are_not_product_form(void)
         struct fulcrum_network network =
             plain(40, cases[i].servers, cases[i].g0, 0.001);
         struct fulcrum_solution exact = {.steps_per_s = 0.0};
-        CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         double error = solved(&network).steps_per_s / exact.steps_per_s - 1.0;
         CU_ASSERT(error > cases[i].least_error && error < 1.0);
     }
 }
 
-static void test_more_than_the_product_form_takes(void)
+TEST(test_more_than_the_product_form_takes)
 {
     struct fulcrum_network network = plain(2e5, 64, 0.5, 0.001);
     struct fulcrum_solution out = {.steps_per_s = -1.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_textbook_solve(&network, &out, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "customers = 200000"));
+    ASSERT_FAILS(fulcrum_textbook_solve(&network, &out, &err), FULCRUM_ERR_UNSUPPORTED,
+        "customers = 200000");
     CU_ASSERT_EQUAL(out.steps_per_s, -1.0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_two_actors_by_hand),
-        SUITE_CASE(test_stages_add_up),
-        SUITE_CASE(test_fixed_batches_count_as_whole_ones),
-        SUITE_CASE(test_stations_that_take_no_time),
-        SUITE_CASE(test_batches_are_not_product_form),
-        SUITE_CASE(test_more_than_the_product_form_takes),
-    };
-    return suite_run("textbook", cases, LENGTH(cases), argc, argv);
 }

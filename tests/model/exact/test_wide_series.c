@@ -8,8 +8,6 @@
 
 enum { COUNT = 600 };
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 /* base to the power of n. */
 static struct fulcrum_wide power_of(double base, size_t n)
 {
@@ -20,7 +18,7 @@ static struct fulcrum_wide power_of(double base, size_t n)
     return value;
 }
 
-static void test_arithmetic_beyond_double(void)
+TEST(test_arithmetic_beyond_double)
 {
     static const double bases[] = {1e3, 1e-3, 1e60, 1e-60, 1e200, 1e-200};
     for (size_t i = 0; i < LENGTH(bases); i++) {
@@ -35,7 +33,7 @@ static void test_arithmetic_beyond_double(void)
     }
 }
 
-static void test_the_small_one_gets_lost_as_it_should(void)
+TEST(test_the_small_one_gets_lost_as_it_should)
 {
     struct fulcrum_wide none = {0.0, 0};
     struct fulcrum_wide one = {1.0, 0};
@@ -56,7 +54,7 @@ static void test_the_small_one_gets_lost_as_it_should(void)
 }
 
 /* Binomial coefficients: (1, 1) convolved with itself, against their logarithms. */
-static void test_convolution_counts_the_ways(void)
+TEST(test_convolution_counts_the_ways)
 {
     struct fulcrum_wide_kernel pair = {.knee = 1, .ratio = 0.0};
     struct fulcrum_wide_series from;
@@ -127,7 +125,7 @@ static void clear_forms(struct forms *forms)
     fulcrum_wide_series_clear(&forms->out[1]);
 }
 
-static void test_geometric_end_equals_its_values(void)
+TEST(test_geometric_end_equals_its_values)
 {
     static const double ratios[] = {0.5, 1.0, 3e5};
     for (size_t i = 0; i < LENGTH(ratios); i++) {
@@ -143,15 +141,4 @@ static void test_geometric_end_equals_its_values(void)
         }
         clear_forms(&forms);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_arithmetic_beyond_double),
-        SUITE_CASE(test_the_small_one_gets_lost_as_it_should),
-        SUITE_CASE(test_convolution_counts_the_ways),
-        SUITE_CASE(test_geometric_end_equals_its_values),
-    };
-    return suite_run("wide_series", cases, LENGTH(cases), argc, argv);
 }

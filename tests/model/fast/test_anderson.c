@@ -20,7 +20,7 @@ static double error_after(const double *factor, size_t length, int turns)
     struct fulcrum_anderson anderson = {.length = 0};
     double point[8] = {5.0, -3.0, 7.0, 1.0, 2.0, 4.0, -1.0, 6.0};
     double image[8] = {0.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_anderson_init(&anderson, length, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_anderson_init(&anderson, length, NULL));
     for (int i = 0; i < turns; i++) {
         apply(factor, length, point, image);
         fulcrum_anderson_step(&anderson, point, image);
@@ -33,14 +33,14 @@ static double error_after(const double *factor, size_t length, int turns)
     return error;
 }
 
-static void test_first_step_is_the_image(void)
+TEST(test_first_step_is_the_image)
 {
     static const double factor[] = {0.5, 0.5};
     CU_ASSERT_DOUBLE_EQUAL(error_after(factor, 2, 1), 2.5, 1e-12);
 }
 
 /* As many steps as there are factors span all there is to correct. */
-static void test_linear_map_with_few_modes_ends_at_once(void)
+TEST(test_linear_map_with_few_modes_ends_at_once)
 {
     static const double slow[] = {0.999, 0.9, 0.999, 0.9, 0.5, 0.5, 0.9, 0.999};
     CU_ASSERT_TRUE(error_after(slow, 8, 4) > 1.0);
@@ -50,18 +50,18 @@ static void test_linear_map_with_few_modes_ends_at_once(void)
 }
 
 /* Plain iteration would leave 0.99^25 of the first error of 5: 3.9. */
-static void test_many_modes_shrink_faster_than_plainly(void)
+TEST(test_many_modes_shrink_faster_than_plainly)
 {
     static const double mixed[] = {0.99, 0.95, 0.9, 0.8, 0.6, 0.4, -0.5, -0.9};
     CU_ASSERT_TRUE(error_after(mixed, 8, 25) < 0.5);
 }
 
-static void test_fixed_point_is_kept(void)
+TEST(test_fixed_point_is_kept)
 {
     struct fulcrum_anderson anderson = {.length = 0};
     double point[2] = {1.0, 2.0};
     const double image[2] = {1.0, 2.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_anderson_init(&anderson, 2, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_anderson_init(&anderson, 2, NULL));
     for (int i = 0; i < 8; i++) {
         fulcrum_anderson_step(&anderson, point, image);
     }
@@ -70,7 +70,7 @@ static void test_fixed_point_is_kept(void)
     fulcrum_anderson_clear(&anderson);
 }
 
-static void test_too_long_a_vector_is_no_memory(void)
+TEST(test_too_long_a_vector_is_no_memory)
 {
     struct fulcrum_anderson anderson = {.length = 7};
     struct fulcrum_error err = {.status = FULCRUM_OK};
@@ -78,16 +78,4 @@ static void test_too_long_a_vector_is_no_memory(void)
         fulcrum_anderson_init(&anderson, SIZE_MAX / 1024, &err), FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(anderson.length, 7);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_first_step_is_the_image),
-        SUITE_CASE(test_linear_map_with_few_modes_ends_at_once),
-        SUITE_CASE(test_many_modes_shrink_faster_than_plainly),
-        SUITE_CASE(test_fixed_point_is_kept),
-        SUITE_CASE(test_too_long_a_vector_is_no_memory),
-    };
-    return suite_run("anderson", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -38,9 +38,9 @@ static const struct expected cases[] = {
     {4, 2.0, 0.0, 8.0, 8.5, 8.5},
 };
 
-enum { CASES = sizeof cases / sizeof cases[0] };
+enum { CASES = LENGTH(cases) };
 
-static void test_times_are_those_worked_out(void)
+TEST(test_times_are_those_worked_out)
 {
     for (size_t i = 0; i < CASES; i++) {
         struct fulcrum_network own = network(cases[i].depth);
@@ -60,7 +60,7 @@ static void test_times_are_those_worked_out(void)
 }
 
 /* Means below one come out of equations; a batch below one there is not. */
-static void test_there_is_no_batch_below_one(void)
+TEST(test_there_is_no_batch_below_one)
 {
     struct fulcrum_network own = network(1);
     struct fulcrum_batch_service one = fulcrum_batch_service_of(&own, 1.0, 1.0);
@@ -69,7 +69,7 @@ static void test_there_is_no_batch_below_one(void)
     suite_assert_close("interval", less.interval_s, one.interval_s, 1e-14);
 }
 
-static void test_measured_tables_are_looked_up(void)
+TEST(test_measured_tables_are_looked_up)
 {
     static const double size[] = {1, 20};
     static const double time_s[] = {3.0, 22.0};
@@ -79,15 +79,4 @@ static void test_measured_tables_are_looked_up(void)
     own.gpu.count = 2;
     suite_assert_close(
         "GPU", fulcrum_batch_service_of(&own, 2.0, 10.0).gpu_s, 24.0, 1e-14);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case tests[] = {
-        SUITE_CASE(test_times_are_those_worked_out),
-        SUITE_CASE(test_there_is_no_batch_below_one),
-        SUITE_CASE(test_measured_tables_are_looked_up),
-    };
-    return suite_run(
-        "batch_service", tests, sizeof tests / sizeof tests[0], argc, argv);
 }

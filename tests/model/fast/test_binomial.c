@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static void test_power_of_whole_exponents(void)
+TEST(test_power_of_whole_exponents)
 {
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(0.0, 0), 1.0, 0.0);
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_power(0.0, 3), 0.0, 0.0);
@@ -21,7 +21,7 @@ static void assert_same(const double *actual, const double *expected, size_t cou
     }
 }
 
-static void test_chances_by_hand(void)
+TEST(test_chances_by_hand)
 {
     static const struct {
         double chance;
@@ -33,7 +33,7 @@ static void test_chances_by_hand(void)
         {0.1, {0.729, 0.243, 0.027, 0.001}},
         {0.9, {0.001, 0.027, 0.243, 0.729}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         double out[4];
         fulcrum_binomial(out, 3, cases[i].chance);
         assert_same(out, cases[i].out, 4);
@@ -44,10 +44,10 @@ static void test_chances_by_hand(void)
 }
 
 /* Mean n p, second moment n p (1 - p) + (n p)^2, from either end. */
-static void test_moments_of_many(void)
+TEST(test_moments_of_many)
 {
     static const double chances[] = {1e-6, 0.2, 0.5, 0.7, 0.999};
-    for (size_t i = 0; i < sizeof chances / sizeof chances[0]; i++) {
+    for (size_t i = 0; i < LENGTH(chances); i++) {
         double out[257];
         double moment[3] = {0.0};
         fulcrum_binomial(out, 256, chances[i]);
@@ -63,14 +63,4 @@ static void test_moments_of_many(void)
         suite_assert_close(
             "second", moment[2], mean * (1.0 - chances[i]) + mean * mean, 1e-12);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_power_of_whole_exponents),
-        SUITE_CASE(test_chances_by_hand),
-        SUITE_CASE(test_moments_of_many),
-    };
-    return suite_run("binomial", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -22,14 +22,14 @@ static struct fulcrum_network plain(double actors, double servers)
 static double ceiling(const struct fulcrum_network *network)
 {
     struct fulcrum_cpu_drain drain;
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_cpu_drain_init(
         &drain, &network->cpu, network->actors, fmax(1e-9, network->step.mean_s));
     return fulcrum_ceiling_per_s(network, &drain);
 }
 
 /* Nobody waits: 1 s, h(1) = 0.12 s, g(1) = 0.23 s. */
-static void test_few_actors_are_bound_by_their_round(void)
+TEST(test_few_actors_are_bound_by_their_round)
 {
     struct fulcrum_network network = plain(4, 100);
     suite_assert_close("round", ceiling(&network), 4.0 / 1.35, 1e-9);
@@ -43,7 +43,7 @@ static void test_few_actors_are_bound_by_their_round(void)
 }
 
 /* In batches of all 1000: h + g = 20.1 + 30.2 s. */
-static void test_host_and_gpu_serve_no_more_than_the_largest_batches(void)
+TEST(test_host_and_gpu_serve_no_more_than_the_largest_batches)
 {
     struct fulcrum_network network = plain(1000, 5000);
     suite_assert_close("both", ceiling(&network), 1000.0 / 50.3, 1e-9);
@@ -63,7 +63,7 @@ static void test_host_and_gpu_serve_no_more_than_the_largest_batches(void)
 }
 
 /* Larger batches need not be cheaper where they were measured: here those of 8. */
-static void test_the_best_measured_batch_counts(void)
+TEST(test_the_best_measured_batch_counts)
 {
     static const double size[] = {1, 2, 8, 16};
     static const double time_s[] = {1.0, 0.5, 2.0, 10.0};
@@ -71,7 +71,7 @@ static void test_the_best_measured_batch_counts(void)
     network.step.mean_s = 1e-3;
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     network.gpu = (struct fulcrum_batch_time){
-        .size = size, .time_s = time_s, .count = sizeof size / sizeof size[0]};
+        .size = size, .time_s = time_s, .count = LENGTH(size)};
     suite_assert_close("best", ceiling(&network), 8.0 / 2.0, 1e-9);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 16;
@@ -84,7 +84,7 @@ static void test_the_best_measured_batch_counts(void)
     suite_assert_close("pairs", ceiling(&network), 2.0 / 1.5, 1e-9);
 }
 
-static void test_the_cpu_steps_no_more_than_its_best_number_of_actors(void)
+TEST(test_the_cpu_steps_no_more_than_its_best_number_of_actors)
 {
     struct fulcrum_network network = plain(10000, 8);
     network.gpu.per_item_s = 1e-6;
@@ -116,11 +116,11 @@ static void assert_bound(struct fulcrum_network network, uint64_t seed)
     struct fulcrum_solver_options options = {
         .seed = seed, .half_width_rel = 0.02, .max_steps = 3e5};
     struct fulcrum_solution truth;
-    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
     CU_ASSERT(truth.steps_per_s_lo <= ceiling(&network) * 1.005);
 }
 
-static void test_no_simulation_exceeds_it(void)
+TEST(test_no_simulation_exceeds_it)
 {
     enum { NETWORKS = 12 * FULCRUM_DOMAIN_COUNT };
     for (size_t i = 0; i < NETWORKS; i++) {
@@ -131,16 +131,4 @@ static void test_no_simulation_exceeds_it(void)
             assert_bound(network, i);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_few_actors_are_bound_by_their_round),
-        SUITE_CASE(test_host_and_gpu_serve_no_more_than_the_largest_batches),
-        SUITE_CASE(test_the_best_measured_batch_counts),
-        SUITE_CASE(test_the_cpu_steps_no_more_than_its_best_number_of_actors),
-        SUITE_CASE(test_no_simulation_exceeds_it),
-    };
-    return suite_run("ceiling", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

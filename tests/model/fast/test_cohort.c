@@ -29,16 +29,16 @@ static struct fulcrum_network fixed(double actors, double servers, double size)
 static struct fulcrum_cohort solve(const struct fulcrum_network *network)
 {
     struct fulcrum_step_table table;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_step_table_init(&table, &network->step);
     return fulcrum_cohort_solve(network, &table, 1.0, 0.0);
 }
 
 /* N = b [1 + 1 / (1 - exp(-t))], (8), whose sum is a geometric series. */
-static void test_exponential_cohorts_are_those_of_the_series(void)
+TEST(test_exponential_cohorts_are_those_of_the_series)
 {
     static const double times[] = {0.02, 0.1, 0.4, 1.0, 3.0, 20.0};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < LENGTH(times); i++) {
         struct fulcrum_network network = plain(64, 80);
         network.gpu.per_batch_s = times[i];
         struct fulcrum_cohort cohort = solve(&network);
@@ -53,10 +53,10 @@ static void test_exponential_cohorts_are_those_of_the_series(void)
 }
 
 /* With a delay of d the cohorts of ceil((t + d) / t) batches are not there yet. */
-static void test_a_delay_shifts_the_cohorts(void)
+TEST(test_a_delay_shifts_the_cohorts)
 {
     static const double delays[] = {0.0, 0.1, 0.39, 0.4, 0.41, 0.9, 7.0};
-    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+    for (size_t i = 0; i < LENGTH(delays); i++) {
         struct fulcrum_network network = plain(64, 80);
         network.delay_s = delays[i];
         double inside = ceil((0.4 + delays[i]) / 0.4 - 1e-9);
@@ -75,11 +75,11 @@ static void test_a_delay_shifts_the_cohorts(void)
 }
 
 /* Steps much longer than the batch: 1 s in which the CPU works at its limit. */
-static void test_full_threads_set_the_pace(void)
+TEST(test_full_threads_set_the_pace)
 {
     static const enum fulcrum_step_law laws[] = {FULCRUM_LAW_EXPONENTIAL,
         FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_ERLANG, FULCRUM_LAW_PARETO};
-    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+    for (size_t i = 0; i < LENGTH(laws); i++) {
         struct fulcrum_network network = plain(500, 20);
         network.step = (struct fulcrum_step){1.0, 0.5, laws[i]};
         network.step.cv = laws[i] == FULCRUM_LAW_EXPONENTIAL ? 1.0 : 0.5;
@@ -95,7 +95,7 @@ static void test_full_threads_set_the_pace(void)
 }
 
 /* A batch longer than any step: two halves by turns, whatever the law. */
-static void test_long_batches_are_halves(void)
+TEST(test_long_batches_are_halves)
 {
     struct fulcrum_network network = plain(64, 80);
     network.gpu.per_batch_s = 100.0;
@@ -105,10 +105,10 @@ static void test_long_batches_are_halves(void)
 }
 
 /* E[max of n exponentials] is the harmonic sum; then the batch and the delay. */
-static void test_a_full_barrier_waits_for_the_slowest(void)
+TEST(test_a_full_barrier_waits_for_the_slowest)
 {
     static const double counts[] = {8, 30, 100, 1000, 100000};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(counts); i++) {
         double n = counts[i];
         struct fulcrum_network network = fixed(n, n, n);
         network.delay_s = 0.6;
@@ -121,7 +121,7 @@ static void test_a_full_barrier_waits_for_the_slowest(void)
 }
 
 /* The number of actors that a cycle has at the CPU, by work: X t_e = E[c(n)]. */
-static void test_work_is_conserved(void)
+TEST(test_work_is_conserved)
 {
     static const struct fulcrum_step steps[] = {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
         {1.0, 0.3, FULCRUM_LAW_ERLANG}, {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
@@ -144,7 +144,7 @@ static void test_work_is_conserved(void)
 }
 
 /* The fluid of (9) has no law: with exponential steps both are the same. */
-static void test_exponential_cohorts_are_the_fluid_of_the_mean_field(void)
+TEST(test_exponential_cohorts_are_the_fluid_of_the_mean_field)
 {
     static const double servers[] = {8, 16, 32, 48, 90};
     static const double times[] = {0.05, 0.3, 1.0, 3.0};
@@ -168,7 +168,7 @@ static void assert_guesses(const struct fulcrum_network *network)
     struct fulcrum_cohort cohort = solve(network);
     struct fulcrum_step_table table;
     fulcrum_step_table_init(&table, &network->step);
-    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+    for (size_t i = 0; i < LENGTH(factors); i++) {
         double batch = fmin(network->actors, factors[i] * cohort.cycle.batch);
         double rate =
             fulcrum_cohort_solve(network, &table, 1.0, batch).cycle.steps_per_s;
@@ -176,7 +176,7 @@ static void assert_guesses(const struct fulcrum_network *network)
     }
 }
 
-static void test_a_guess_changes_nothing(void)
+TEST(test_a_guess_changes_nothing)
 {
     for (size_t i = 0; i < 12; i++) {
         struct fulcrum_network network =
@@ -198,7 +198,7 @@ static bool is_balanced(const struct fulcrum_network *network)
     return step_s > 1e-4 * most_s && least_s > 1e-6 * step_s;
 }
 
-static void test_random_networks_have_a_cycle(void)
+TEST(test_random_networks_have_a_cycle)
 {
     size_t count = 0;
     enum { NETWORKS = 700 * FULCRUM_DOMAIN_COUNT };
@@ -224,20 +224,4 @@ static void test_random_networks_have_a_cycle(void)
         CU_ASSERT(cohort.interval_sd_s >= 0.0);
     }
     CU_ASSERT(count > 2000);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_exponential_cohorts_are_those_of_the_series),
-        SUITE_CASE(test_a_delay_shifts_the_cohorts),
-        SUITE_CASE(test_full_threads_set_the_pace),
-        SUITE_CASE(test_long_batches_are_halves),
-        SUITE_CASE(test_a_full_barrier_waits_for_the_slowest),
-        SUITE_CASE(test_work_is_conserved),
-        SUITE_CASE(test_exponential_cohorts_are_the_fluid_of_the_mean_field),
-        SUITE_CASE(test_a_guess_changes_nothing),
-        SUITE_CASE(test_random_networks_have_a_cycle),
-    };
-    return suite_run("cohort", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

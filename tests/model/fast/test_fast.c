@@ -40,8 +40,8 @@ static struct fulcrum_solution fast(const struct fulcrum_network *network)
     struct fulcrum_step_table table;
     memset(&table, 0, sizeof table);
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_fast_solve(network, &table, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_fast_solve(network, &table, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.error_rel > 0.0 && out.has_interval == 0);
     CU_ASSERT_EQUAL(out.simulated_steps, 0.0);
@@ -54,11 +54,11 @@ static struct fulcrum_solution simulated(
     struct fulcrum_solver_options options = {
         .seed = 9, .half_width_rel = half_width_rel, .max_steps = 3e6};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
-static void test_one_actor_adds_its_times_up(void)
+TEST(test_one_actor_adds_its_times_up)
 {
     struct fulcrum_network network = plain(1, 4, 0.5);
     network.gpu.per_item_s = 0.0;
@@ -85,7 +85,7 @@ static void test_one_actor_adds_its_times_up(void)
 }
 
 /* What is slow enough sets the pace; the others have closed forms. */
-static void test_a_full_station_sets_the_pace(void)
+TEST(test_a_full_station_sets_the_pace)
 {
     struct fulcrum_network network = lognormal(2000, 16, 1e-3);
     suite_assert_close("CPU", fast(&network).steps_per_s, 16.0, 2e-3);
@@ -115,7 +115,7 @@ static void test_a_full_station_sets_the_pace(void)
 }
 
 /* A stage without time is not there. */
-static void test_stages_without_time(void)
+TEST(test_stages_without_time)
 {
     struct fulcrum_network network = plain(100, 20, 0.0);
     suite_assert_close("only CPU", fast(&network).steps_per_s, 20.0, 2e-3);
@@ -142,7 +142,7 @@ static void test_stages_without_time(void)
 }
 
 /* docs/model.md "Solver targets": at most 1.5 %, from two actors on. */
-static void test_the_exact_chain_is_met(void)
+TEST(test_the_exact_chain_is_met)
 {
     static const double actors[] = {2, 3, 5, 8, 13, 21, 34, 55, 64, 65, 89, 144};
     static const double servers[] = {1, 4, 16, 50, 200};
@@ -152,7 +152,7 @@ static void test_the_exact_chain_is_met(void)
         struct fulcrum_network network =
             plain(actors[i % ACTORS], servers[i / ACTORS % SERVERS], t0[i / PAIRS]);
         struct fulcrum_solution exact;
-        CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution out = fast(&network);
         suite_assert_close("X", out.steps_per_s, exact.steps_per_s, 0.015);
         suite_assert_close("batch", out.mean_batch, exact.mean_batch, 0.03);
@@ -208,7 +208,7 @@ static void assert_busy(
         {out->gpu_inference_busy_frac, truth->gpu_inference_busy_frac},
         {out->gpu_train_busy_frac, truth->gpu_train_busy_frac},
         {out->gpu_busy_frac, truth->gpu_busy_frac}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < LENGTH(pairs); i++) {
         CU_ASSERT_DOUBLE_EQUAL(pairs[i][0], pairs[i][1], 0.02);
     }
 }
@@ -259,7 +259,7 @@ static void make_kinds(struct kind out[KINDS])
     memcpy(out, kinds, sizeof kinds);
 }
 
-static void test_each_kind_agrees_with_the_simulation(void)
+TEST(test_each_kind_agrees_with_the_simulation)
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
@@ -281,7 +281,7 @@ static void test_each_kind_agrees_with_the_simulation(void)
 }
 
 /* N = X R, times that are work over rate, fractions that add up. */
-static void test_a_solution_agrees_with_itself(void)
+TEST(test_a_solution_agrees_with_itself)
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
@@ -323,14 +323,14 @@ static void lengthen(struct fulcrum_network *network, size_t place)
 static void assert_falling(const struct fulcrum_network *network)
 {
     double before = fast(network).steps_per_s;
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < LENGTH(times); i++) {
         struct fulcrum_network slow = *network;
         lengthen(&slow, times[i]);
         CU_ASSERT(fast(&slow).steps_per_s <= 1.005 * before);
     }
 }
 
-static void test_longer_times_cost_throughput(void)
+TEST(test_longer_times_cost_throughput)
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
@@ -340,7 +340,7 @@ static void test_longer_times_cost_throughput(void)
 }
 
 /* Seconds or hours: only ratios of times count. */
-static void test_times_have_no_unit(void)
+TEST(test_times_have_no_unit)
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
@@ -361,7 +361,7 @@ static void test_times_have_no_unit(void)
 }
 
 /* A table that served other networks gives the same bytes as a new one. */
-static void test_a_kept_table_changes_nothing(void)
+TEST(test_a_kept_table_changes_nothing)
 {
     struct kind kinds[KINDS];
     struct fulcrum_step_table table;
@@ -371,7 +371,7 @@ static void test_a_kept_table_changes_nothing(void)
         struct fulcrum_network network = kinds[i % KINDS].network;
         network.step.cv = i % 3 == 0 ? 0.4 : 0.5;
         struct fulcrum_solution kept = {.steps_per_s = 0.0};
-        CU_ASSERT_EQUAL(fulcrum_fast_solve(&network, &table, &kept, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fast_solve(&network, &table, &kept, NULL));
         struct fulcrum_solution fresh = fast(&network);
         CU_ASSERT_EQUAL(kept.steps_per_s, fresh.steps_per_s);
         CU_ASSERT_EQUAL(kept.residence.host_s, fresh.residence.host_s);
@@ -397,7 +397,7 @@ static double worst_bend(const struct fulcrum_network *network, int from, int to
     return worst;
 }
 
-static void test_more_actors_change_methods_without_a_jump(void)
+TEST(test_more_actors_change_methods_without_a_jump)
 {
     static const double t0[] = {0.05, 0.2, 1.0};
     for (size_t i = 0; i < 6; i++) {
@@ -416,7 +416,7 @@ static void assert_near(const char *what, const struct fulcrum_network *network,
         what, fast(beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
 }
 
-static void test_what_vanishes_is_as_if_it_were_not_there(void)
+TEST(test_what_vanishes_is_as_if_it_were_not_there)
 {
     static const double actors[] = {20, 64, 65, 140, 600};
     for (size_t i = 0; i < 10; i++) {
@@ -458,7 +458,7 @@ static void assert_rising_to(const struct fulcrum_network *network)
     suite_assert_close("none", before, fast(network).steps_per_s, 1e-12);
 }
 
-static void test_limits_rise_to_no_limit(void)
+TEST(test_limits_rise_to_no_limit)
 {
     for (size_t i = 0; i < 4; i++) {
         struct fulcrum_network network =
@@ -468,7 +468,7 @@ static void test_limits_rise_to_no_limit(void)
 }
 
 /* The same times and capacities, once as formulas and once as tables. */
-static void test_tables_of_a_formula_are_that_formula(void)
+TEST(test_tables_of_a_formula_are_that_formula)
 {
     enum { THREADS = 60, SIZES = 5 };
     static const double size[SIZES] = {1, 3, 20, 80, 300};
@@ -513,7 +513,7 @@ static struct fulcrum_network scaled(
 }
 
 /* A fluid has no size; of a few actors, and of small batches, each one counts. */
-static void test_a_million_actors_are_a_hundred_times_ten_thousand(void)
+TEST(test_a_million_actors_are_a_hundred_times_ten_thousand)
 {
     struct kind kinds[KINDS];
     make_kinds(kinds);
@@ -533,7 +533,7 @@ static void test_a_million_actors_are_a_hundred_times_ten_thousand(void)
     suite_assert_close("batch", out.mean_batch, 6e4, 1e-3);
 }
 
-static void test_each_flag_has_its_network_and_a_neighbour_without(void)
+TEST(test_each_flag_has_its_network_and_a_neighbour_without)
 {
     struct fulcrum_network locked = lognormal(128, 200, 0.2);
     locked.step.cv = 0.1;
@@ -562,7 +562,7 @@ static void test_each_flag_has_its_network_and_a_neighbour_without(void)
             with_training(plain(64, 64, 0.3), 5000, 0.3)},
         {FULCRUM_FLAG_ROUGH_BATCH, slow, quick},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_solution with = fast(&cases[i].with);
         struct fulcrum_solution without = fast(&cases[i].without);
         CU_ASSERT((with.flags & cases[i].flag) != 0U);
@@ -570,26 +570,4 @@ static void test_each_flag_has_its_network_and_a_neighbour_without(void)
         CU_ASSERT(cases[i].flag == FULCRUM_FLAG_ROUGH_BATCH ||
                   with.error_rel > without.error_rel);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_adds_its_times_up),
-        SUITE_CASE(test_a_full_station_sets_the_pace),
-        SUITE_CASE(test_stages_without_time),
-        SUITE_CASE(test_the_exact_chain_is_met),
-        SUITE_CASE(test_each_kind_agrees_with_the_simulation),
-        SUITE_CASE(test_a_solution_agrees_with_itself),
-        SUITE_CASE(test_longer_times_cost_throughput),
-        SUITE_CASE(test_times_have_no_unit),
-        SUITE_CASE(test_a_kept_table_changes_nothing),
-        SUITE_CASE(test_more_actors_change_methods_without_a_jump),
-        SUITE_CASE(test_what_vanishes_is_as_if_it_were_not_there),
-        SUITE_CASE(test_limits_rise_to_no_limit),
-        SUITE_CASE(test_tables_of_a_formula_are_that_formula),
-        SUITE_CASE(test_a_million_actors_are_a_hundred_times_ten_thousand),
-        SUITE_CASE(test_each_flag_has_its_network_and_a_neighbour_without),
-    };
-    return suite_run("fast", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -43,11 +43,11 @@ static void assert_exponential(
 }
 
 /* Steps without memory: the first of k ends after 1 / k, the others are as before. */
-static void test_exponential_crowd(void)
+TEST(test_exponential_crowd)
 {
     static const struct fulcrum_step step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     static const size_t sizes[][2] = {{0, 1}, {1, 0}, {0, 4}, {3, 0}, {2, 3}, {5, 11}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         struct fixture fixture;
         struct fulcrum_crowd crowd = {.aged = sizes[i][0], .fresh = sizes[i][1]};
         double losers = (double)(sizes[i][0] + sizes[i][1]) - 1.0;
@@ -65,7 +65,7 @@ static void test_exponential_crowd(void)
  * Two fresh steps of two phases: the mean of the lesser is the integral of the tail
  * squared, and what is left of the greater is the mean of both less twice that.
  */
-static void test_two_hyperexponential_steps(void)
+TEST(test_two_hyperexponential_steps)
 {
     static const struct fulcrum_step step = {1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL};
     struct fulcrum_step_form form = fulcrum_step_form_of(&step);
@@ -86,7 +86,7 @@ static void test_two_hyperexponential_steps(void)
 }
 
 /* Nearly equal steps: who has aged by more than their spread wins, and has the rest. */
-static void test_aged_beats_fresh(void)
+TEST(test_aged_beats_fresh)
 {
     static const struct fulcrum_step step = {1.0, 0.1, FULCRUM_LAW_ERLANG};
     struct fixture fixture;
@@ -103,7 +103,7 @@ static void test_aged_beats_fresh(void)
     suite_assert_close("left", integral(&fixture, row), 0.5, 0.02);
 }
 
-static void test_clear_forgets(void)
+TEST(test_clear_forgets)
 {
     static const struct fulcrum_step step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     struct fixture fixture;
@@ -116,16 +116,4 @@ static void test_clear_forgets(void)
     for (size_t i = 0; i < NODES; i++) {
         CU_ASSERT_DOUBLE_EQUAL(row[i], 0.0, 0.0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_exponential_crowd),
-        SUITE_CASE(test_two_hyperexponential_steps),
-        SUITE_CASE(test_aged_beats_fresh),
-        SUITE_CASE(test_clear_forgets),
-    };
-    return suite_run(
-        "first_passage", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

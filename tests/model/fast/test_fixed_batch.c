@@ -25,8 +25,8 @@ static struct fulcrum_network plain(double actors, double batch)
 static struct fulcrum_cycle solve(const struct fulcrum_network *network)
 {
     struct fulcrum_cycle cycle = {.batch = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_fixed_batch_solve(network, 1.0, &cycle, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_fixed_batch_solve(network, 1.0, &cycle, NULL));
     CU_ASSERT_EQUAL(cycle.batch, network->batch_size);
     return cycle;
 }
@@ -36,10 +36,10 @@ static double period_s(const struct fulcrum_network *network)
     return network->batch_size / solve(network).steps_per_s;
 }
 
-static void test_equal_steps_wait_for_each_other(void)
+TEST(test_equal_steps_wait_for_each_other)
 {
     static const double actors[] = {1, 2, 8, 100, 1000};
-    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+    for (size_t i = 0; i < LENGTH(actors); i++) {
         struct fulcrum_network network = plain(actors[i], actors[i]);
         struct fulcrum_cycle cycle = solve(&network);
         suite_assert_close("period", actors[i] / cycle.steps_per_s, 6.5, 0.01);
@@ -48,7 +48,7 @@ static void test_equal_steps_wait_for_each_other(void)
     }
 }
 
-static void test_threads_are_filled_in_turns(void)
+TEST(test_threads_are_filled_in_turns)
 {
     struct fulcrum_network network = plain(40, 40);
     network.cpu.core_count = 10;
@@ -69,11 +69,11 @@ static double slowest_exponential(size_t actors, size_t servers)
     return sum;
 }
 
-static void test_full_barrier_takes_the_slowest_step(void)
+TEST(test_full_barrier_takes_the_slowest_step)
 {
     static const size_t cases[][2] = {{1, 1}, {2, 2}, {5, 5}, {16, 16}, {100, 100},
         {300, 300}, {40, 8}, {100, 99}, {200, 37}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         size_t actors = cases[i][0];
         size_t servers = cases[i][1];
         struct fulcrum_network network = plain((double)actors, (double)actors);
@@ -88,7 +88,7 @@ static void test_full_barrier_takes_the_slowest_step(void)
 }
 
 /* E[max] of two Erlang variables of k stages is k + 4^-k k C(2k, k) stages long. */
-static void test_two_actors_wait_for_the_slower(void)
+TEST(test_two_actors_wait_for_the_slower)
 {
     struct fulcrum_network network = plain(2, 2);
     network.step = (struct fulcrum_step){3.0, 0.5, FULCRUM_LAW_ERLANG};
@@ -96,14 +96,14 @@ static void test_two_actors_wait_for_the_slower(void)
     suite_assert_close("pair", period_s(&network), 3.5 + 3.8203125, 0.01);
 }
 
-static void test_an_actor_alone_never_waits(void)
+TEST(test_an_actor_alone_never_waits)
 {
     struct fulcrum_network network = plain(1, 1);
     network.step = (struct fulcrum_step){3.0, 0.7, FULCRUM_LAW_LOGNORMAL};
     suite_assert_close("alone", period_s(&network), 6.5, 0.01);
 }
 
-static void test_the_slowest_part_sets_the_pace(void)
+TEST(test_the_slowest_part_sets_the_pace)
 {
     struct fulcrum_network network = plain(512, 64);
     network.step = (struct fulcrum_step){1e-3, 1.0, FULCRUM_LAW_EXPONENTIAL};
@@ -121,7 +121,7 @@ static void test_the_slowest_part_sets_the_pace(void)
 }
 
 /* Without anything but steps, and batches of one, threads are always busy. */
-static void test_stages_without_time_leave_the_cpu_alone(void)
+TEST(test_stages_without_time_leave_the_cpu_alone)
 {
     struct fulcrum_network network = plain(16, 1);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
@@ -143,7 +143,7 @@ static double log_period(double step_s)
 }
 
 /* A fit needs a throughput without steps in its parameters. */
-static void test_throughput_is_smooth_in_the_step(void)
+TEST(test_throughput_is_smooth_in_the_step)
 {
     double before = log_period(3.0);
     double least = 0.002;
@@ -158,7 +158,7 @@ static void test_throughput_is_smooth_in_the_step(void)
     CU_ASSERT(most < 0.005);
 }
 
-static void test_times_have_no_scale_of_their_own(void)
+TEST(test_times_have_no_scale_of_their_own)
 {
     struct fulcrum_network network = fulcrum_random_network(FULCRUM_DOMAIN_SHARE, 1, 5);
     double before = solve(&network).steps_per_s;
@@ -172,7 +172,7 @@ static void test_times_have_no_scale_of_their_own(void)
 }
 
 /* Whatever is asked for, an answer comes, and no stage is faster than it can be. */
-static void test_extremes_have_an_answer_within_bounds(void)
+TEST(test_extremes_have_an_answer_within_bounds)
 {
     size_t solved = 0;
     for (size_t i = 0; i < 300; i++) {
@@ -195,7 +195,7 @@ static void test_extremes_have_an_answer_within_bounds(void)
 }
 
 /* Sums of binomial terms by hand, and the two forms where they meet. */
-static void test_chance_of_too_few(void)
+TEST(test_chance_of_too_few)
 {
     suite_assert_close(
         "3 of 4", fulcrum_probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
@@ -211,7 +211,7 @@ static void test_chance_of_too_few(void)
     suite_assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
 }
 
-static void test_few_threads_and_equal_steps_are_a_risk(void)
+TEST(test_few_threads_and_equal_steps_are_a_risk)
 {
     struct fulcrum_network network = plain(64, 32);
     double usual = fulcrum_fixed_batch_error_frac(&network);
@@ -229,11 +229,11 @@ static void test_few_threads_and_equal_steps_are_a_risk(void)
     CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > usual);
 }
 
-static void test_gpu_stretch_multiplies_the_gpu(void)
+TEST(test_gpu_stretch_multiplies_the_gpu)
 {
     struct fulcrum_network network = plain(12, 12);
     struct fulcrum_cycle cycle = {.batch = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_fixed_batch_solve(&network, 2.0, &cycle, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fixed_batch_solve(&network, 2.0, &cycle, NULL));
     suite_assert_close("period", 12.0 / cycle.steps_per_s, 8.5, 0.01);
 }
 
@@ -245,7 +245,7 @@ static double error_frac(enum fulcrum_domain domain, size_t index)
     struct fulcrum_solver_options options = {
         .method = FULCRUM_METHOD_SIMULATE, .seed = index, .half_width_rel = 0.01};
     struct fulcrum_solution truth = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &truth, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &options, &truth, NULL));
     struct fulcrum_cycle cycle = solve(&network);
     double servers = fmax(1.0, round(fulcrum_cpu_servers(&network.cpu)));
     double busy = truth.cpu_thread_busy_frac;
@@ -254,7 +254,7 @@ static double error_frac(enum fulcrum_domain domain, size_t index)
 }
 
 /* Bounds have a margin of some two over what larger sets show. */
-static void test_random_networks_agree_with_the_simulation(void)
+TEST(test_random_networks_agree_with_the_simulation)
 {
     static const enum fulcrum_domain domains[] = {
         FULCRUM_DOMAIN_FIXED, FULCRUM_DOMAIN_SHARE};
@@ -270,25 +270,4 @@ static void test_random_networks_agree_with_the_simulation(void)
         CU_ASSERT(sum < 0.02 * COUNT);
         CU_ASSERT(most < 0.1);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_equal_steps_wait_for_each_other),
-        SUITE_CASE(test_threads_are_filled_in_turns),
-        SUITE_CASE(test_full_barrier_takes_the_slowest_step),
-        SUITE_CASE(test_two_actors_wait_for_the_slower),
-        SUITE_CASE(test_an_actor_alone_never_waits),
-        SUITE_CASE(test_the_slowest_part_sets_the_pace),
-        SUITE_CASE(test_stages_without_time_leave_the_cpu_alone),
-        SUITE_CASE(test_throughput_is_smooth_in_the_step),
-        SUITE_CASE(test_times_have_no_scale_of_their_own),
-        SUITE_CASE(test_extremes_have_an_answer_within_bounds),
-        SUITE_CASE(test_chance_of_too_few),
-        SUITE_CASE(test_few_threads_and_equal_steps_are_a_risk),
-        SUITE_CASE(test_gpu_stretch_multiplies_the_gpu),
-        SUITE_CASE(test_random_networks_agree_with_the_simulation),
-    };
-    return suite_run("renewal", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -20,17 +20,17 @@ static struct fulcrum_network plain(double actors, double servers, double t0)
 static struct fulcrum_greedy_batch solve(const struct fulcrum_network *network)
 {
     struct fulcrum_cpu_drain drain;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_cpu_drain_init(
         &drain, &network->cpu, network->actors, network->step.mean_s);
     return fulcrum_greedy_batch_solve(network, &drain, 1.0);
 }
 
 /* b = (N - b) (1 - exp(-t)): with a constant t a line in b. */
-static void test_free_threads_have_a_closed_form(void)
+TEST(test_free_threads_have_a_closed_form)
 {
     static const double periods[] = {0.3, 1.0, 3.0, 10.0};
-    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+    for (size_t i = 0; i < LENGTH(periods); i++) {
         struct fulcrum_network network = plain(200, 400, periods[i]);
         network.gpu.per_item_s = 0.0;
         double done = -expm1(-periods[i]);
@@ -49,7 +49,7 @@ static void test_free_threads_have_a_closed_form(void)
     }
 }
 
-static void test_full_threads_step_all_the_time(void)
+TEST(test_full_threads_step_all_the_time)
 {
     struct fulcrum_network network = plain(4000, 16, 1e-3);
     struct fulcrum_greedy_batch field = solve(&network);
@@ -60,7 +60,7 @@ static void test_full_threads_step_all_the_time(void)
 }
 
 /* Batches of all who finished meanwhile: two halves that alternate. */
-static void test_a_slow_gpu_takes_halves(void)
+TEST(test_a_slow_gpu_takes_halves)
 {
     struct fulcrum_network network = plain(100, 200, 1000.0);
     struct fulcrum_greedy_batch field = solve(&network);
@@ -69,7 +69,7 @@ static void test_a_slow_gpu_takes_halves(void)
 }
 
 /* (9) by hand: P0 = exp(-c t), and 1 / c more until the first of all N has finished. */
-static void test_idling_is_counted(void)
+TEST(test_idling_is_counted)
 {
     struct fulcrum_network network = plain(8, 16, 0.05);
     network.gpu.per_item_s = 0.0;
@@ -83,7 +83,7 @@ static void test_idling_is_counted(void)
 }
 
 /* docs/model.md "Solver targets": at most 1.5 %. Less than a dozen are no fluid. */
-static void test_the_exact_chain_is_met(void)
+TEST(test_the_exact_chain_is_met)
 {
     static const double actors[] = {20, 24, 48, 96, 160, 256};
     static const double servers[] = {4, 12, 40, 100, 300};
@@ -95,7 +95,7 @@ static void test_the_exact_chain_is_met(void)
         struct fulcrum_network network =
             plain(actors[i % 6], servers[i / 6 % 5], t0[i / 30]);
         struct fulcrum_solution exact;
-        CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_greedy_batch field = solve(&network);
         double error = fabs(field.cycle.steps_per_s / exact.steps_per_s - 1.0);
         sum += error;
@@ -108,7 +108,7 @@ static void test_the_exact_chain_is_met(void)
 }
 
 /* SMT, turbo and oversubscription bend c(n); the chain knows each count of actors. */
-static void test_bent_cpus_meet_the_chain_too(void)
+TEST(test_bent_cpus_meet_the_chain_too)
 {
     static const double t0[] = {0.05, 0.3, 1.0, 3.0};
     for (size_t i = 0; i < 24; i++) {
@@ -120,14 +120,14 @@ static void test_bent_cpus_meet_the_chain_too(void)
         network.cpu.oversubscription_frac = 0.03;
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.1 * t0[i / 6]};
         struct fulcrum_solution exact;
-        CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_greedy_batch field = solve(&network);
         suite_assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
     }
 }
 
 /* A delay that dwarfs all else: everybody is in it, and nobody waits. */
-static void test_a_long_delay_makes_everybody_independent(void)
+TEST(test_a_long_delay_makes_everybody_independent)
 {
     struct fulcrum_network network = plain(64, 100, 1e-3);
     network.delay_s = 1000.0;
@@ -135,7 +135,7 @@ static void test_a_long_delay_makes_everybody_independent(void)
 }
 
 /* Two batches inside, the host in no time: as one at a time. */
-static void test_times_in_a_row_follow_by_hand(void)
+TEST(test_times_in_a_row_follow_by_hand)
 {
     /* Depth 2, host and GPU both 0.4 s: a batch every 0.4 s, inside for 0.8 s. */
     struct fulcrum_network network = plain(300, 400, 0.4);
@@ -157,19 +157,4 @@ static void test_times_in_a_row_follow_by_hand(void)
     double sum = 2.0 + exp(-0.2) / -expm1(-0.4);
     suite_assert_close(
         "broken", solve(&network).cycle.batch, 300.0 / (1.0 + sum), 1e-5);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_free_threads_have_a_closed_form),
-        SUITE_CASE(test_full_threads_step_all_the_time),
-        SUITE_CASE(test_a_slow_gpu_takes_halves),
-        SUITE_CASE(test_idling_is_counted),
-        SUITE_CASE(test_the_exact_chain_is_met),
-        SUITE_CASE(test_bent_cpus_meet_the_chain_too),
-        SUITE_CASE(test_a_long_delay_makes_everybody_independent),
-        SUITE_CASE(test_times_in_a_row_follow_by_hand),
-    };
-    return suite_run("mean_field", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

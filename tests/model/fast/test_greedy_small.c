@@ -23,10 +23,9 @@ static struct fulcrum_network plain(double actors, double threads, double per_ba
 static struct fulcrum_cycle few(const struct fulcrum_network *network)
 {
     struct fulcrum_cycle out = {.batch = 0.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     CU_ASSERT_TRUE_FATAL(fulcrum_greedy_small_accepts(network));
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_greedy_small_solve(network, 1.0, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_greedy_small_solve(network, 1.0, &out, NULL));
     return out;
 }
 
@@ -38,10 +37,10 @@ static const struct fulcrum_step laws[] = {
     {1.0, 3.0, FULCRUM_LAW_HYPEREXPONENTIAL},
     {1.0, 0.0, FULCRUM_LAW_PARETO},
 };
-enum { LAWS = sizeof laws / sizeof laws[0] };
+enum { LAWS = LENGTH(laws) };
 
 /* One actor: its times add up, whatever their law. */
-static void test_one_actor_adds_its_times_up(void)
+TEST(test_one_actor_adds_its_times_up)
 {
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_network network = plain(1.0, 2.0, 0.5);
@@ -64,7 +63,7 @@ static void test_one_actor_adds_its_times_up(void)
  * batch of two, and the wait for the first of both is 1 / 2 again; so a batch of two
  * never starts, and the state is always 1.
  */
-static void test_two_actors_by_hand(void)
+TEST(test_two_actors_by_hand)
 {
     struct fulcrum_network network = plain(2.0, 2.0, 0.8);
     double busy_s = 0.8 * 1.05;
@@ -165,7 +164,7 @@ static double exact_rate(const struct fulcrum_network *network)
  * Exponential steps have no memory, so that rows of chances lose nothing: what differs
  * is the grid and, where actors queue, the slices.
  */
-static void test_exponential_steps_agree_with_the_chain(void)
+TEST(test_exponential_steps_agree_with_the_chain)
 {
     static const struct {
         double actors;
@@ -184,7 +183,7 @@ static void test_exponential_steps_agree_with_the_chain(void)
         {9, 4, 0.1, 0},
         {12, 3, 2.0, 5},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network =
             plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
@@ -197,7 +196,7 @@ static void test_exponential_steps_agree_with_the_chain(void)
  * Simulated to 0.8 per cent; the rest is what rows of chances leave out. Where steps
  * lock, that is more of the batch than of the rate.
  */
-static void test_other_laws_agree_with_simulation(void)
+TEST(test_other_laws_agree_with_simulation)
 {
     static const struct {
         double actors;
@@ -213,15 +212,14 @@ static void test_other_laws_agree_with_simulation(void)
         {10, 4, 0.5, 4},
     };
     struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.008};
-    for (size_t i = 0; i < LAWS * sizeof cases / sizeof cases[0]; i += 2) {
+    for (size_t i = 0; i < LAWS * LENGTH(cases); i += 2) {
         size_t j = i / LAWS;
         struct fulcrum_network network =
             plain(cases[j].actors, cases[j].threads, cases[j].per_batch_s);
         struct fulcrum_solution truth = {.steps_per_s = 0.0};
         network.batch_size = cases[j].limit;
         network.step = laws[(i + j) % LAWS];
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
         struct fulcrum_cycle cycle = few(&network);
         suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.03);
         suite_assert_close("batch", cycle.batch, truth.mean_batch, 0.06);
@@ -231,7 +229,7 @@ static void test_other_laws_agree_with_simulation(void)
 }
 
 /* A GPU that always works on full batches sets the pace alone. */
-static void test_full_batches_follow_the_gpu(void)
+TEST(test_full_batches_follow_the_gpu)
 {
     struct fulcrum_network network = plain(12.0, 12.0, 2.0);
     network.batch_size = 1.0;
@@ -239,7 +237,7 @@ static void test_full_batches_follow_the_gpu(void)
 }
 
 /* c(n) = n in both: two cores of two full threads are four cores. */
-static void test_cores_and_stepping_of_a_machine(void)
+TEST(test_cores_and_stepping_of_a_machine)
 {
     struct fulcrum_network network = plain(4.0, 4.0, 0.5);
     struct fulcrum_cycle four = few(&network);
@@ -255,7 +253,7 @@ static void test_cores_and_stepping_of_a_machine(void)
 }
 
 /* c(n) bends in the middle of what one batch sees, and all is said of its mean pace. */
-static void test_machine_agrees_with_simulation(void)
+TEST(test_machine_agrees_with_simulation)
 {
     struct fulcrum_network network = plain(6.0, 8.0, 0.5);
     network.cpu.core_count = 4.0;
@@ -267,8 +265,7 @@ static void test_machine_agrees_with_simulation(void)
     network.batch_size = 3.0;
     struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.003};
     struct fulcrum_solution truth = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
     struct fulcrum_cycle cycle = few(&network);
     suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.04);
     suite_assert_close(
@@ -278,13 +275,12 @@ static void test_machine_agrees_with_simulation(void)
         "CPU", cycle.at_cpu / cycle.steps_per_s, truth.residence.cpu_s, 0.06);
 }
 
-static void test_gpu_stretch_lengthens_the_gpu_alone(void)
+TEST(test_gpu_stretch_lengthens_the_gpu_alone)
 {
     struct fulcrum_network network = plain(5.0, 4.0, 0.3);
     network.host.per_batch_s = 0.1;
     struct fulcrum_cycle stretched;
-    CU_ASSERT_EQUAL(
-        fulcrum_greedy_small_solve(&network, 2.0, &stretched, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_greedy_small_solve(&network, 2.0, &stretched, NULL));
     network.gpu.per_batch_s *= 2.0;
     network.gpu.per_item_s *= 2.0;
     struct fulcrum_cycle longer = few(&network);
@@ -310,7 +306,7 @@ static void assert_rises_smoothly(struct fulcrum_network *network)
  * Long steps make a cycle settle slowly: one that stopped early, or that dropped a
  * state in one network and not in the next, would not get faster as a time falls.
  */
-static void test_close_networks_get_close_answers(void)
+TEST(test_close_networks_get_close_answers)
 {
     static const struct fulcrum_step steps[] = {
         {1.0, 2.5, FULCRUM_LAW_LOGNORMAL},
@@ -318,7 +314,7 @@ static void test_close_networks_get_close_answers(void)
         {1.0, 2.9, FULCRUM_LAW_HYPEREXPONENTIAL},
     };
     static const double threads[] = {148.0, 5.0};
-    for (size_t i = 0; i < 2 * sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < 2 * LENGTH(steps); i++) {
         struct fulcrum_network network = plain(13.0, threads[i % 2], 0.2);
         network.step = steps[i / 2];
         network.gpu.per_item_s = 1e-3;
@@ -327,7 +323,7 @@ static void test_close_networks_get_close_answers(void)
     }
 }
 
-static void test_rhythm_does_not_settle(void)
+TEST(test_rhythm_does_not_settle)
 {
     struct fulcrum_network network = plain(9.0, 9.0, 25.0);
     struct fulcrum_error err = {.status = FULCRUM_OK};
@@ -340,7 +336,7 @@ static void test_rhythm_does_not_settle(void)
     CU_ASSERT_DOUBLE_EQUAL(out.batch, -1.0, 0.0);
 }
 
-static void test_what_is_accepted(void)
+TEST(test_what_is_accepted)
 {
     struct fulcrum_network network = plain(4.0, 2.0, 0.5);
     CU_ASSERT_TRUE(fulcrum_greedy_small_accepts(&network));
@@ -369,7 +365,7 @@ static void test_what_is_accepted(void)
     CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
 }
 
-static void test_what_it_suits(void)
+TEST(test_what_it_suits)
 {
     static const struct {
         double actors;
@@ -391,29 +387,10 @@ static void test_what_it_suits(void)
         {24, 16, 0.2, 5, 1},
         {25, 16, 0.2, 5, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network =
             plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
         CU_ASSERT_EQUAL(fulcrum_greedy_small_suits(&network), cases[i].suits);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_adds_its_times_up),
-        SUITE_CASE(test_two_actors_by_hand),
-        SUITE_CASE(test_exponential_steps_agree_with_the_chain),
-        SUITE_CASE(test_other_laws_agree_with_simulation),
-        SUITE_CASE(test_full_batches_follow_the_gpu),
-        SUITE_CASE(test_cores_and_stepping_of_a_machine),
-        SUITE_CASE(test_machine_agrees_with_simulation),
-        SUITE_CASE(test_gpu_stretch_lengthens_the_gpu_alone),
-        SUITE_CASE(test_close_networks_get_close_answers),
-        SUITE_CASE(test_rhythm_does_not_settle),
-        SUITE_CASE(test_what_is_accepted),
-        SUITE_CASE(test_what_it_suits),
-    };
-    return suite_run("greedy_small", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -6,8 +6,6 @@
 
 #include "tests/support/suite.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
-
 static const double measured[] = {1.0, 1.9, 2.7, 3.4, 3.2, 3.0};
 
 static const struct fulcrum_cpu_station stations[] = {
@@ -50,7 +48,7 @@ static const struct fulcrum_cpu_station stations[] = {
 };
 
 /* Whole threads up to 256 are nodes; a second look finds what the first has stored. */
-static void test_whole_threads_are_exact(void)
+TEST(test_whole_threads_are_exact)
 {
     for (size_t i = 0; i < LENGTH(stations); i++) {
         struct fulcrum_rate_cells cells;
@@ -75,7 +73,7 @@ static int in_jump(const struct fulcrum_cpu_station *cpu, double n)
            n < cpu->core_count + 1.0;
 }
 
-static void test_parts_of_threads_are_close(void)
+TEST(test_parts_of_threads_are_close)
 {
     for (size_t i = 0; i < LENGTH(stations); i++) {
         struct fulcrum_rate_cells cells;
@@ -91,7 +89,7 @@ static void test_parts_of_threads_are_close(void)
     }
 }
 
-static void test_jump_is_spread_over_one_thread(void)
+TEST(test_jump_is_spread_over_one_thread)
 {
     const struct fulcrum_cpu_station *cpu = &stations[6];
     struct fulcrum_rate_cells cells;
@@ -104,7 +102,7 @@ static void test_jump_is_spread_over_one_thread(void)
 }
 
 /* The loss to crowding begins just above S, and a table may go on falling. */
-static void test_crowds_are_exact(void)
+TEST(test_crowds_are_exact)
 {
     for (size_t i = 0; i < LENGTH(stations); i++) {
         struct fulcrum_rate_cells cells;
@@ -118,7 +116,7 @@ static void test_crowds_are_exact(void)
     }
 }
 
-static void test_nobody_works_at_no_rate(void)
+TEST(test_nobody_works_at_no_rate)
 {
     struct fulcrum_rate_cells cells;
     fulcrum_rate_cells_init(&cells, &stations[1]);
@@ -127,16 +125,4 @@ static void test_nobody_works_at_no_rate(void)
     double quarter = fulcrum_cpu_capacity(&stations[1], 0.25);
     suite_assert_close(
         "few", fulcrum_rate_cells_at(&cells, 1e-6), 4e-6 * quarter, 1e-9);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_whole_threads_are_exact),
-        SUITE_CASE(test_parts_of_threads_are_close),
-        SUITE_CASE(test_jump_is_spread_over_one_thread),
-        SUITE_CASE(test_crowds_are_exact),
-        SUITE_CASE(test_nobody_works_at_no_rate),
-    };
-    return suite_run("rate_cells", cases, LENGTH(cases), argc, argv);
 }

@@ -16,9 +16,9 @@ static const struct fulcrum_step laws[] = {
     {2.0, 3.0, FULCRUM_LAW_HYPEREXPONENTIAL},
     {2.0, 0.0, FULCRUM_LAW_PARETO},
 };
-enum { LAWS = sizeof laws / sizeof laws[0] };
+enum { LAWS = LENGTH(laws) };
 
-static void test_spread_reaches_its_end_with_growing_gaps(void)
+TEST(test_spread_reaches_its_end_with_growing_gaps)
 {
     double out[6];
     fulcrum_residual_spread(out, 6, 1.0, 31.0);
@@ -33,7 +33,7 @@ static void test_spread_reaches_its_end_with_growing_gaps(void)
 }
 
 /* exp falls from 1 to e^-2 over two units: its mean is (1 - e^-2) / 2. */
-static void test_mean_of_a_falling_chance(void)
+TEST(test_mean_of_a_falling_chance)
 {
     double end = exp(-2.0);
     suite_assert_close(
@@ -50,7 +50,7 @@ static void assert_falls(const double *row)
 }
 
 /* What is cut off the tail is at most 3e-3; the rest is how a cell is integrated. */
-static void test_grid_holds_the_law(void)
+TEST(test_grid_holds_the_law)
 {
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i]);
@@ -65,7 +65,7 @@ static void test_grid_holds_the_law(void)
     }
 }
 
-static void test_delay_comes_before_the_step(void)
+TEST(test_delay_comes_before_the_step)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&laws[0]);
     struct fulcrum_residual_grid grid;
@@ -92,21 +92,21 @@ static void assert_shifted(const struct fulcrum_residual_grid *grid,
     }
 }
 
-static void test_shift_moves_along_the_law(void)
+TEST(test_shift_moves_along_the_law)
 {
     static const double times_s[] = {0.0, 0.05, 0.7, 3.0, 30.0};
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i]);
         struct fulcrum_residual_grid grid;
         fulcrum_residual_grid_init(&grid, &form, 0.0);
-        for (size_t j = 0; j < sizeof times_s / sizeof times_s[0]; j++) {
+        for (size_t j = 0; j < LENGTH(times_s); j++) {
             assert_shifted(&grid, &form, times_s[j]);
         }
     }
 }
 
 /* The cubic would overshoot at the corner of a row that drops at once. */
-static void test_shift_stays_a_chance(void)
+TEST(test_shift_stays_a_chance)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&laws[1]);
     struct fulcrum_residual_grid grid;
@@ -118,17 +118,4 @@ static void test_shift_stays_a_chance(void)
     fulcrum_residual_shift(&shift, row, out);
     CU_ASSERT_DOUBLE_EQUAL(out[0], 1.0, 1e-12);
     assert_falls(out);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_spread_reaches_its_end_with_growing_gaps),
-        SUITE_CASE(test_mean_of_a_falling_chance),
-        SUITE_CASE(test_grid_holds_the_law),
-        SUITE_CASE(test_delay_comes_before_the_step),
-        SUITE_CASE(test_shift_moves_along_the_law),
-        SUITE_CASE(test_shift_stays_a_chance),
-    };
-    return suite_run("residual", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -86,9 +86,9 @@ static const struct search searches[] = {
     {terrace, 100.0, 99.0, 1.0},
 };
 
-enum { SEARCHES = sizeof searches / sizeof searches[0] };
+enum { SEARCHES = LENGTH(searches) };
 
-static void test_roots_are_found(void)
+TEST(test_roots_are_found)
 {
     for (size_t i = 0; i < SEARCHES; i++) {
         double x = 0.0;
@@ -99,7 +99,7 @@ static void test_roots_are_found(void)
 }
 
 /* A caller uses what it evaluated last: that must be the place that is good. */
-static void test_a_loose_tolerance_is_kept(void)
+TEST(test_a_loose_tolerance_is_kept)
 {
     for (size_t i = 0; i < SEARCHES; i++) {
         double x = 0.0;
@@ -109,7 +109,7 @@ static void test_a_loose_tolerance_is_kept(void)
 }
 
 /* Two evaluations make the secant, a third one is at its root. */
-static void test_a_line_takes_three_evaluations(void)
+TEST(test_a_line_takes_three_evaluations)
 {
     struct search search = {line, 100.0, 50.0, 17.0};
     double x = 0.0;
@@ -131,7 +131,7 @@ static double always(double x)
     return 1.0;
 }
 
-static void test_a_function_without_a_root_ends_at_the_border(void)
+TEST(test_a_function_without_a_root_ends_at_the_border)
 {
     struct search search = {never, 10.0, 1.0, 1.0};
     double x = 0.0;
@@ -140,15 +140,4 @@ static void test_a_function_without_a_root_ends_at_the_border(void)
     search.f = always;
     find(&search, 1e-6, &x);
     CU_ASSERT(x < 1e-5);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_roots_are_found),
-        SUITE_CASE(test_a_loose_tolerance_is_kept),
-        SUITE_CASE(test_a_line_takes_three_evaluations),
-        SUITE_CASE(test_a_function_without_a_root_ends_at_the_border),
-    };
-    return suite_run("root", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

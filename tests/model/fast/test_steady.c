@@ -32,10 +32,9 @@ static struct fulcrum_cycle solve(
     struct fulcrum_steady steady;
     struct fulcrum_cycle cycle = {.batch = 0.0};
     memset(&table, 0, sizeof table);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_steady_init(&steady, network, &table);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_steady_solve(&steady, gpu_stretch, &cycle, flags, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_steady_solve(&steady, gpu_stretch, &cycle, flags, NULL));
     return cycle;
 }
 
@@ -45,7 +44,7 @@ static double rate(const struct fulcrum_network *network, double gpu_stretch)
     return solve(network, gpu_stretch, &flags).steps_per_s;
 }
 
-static void test_one_actor_waits_for_nobody(void)
+TEST(test_one_actor_waits_for_nobody)
 {
     struct fulcrum_network network = plain(1, 4, 0.5);
     network.host.per_batch_s = 0.25;
@@ -61,7 +60,7 @@ static void test_one_actor_waits_for_nobody(void)
 }
 
 /* Limits nobody reaches and batches of exactly one have simpler names. */
-static void test_networks_are_simplified(void)
+TEST(test_networks_are_simplified)
 {
     struct fulcrum_step_table table;
     struct fulcrum_steady steady;
@@ -80,7 +79,7 @@ static void test_networks_are_simplified(void)
 }
 
 /* No service time is 0, but one that was is a millionth of a round trip at most. */
-static void test_no_time_is_hardly_any(void)
+TEST(test_no_time_is_hardly_any)
 {
     struct fulcrum_step_table table;
     struct fulcrum_steady steady;
@@ -97,7 +96,7 @@ static void test_no_time_is_hardly_any(void)
 }
 
 /* A stretched GPU is a slower one. */
-static void test_stretch_multiplies_the_gpu(void)
+TEST(test_stretch_multiplies_the_gpu)
 {
     struct fulcrum_network overlap = plain(128, 200, 0.3);
     overlap.host.per_batch_s = 0.2;
@@ -106,7 +105,7 @@ static void test_stretch_multiplies_the_gpu(void)
     limited.batch_size = 8;
     const struct fulcrum_network networks[] = {plain(12, 20, 0.3), plain(128, 200, 0.3),
         plain(300, 60, 0.5), overlap, limited, fixed(64, 100, 32), fixed(200, 60, 60)};
-    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(networks); i++) {
         struct fulcrum_network slow = networks[i];
         slow.gpu.per_batch_s *= 2.0;
         slow.gpu.per_item_s *= 2.0;
@@ -131,36 +130,34 @@ static void assert_solutions(
     unsigned flags = 0;
     memset(&table, 0, sizeof table);
     fulcrum_steady_init(&steady, network, &table);
-    for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL),
-            FULCRUM_OK);
+    for (size_t i = 0; i < LENGTH(stretches); i++) {
+        ASSERT_OK(fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL));
         suite_assert_close(
             "X", cycle.steps_per_s, rate(network, stretches[i]), tolerance_rel);
     }
 }
 
-static void test_solutions_do_not_depend_on_earlier_ones(void)
+TEST(test_solutions_do_not_depend_on_earlier_ones)
 {
     const struct fulcrum_network networks[] = {
         plain(12, 20, 0.3), plain(128, 200, 0.3), plain(300, 60, 0.5)};
-    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(networks); i++) {
         assert_solutions(&networks[i], 0.0);
     }
 }
 
 /* Fixed batches keep what the first solution found out about them: roughly the same. */
-static void test_fixed_batches_hardly_depend_on_earlier_solutions(void)
+TEST(test_fixed_batches_hardly_depend_on_earlier_solutions)
 {
     const struct fulcrum_network networks[] = {
         fixed(64, 100, 32), fixed(200, 60, 60), fixed(40, 40, 40), fixed(9, 9, 3)};
-    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+    for (size_t i = 0; i < LENGTH(networks); i++) {
         assert_solutions(&networks[i], 0.04);
     }
 }
 
 /* With exponential steps nothing needs the table, whose making takes time. */
-static void test_the_table_is_made_when_needed(void)
+TEST(test_the_table_is_made_when_needed)
 {
     struct fulcrum_step_table table;
     struct fulcrum_steady steady;
@@ -170,18 +167,16 @@ static void test_the_table_is_made_when_needed(void)
     struct fulcrum_network network = plain(200, 300, 0.2);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     fulcrum_steady_init(&steady, &network, &table);
-    CU_ASSERT_EQUAL(
-        fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL));
     CU_ASSERT_EQUAL(table.count, 0);
     network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
     fulcrum_steady_init(&steady, &network, &table);
-    CU_ASSERT_EQUAL(
-        fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL));
     CU_ASSERT(table.count > 0);
 }
 
 /* Flags that were there stay; those that are deserved come on top. */
-static void test_flags_are_added(void)
+TEST(test_flags_are_added)
 {
     unsigned flags = FULCRUM_FLAG_SCALED;
     struct fulcrum_network network = fixed(256, 200, 128);
@@ -191,7 +186,7 @@ static void test_flags_are_added(void)
 }
 
 /* Laws as wide as the exponential one differ little from it; the table has no part. */
-static void test_laws_of_the_same_cv_are_neighbours(void)
+TEST(test_laws_of_the_same_cv_are_neighbours)
 {
     struct fulcrum_network network = plain(128, 200, 0.3);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
@@ -205,20 +200,4 @@ static void test_laws_of_the_same_cv_are_neighbours(void)
     /* At a full CPU and behind a slow GPU the law does not matter at all. */
     network.cpu = (struct fulcrum_cpu_station){.core_count = 8, .thread_count = 8};
     suite_assert_close("full", rate(&network, 1.0), 8.0, 2e-3);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_waits_for_nobody),
-        SUITE_CASE(test_networks_are_simplified),
-        SUITE_CASE(test_no_time_is_hardly_any),
-        SUITE_CASE(test_stretch_multiplies_the_gpu),
-        SUITE_CASE(test_solutions_do_not_depend_on_earlier_ones),
-        SUITE_CASE(test_fixed_batches_hardly_depend_on_earlier_solutions),
-        SUITE_CASE(test_the_table_is_made_when_needed),
-        SUITE_CASE(test_flags_are_added),
-        SUITE_CASE(test_laws_of_the_same_cv_are_neighbours),
-    };
-    return suite_run("steady", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

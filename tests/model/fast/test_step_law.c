@@ -19,9 +19,9 @@ static const struct {
     {{2.0, 9.0, FULCRUM_LAW_PARETO}, 2.1821789023599236}, /* 1 / sqrt(2.1 x 0.1) */
 };
 
-#define LAW_COUNT (sizeof laws / sizeof laws[0])
+#define LAW_COUNT (LENGTH(laws))
 
-static void test_cv_is_the_one_the_law_has(void)
+TEST(test_cv_is_the_one_the_law_has)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
         suite_assert_close("cv", fulcrum_step_cv(&laws[i].step), laws[i].cv, 1e-12);
@@ -48,7 +48,7 @@ static void assert_tail(const struct fulcrum_step_form *form, double cv)
     suite_assert_close("mean", integral(form, 1e-9, 1), 2.0, 1e-4);
     suite_assert_close("excess", fulcrum_step_excess(form, 0.0), 2.0, 1e-12);
     static const double from[] = {0.5, 1.0, 2.0, 4.0, 8.0};
-    for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+    for (size_t i = 0; i < LENGTH(from); i++) {
         double excess = fulcrum_step_excess(form, from[i]);
         CU_ASSERT_DOUBLE_EQUAL(integral(form, from[i], 1), excess, 2e-4);
     }
@@ -58,19 +58,10 @@ static void assert_tail(const struct fulcrum_step_form *form, double cv)
     }
 }
 
-static void test_tail_integrates_to_the_mean_the_variance_and_the_excess(void)
+TEST(test_tail_integrates_to_the_mean_the_variance_and_the_excess)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i].step);
         assert_tail(&form, laws[i].cv);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_cv_is_the_one_the_law_has),
-        SUITE_CASE(test_tail_integrates_to_the_mean_the_variance_and_the_excess),
-    };
-    return suite_run("step_law", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

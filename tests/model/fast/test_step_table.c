@@ -57,7 +57,7 @@ static const struct law laws[] = {
         NARROW},
 };
 
-enum { LAWS = sizeof laws / sizeof laws[0], PARTS = 1000 };
+enum { LAWS = LENGTH(laws), PARTS = 1000 };
 
 static double hyperexponential_tail(const struct law *law, double x)
 {
@@ -109,7 +109,7 @@ static double excess(const struct law *law, double x, gsl_integration_workspace 
 static const double places[] = {0.0, 1e-3, 0.0157, 0.031, 0.1, 0.31, 0.5, 0.523, 0.53,
     0.77, 0.93, 1.01, 1.11, 1.37, 1.9, 2.09, 2.24, 3.3, 4.5, 7.1, 13.7, 29.0, 61.0};
 
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = LENGTH(places) };
 
 static void assert_law(struct law *law, gsl_integration_workspace *work)
 {
@@ -125,7 +125,7 @@ static void assert_law(struct law *law, gsl_integration_workspace *work)
     }
 }
 
-static void test_tail_and_excess_are_those_of_the_law(void)
+TEST(test_tail_and_excess_are_those_of_the_law)
 {
     gsl_integration_workspace *work = gsl_integration_workspace_alloc(PARTS);
     for (size_t i = 0; i < LAWS; i++) {
@@ -154,7 +154,7 @@ static bool keeps_falling(const struct fulcrum_step_table *table)
     return falls;
 }
 
-static void test_beyond_the_table_the_tail_goes_on(void)
+TEST(test_beyond_the_table_the_tail_goes_on)
 {
     for (size_t i = 0; i < LAWS; i++) {
         struct fulcrum_step_table table;
@@ -164,7 +164,7 @@ static void test_beyond_the_table_the_tail_goes_on(void)
 }
 
 /* Pareto's tail is a power of x, there and everywhere. */
-static void test_pareto_goes_on_as_a_power(void)
+TEST(test_pareto_goes_on_as_a_power)
 {
     struct law pareto = laws[9];
     struct fulcrum_step_table table;
@@ -181,7 +181,7 @@ static void test_pareto_goes_on_as_a_power(void)
 
 static const double periods[] = {0.003, 0.02, 0.07, 0.13, 0.149, 0.151, 0.4, 1.0, 3.0};
 
-enum { PERIODS = sizeof periods / sizeof periods[0], COHORTS = 100000 };
+enum { PERIODS = LENGTH(periods), COHORTS = 100000 };
 
 /* One by one; what 10^5 cohorts leave of Pareto's tail has a closed form. */
 static double summed(struct law *law, double period, double age)
@@ -215,7 +215,7 @@ static struct fulcrum_step_table table_of(size_t i)
     return table;
 }
 
-static void test_cohorts_add_up(void)
+TEST(test_cohorts_add_up)
 {
     for (size_t i = 0; i < CASES; i++) {
         struct law law = laws[i / PERIODS];
@@ -235,7 +235,7 @@ static void test_cohorts_add_up(void)
  * One actor comes per period and stays for a mean step, so that one is there on average
  * (Little); and in an area lies what the cohorts sum up to over it.
  */
-static void test_areas_are_those_of_the_cohorts(void)
+TEST(test_areas_are_those_of_the_cohorts)
 {
     enum { SLICES = 2000 };
     for (size_t i = 0; i < CASES; i++) {
@@ -255,7 +255,7 @@ static void test_areas_are_those_of_the_cohorts(void)
 }
 
 /* Who is left of a cohort when the next comes is left of those before it then. */
-static void test_a_period_later_the_youngest_is_one_older(void)
+TEST(test_a_period_later_the_youngest_is_one_older)
 {
     for (size_t i = 0; i < CASES; i++) {
         struct fulcrum_step_table table = table_of(i);
@@ -272,7 +272,7 @@ static void test_a_period_later_the_youngest_is_one_older(void)
 }
 
 /* A sum of 1 / (1 - exp(-t)) with exponential steps, t the period. */
-static void test_exponential_cohorts_are_a_geometric_series(void)
+TEST(test_exponential_cohorts_are_a_geometric_series)
 {
     struct fulcrum_step step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     struct fulcrum_step_table table;
@@ -281,18 +281,4 @@ static void test_exponential_cohorts_are_a_geometric_series(void)
         double sum = fulcrum_step_cohorts(&table, periods[k], 0.0);
         suite_assert_close("series", sum, -1.0 / expm1(-periods[k]), 3e-4);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_tail_and_excess_are_those_of_the_law),
-        SUITE_CASE(test_beyond_the_table_the_tail_goes_on),
-        SUITE_CASE(test_pareto_goes_on_as_a_power),
-        SUITE_CASE(test_cohorts_add_up),
-        SUITE_CASE(test_areas_are_those_of_the_cohorts),
-        SUITE_CASE(test_a_period_later_the_youngest_is_one_older),
-        SUITE_CASE(test_exponential_cohorts_are_a_geometric_series),
-    };
-    return suite_run("step_table", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -29,9 +29,8 @@ static void play(struct fixture *fixture, const struct run *run)
     struct fulcrum_slice slice;
     fulcrum_residual_grid_init(&fixture->grid, &form, 0.0);
     fulcrum_slice_init(&slice, &fixture->grid, run->time_s / (double)run->slices);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_thread_queue_init(&fixture->queue, &fixture->grid,
-                              run->actors, run->threads, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_thread_queue_init(
+        &fixture->queue, &fixture->grid, run->actors, run->threads, NULL));
     fulcrum_thread_queue_empty(&fixture->queue);
     fulcrum_thread_queue_set(&fixture->queue, run->actors, 1.0, fixture->grid.rested);
     for (size_t i = 0; i < run->slices; i++) {
@@ -62,14 +61,14 @@ static void assert_poisson(const double *chance, size_t actors, double mean)
 }
 
 /* While somebody waits, exponential steps end as a Poisson process. */
-static void test_exponential_steps_are_poisson(void)
+TEST(test_exponential_steps_are_poisson)
 {
     static const struct run runs[] = {
         {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, 16, 1, 2.0, 8},
         {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, 16, 4, 0.5, 2},
         {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, 24, 8, 0.5, 4},
     };
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture fixture;
         play(&fixture, &runs[i]);
         assert_poisson(fixture.queue.now.chance, runs[i].actors,
@@ -79,7 +78,7 @@ static void test_exponential_steps_are_poisson(void)
 }
 
 /* Threads met at random end time / mean steps each, whatever the law. */
-static void test_threads_end_as_many_steps_as_they_must(void)
+TEST(test_threads_end_as_many_steps_as_they_must)
 {
     static const struct run runs[] = {
         {{1.0, 0.2, FULCRUM_LAW_LOGNORMAL}, 24, 2, 3.0, 12},
@@ -87,7 +86,7 @@ static void test_threads_end_as_many_steps_as_they_must(void)
         {{1.0, 2.0, FULCRUM_LAW_LOGNORMAL}, 24, 3, 1.0, 4},
         {{1.0, 0.0, FULCRUM_LAW_PARETO}, 24, 2, 2.0, 8},
     };
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture fixture;
         play(&fixture, &runs[i]);
         suite_assert_close("gone", mean_gone(&fixture),
@@ -97,7 +96,7 @@ static void test_threads_end_as_many_steps_as_they_must(void)
 }
 
 /* Nobody waits: each ends on his own, and the row tells with what chance. */
-static void test_enough_threads_are_independent(void)
+TEST(test_enough_threads_are_independent)
 {
     static const struct run run = {{1.0, 0.5, FULCRUM_LAW_LOGNORMAL}, 2, 2, 0.6, 6};
     struct fulcrum_step_form form = fulcrum_step_form_of(&run.step);
@@ -118,7 +117,7 @@ static void test_enough_threads_are_independent(void)
 
 /* Steps of nearly one length on one thread: the next ends one length after the first.
  */
-static void test_next_step_begins_when_a_thread_is_free(void)
+TEST(test_next_step_begins_when_a_thread_is_free)
 {
     static const struct run run = {{1.0, 0.1, FULCRUM_LAW_ERLANG}, 2, 1, 1.0, 8};
     struct fixture fixture;
@@ -135,7 +134,7 @@ static void test_next_step_begins_when_a_thread_is_free(void)
     fulcrum_thread_queue_clear(&fixture.queue);
 }
 
-static void test_too_many_actors_are_no_memory(void)
+TEST(test_too_many_actors_are_no_memory)
 {
     struct fulcrum_residual_grid grid = {.mean_s = 1.0};
     struct fulcrum_thread_queue queue = {.actors = 3};
@@ -144,16 +143,4 @@ static void test_too_many_actors_are_no_memory(void)
         FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_MEMORY);
     CU_ASSERT_EQUAL(queue.actors, 3);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_exponential_steps_are_poisson),
-        SUITE_CASE(test_threads_end_as_many_steps_as_they_must),
-        SUITE_CASE(test_enough_threads_are_independent),
-        SUITE_CASE(test_next_step_begins_when_a_thread_is_free),
-        SUITE_CASE(test_too_many_actors_are_no_memory),
-    };
-    return suite_run("thread_queue", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

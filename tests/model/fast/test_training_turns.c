@@ -39,19 +39,15 @@ static struct outcome solve(const struct fulcrum_network *network)
     struct outcome out = {.flags = 0};
     unsigned ignored = 0;
     memset(&table, 0, sizeof table);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
     fulcrum_steady_init(&steady, network, &table);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_steady_solve(&steady, 2.0, &out.shared, &ignored, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_training_turns(&steady, &out.alone, &out.flow, &out.flags, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_steady_solve(&steady, 1.0, &out.alone, &ignored, NULL));
+    ASSERT_OK(fulcrum_steady_solve(&steady, 2.0, &out.shared, &ignored, NULL));
+    ASSERT_OK(fulcrum_training_turns(&steady, &out.alone, &out.flow, &out.flags, NULL));
     return out;
 }
 
-static void test_flows_add_up(void)
+TEST(test_flows_add_up)
 {
     struct fulcrum_step_table table;
     struct fulcrum_steady steady;
@@ -76,7 +72,7 @@ static void test_flows_add_up(void)
 }
 
 /* One actor never shares a batch: both states of (11) have closed forms. */
-static void test_long_train_steps_are_turns(void)
+TEST(test_long_train_steps_are_turns)
 {
     struct fulcrum_network network = training(1, 40000, 8000.0);
     double alone = 1.0 / 1.03;
@@ -93,7 +89,7 @@ static void test_long_train_steps_are_turns(void)
 }
 
 /* (11) from the two cycles, whatever solved those. */
-static void test_turns_are_weighed_by_their_time(void)
+TEST(test_turns_are_weighed_by_their_time)
 {
     static const double actors[] = {4, 30, 200};
     for (size_t i = 0; i < 3; i++) {
@@ -113,7 +109,7 @@ static void test_turns_are_weighed_by_their_time(void)
 }
 
 /* Train steps much shorter than a batch: the GPU is slower all the time. */
-static void test_short_train_steps_are_a_slower_gpu(void)
+TEST(test_short_train_steps_are_a_slower_gpu)
 {
     /* All 64 actors alternate in halves, X = 32 / g(32) of a GPU that never rests. */
     struct fulcrum_network network = training(64, 8.0, 1e-4);
@@ -124,7 +120,7 @@ static void test_short_train_steps_are_a_slower_gpu(void)
     suite_assert_close("X", out.flow.steps_per_s, 32.0 / 103.2, 2e-3);
 }
 
-static void test_training_that_costs_nothing_changes_nothing(void)
+TEST(test_training_that_costs_nothing_changes_nothing)
 {
     static const double costs[][2] = {{1e9, 1.0}, {100, 1e-9}, {1e6, 1e-5}};
     for (size_t i = 0; i < 3; i++) {
@@ -137,7 +133,7 @@ static void test_training_that_costs_nothing_changes_nothing(void)
 }
 
 /* X = 1 / (t_T / K + g(b) / b): the GPU works on nothing else. */
-static void test_a_learner_that_holds_up_conserves_work(void)
+TEST(test_a_learner_that_holds_up_conserves_work)
 {
     static const double periods[] = {400, 3000, 50000};
     for (size_t i = 0; i < 3; i++) {
@@ -167,14 +163,14 @@ static void assert_even_fall(double period)
     }
 }
 
-static void test_throughput_falls_evenly_with_training(void)
+TEST(test_throughput_falls_evenly_with_training)
 {
     assert_even_fall(100.0);
     assert_even_fall(2000.0);
     assert_even_fall(30000.0);
 }
 
-static void test_rough_training_is_flagged(void)
+TEST(test_rough_training_is_flagged)
 {
     static const unsigned mix = FULCRUM_FLAG_TRAINING_MIX;
     struct fulcrum_network network = training(64, 5000, 5.0);
@@ -193,17 +189,16 @@ static double steps_per_s(
     const struct fulcrum_solver_options options = {
         .method = method, .seed = 3, .half_width_rel = 0.004};
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve(network, &options, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(network, &options, &solution, NULL));
     return solution.steps_per_s;
 }
 
 /* Inference of b takes g(b), with training beside it 2 / e times as long. */
-static void test_a_lone_actor_shares_by_hand(void)
+TEST(test_a_lone_actor_shares_by_hand)
 {
     /* Long train steps one after the other: inference never has the GPU alone. */
     static const double sharing[] = {0.5, 0.8, 1.0, 1.6};
-    for (size_t i = 0; i < sizeof sharing / sizeof sharing[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sharing); i++) {
         struct fulcrum_network network = training(1, 1.0, 1.0);
         network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
         network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.5};
@@ -218,7 +213,7 @@ static void test_a_lone_actor_shares_by_hand(void)
     }
 }
 
-static void test_sharing_is_the_same_to_both_solvers(void)
+TEST(test_sharing_is_the_same_to_both_solvers)
 {
     static const double sharing[] = {0.6, 0.85, 1.4};
     static const double periods[] = {30.0, 400.0, 5000.0};
@@ -233,11 +228,11 @@ static void test_sharing_is_the_same_to_both_solvers(void)
     }
 }
 
-static void test_sharing_that_costs_more_slows_down(void)
+TEST(test_sharing_that_costs_more_slows_down)
 {
     static const double sharing[] = {1.8, 1.0, 0.8, 0.6, 0.3};
     double before = (double)INFINITY;
-    for (size_t i = 0; i < sizeof sharing / sizeof sharing[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sharing); i++) {
         struct fulcrum_network network = training(16, 400, 16.0);
         network.training.sharing_frac = sharing[i];
         double rate = steps_per_s(&network, FULCRUM_METHOD_FAST);
@@ -250,23 +245,4 @@ static void test_sharing_that_costs_more_slows_down(void)
     zero.training.sharing_frac = 0.0;
     suite_assert_close("zero", steps_per_s(&zero, FULCRUM_METHOD_FAST),
         steps_per_s(&one, FULCRUM_METHOD_FAST), 0.0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_flows_add_up),
-        SUITE_CASE(test_long_train_steps_are_turns),
-        SUITE_CASE(test_turns_are_weighed_by_their_time),
-        SUITE_CASE(test_short_train_steps_are_a_slower_gpu),
-        SUITE_CASE(test_training_that_costs_nothing_changes_nothing),
-        SUITE_CASE(test_a_learner_that_holds_up_conserves_work),
-        SUITE_CASE(test_throughput_falls_evenly_with_training),
-        SUITE_CASE(test_rough_training_is_flagged),
-        SUITE_CASE(test_a_lone_actor_shares_by_hand),
-        SUITE_CASE(test_sharing_is_the_same_to_both_solvers),
-        SUITE_CASE(test_sharing_that_costs_more_slows_down),
-    };
-    return suite_run(
-        "training_turns", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

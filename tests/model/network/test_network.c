@@ -37,14 +37,12 @@ static struct fulcrum_network valid(void)
 /* The valid network with one member replaced. */
 static void assert_refused(const char *name, size_t offset, double value)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network network = valid();
     memcpy((char *)&network + offset, &value, sizeof value);
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, name));
+    ASSERT_FAILS(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE, name);
 }
 
-static void test_check_names_each_field_and_value_it_refuses(void)
+TEST(test_check_names_each_field_and_value_it_refuses)
 {
     static const struct {
         const char *name;
@@ -80,21 +78,21 @@ static void test_check_names_each_field_and_value_it_refuses(void)
         {OFFSET(training.queue_train_steps), 0.9},
     };
     struct fulcrum_network network = valid();
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ASSERT_OK(fulcrum_network_check(&network, NULL));
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         assert_refused(cases[i].name, cases[i].offset, cases[i].bad);
         assert_refused(cases[i].name, cases[i].offset, (double)NAN);
         assert_refused(cases[i].name, cases[i].offset, (double)INFINITY);
     }
 }
 
-static void test_check_looks_at_the_fields_of_the_curve_in_use(void)
+TEST(test_check_looks_at_the_fields_of_the_curve_in_use)
 {
     struct fulcrum_network network = valid();
     network.cpu.knee = 0.0;
     network.cpu.cap_per_core = 0.0;
     network.cpu.cross_socket_frac = 0.0;
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(&network, NULL));
     struct fulcrum_error err = {FULCRUM_OK, ""};
     network.cpu.curve = FULCRUM_CURVE_SATURATING;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
@@ -108,10 +106,10 @@ static void test_check_looks_at_the_fields_of_the_curve_in_use(void)
     network.cpu.capacity_count = 2;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
     network.cpu.capacity_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(&network, &err));
 }
 
-static void test_check_holds_each_law_to_its_cv(void)
+TEST(test_check_holds_each_law_to_its_cv)
 {
     static const struct {
         double cv;
@@ -133,7 +131,7 @@ static void test_check_holds_each_law_to_its_cv(void)
         {-7.0, FULCRUM_LAW_PARETO, FULCRUM_OK},
         {1.0, (enum fulcrum_step_law)99, FULCRUM_ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = valid();
         network.step.law = cases[i].law;
         network.step.cv = cases[i].cv;
@@ -141,7 +139,7 @@ static void test_check_holds_each_law_to_its_cv(void)
     }
 }
 
-static void test_check_refuses_networks_that_stand_still_or_never_wait(void)
+TEST(test_check_refuses_networks_that_stand_still_or_never_wait)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network network = valid();
@@ -150,7 +148,7 @@ static void test_check_refuses_networks_that_stand_still_or_never_wait(void)
     CU_ASSERT_STRING_EQUAL(
         err.detail, "batch_size = 65 would wait for ever for actors = 64");
     network.policy = FULCRUM_BATCH_GREEDY;
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(&network, &err));
     network.policy = (enum fulcrum_batch_policy)9;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
     network = valid();
@@ -158,7 +156,7 @@ static void test_check_refuses_networks_that_stand_still_or_never_wait(void)
     network.step.mean_s = 0.0;
     network.host = (struct fulcrum_batch_time){0};
     network.gpu = (struct fulcrum_batch_time){0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(&network, &err));
     network.delay_s = 0.0;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_INFEASIBLE);
     /* A table that its line takes down to 0 before the size in use. */
@@ -168,10 +166,10 @@ static void test_check_refuses_networks_that_stand_still_or_never_wait(void)
         .per_item_s = 0.2, .size = &size, .time_s = &time_s, .count = 1};
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_INFEASIBLE);
     network.batch_size = 40.0;
-    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(&network, &err));
 }
 
-static void test_check_refuses_tables_out_of_order(void)
+TEST(test_check_refuses_tables_out_of_order)
 {
     static const double sizes[][2] = {{1, 2}, {2, 2}, {0.5, 2}, {1, 2}};
     static const double times[][2] = {{1e-3, 2e-3}, {1, 1}, {1, 1}, {1, 0}};
@@ -222,7 +220,7 @@ static double oracle_saturating(const struct fulcrum_cpu_station *cpu, double n)
                      1.0 / p);
 }
 
-static void test_capacity_is_the_equation(void)
+TEST(test_capacity_is_the_equation)
 {
     struct fulcrum_cpu_station cpu = valid().cpu;
     for (int i = 1; i < 120; i++) {
@@ -244,7 +242,7 @@ static void test_capacity_is_the_equation(void)
     }
 }
 
-static void test_crossing_sockets_costs_nu_but_never_capacity(void)
+TEST(test_crossing_sockets_costs_nu_but_never_capacity)
 {
     struct fulcrum_cpu_station whole = valid().cpu;
     whole.curve = FULCRUM_CURVE_SATURATING;
@@ -262,7 +260,7 @@ static void test_crossing_sockets_costs_nu_but_never_capacity(void)
         0.85 * fulcrum_cpu_capacity(&whole, 36.0), 1e-14);
 }
 
-static void test_tabulated_capacity_is_interpolated_and_held(void)
+TEST(test_tabulated_capacity_is_interpolated_and_held)
 {
     static const double capacity[] = {1.0, 1.8, 2.4};
     struct fulcrum_cpu_station cpu = {.curve = FULCRUM_CURVE_TABLE,
@@ -272,14 +270,14 @@ static void test_tabulated_capacity_is_interpolated_and_held(void)
         .capacity_count = 3};
     static const double cases[][2] = {{0.0, 0.0}, {0.5, 0.5}, {1.0, 1.0}, {1.5, 1.4},
         {2.75, 2.25}, {3.0, 2.4}, {99.0, 2.4}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         suite_assert_close(
             "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
     }
 }
 
 /* Two of four threads are the learner's: the actors never get the work of three. */
-static void test_a_table_gives_no_more_than_the_threads_left(void)
+TEST(test_a_table_gives_no_more_than_the_threads_left)
 {
     static const double capacity[] = {1.0, 1.8, 2.4, 2.5, 2.25, 2.0};
     struct fulcrum_cpu_station cpu = {.curve = FULCRUM_CURVE_TABLE,
@@ -291,13 +289,13 @@ static void test_a_table_gives_no_more_than_the_threads_left(void)
     static const double cases[][2] = {{1.0, 1.0}, {2.0, 1.8}, {2.5, 1.8 * 2.25 / 2.5},
         {3.0, 1.8 * 2.0 / 2.5}, {50.0, 1.8 * 2.0 / 2.5}};
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         suite_assert_close(
             "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
     }
 }
 
-static void test_batch_time_continues_its_table_along_the_line(void)
+TEST(test_batch_time_continues_its_table_along_the_line)
 {
     static const double size[] = {2.0, 4.0, 10.0, 12.0};
     static const double time_s[] = {5.0, 6.0, 12.0, 20.0};
@@ -308,7 +306,7 @@ static void test_batch_time_continues_its_table_along_the_line(void)
     time.count = 4;
     static const double cases[][2] = {{1.0, 4.5}, {2.0, 5.0}, {3.0, 5.5}, {4.0, 6.0},
         {7.0, 9.0}, {11.0, 16.0}, {12.0, 20.0}, {14.0, 21.0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         suite_assert_close(
             "t(b)", fulcrum_batch_time(&time, cases[i][0]), cases[i][1], 1e-14);
     }
@@ -316,7 +314,7 @@ static void test_batch_time_continues_its_table_along_the_line(void)
     CU_ASSERT_EQUAL(fulcrum_batch_time(&time, 1.0), 0.0);
 }
 
-static void test_names_end_where_the_choices_end(void)
+TEST(test_names_end_where_the_choices_end)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_step_law_name(FULCRUM_LAW_PARETO), "pareto");
     CU_ASSERT_STRING_EQUAL(fulcrum_step_law_name(FULCRUM_LAW_LOGNORMAL), "lognormal");
@@ -325,22 +323,4 @@ static void test_names_end_where_the_choices_end(void)
     CU_ASSERT_PTR_NULL(fulcrum_batch_policy_name((enum fulcrum_batch_policy)2));
     CU_ASSERT_STRING_EQUAL(fulcrum_cpu_curve_name(FULCRUM_CURVE_TABLE), "table");
     CU_ASSERT_PTR_NULL(fulcrum_cpu_curve_name((enum fulcrum_cpu_curve)4));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_check_names_each_field_and_value_it_refuses),
-        SUITE_CASE(test_check_looks_at_the_fields_of_the_curve_in_use),
-        SUITE_CASE(test_check_holds_each_law_to_its_cv),
-        SUITE_CASE(test_check_refuses_networks_that_stand_still_or_never_wait),
-        SUITE_CASE(test_check_refuses_tables_out_of_order),
-        SUITE_CASE(test_capacity_is_the_equation),
-        SUITE_CASE(test_crossing_sockets_costs_nu_but_never_capacity),
-        SUITE_CASE(test_tabulated_capacity_is_interpolated_and_held),
-        SUITE_CASE(test_a_table_gives_no_more_than_the_threads_left),
-        SUITE_CASE(test_batch_time_continues_its_table_along_the_line),
-        SUITE_CASE(test_names_end_where_the_choices_end),
-    };
-    return suite_run("network", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -46,19 +46,16 @@ static struct outcome outcome_of(
     struct outcome out = {.steps_per_s = 0.0};
     struct fulcrum_solver_options options = {
         .method = method, .seed = 7, .half_width_rel = half_width_rel};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_check(design, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_to_network(design, &out.replicas, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&out.replicas, &options, &out.solution, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_check(design, NULL));
+    ASSERT_OK(fulcrum_design_to_network(design, &out.replicas, NULL));
+    ASSERT_OK(fulcrum_solve_pausing(&out.replicas, &options, &out.solution, NULL));
     out.power = fulcrum_power_of(design, &out.replicas, &out.solution);
     out.steps_per_s = out.solution.steps_per_s * out.replicas.count;
     /* The table of batch times that the network borrows has moved, and is empty. */
     return out;
 }
 
-static void test_every_gpu_does_both_unless_said_otherwise(void)
+TEST(test_every_gpu_does_both_unless_said_otherwise)
 {
     struct fulcrum_design design;
     design_apart(4, 0, 0.1, &design);
@@ -85,7 +82,7 @@ static void test_every_gpu_does_both_unless_said_otherwise(void)
         outcome_of(&design, FULCRUM_METHOD_FAST).steps_per_s, whole.steps_per_s);
 }
 
-static void test_learners_take_threads_from_all_shards(void)
+TEST(test_learners_take_threads_from_all_shards)
 {
     struct fulcrum_design design;
     design_apart(8, 2, 0.1, &design);
@@ -103,7 +100,7 @@ static void test_learners_take_threads_from_all_shards(void)
         FULCRUM_RESERVED_MOST_FRAC * 160.0 / 6.0, 1e-15);
 }
 
-static void test_transfers_are_differences_to_the_reference(void)
+TEST(test_transfers_are_differences_to_the_reference)
 {
     const struct fulcrum_link slow = {.host_byte_per_s = PCIE_3};
     const struct fulcrum_link fast = {.host_byte_per_s = PCIE_5};
@@ -127,26 +124,23 @@ static double item_s_at(const struct fulcrum_design *base, double item_s,
     double reference_byte_per_s, unsigned *flags)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = base->machine;
     calibration->machine.link.host_byte_per_s = reference_byte_per_s;
     designs_add_parameter(
         calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
     struct fulcrum_applied_calibration applied = {.calibration = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_applied_calibration_init(&applied, calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_applied_calibration_init(&applied, calibration, NULL));
     const struct fulcrum_luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
     struct fulcrum_design design = *base;
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_apply(&applied, &base->workload, &luck, &design),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_apply(&applied, &base->workload, &luck, &design));
     fulcrum_applied_calibration_clear(&applied);
     fulcrum_calibration_free(calibration);
     *flags = design.flags;
     return design.workload.network.per_item_s;
 }
 
-static void test_a_calibration_is_moved_to_another_link(void)
+TEST(test_a_calibration_is_moved_to_another_link)
 {
     struct fulcrum_design base;
     designs_gpu(&base);
@@ -163,7 +157,7 @@ static void test_a_calibration_is_moved_to_another_link(void)
     CU_ASSERT_EQUAL(item_s_at(&base, 1e-6, PCIE_3, &flags), 0.0);
 }
 
-static void test_learners_without_work_leave_the_rate_of_inference(void)
+TEST(test_learners_without_work_leave_the_rate_of_inference)
 {
     struct fulcrum_design apart;
     design_apart(4, 1, 1e-9, &apart);
@@ -181,14 +175,14 @@ static void test_learners_without_work_leave_the_rate_of_inference(void)
     CU_ASSERT_EQUAL(split.solution.bottleneck, alone.solution.bottleneck);
 }
 
-static void test_busy_learners_hold_all_shards_to_their_rate(void)
+TEST(test_busy_learners_hold_all_shards_to_their_rate)
 {
     static const struct {
         double gpus;
         double learners;
         double train_step_s;
     } rows[] = {{2, 1, 0.5}, {4, 1, 0.4}, {8, 3, 1.0}, {8, 7, 3.0}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_design design;
         design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
         struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
@@ -199,7 +193,7 @@ static void test_busy_learners_hold_all_shards_to_their_rate(void)
     }
 }
 
-static void test_weights_are_copied_once_a_train_step(void)
+TEST(test_weights_are_copied_once_a_train_step)
 {
     struct fulcrum_design design;
     design_apart(4, 1, 0.4, &design);
@@ -248,7 +242,7 @@ static void check_books(const struct fulcrum_design *design, const struct outcom
         1e-12);
 }
 
-static void test_work_and_watts_add_up(void)
+TEST(test_work_and_watts_add_up)
 {
     static const double train_step_s[] = {1e-3, 0.05, 0.15, 0.6};
     for (size_t i = 0; i < 4; i++) {
@@ -261,7 +255,7 @@ static void test_work_and_watts_add_up(void)
     }
 }
 
-static void test_watts_of_both_kinds_follow_their_own_exponent(void)
+TEST(test_watts_of_both_kinds_follow_their_own_exponent)
 {
     struct fulcrum_design design;
     design_apart(4, 1, 0.4, &design);
@@ -272,7 +266,7 @@ static void test_watts_of_both_kinds_follow_their_own_exponent(void)
         "watts", out.power.gpu_w, 4 * 62 + 170 * (1 + 3 * infer * infer), 1e-9);
 }
 
-static void test_simulation_agrees_with_equations(void)
+TEST(test_simulation_agrees_with_equations)
 {
     static const struct {
         double gpus;
@@ -282,7 +276,7 @@ static void test_simulation_agrees_with_equations(void)
     } rows[] = {{2, 1, 0.1, 0}, {4, 1, 0.05, 0}, {4, 2, 0.2, 0}, {8, 2, 0.12, 0},
         {8, 6, 0.4, 0}, {4, 1, 0.05, 0.5}, {4, 2, 0.2, 0.5}, {8, 3, 0.15, 0.5},
         {8, 7, 0.8, 0.5}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_design design;
         design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
         if (rows[i].population_frac > 0) {
@@ -298,7 +292,7 @@ static void test_simulation_agrees_with_equations(void)
 }
 
 /* A split is never better than what either half could do without the other. */
-static void test_a_split_never_beats_its_parts(void)
+TEST(test_a_split_never_beats_its_parts)
 {
     static const double train_step_s[] = {0.01, 0.025, 0.06, 0.15, 0.4, 1.0};
     for (size_t i = 0; i < 42; i++) {
@@ -318,7 +312,7 @@ static void test_a_split_never_beats_its_parts(void)
 }
 
 /* Learners sum gradients with each other, not with GPUs that only infer. */
-static void test_learners_of_all_machines_train_together(void)
+TEST(test_learners_of_all_machines_train_together)
 {
     struct fulcrum_design design;
     design_apart(4, 1, 0.4, &design);
@@ -345,7 +339,7 @@ static void test_learners_of_all_machines_train_together(void)
         3360 / (0.2 + strong.replicas.training.exposed_s), 1e-9);
 }
 
-static void test_splits_that_cannot_run_are_named(void)
+TEST(test_splits_that_cannot_run_are_named)
 {
     struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -371,24 +365,4 @@ static void test_splits_that_cannot_run_are_named(void)
     CU_ASSERT_EQUAL(
         fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "3 GPUs that infer"));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_gpu_does_both_unless_said_otherwise),
-        SUITE_CASE(test_learners_take_threads_from_all_shards),
-        SUITE_CASE(test_transfers_are_differences_to_the_reference),
-        SUITE_CASE(test_a_calibration_is_moved_to_another_link),
-        SUITE_CASE(test_learners_without_work_leave_the_rate_of_inference),
-        SUITE_CASE(test_busy_learners_hold_all_shards_to_their_rate),
-        SUITE_CASE(test_weights_are_copied_once_a_train_step),
-        SUITE_CASE(test_work_and_watts_add_up),
-        SUITE_CASE(test_watts_of_both_kinds_follow_their_own_exponent),
-        SUITE_CASE(test_simulation_agrees_with_equations),
-        SUITE_CASE(test_a_split_never_beats_its_parts),
-        SUITE_CASE(test_learners_of_all_machines_train_together),
-        SUITE_CASE(test_splits_that_cannot_run_are_named),
-    };
-    return suite_run("node", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

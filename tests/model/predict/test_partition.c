@@ -83,7 +83,7 @@ static void assert_same(const struct fulcrum_placed *a, const struct fulcrum_pla
 }
 
 /* As docs/model.md has it: 3 / (s + 3 (1 - s)) for a serial share s. */
-static void test_three_equal_stages_gain_what_their_serial_share_leaves(void)
+TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
 {
     static const double rows[][2] = {{0.7, 1.875}, {0.9, 2.5}, {0.967, 2.815}};
     for (size_t i = 0; i < 3; i++) {
@@ -92,8 +92,7 @@ static void test_three_equal_stages_gain_what_their_serial_share_leaves(void)
         struct fulcrum_placed alone;
         struct fulcrum_placed apart;
         fulcrum_place_exclusive(&loop, &alone);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &apart, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &apart, NULL));
         suite_assert_close(
             "gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
         suite_assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
@@ -104,7 +103,7 @@ static void test_three_equal_stages_gain_what_their_serial_share_leaves(void)
     }
 }
 
-static void test_one_instance_is_exclusive_to_the_last_bit(void)
+TEST(test_one_instance_is_exclusive_to_the_last_bit)
 {
     uint64_t state = 7;
     for (int k = 0; k < 50; k++) {
@@ -118,32 +117,28 @@ static void test_one_instance_is_exclusive_to_the_last_bit(void)
         struct fulcrum_placed alone;
         struct fulcrum_placed one;
         fulcrum_place_exclusive(&loop, &alone);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &whole, &one, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &whole, &one, NULL));
         assert_same(&alone, &one);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_time_sliced(&loop, &sharing, 1, &one, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 1, &one, NULL));
         assert_same(&alone, &one);
     }
 }
 
 /* Work that fills the GPU gains nothing, work that ignores it gains in full. */
-static void test_limits_of_the_serial_share(void)
+TEST(test_limits_of_the_serial_share)
 {
     struct fulcrum_grouping grouping = all_apart(3);
     struct fulcrum_placed placed;
     struct fulcrum_gpu_loop wide = equal_stages(3, 0);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&wide, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&wide, &no_cost, &grouping, &placed, NULL));
     suite_assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
     struct fulcrum_gpu_loop narrow = equal_stages(3, 1);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&narrow, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&narrow, &no_cost, &grouping, &placed, NULL));
     suite_assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
 }
 
 /* Shares by trying: every 1/400 of two groups whose round is a + w / x. */
-static void test_shares_agree_with_a_grid(void)
+TEST(test_shares_agree_with_a_grid)
 {
     uint64_t state = 3;
     for (int k = 0; k < 40; k++) {
@@ -163,9 +158,7 @@ static void test_shares_agree_with_a_grid(void)
         }
         struct fulcrum_grouping grouping = all_apart(2);
         struct fulcrum_placed placed;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s >= best);
         suite_assert_close("rate", placed.rounds_per_s, best, 0.01);
         suite_assert_close(
@@ -176,26 +169,23 @@ static void test_shares_agree_with_a_grid(void)
 /* The same rate where the optimum's own shares are asked for. */
 /* All that two stages do is arithmetic: with a whole GPU each they would do twice as
  * much as there is. */
-static void test_given_shares_are_of_one_gpu(void)
+TEST(test_given_shares_are_of_one_gpu)
 {
     struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
     struct fulcrum_grouping grouping = {2, {{1, 1, 1.0}, {2, 1, 1.0}}};
     struct fulcrum_placed placed;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     loop.stages[0].per_round.sm_s = 1;
     loop.stages[1].per_round.sm_s = 1;
-    CU_ASSERT_EQUAL(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "sum to 2: expected at most 1"));
+    ASSERT_FAILS(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, &err),
+        FULCRUM_ERR_RANGE, "sum to 2: expected at most 1");
     grouping.groups[0].sm_frac = 0.5;
     grouping.groups[1].sm_frac = 0.5;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
     suite_assert_close("half", placed.rounds_per_s, 0.5, 1e-9);
 }
 
 /* A share below one SM is slow; it is not refused, nor taken for no rate at all. */
-static void test_a_given_share_may_be_less_than_one_sm(void)
+TEST(test_a_given_share_may_be_less_than_one_sm)
 {
     struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
     const struct fulcrum_gpu_sharing sharing = {
@@ -204,12 +194,11 @@ static void test_a_given_share_may_be_less_than_one_sm(void)
     struct fulcrum_placed placed;
     loop.stages[0].per_round.sm_s = 1;
     loop.stages[1].per_round.sm_s = 1;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL));
     suite_assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
 }
 
-static void test_given_shares_give_what_the_optimum_gave(void)
+TEST(test_given_shares_give_what_the_optimum_gave)
 {
     uint64_t state = 11;
     for (int k = 0; k < 40; k++) {
@@ -218,39 +207,33 @@ static void test_given_shares_give_what_the_optimum_gave(void)
         grouping.groups[1].instances = 2;
         struct fulcrum_placed best;
         struct fulcrum_placed given;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &best, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &best, NULL));
         for (size_t g = 0; g < 3; g++) {
             grouping.groups[g].sm_frac = best.parts[g].sm_frac * (1 + 1e-9);
         }
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
         suite_assert_close("rate", given.rounds_per_s, best.rounds_per_s, 1e-6);
         grouping.groups[0].sm_frac *= 0.5;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
         CU_ASSERT(given.rounds_per_s < best.rounds_per_s * (1 + 1e-6));
     }
 }
 
 /* n processes that read memory all the time get 1/n of it each, and no more. */
-static void test_memory_that_is_full_is_shared_evenly(void)
+TEST(test_memory_that_is_full_is_shared_evenly)
 {
     struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 1};
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.dram_s = 1};
     for (int n = 2; n <= 8; n++) {
         const struct fulcrum_grouping grouping = {1, {{1, n, 0}}};
         struct fulcrum_placed placed;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
         suite_assert_close("rate", placed.rounds_per_s, 1, 1e-6);
     }
     loop.stages[0].per_round.latency_s = 1e6;
     const struct fulcrum_grouping four = {1, {{1, 4, 0}}};
     struct fulcrum_placed placed;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &no_cost, &four, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &four, &placed, NULL));
     suite_assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
 }
 
@@ -258,7 +241,7 @@ static void test_memory_that_is_full_is_shared_evenly(void)
  * Equal instances that deal the environments out are one process with all of them: a
  * part of the SMs for a part of the work, and what a step costs as often.
  */
-static void test_dealing_out_environments_gains_nothing(void)
+TEST(test_dealing_out_environments_gains_nothing)
 {
     struct fulcrum_gpu_loop loop = {.count = 2, .steps = 10, .memory_byte = 1};
     loop.stages[0].per_step = (struct fulcrum_gpu_time){.latency_s = 0.4};
@@ -270,22 +253,19 @@ static void test_dealing_out_environments_gains_nothing(void)
     for (int n = 2; n <= 7; n++) {
         const struct fulcrum_grouping grouping = {1, {{3, n, 0}}};
         struct fulcrum_placed placed;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
         suite_assert_close("dealt out", placed.steps_per_s, alone.steps_per_s, 1e-9);
         /* Each with as many: the gain of one process with n times as many. */
         struct fulcrum_gpu_sharing each = no_cost;
         each.envs_each = 1;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &each, &grouping, &placed, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &each, &grouping, &placed, NULL));
         suite_assert_close(
             "each", placed.steps_per_s, n * loop.steps / (2 * 0.4 + 2 * 0.6 * n), 1e-9);
     }
 }
 
 /* Simulation and agent wait for each other: apart, each step is taken in halves. */
-static void test_stages_that_alternate_pay_steps_twice_where_apart(void)
+TEST(test_stages_that_alternate_pay_steps_twice_where_apart)
 {
     struct fulcrum_gpu_loop loop = equal_stages(2, 0);
     for (size_t i = 0; i < 2; i++) {
@@ -294,39 +274,34 @@ static void test_stages_that_alternate_pay_steps_twice_where_apart(void)
     }
     struct fulcrum_grouping grouping = all_apart(2);
     struct fulcrum_placed placed;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
     suite_assert_close("halves", placed.rounds_per_s, 1 / (2 * 0.5 + 1 / 0.5), 1e-9);
     loop.stages[0].alternates = 0;
     loop.stages[1].alternates = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
     suite_assert_close("free", placed.rounds_per_s, 1 / (0.5 + 1 / 0.5), 1e-9);
 }
 
-static void test_time_slices_overlap_what_the_host_does(void)
+TEST(test_time_slices_overlap_what_the_host_does)
 {
     struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 1};
     struct fulcrum_gpu_sharing sharing = no_cost;
     struct fulcrum_placed placed;
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.host_s = 3, .sm_s = 1};
     sharing.envs_each = 1;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_time_sliced(&loop, &sharing, 2, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 2, &placed, NULL));
     suite_assert_close("two", placed.rounds_per_s, 2.0 / 4, 1e-12);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
     suite_assert_close("full", placed.rounds_per_s, 1, 1e-12);
     suite_assert_close("busy", placed.sm_held_frac, 1, 1e-12);
     sharing.switch_frac = 0.25;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
     suite_assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
 }
 
 /* No placement beats what SMs, bandwidth and the stages themselves allow. */
 /* No process has less than an SM, and what that takes from others costs rate. */
-static void test_a_share_is_no_less_than_one_sm(void)
+TEST(test_a_share_is_no_less_than_one_sm)
 {
     uint64_t state = 5;
     for (int k = 0; k < 20; k++) {
@@ -337,19 +312,16 @@ static void test_a_share_is_no_less_than_one_sm(void)
         struct fulcrum_gpu_sharing sharing = no_cost;
         struct fulcrum_placed loose;
         struct fulcrum_placed bound;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &apart, &loose, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &loose, NULL));
         CU_ASSERT(loose.parts[1].sm_frac < 0.01);
         sharing.least_sm_frac = 0.01;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL));
         CU_ASSERT_EQUAL(bound.parts[1].sm_frac, 0.01);
         CU_ASSERT(bound.parts[0].sm_frac + 8 * 0.01 <= 1 + 1e-12);
         CU_ASSERT(bound.rounds_per_s <= loose.rounds_per_s);
         /* More of them than SMs: even shares. */
         sharing.least_sm_frac = 0.5;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL));
         suite_assert_close("even", bound.parts[1].sm_frac, 1.0 / 9, 1e-9);
         CU_ASSERT(bound.rounds_per_s > 0);
     }
@@ -357,7 +329,7 @@ static void test_a_share_is_no_less_than_one_sm(void)
 
 /* Launches keep no SM active, so that paying them n times, or hiding them, adds none.
  */
-static void test_turns_are_as_active_as_the_gpu_is_held(void)
+TEST(test_turns_are_as_active_as_the_gpu_is_held)
 {
     uint64_t state = 11;
     struct fulcrum_gpu_sharing sharing = no_cost;
@@ -374,8 +346,7 @@ static void test_turns_are_as_active_as_the_gpu_is_held(void)
         suite_assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
         double density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 1;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL));
         suite_assert_close(
             "each", turns.sm_active_frac / turns.sm_held_frac, density, 1e-12);
         /* The same launches, and no other work than that of one step. */
@@ -385,14 +356,13 @@ static void test_turns_are_as_active_as_the_gpu_is_held(void)
         density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 0;
         loop.memory_byte = 1e12;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL));
         CU_ASSERT(
             turns.sm_active_frac <= fmin(1, density * turns.sm_held_frac) + 1e-12);
     }
 }
 
-static void test_no_placement_beats_the_sum_of_its_parts(void)
+TEST(test_no_placement_beats_the_sum_of_its_parts)
 {
     uint64_t state = 5;
     for (int k = 0; k < 60; k++) {
@@ -401,35 +371,29 @@ static void test_no_placement_beats_the_sum_of_its_parts(void)
             .byte_per_s = 1e9, .overhead_frac = 0.02, .envs_each = k % 2};
         struct fulcrum_placed placed;
         double ceiling = fulcrum_place_ceiling(&loop, &sharing, 6);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_best_shares(&loop, &sharing, 6, &placed, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_best_shares(&loop, &sharing, 6, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
         CU_ASSERT(placed.sm_work_frac <= 1 + 1e-9);
         CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_time_sliced(&loop, &sharing, 6, &placed, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 6, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
     }
 }
 
 /* A link that costs nothing is no worse than any, and never matters to one process. */
-static void test_communication_costs(void)
+TEST(test_communication_costs)
 {
     uint64_t state = 9;
     struct fulcrum_gpu_loop loop = random_loop(&state);
     struct fulcrum_gpu_sharing sharing = no_cost;
     struct fulcrum_grouping grouping = all_apart(3);
     struct fulcrum_placed free_placed;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &sharing, &grouping, &free_placed, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &free_placed, NULL));
     double before = free_placed.rounds_per_s;
     for (int power = 12; power >= 5; power--) {
         struct fulcrum_placed placed;
         sharing.byte_per_s = pow(10, power);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s <= before);
         before = placed.rounds_per_s;
     }
@@ -447,7 +411,7 @@ static void assert_whole(const struct fulcrum_grouping *grouping, size_t stage_c
     CU_ASSERT_EQUAL(all, (1U << stage_count) - 1U);
 }
 
-static void test_set_partitions_are_bells_numbers(void)
+TEST(test_set_partitions_are_bells_numbers)
 {
     static const size_t bell[] = {1, 2, 5, 15};
     for (size_t n = 1; n <= 4; n++) {
@@ -517,7 +481,7 @@ static double best_by_hand(const struct fulcrum_gpu_loop *loop)
     return best;
 }
 
-static void test_slices_agree_with_every_assignment_by_hand(void)
+TEST(test_slices_agree_with_every_assignment_by_hand)
 {
     uint64_t state = 13;
     struct fulcrum_mig mig = small_gpu();
@@ -530,16 +494,14 @@ static void test_slices_agree_with_every_assignment_by_hand(void)
         }
         struct fulcrum_placed placed;
         struct fulcrum_mig_layout layout;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL));
         suite_assert_close("rate", placed.rounds_per_s, best_by_hand(&loop), 1e-12);
         CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
     }
 }
 
 /* A smaller cache makes more traffic, by the power. */
-static void test_a_slice_has_its_part_of_the_cache(void)
+TEST(test_a_slice_has_its_part_of_the_cache)
 {
     struct fulcrum_mig mig = small_gpu();
     struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 40e9};
@@ -551,29 +513,24 @@ static void test_a_slice_has_its_part_of_the_cache(void)
     sharing.cache_law =
         (struct fulcrum_cache_law){.exponent = 0.5, .working_set_byte = (double)NAN};
     sharing.mig = &mig;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_mig_layout_parse(&mig, "1g", &layout, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_mig_layout_parse(&mig, "1g", &layout, NULL));
+    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
     suite_assert_close("a quarter", placed.parts[0].round_s, 4 * 2, 1e-12);
     /* A quarter of the traffic no cache saves: the other three are twice as much. */
     sharing.cache_law.compulsory_frac = 0.25;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
     suite_assert_close(
         "compulsory", placed.parts[0].round_s, 4 * (0.25 + 0.75 * 2), 1e-12);
     /* What fits into 10 MB fits into a slice: bandwidth is all that it has less of. */
     sharing.cache_law.working_set_byte = 10e6;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
     suite_assert_close("fits", placed.parts[0].round_s, 4, 1e-12);
     sharing.cache_law.working_set_byte = 40e6;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
     suite_assert_close("fits the whole", placed.parts[0].round_s, 4 * 2, 1e-12);
 }
 
-static void test_memory_limits_are_kept(void)
+TEST(test_memory_limits_are_kept)
 {
     struct fulcrum_mig mig = small_gpu();
     struct fulcrum_gpu_loop loop = equal_stages(1, 0.5);
@@ -583,8 +540,7 @@ static void test_memory_limits_are_kept(void)
     struct fulcrum_gpu_sharing sharing = no_cost;
     sharing.mig = &mig;
     loop.stages[0].memory_byte = 15e9;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL));
     CU_ASSERT_EQUAL(placed.parts[0].profile, 1);
     loop.stages[0].memory_byte = 25e9;
     CU_ASSERT_EQUAL(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, &err),
@@ -597,30 +553,4 @@ static void test_memory_limits_are_kept(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "50 GB of memory in all"));
     CU_ASSERT_EQUAL(fulcrum_place_best_shares(&loop, &no_cost, 4, &placed, &err),
         FULCRUM_ERR_INFEASIBLE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_three_equal_stages_gain_what_their_serial_share_leaves),
-        SUITE_CASE(test_one_instance_is_exclusive_to_the_last_bit),
-        SUITE_CASE(test_limits_of_the_serial_share),
-        SUITE_CASE(test_shares_agree_with_a_grid),
-        SUITE_CASE(test_given_shares_are_of_one_gpu),
-        SUITE_CASE(test_a_given_share_may_be_less_than_one_sm),
-        SUITE_CASE(test_given_shares_give_what_the_optimum_gave),
-        SUITE_CASE(test_memory_that_is_full_is_shared_evenly),
-        SUITE_CASE(test_dealing_out_environments_gains_nothing),
-        SUITE_CASE(test_stages_that_alternate_pay_steps_twice_where_apart),
-        SUITE_CASE(test_time_slices_overlap_what_the_host_does),
-        SUITE_CASE(test_a_share_is_no_less_than_one_sm),
-        SUITE_CASE(test_turns_are_as_active_as_the_gpu_is_held),
-        SUITE_CASE(test_no_placement_beats_the_sum_of_its_parts),
-        SUITE_CASE(test_communication_costs),
-        SUITE_CASE(test_set_partitions_are_bells_numbers),
-        SUITE_CASE(test_slices_agree_with_every_assignment_by_hand),
-        SUITE_CASE(test_a_slice_has_its_part_of_the_cache),
-        SUITE_CASE(test_memory_limits_are_kept),
-    };
-    return suite_run("partition", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -39,8 +39,7 @@ static struct fulcrum_replicas replicas_of(double actors)
 static struct fulcrum_solution solve(struct fulcrum_replicas replicas)
 {
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&replicas, &fast, &solution, NULL));
     return solution;
 }
 
@@ -49,16 +48,15 @@ static double lengthened_rate(struct fulcrum_replicas replicas, double more_s)
 {
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
     replicas.network.step = fulcrum_step_lengthened(replicas.network.step, more_s);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve(&replicas.network, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&replicas.network, &fast, &solution, NULL));
     return solution.steps_per_s;
 }
 
 /* A lone actor finds the server asleep every time: everything adds up. */
-static void test_a_lone_actor_pays_every_wake_up(void)
+TEST(test_a_lone_actor_pays_every_wake_up)
 {
     static const double wakes_s[] = {0.0, 1e-6, 1.5e-5, 1e-3};
-    for (size_t i = 0; i < sizeof wakes_s / sizeof wakes_s[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wakes_s); i++) {
         struct fulcrum_replicas one = replicas_of(1.0);
         one.wake_s = wakes_s[i];
         double cycle_s = STEP_S + wakes_s[i] + HOST_S + GPU_S + ITEM_S + DELAY_S;
@@ -67,13 +65,13 @@ static void test_a_lone_actor_pays_every_wake_up(void)
 }
 
 /* Neither the law of steps nor the batching rule changes that. */
-static void test_a_lone_actor_pays_whatever_the_law(void)
+TEST(test_a_lone_actor_pays_whatever_the_law)
 {
     static const enum fulcrum_step_law laws[] = {
         FULCRUM_LAW_DETERMINISTIC, FULCRUM_LAW_EXPONENTIAL, FULCRUM_LAW_LOGNORMAL};
     static const double cvs[] = {0.0, 1.0, 0.8};
     double cycle_s = STEP_S + WAKE_S + HOST_S + GPU_S + ITEM_S + DELAY_S;
-    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+    for (size_t i = 0; i < LENGTH(laws); i++) {
         struct fulcrum_replicas one = replicas_of(1.0);
         one.network.step = (struct fulcrum_step){STEP_S, cvs[i], laws[i]};
         one.network.policy = i == 1 ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
@@ -83,7 +81,7 @@ static void test_a_lone_actor_pays_whatever_the_law(void)
 }
 
 /* A server that never waits is never woken. */
-static void test_a_saturated_server_costs_nobody_a_wake_up(void)
+TEST(test_a_saturated_server_costs_nobody_a_wake_up)
 {
     struct fulcrum_replicas many = replicas_of(60.0);
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
@@ -97,10 +95,10 @@ static void test_a_saturated_server_costs_nobody_a_wake_up(void)
 
 /* A server that waits for B requests is woken by the last of them. (With B = 1 and many
  * actors it does not always wait.) */
-static void test_a_fixed_batch_shares_one_wake_up(void)
+TEST(test_a_fixed_batch_shares_one_wake_up)
 {
     static const double sizes[] = {2.0, 4.0, 8.0};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         struct fulcrum_replicas fixed = replicas_of(8.0);
         fixed.network.policy = FULCRUM_BATCH_FIXED;
         fixed.network.batch_size = sizes[i];
@@ -125,21 +123,19 @@ static void assert_same(
     CU_ASSERT_EQUAL(found->bottleneck, expected->bottleneck);
 }
 
-static void test_nothing_to_wake_is_the_solver_itself(void)
+TEST(test_nothing_to_wake_is_the_solver_itself)
 {
     static const enum fulcrum_method methods[] = {
         FULCRUM_METHOD_AUTO, FULCRUM_METHOD_FAST, FULCRUM_METHOD_SIMULATE};
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    for (size_t i = 0; i < LENGTH(methods); i++) {
         struct fulcrum_replicas replicas = replicas_of(6.0);
         replicas.wake_s = 0.0;
         const struct fulcrum_solver_options options = {
             .method = methods[i], .seed = 7, .max_steps = 20000};
         struct fulcrum_solution found;
         struct fulcrum_solution expected;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve(&replicas.network, &options, &expected, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_pausing(&replicas, &options, &found, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_solve(&replicas.network, &options, &expected, NULL));
+        ASSERT_OK(fulcrum_solve_pausing(&replicas, &options, &found, NULL));
         assert_same(&found, &expected);
         suite_assert_close("step", replicas.network.step.mean_s, STEP_S, 0.0);
     }
@@ -150,7 +146,7 @@ static void assert_rates_fall(double actors)
     static const double wakes_s[] = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
     struct fulcrum_replicas replicas = replicas_of(actors);
     double last = lengthened_rate(replicas, 0.0);
-    for (size_t i = 0; i < sizeof wakes_s / sizeof wakes_s[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wakes_s); i++) {
         replicas.wake_s = wakes_s[i];
         double rate = solve(replicas).steps_per_s;
         CU_ASSERT(rate <= last * (1.0 + 1e-9));
@@ -160,24 +156,23 @@ static void assert_rates_fall(double actors)
 }
 
 /* Between nobody paying and everybody paying, and less for a longer wake-up. */
-static void test_rates_fall_with_the_wake_up_within_their_bounds(void)
+TEST(test_rates_fall_with_the_wake_up_within_their_bounds)
 {
     static const double actors[] = {1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 48.0};
-    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+    for (size_t i = 0; i < LENGTH(actors); i++) {
         assert_rates_fall(actors[i]);
     }
 }
 
 /* The more actors, the busier the server, and the less a request pays. */
-static void test_a_request_pays_less_among_more_actors(void)
+TEST(test_a_request_pays_less_among_more_actors)
 {
     static const double actors[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
     double last_share = 1.1;
-    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+    for (size_t i = 0; i < LENGTH(actors); i++) {
         struct fulcrum_replicas replicas = replicas_of(actors[i]);
         struct fulcrum_solution solution;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_solve_pausing(&replicas, &fast, &solution, NULL));
         double share = (replicas.network.step.mean_s - STEP_S) / WAKE_S;
         CU_ASSERT(share >= 0.0 && share <= 1.05 / solution.mean_batch);
         CU_ASSERT(share <= last_share);
@@ -187,7 +182,7 @@ static void test_a_request_pays_less_among_more_actors(void)
 }
 
 /* With batches one behind the other the GPU's work does not keep the server awake. */
-static void test_overlapping_batches_are_woken_for_by_the_host_alone(void)
+TEST(test_overlapping_batches_are_woken_for_by_the_host_alone)
 {
     struct fulcrum_replicas serial = replicas_of(8.0);
     serial.network.gpu.per_batch_s = 8e-5;
@@ -195,17 +190,15 @@ static void test_overlapping_batches_are_woken_for_by_the_host_alone(void)
     overlapping.network.depth = 2.0;
     (void)solve(serial);
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&serial, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&serial, &fast, &solution, NULL));
     double serial_s = serial.network.step.mean_s - STEP_S;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&overlapping, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&overlapping, &fast, &solution, NULL));
     double overlapping_s = overlapping.network.step.mean_s - STEP_S;
     CU_ASSERT(overlapping_s > serial_s);
 }
 
 /* What cannot be solved is told by the solver, waking or not. */
-static void test_what_the_solver_refuses_is_refused(void)
+TEST(test_what_the_solver_refuses_is_refused)
 {
     struct fulcrum_replicas replicas = replicas_of(4.0);
     const struct fulcrum_solver_options chain = {.method = FULCRUM_METHOD_CHAIN};
@@ -217,7 +210,7 @@ static void test_what_the_solver_refuses_is_refused(void)
 }
 
 /* A lone actor by simulation, as the fast method has it. */
-static void test_a_simulation_wakes_as_the_fast_method_does(void)
+TEST(test_a_simulation_wakes_as_the_fast_method_does)
 {
     struct fulcrum_replicas one = replicas_of(1.0);
     const struct fulcrum_solver_options exact = {.method = FULCRUM_METHOD_SIMULATE,
@@ -225,8 +218,7 @@ static void test_a_simulation_wakes_as_the_fast_method_does(void)
         .half_width_rel = 0.003,
         .max_steps = 2e5};
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&one, &exact, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&one, &exact, &solution, NULL));
     double cycle_s = STEP_S + WAKE_S + HOST_S + GPU_S + ITEM_S + DELAY_S;
     suite_assert_close("simulated", solution.steps_per_s, 1.0 / cycle_s, 0.01);
     CU_ASSERT_EQUAL(solution.method, FULCRUM_METHOD_SIMULATE);
@@ -245,7 +237,7 @@ static struct fulcrum_replicas cold_replicas_of(double actors)
     return replicas;
 }
 
-static void test_half_of_the_cold_comes_with_the_cooling_time(void)
+TEST(test_half_of_the_cold_comes_with_the_cooling_time)
 {
     suite_assert_close("none", fulcrum_cold_s(2.0, 3.0, 0.0), 0.0, 0.0);
     suite_assert_close("half", fulcrum_cold_s(2.0, 3.0, 3.0), 1.0, 1e-15);
@@ -257,10 +249,10 @@ static void test_half_of_the_cold_comes_with_the_cooling_time(void)
 }
 
 /* A lone actor's server pauses while it steps: the step itself, nothing more. */
-static void test_a_lone_actors_batches_are_cold(void)
+TEST(test_a_lone_actors_batches_are_cold)
 {
     static const double coolings_s[] = {1e-9, 1e-5, 1e-4, 1e-3, 1.0};
-    for (size_t i = 0; i < sizeof coolings_s / sizeof coolings_s[0]; i++) {
+    for (size_t i = 0; i < LENGTH(coolings_s); i++) {
         struct fulcrum_replicas one = cold_replicas_of(1.0);
         one.cooling_s = coolings_s[i];
         double pause_s = STEP_S + DELAY_S;
@@ -272,7 +264,7 @@ static void test_a_lone_actors_batches_are_cold(void)
 }
 
 /* A batch of all actors: the server pauses for as long as they step. */
-static void test_a_fixed_batch_pays_by_the_pause_before_it(void)
+TEST(test_a_fixed_batch_pays_by_the_pause_before_it)
 {
     struct fulcrum_replicas fixed = cold_replicas_of(8.0);
     fixed.network.policy = FULCRUM_BATCH_FIXED;
@@ -285,7 +277,7 @@ static void test_a_fixed_batch_pays_by_the_pause_before_it(void)
     suite_assert_close("all together", solve(fixed).steps_per_s, expected, 1e-6);
 }
 
-static void test_a_saturated_server_stays_warm(void)
+TEST(test_a_saturated_server_stays_warm)
 {
     struct fulcrum_replicas many = cold_replicas_of(60.0);
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
@@ -294,7 +286,7 @@ static void test_a_saturated_server_stays_warm(void)
 }
 
 /* Training keeps the learner warm as inference does. */
-static void test_training_leaves_no_pause(void)
+TEST(test_training_leaves_no_pause)
 {
     struct fulcrum_replicas replicas = cold_replicas_of(4.0);
     double cold_s = replicas.network.gpu.per_batch_s;
@@ -304,14 +296,13 @@ static void test_training_leaves_no_pause(void)
             .train_step_s = 1e-3,
             .queue_train_steps = 1.0};
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&replicas, &fast, &solution, NULL));
     CU_ASSERT(solution.gpu_train_busy_frac > 0.8);
     CU_ASSERT(replicas.network.gpu.per_batch_s - cold_s < 0.1 * COLD_S);
 }
 
 /* The line and the table are longer by the same, and both by no more than cold_s. */
-static void test_line_and_table_go_cold_alike(void)
+TEST(test_line_and_table_go_cold_alike)
 {
     struct fulcrum_replicas replicas = cold_replicas_of(2.0);
     replicas.cooling_s = 5e-5;
@@ -324,8 +315,7 @@ static void test_line_and_table_go_cold_alike(void)
     replicas.network.gpu.time_s = replicas.table_time_s;
     replicas.network.gpu.count = 3;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve_pausing(&replicas, &fast, &solution, NULL));
     double added_s = replicas.network.gpu.per_batch_s - GPU_S;
     CU_ASSERT(added_s > 0.1 * COLD_S && added_s < COLD_S);
     for (size_t i = 0; i < 3; i++) {
@@ -339,7 +329,7 @@ static void assert_cold_bounds(double actors)
     static const double colds_s[] = {1e-6, 1e-5, 1e-4};
     struct fulcrum_replicas replicas = cold_replicas_of(actors);
     double last = lengthened_rate(replicas, 0.0);
-    for (size_t k = 0; k < sizeof colds_s / sizeof colds_s[0]; k++) {
+    for (size_t k = 0; k < LENGTH(colds_s); k++) {
         replicas.cold_s = colds_s[k];
         struct fulcrum_replicas worst = replicas;
         worst.network.gpu.per_batch_s += colds_s[k];
@@ -350,34 +340,10 @@ static void assert_cold_bounds(double actors)
     }
 }
 
-static void test_rates_fall_with_the_cold_within_their_bounds(void)
+TEST(test_rates_fall_with_the_cold_within_their_bounds)
 {
     static const double actors[] = {1.0, 3.0, 8.0, 48.0};
-    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+    for (size_t i = 0; i < LENGTH(actors); i++) {
         assert_cold_bounds(actors[i]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_lone_actor_pays_every_wake_up),
-        SUITE_CASE(test_a_lone_actor_pays_whatever_the_law),
-        SUITE_CASE(test_a_saturated_server_costs_nobody_a_wake_up),
-        SUITE_CASE(test_a_fixed_batch_shares_one_wake_up),
-        SUITE_CASE(test_nothing_to_wake_is_the_solver_itself),
-        SUITE_CASE(test_rates_fall_with_the_wake_up_within_their_bounds),
-        SUITE_CASE(test_a_request_pays_less_among_more_actors),
-        SUITE_CASE(test_overlapping_batches_are_woken_for_by_the_host_alone),
-        SUITE_CASE(test_what_the_solver_refuses_is_refused),
-        SUITE_CASE(test_a_simulation_wakes_as_the_fast_method_does),
-        SUITE_CASE(test_half_of_the_cold_comes_with_the_cooling_time),
-        SUITE_CASE(test_a_lone_actors_batches_are_cold),
-        SUITE_CASE(test_a_fixed_batch_pays_by_the_pause_before_it),
-        SUITE_CASE(test_a_saturated_server_stays_warm),
-        SUITE_CASE(test_training_leaves_no_pause),
-        SUITE_CASE(test_line_and_table_go_cold_alike),
-        SUITE_CASE(test_rates_fall_with_the_cold_within_their_bounds),
-    };
-    return suite_run("pauses", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

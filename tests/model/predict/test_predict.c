@@ -17,9 +17,8 @@ static struct fulcrum_prediction predict(const struct fulcrum_scenario_inputs *i
 {
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_prediction prediction;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(inputs, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(scenario, &nominal, options, &prediction, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(inputs, &scenario, NULL));
+    ASSERT_OK(fulcrum_predict(scenario, &nominal, options, &prediction, NULL));
     fulcrum_scenario_free(scenario);
     return prediction;
 }
@@ -33,7 +32,7 @@ static struct fulcrum_prediction predict_design(const struct fulcrum_design *des
 }
 
 /* One actor, constant step, no queue anywhere: X = 1 / (t_e + g0 + g1). */
-static void test_one_actor_takes_turns_with_the_gpu(void)
+TEST(test_one_actor_takes_turns_with_the_gpu)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -57,7 +56,7 @@ static void test_one_actor_takes_turns_with_the_gpu(void)
 }
 
 /* Machines that do not train together: as many times one of them. */
-static void test_nodes_without_training_are_so_many_machines(void)
+TEST(test_nodes_without_training_are_so_many_machines)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -69,11 +68,11 @@ static void test_nodes_without_training_are_so_many_machines(void)
     static const size_t same[] = {FULCRUM_OUTPUT_system_j,
         FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_cpu_gpu_ratio_machine,
         FULCRUM_OUTPUT_cpu_gpu_ratio_used, FULCRUM_OUTPUT_gpu_busy_frac};
-    for (size_t i = 0; i < sizeof total / sizeof total[0]; i++) {
+    for (size_t i = 0; i < LENGTH(total); i++) {
         suite_assert_close(fulcrum_output_name(total[i]), five.value[total[i]],
             5 * one.value[total[i]], 1e-12);
     }
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+    for (size_t i = 0; i < LENGTH(same); i++) {
         suite_assert_close(fulcrum_output_name(same[i]), five.value[same[i]],
             one.value[same[i]], 1e-12);
     }
@@ -83,7 +82,7 @@ static void test_nodes_without_training_are_so_many_machines(void)
 }
 
 /* Epochs by hand, and the quality of a run whose critical batch nobody knows. */
-static void test_quality_takes_longer_with_the_batch_of_many_gpus(void)
+TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -109,7 +108,7 @@ static void test_quality_takes_longer_with_the_batch_of_many_gpus(void)
 }
 
 /* (12)-(13) with utilisations given, not solved. */
-static void test_watts_by_hand(void)
+TEST(test_watts_by_hand)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -117,8 +116,7 @@ static void test_watts_by_hand(void)
     design.run.sm_count = 40;
     design.workload.network.sm_active_frac = 0.1;
     struct fulcrum_replicas replicas;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     const struct fulcrum_solution solution = {.cpu_core_busy_frac = 0.5,
         .cpu_thread_busy_frac = 0.375,
         .gpu_train_busy_frac = 0.3,
@@ -133,7 +131,7 @@ static void test_watts_by_hand(void)
         "system", power.system_w, (cpu_w + power.gpu_w + 6 * 40 + 100) / 0.9, 1e-12);
 }
 
-static void test_a_machine_without_gpu_has_no_gpu_figures(void)
+TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
@@ -149,7 +147,7 @@ static void test_a_machine_without_gpu_has_no_gpu_figures(void)
 }
 
 /* Half of the draws vary too little for the equations: they count all the same. */
-static void test_draws_that_the_equations_refuse_are_simulated(void)
+TEST(test_draws_that_the_equations_refuse_are_simulated)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
@@ -157,7 +155,7 @@ static void test_draws_that_the_equations_refuse_are_simulated(void)
     design.workload.step.cv = 0.201;
     design.run.actor_count = 5;
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
     designs_add_parameter(
         calibration, "workload.step.cv", 0.201, 0.02, FULCRUM_SCALE_LOG);
@@ -172,7 +170,7 @@ static void test_draws_that_the_equations_refuse_are_simulated(void)
 }
 
 /* CPU-bound: X is inversely proportional to the step time, and so are its quantiles. */
-static void test_intervals_follow_the_parameter_that_binds(void)
+TEST(test_intervals_follow_the_parameter_that_binds)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
@@ -181,7 +179,7 @@ static void test_intervals_follow_the_parameter_that_binds(void)
     design.workload.step.mean_s = 1e-3;
     design.run.actor_count = 28;
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
     designs_add_parameter(
         calibration, "workload.step.mean_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
@@ -233,7 +231,7 @@ static void compare_alone(struct fulcrum_predictor *predictor,
     CU_ASSERT(design == NULL || design->run.actor_count == actors);
 }
 
-static void test_a_predictor_keeps_nothing_of_the_point_before(void)
+TEST(test_a_predictor_keeps_nothing_of_the_point_before)
 {
     static const double actors[] = {40, 10, -1, 200, 40};
     struct fulcrum_design design;
@@ -241,10 +239,9 @@ static void test_a_predictor_keeps_nothing_of_the_point_before(void)
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predictor_new(scenario, &predictor, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
+    ASSERT_OK(fulcrum_predictor_new(scenario, &predictor, NULL));
+    for (size_t i = 0; i < LENGTH(actors); i++) {
         compare_alone(predictor, scenario, actors[i]);
     }
     fulcrum_predictor_free(predictor);
@@ -252,7 +249,7 @@ static void test_a_predictor_keeps_nothing_of_the_point_before(void)
     fulcrum_scenario_free(scenario);
 }
 
-static void test_outputs_have_names_and_units(void)
+TEST(test_outputs_have_names_and_units)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         CU_ASSERT_EQUAL(fulcrum_output_find(fulcrum_output_name(i)), i);
@@ -265,20 +262,4 @@ static void test_outputs_have_names_and_units(void)
     CU_ASSERT_EQUAL(fulcrum_output_names().count, FULCRUM_OUTPUT_COUNT);
     CU_ASSERT_PTR_NULL(fulcrum_output_unit(FULCRUM_OUTPUT_COUNT));
     CU_ASSERT_PTR_NULL(fulcrum_output_meaning(FULCRUM_OUTPUT_COUNT));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_takes_turns_with_the_gpu),
-        SUITE_CASE(test_nodes_without_training_are_so_many_machines),
-        SUITE_CASE(test_quality_takes_longer_with_the_batch_of_many_gpus),
-        SUITE_CASE(test_watts_by_hand),
-        SUITE_CASE(test_a_machine_without_gpu_has_no_gpu_figures),
-        SUITE_CASE(test_draws_that_the_equations_refuse_are_simulated),
-        SUITE_CASE(test_intervals_follow_the_parameter_that_binds),
-        SUITE_CASE(test_a_predictor_keeps_nothing_of_the_point_before),
-        SUITE_CASE(test_outputs_have_names_and_units),
-    };
-    return suite_run("predict", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -67,13 +67,13 @@ static const struct trial trials[] = {
     {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0, keep, 0.0, 0.0},
 };
 
-enum { TRIAL_COUNT = sizeof trials / sizeof trials[0] };
+enum { TRIAL_COUNT = LENGTH(trials) };
 
 static const enum fulcrum_domain domains[] = {FULCRUM_DOMAIN_CORNERS,
     FULCRUM_DOMAIN_WIDE, FULCRUM_DOMAIN_FIXED, FULCRUM_DOMAIN_SHARE,
     FULCRUM_DOMAIN_SLICES};
 
-enum { DOMAIN_COUNT = sizeof domains / sizeof domains[0] };
+enum { DOMAIN_COUNT = LENGTH(domains) };
 
 static unsigned long setting(const char *name, unsigned long otherwise)
 {
@@ -174,7 +174,7 @@ struct tally {
 static void print_network(const struct fulcrum_network *network)
 {
     char *text = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_line_text(network, &text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_line_text(network, &text, NULL));
     (void)puts(text);
     free(text);
 }
@@ -257,7 +257,7 @@ static void check_one(struct tally *tally, const struct trial *trial,
     }
 }
 
-static void test_solutions_obey_laws_and_bounds(void)
+TEST(test_solutions_obey_laws_and_bounds)
 {
     for (size_t i = 0; i < DOMAIN_COUNT; i++) {
         for (size_t j = 0; j < TRIAL_COUNT; j++) {
@@ -300,7 +300,7 @@ static struct fulcrum_network faster(
     double *const times[] = {&other.step.mean_s, &other.gpu.per_batch_s,
         &other.gpu.per_item_s, &other.host.per_batch_s, &other.host.per_item_s,
         &other.delay_s, &other.training.train_step_s};
-    *times[which % (sizeof times / sizeof times[0])] *= 0.7;
+    *times[which % (LENGTH(times))] *= 0.7;
     return other;
 }
 
@@ -326,7 +326,7 @@ static void check_rise(struct tally *tally, const struct trial *trial,
     }
 }
 
-static void test_less_time_does_not_cost_throughput(void)
+TEST(test_less_time_does_not_cost_throughput)
 {
     for (size_t j = 0; j < TRIAL_COUNT; j++) {
         run_trial(&trials[j], FULCRUM_DOMAIN_WIDE, check_rise);
@@ -335,25 +335,15 @@ static void test_less_time_does_not_cost_throughput(void)
     (void)printf("\n    ");
 }
 
-static void test_no_time_at_all_is_an_error(void)
+TEST(test_no_time_at_all_is_an_error)
 {
     for (size_t i = 0; i < DOMAIN_COUNT; i++) {
         struct fulcrum_network network = fulcrum_random_network(domains[i], 1, 0);
-        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_network_check(&network, NULL));
         network.step.mean_s = 0.0;
         network.host = (struct fulcrum_batch_time){.count = 0};
         network.gpu = (struct fulcrum_batch_time){.count = 0};
         network.delay_s = 0.0;
         CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_ERR_INFEASIBLE);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_solutions_obey_laws_and_bounds),
-        SUITE_CASE(test_less_time_does_not_cost_throughput),
-        SUITE_CASE(test_no_time_at_all_is_an_error),
-    };
-    return suite_run("properties", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

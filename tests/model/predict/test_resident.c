@@ -49,8 +49,7 @@ static double rate_of(const struct fulcrum_design *design)
 {
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
     return solution.steps_per_s * replicas.count * replicas.steps_per_request;
 }
 
@@ -59,19 +58,17 @@ static double active_of(const struct fulcrum_design *design)
 {
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
     return fulcrum_power_of(design, &replicas, &solution).sm_active_frac;
 }
 
-static void test_times_add_up(void)
+TEST(test_times_add_up)
 {
     struct fulcrum_design design = made();
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_check(&design, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_check(&design, NULL));
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     suite_assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
     suite_assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
     suite_assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
@@ -84,7 +81,7 @@ static void test_times_add_up(void)
 }
 
 /* GPUs do not know of each other; a GPU in parts shares what it has. */
-static void test_gpus_add_and_instances_divide(void)
+TEST(test_gpus_add_and_instances_divide)
 {
     struct fulcrum_design design = made();
     double one = rate_of(&design);
@@ -112,7 +109,7 @@ static void test_gpus_add_and_instances_divide(void)
 
 /* Processes train on what each of them collects: the batch of all is theirs together,
  * unless they divide it. */
-static void test_instances_are_workers(void)
+TEST(test_instances_are_workers)
 {
     struct fulcrum_design design = made();
     static struct fulcrum_replicas replicas;
@@ -121,13 +118,11 @@ static void test_instances_are_workers(void)
     design.workload.training.critical_batch_size = 4000;
     design.run.gpu_count = 2;
     design.run.instances_per_gpu = 4;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_EQUAL(replicas.training.global_batch_size, 32000.0);
     suite_assert_close("epochs", replicas.training.epochs_rel, 4.5, 1e-12);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_EQUAL(replicas.training.global_batch_size, 4000.0);
     CU_ASSERT_EQUAL(replicas.training.epochs_rel, 1.0);
     suite_assert_close("its part of a round",
@@ -140,8 +135,7 @@ static double trained_s_per_step(struct fulcrum_design *design, double gpus)
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     design->run.gpu_count = gpus;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
     struct fulcrum_power power = fulcrum_power_of(design, &replicas, &solution);
     return power.sm_active_frac * gpus /
            (solution.steps_per_s * replicas.count * replicas.steps_per_request);
@@ -149,7 +143,7 @@ static double trained_s_per_step(struct fulcrum_design *design, double gpus)
 
 /* GPUs that divide a batch do the work of one; launches keep no SM active, however
  * often each of them makes them, and on however few SMs. */
-static void test_a_batch_divided_is_the_same_work(void)
+TEST(test_a_batch_divided_is_the_same_work)
 {
     static const double launches[] = {0, 0.4, 1};
     static const double sms[] = {100, 40};
@@ -165,7 +159,7 @@ static void test_a_batch_divided_is_the_same_work(void)
 
 /* On fewer SMs launches last as long as ever, and are the same time of a divided step.
  */
-static void test_launches_are_a_lesser_share_on_fewer_sms(void)
+TEST(test_launches_are_a_lesser_share_on_fewer_sms)
 {
     struct fulcrum_design design = made();
     static struct fulcrum_replicas replicas;
@@ -174,8 +168,7 @@ static void test_launches_are_a_lesser_share_on_fewer_sms(void)
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     design.run.gpu_count = 4;
     design.run.sm_count = 40;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
     suite_assert_close(
         "step", replicas.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
@@ -190,14 +183,12 @@ static struct fulcrum_placed placed_equally(const struct fulcrum_design *design,
     const struct fulcrum_grouping grouping = {1, {{7, n, 0}}};
     fulcrum_resident_loop(design, &loop);
     CU_ASSERT_EQUAL_FATAL(loop.count, 3);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_place_shares(&loop, &free_of_cost, &grouping, &placed, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_place_shares(&loop, &free_of_cost, &grouping, &placed, NULL));
     return placed;
 }
 
 /* The two ways to ask for equal instances give the same. */
-static void test_predicted_instances_are_placed_ones(void)
+TEST(test_predicted_instances_are_placed_ones)
 {
     for (int n = 1; n <= 6; n++) {
         struct fulcrum_design design = made();
@@ -209,7 +200,7 @@ static void test_predicted_instances_are_placed_ones(void)
     }
 }
 
-static void test_watts_of_a_whole_gpu_are_those_of_its_placement(void)
+TEST(test_watts_of_a_whole_gpu_are_those_of_its_placement)
 {
     struct fulcrum_design design = made();
     struct fulcrum_gpu_loop loop;
@@ -227,7 +218,7 @@ static void test_watts_of_a_whole_gpu_are_those_of_its_placement(void)
 
 /* Launches keep no SM active, so a part of the GPU is busier than the whole: the same
  * watts from both ways to ask for equal instances, and for a part of the SMs. */
-static void test_watts_of_instances_are_those_of_their_placement(void)
+TEST(test_watts_of_instances_are_those_of_their_placement)
 {
     for (int n = 1; n <= 6; n++) {
         struct fulcrum_design design = made();
@@ -247,7 +238,7 @@ static void test_watts_of_instances_are_those_of_their_placement(void)
 
 /* Arithmetic that follows the SMs keeps as many SM-seconds active on a half of them:
  * 1 ms of 4 becomes 2 ms of 5, and while it lasts as many of the SMs there are. */
-static void test_activity_on_a_part_is_of_what_holds_it(void)
+TEST(test_activity_on_a_part_is_of_what_holds_it)
 {
     struct fulcrum_design design = made();
     design.workload.network.math_frac = 1;
@@ -267,7 +258,7 @@ static void test_activity_on_a_part_is_of_what_holds_it(void)
 }
 
 /* What is told of a stage of nothing but launches has no other time to be of. */
-static void test_launches_alone_keep_what_they_are_told(void)
+TEST(test_launches_alone_keep_what_they_are_told)
 {
     struct fulcrum_design design = made();
     struct fulcrum_gpu_loop loop;
@@ -280,42 +271,35 @@ static void test_launches_alone_keep_what_they_are_told(void)
     suite_assert_close("predicted", active_of(&design), 0.2 * 0.5, 1e-12);
 }
 
-static void test_instances_say_what_they_leave_out(void)
+TEST(test_instances_say_what_they_leave_out)
 {
     struct fulcrum_design design = made();
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
     design.run.instances_per_gpu = 2;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_NOT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
 }
 
-static void test_memory_counts_environments(void)
+TEST(test_memory_counts_environments)
 {
     struct fulcrum_design design = made();
     static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     design.workload.simulation.env_count = 36000;
-    CU_ASSERT_EQUAL(
-        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     design.workload.simulation.env_count = 38000;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
-        FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "41 for simulation"));
+    ASSERT_FAILS(fulcrum_resident_solve(&design, &replicas, &solution, &err),
+        FULCRUM_ERR_INFEASIBLE, "41 for simulation");
     design.workload.simulation.env_count = 30000;
     design.run.instances_per_gpu = 4;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
-        FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(err.detail, "/ run.instances_per_gpu = 1e+10: expected at least"));
+    ASSERT_FAILS(fulcrum_resident_solve(&design, &replicas, &solution, &err),
+        FULCRUM_ERR_INFEASIBLE, "/ run.instances_per_gpu = 1e+10: expected at least");
 }
 
-static void test_what_cannot_run_is_named(void)
+TEST(test_what_cannot_run_is_named)
 {
     struct fulcrum_design design = made();
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -373,21 +357,16 @@ static double observed(const struct fulcrum_reference_point *point, const char *
  * their sum gives the logged rate checks the counts (steps a rollout, rollouts), which
  * the log does not state. It does not judge the model.
  */
-static void test_the_profile_that_the_preset_is_made_of_is_met(void)
+TEST(test_the_profile_that_the_preset_is_made_of_is_met)
 {
     struct fulcrum_design design;
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_reference *reference = NULL;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-a100", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("isaac-ant", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("isaac-ant-prior", &calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-a100", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load("isaac-ant", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_calibration_load("isaac-ant-prior", &calibration, NULL));
+    ASSERT_OK(fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL));
     const struct fulcrum_calibration *calibrations[] = {calibration};
     const struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
@@ -395,9 +374,8 @@ static void test_the_profile_that_the_preset_is_made_of_is_met(void)
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(scenario, &point, &options, &prediction, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
+    ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
     for (size_t i = 0; i < reference->point_count; i++) {
         double logged = observed(&reference->points[i], "steps_per_s");
         suite_assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
@@ -411,25 +389,4 @@ static void test_the_profile_that_the_preset_is_made_of_is_met(void)
     fulcrum_scenario_free(scenario);
     fulcrum_reference_free(reference);
     fulcrum_calibration_free(calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_times_add_up),
-        SUITE_CASE(test_gpus_add_and_instances_divide),
-        SUITE_CASE(test_instances_are_workers),
-        SUITE_CASE(test_a_batch_divided_is_the_same_work),
-        SUITE_CASE(test_launches_are_a_lesser_share_on_fewer_sms),
-        SUITE_CASE(test_predicted_instances_are_placed_ones),
-        SUITE_CASE(test_watts_of_a_whole_gpu_are_those_of_its_placement),
-        SUITE_CASE(test_watts_of_instances_are_those_of_their_placement),
-        SUITE_CASE(test_activity_on_a_part_is_of_what_holds_it),
-        SUITE_CASE(test_launches_alone_keep_what_they_are_told),
-        SUITE_CASE(test_instances_say_what_they_leave_out),
-        SUITE_CASE(test_memory_counts_environments),
-        SUITE_CASE(test_what_cannot_run_is_named),
-        SUITE_CASE(test_the_profile_that_the_preset_is_made_of_is_met),
-    };
-    return suite_run("resident", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

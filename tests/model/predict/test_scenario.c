@@ -26,7 +26,7 @@ static struct fulcrum_calibration *add_calibration(
     struct fixture *fixture, const struct fulcrum_machine *machine)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = *machine;
     fixture->calibrations[fixture->inputs.calibration_count++] = calibration;
     return calibration;
@@ -45,8 +45,7 @@ static void start(struct fixture *fixture)
         (const struct fulcrum_calibration *const *)fixture->calibrations;
     fixture->inputs.settings = fixture->settings;
     fixture->inputs.priors = fixture->priors;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&fixture->inputs, &fixture->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&fixture->inputs, &fixture->scenario, NULL));
 }
 
 static void stop(struct fixture *fixture)
@@ -64,13 +63,13 @@ static struct fulcrum_design design_of(
     struct fulcrum_error err = {FULCRUM_OK, ""};
     enum fulcrum_status status =
         fulcrum_scenario_design(fixture->scenario, point, &design, &err);
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     return design;
 }
 
 static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
 
-static void test_a_setting_wins_over_a_calibration_over_a_preset(void)
+TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
 {
     struct fixture f = {0};
     designs_gpu(&f.base);
@@ -97,7 +96,7 @@ static void test_a_setting_wins_over_a_calibration_over_a_preset(void)
     stop(&f);
 }
 
-static void test_cores_follow_a_varied_thread_count(void)
+TEST(test_cores_follow_a_varied_thread_count)
 {
     struct fixture f = {0};
     designs_gpu(&f.base);
@@ -113,7 +112,7 @@ static void test_cores_follow_a_varied_thread_count(void)
     stop(&f);
 }
 
-static void test_times_are_scaled_to_the_machine_and_flagged(void)
+TEST(test_times_are_scaled_to_the_machine_and_flagged)
 {
     struct fixture f = {0};
     designs_gpu(&f.base);
@@ -138,7 +137,7 @@ static void test_times_are_scaled_to_the_machine_and_flagged(void)
     stop(&f);
 }
 
-static void test_learner_times_stay_with_their_kind_of_device(void)
+TEST(test_learner_times_stay_with_their_kind_of_device)
 {
     struct fixture f = {0};
     struct fulcrum_design cpu;
@@ -162,7 +161,7 @@ static void test_learner_times_stay_with_their_kind_of_device(void)
     stop(&f);
 }
 
-static void test_tables_hold_only_where_they_were_measured(void)
+TEST(test_tables_hold_only_where_they_were_measured)
 {
     static const double capacity[] = {1.0, 1.9, 2.7};
     static const double size[] = {1, 8};
@@ -170,11 +169,8 @@ static void test_tables_hold_only_where_they_were_measured(void)
     struct fixture f = {0};
     designs_cpu(&f.base);
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
     designs_add_parameter(
         calibration, "workload.network.per_batch_s", 1e-3, 0, FULCRUM_SCALE_LOG);
     designs_add_parameter(
@@ -195,7 +191,7 @@ static void test_tables_hold_only_where_they_were_measured(void)
     stop(&f);
 }
 
-static void test_watts_are_taken_only_for_the_cpu_they_were_measured_on(void)
+TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
 {
     struct fixture f = {0};
     designs_cpu(&f.base);
@@ -213,7 +209,7 @@ static void test_watts_are_taken_only_for_the_cpu_they_were_measured_on(void)
     stop(&f);
 }
 
-static void test_draws_repeat_for_a_seed_and_spread_priors(void)
+TEST(test_draws_repeat_for_a_seed_and_spread_priors)
 {
     struct fixture f = {0};
     designs_gpu(&f.base);
@@ -249,7 +245,7 @@ static void test_draws_repeat_for_a_seed_and_spread_priors(void)
  * A share of math near 0 with an error is drawn below 0 and moved back to it; the three
  * others, wholly dependent on it, are then more than all.
  */
-static void test_drawn_shares_of_gpu_time_sum_to_one(void)
+TEST(test_drawn_shares_of_gpu_time_sum_to_one)
 {
     static const char *const paths[] = {"workload.network.math_frac",
         "workload.network.sm_frac", "workload.network.dram_frac",
@@ -266,9 +262,8 @@ static void test_drawn_shares_of_gpu_time_sum_to_one(void)
             calibration, paths[i], value, 0.05 * fabs(slopes[i]), FULCRUM_SCALE_LINEAR);
     }
     for (size_t i = 0; i < 16; i++) {
-        CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(calibration, paths[i / 4],
-                            paths[i % 4], 0.0025 * slopes[i / 4] * slopes[i % 4], NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_set_covariance(calibration, paths[i / 4],
+            paths[i % 4], 0.0025 * slopes[i / 4] * slopes[i % 4], NULL));
     }
     start(&f);
     double most = 0.0;
@@ -345,13 +340,9 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
         calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
     designs_add_parameter(
         calibration, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
     if (capacity != NULL) {
-        CU_ASSERT_EQUAL(
-            fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
     }
     set(fixture, "workload.host.delay_s", 3e-4);
     fixture->priors[0] = (struct fulcrum_prior){
@@ -402,13 +393,13 @@ static void compare_all_along(const struct fixture *f)
     for (size_t i = 0; i < count; i++) {
         bool is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
                          fields[i].kind == FULCRUM_FIELD_COUNT;
-        for (size_t j = 0; is_number && j < sizeof others / sizeof others[0]; j++) {
+        for (size_t j = 0; is_number && j < LENGTH(others); j++) {
             compare_along(f, &fields[i], others[j]);
         }
     }
 }
 
-static void test_a_stem_gives_the_same_designs_whatever_varies(void)
+TEST(test_a_stem_gives_the_same_designs_whatever_varies)
 {
     static const double capacity[] = {1.0, 1.9, 2.7};
     struct fixture without_table = {0};
@@ -421,7 +412,7 @@ static void test_a_stem_gives_the_same_designs_whatever_varies(void)
     stop(&with_table);
 }
 
-static void test_a_stem_knows_draws_texts_and_failures(void)
+TEST(test_a_stem_knows_draws_texts_and_failures)
 {
     struct fixture f = {0};
     start_scaled(&f, NULL);
@@ -446,7 +437,7 @@ static void test_a_stem_knows_draws_texts_and_failures(void)
     stop(&f);
 }
 
-static void test_settings_out_of_range_are_refused(void)
+TEST(test_settings_out_of_range_are_refused)
 {
     struct fixture f = {0};
     designs_gpu(&f.base);
@@ -457,22 +448,4 @@ static void test_settings_out_of_range_are_refused(void)
         fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NULL(f.scenario);
     fulcrum_scenario_free(NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_setting_wins_over_a_calibration_over_a_preset),
-        SUITE_CASE(test_cores_follow_a_varied_thread_count),
-        SUITE_CASE(test_times_are_scaled_to_the_machine_and_flagged),
-        SUITE_CASE(test_learner_times_stay_with_their_kind_of_device),
-        SUITE_CASE(test_tables_hold_only_where_they_were_measured),
-        SUITE_CASE(test_watts_are_taken_only_for_the_cpu_they_were_measured_on),
-        SUITE_CASE(test_draws_repeat_for_a_seed_and_spread_priors),
-        SUITE_CASE(test_drawn_shares_of_gpu_time_sum_to_one),
-        SUITE_CASE(test_a_stem_gives_the_same_designs_whatever_varies),
-        SUITE_CASE(test_a_stem_knows_draws_texts_and_failures),
-        SUITE_CASE(test_settings_out_of_range_are_refused),
-    };
-    return suite_run("scenario", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

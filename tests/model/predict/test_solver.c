@@ -22,12 +22,12 @@ static struct fulcrum_solution solved(
 {
     struct fulcrum_solver_options options = {.method = method, .seed = 5};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_solve(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_solve(network, &options, &out, NULL));
     return out;
 }
 
-static void test_auto_is_fast_where_that_is_accurate_enough(void)
+TEST(test_auto_is_fast_where_that_is_accurate_enough)
 {
     struct fulcrum_network network = greedy();
     struct fulcrum_solution quick = solved(&network, FULCRUM_METHOD_AUTO);
@@ -50,21 +50,21 @@ static void test_auto_is_fast_where_that_is_accurate_enough(void)
     struct fulcrum_solver_options rough = {
         .method = FULCRUM_METHOD_AUTO, .half_width_rel = risky.error_rel};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &rough, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &rough, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     rough.half_width_rel = 0.5 * quick.error_rel;
     network = greedy();
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &rough, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &rough, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_SIMULATE);
 }
 
 /* Enough actors keep the CPU full, whatever the batches do: all methods agree. */
-static void test_each_method_runs_and_says_so(void)
+TEST(test_each_method_runs_and_says_so)
 {
     static const enum fulcrum_method methods[] = {FULCRUM_METHOD_FAST,
         FULCRUM_METHOD_CHAIN, FULCRUM_METHOD_PRODUCT_FORM, FULCRUM_METHOD_SIMULATE};
     struct fulcrum_network network = greedy();
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    for (size_t i = 0; i < LENGTH(methods); i++) {
         struct fulcrum_solution out = solved(&network, methods[i]);
         CU_ASSERT_EQUAL(out.method, methods[i]);
         CU_ASSERT_EQUAL(out.bottleneck, FULCRUM_BOUND_CPU);
@@ -75,20 +75,18 @@ static void test_each_method_runs_and_says_so(void)
     }
 }
 
-static void test_a_method_says_why_it_cannot(void)
+TEST(test_a_method_says_why_it_cannot)
 {
     struct fulcrum_network network = greedy();
     network.training = (struct fulcrum_training){100, 1.0, 1.0, 1.0};
     struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_CHAIN};
     struct fulcrum_solution out = {.steps_per_s = -1.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_solve(&network, &options, &out, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "train"));
+    ASSERT_FAILS(fulcrum_solve(&network, &options, &out, &err), FULCRUM_ERR_UNSUPPORTED,
+        "train");
     CU_ASSERT_EQUAL(out.steps_per_s, -1.0);
 }
 
-static void test_bottleneck_is_the_busiest_station_that_is_busy(void)
+TEST(test_bottleneck_is_the_busiest_station_that_is_busy)
 {
     struct fulcrum_network network = greedy();
     CU_ASSERT_EQUAL(
@@ -106,7 +104,7 @@ static void test_bottleneck_is_the_busiest_station_that_is_busy(void)
         solved(&network, FULCRUM_METHOD_SIMULATE).bottleneck, FULCRUM_BOUND_LATENCY);
 }
 
-static void test_use_beyond_a_table_is_flagged(void)
+TEST(test_use_beyond_a_table_is_flagged)
 {
     static const double size[] = {2.0, 8.0};
     static const double time_s[] = {0.3, 0.301};
@@ -130,7 +128,7 @@ static void test_use_beyond_a_table_is_flagged(void)
         solved(&network, FULCRUM_METHOD_AUTO).flags, FULCRUM_FLAG_BEYOND_TABLE);
 }
 
-static void test_names_end_where_the_choices_end(void)
+TEST(test_names_end_where_the_choices_end)
 {
     CU_ASSERT_STRING_EQUAL(fulcrum_method_name(FULCRUM_METHOD_AUTO), "auto");
     CU_ASSERT_STRING_EQUAL(fulcrum_method_name(FULCRUM_METHOD_SIMULATE), "simulate");
@@ -140,17 +138,4 @@ static void test_names_end_where_the_choices_end(void)
     const char *low_cv = fulcrum_flag_text(FULCRUM_FLAG_LOW_CV_INDEX);
     CU_ASSERT(strstr(low_cv, "lock into step") != NULL);
     CU_ASSERT_PTR_NULL(fulcrum_flag_text(FULCRUM_FLAG_COUNT));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_auto_is_fast_where_that_is_accurate_enough),
-        SUITE_CASE(test_each_method_runs_and_says_so),
-        SUITE_CASE(test_a_method_says_why_it_cannot),
-        SUITE_CASE(test_bottleneck_is_the_busiest_station_that_is_busy),
-        SUITE_CASE(test_use_beyond_a_table_is_flagged),
-        SUITE_CASE(test_names_end_where_the_choices_end),
-    };
-    return suite_run("solver", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -17,8 +17,8 @@ static struct fulcrum_solution simulated(
     struct fulcrum_solver_options options = {
         .seed = seed, .half_width_rel = half_width_rel};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
@@ -82,16 +82,15 @@ static void check_target(const struct fulcrum_target *target)
         target->networks);
     struct fulcrum_comparison_summary summaries[2];
     for (size_t i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL(fulcrum_comparison_summarise(&summaries[sets[i]], comparisons,
-                            target->networks, sets[i], NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_comparison_summarise(
+            &summaries[sets[i]], comparisons, target->networks, sets[i], NULL));
     }
     print_summary(target, &summaries[FULCRUM_COMPARISON_ALL]);
     check_verdicts(target, summaries);
     free(comparisons);
 }
 
-static void test_methods_meet_their_targets(void)
+TEST(test_methods_meet_their_targets)
 {
     size_t count = 0;
     const struct fulcrum_target *targets = fulcrum_targets(&count);
@@ -103,7 +102,7 @@ static void test_methods_meet_their_targets(void)
 }
 
 /* A half batch with training: the hardest network to give an honest interval for. */
-static void test_intervals_cover_the_truth(void)
+TEST(test_intervals_cover_the_truth)
 {
     struct fulcrum_network network = plain(64, 20);
     network.cpu.thread_count = 40;
@@ -126,14 +125,4 @@ static void test_intervals_cover_the_truth(void)
         (void)printf("\n    %d of %d intervals cover\n    ", covered, REPEATS);
         CU_ASSERT(covered >= REPEATS * 9 / 10);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_methods_meet_their_targets),
-        SUITE_CASE(test_intervals_cover_the_truth),
-    };
-    return suite_run(
-        "solver_accuracy", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

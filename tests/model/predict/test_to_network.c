@@ -8,18 +8,16 @@
 
 #include "model/network/network.h"
 #include "tests/support/designs.h"
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_replicas lower(const struct fulcrum_design *design)
 {
     struct fulcrum_replicas replicas = {0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_to_network(design, &replicas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_to_network(design, &replicas, NULL));
     return replicas;
 }
 
-static void test_one_gpu_takes_the_whole_cpu(void)
+TEST(test_one_gpu_takes_the_whole_cpu)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -34,7 +32,7 @@ static void test_one_gpu_takes_the_whole_cpu(void)
     CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 0.0);
 }
 
-static void test_gpus_share_threads_and_actors(void)
+TEST(test_gpus_share_threads_and_actors)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -75,7 +73,7 @@ static void trains_on_many(struct fulcrum_design *design)
         .network_latency_s = 14e-6};
 }
 
-static void test_one_gpu_waits_for_nobody(void)
+TEST(test_one_gpu_waits_for_nobody)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
@@ -88,7 +86,7 @@ static void test_one_gpu_waits_for_nobody(void)
     CU_ASSERT_EQUAL(replicas.training.exposed_s, 0.0);
 }
 
-static void test_training_steps_of_many_gpus_last_an_all_reduce_longer(void)
+TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
@@ -110,7 +108,7 @@ static void test_training_steps_of_many_gpus_last_an_all_reduce_longer(void)
         many.network.training.train_step_s > replicas.network.training.train_step_s);
 }
 
-static void test_unknown_links_are_free_and_said_to_be(void)
+TEST(test_unknown_links_are_free_and_said_to_be)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
@@ -124,7 +122,7 @@ static void test_unknown_links_are_free_and_said_to_be(void)
     CU_ASSERT_EQUAL(lower(&design).flags, 0U);
 }
 
-static void test_a_worker_of_several_gpus_is_one_shard(void)
+TEST(test_a_worker_of_several_gpus_is_one_shard)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
@@ -140,16 +138,14 @@ static void test_a_worker_of_several_gpus_is_one_shard(void)
     suite_assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
     suite_assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
     design.run.actor_count = 41;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
-    expect_part(err.detail, "2 workers");
+    ASSERT_FAILS(fulcrum_design_to_network(&design, &replicas, &err),
+        FULCRUM_ERR_INFEASIBLE, "2 workers");
     design.run.gpu_count = 6;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
-    expect_part(err.detail, "multiple of run.model_parallel_gpu_count");
+    ASSERT_FAILS(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE,
+        "multiple of run.model_parallel_gpu_count");
 }
 
-static void test_strong_scaling_shares_a_training_step(void)
+TEST(test_strong_scaling_shares_a_training_step)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
@@ -163,28 +159,28 @@ static void test_strong_scaling_shares_a_training_step(void)
     suite_assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
 }
 
-static void test_what_several_nodes_need_is_asked_for(void)
+TEST(test_what_several_nodes_need_is_asked_for)
 {
     struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     trains_on_many(&design);
     design.run.node_count = 2;
     design.run.sm_count = 80;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_check(&design, &err));
     design.machine.link.network_byte_per_s = (double)NAN;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    expect_part(err.detail, "machine.link.network_byte_per_s");
+    suite_assert_part(err.detail, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_check(&design, &err));
     trains_on_many(&design);
     design.run.gpu_count = 2;
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = (double)NAN;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    expect_part(err.detail, "workload.training.model_parallel_frac");
+    suite_assert_part(err.detail, "workload.training.model_parallel_frac");
 }
 
-static void test_a_cpu_learner_takes_its_core_from_the_actors(void)
+TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
@@ -196,7 +192,7 @@ static void test_a_cpu_learner_takes_its_core_from_the_actors(void)
     CU_ASSERT_EQUAL(replicas.network.cpu.reserved_threads, 2.0);
 }
 
-static void test_a_request_carries_its_environments(void)
+TEST(test_a_request_carries_its_environments)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -224,7 +220,7 @@ struct law_case {
     double cv;
 };
 
-static void test_the_law_of_a_sum_of_steps(void)
+TEST(test_the_law_of_a_sum_of_steps)
 {
     const double pareto = 1.0 / sqrt(2.1 * 0.1);
     const struct law_case cases[] = {
@@ -237,7 +233,7 @@ static void test_the_law_of_a_sum_of_steps(void)
         {FULCRUM_LAW_PARETO, FULCRUM_LAW_PARETO, 1, pareto},
         {FULCRUM_LAW_PARETO, FULCRUM_LAW_LOGNORMAL, 4, pareto / 2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_design design;
         designs_gpu(&design);
         design.workload.step.law = (int)cases[i].law;
@@ -254,7 +250,7 @@ static void test_the_law_of_a_sum_of_steps(void)
     CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
 }
 
-static void test_a_share_of_the_population_is_a_whole_batch(void)
+TEST(test_a_share_of_the_population_is_a_whole_batch)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -281,7 +277,7 @@ static void test_a_share_of_the_population_is_a_whole_batch(void)
         fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
 }
 
-static void test_fewer_sms_lengthen_gpu_work_only(void)
+TEST(test_fewer_sms_lengthen_gpu_work_only)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -291,7 +287,7 @@ static void test_fewer_sms_lengthen_gpu_work_only(void)
     suite_assert_close("t_e", replicas.network.step.mean_s, 2e-3, 0.0);
 }
 
-static void test_a_measured_table_counts_requests(void)
+TEST(test_a_measured_table_counts_requests)
 {
     static const double size[] = {1, 4, 16};
     static const double time_s[] = {1e-3, 2e-3, 5e-3};
@@ -308,8 +304,7 @@ static void test_a_measured_table_counts_requests(void)
     design.run.envs_per_actor = 4;
     /* Not a copy: the network borrows the table beside it. */
     static struct fulcrum_replicas replicas;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     suite_assert_close(
         "t(1 request)", fulcrum_batch_time(&replicas.network.gpu, 1), 4e-3, 1e-12);
     suite_assert_close(
@@ -321,10 +316,10 @@ static void test_a_measured_table_counts_requests(void)
 }
 
 /* Copying is counted by observation, requests and wake-ups by actor. */
-static void test_hand_off_is_counted_by_request_and_by_observation(void)
+TEST(test_hand_off_is_counted_by_request_and_by_observation)
 {
     static const double envs[] = {1, 4, 16};
-    for (size_t i = 0; i < sizeof envs / sizeof envs[0]; i++) {
+    for (size_t i = 0; i < LENGTH(envs); i++) {
         struct fulcrum_design design;
         designs_gpu(&design);
         design.run.envs_per_actor = envs[i];
@@ -344,7 +339,7 @@ static void test_hand_off_is_counted_by_request_and_by_observation(void)
 }
 
 /* Without the new parts, what was before: files of older versions mean the same. */
-static void test_hand_off_defaults_change_nothing(void)
+TEST(test_hand_off_defaults_change_nothing)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -362,7 +357,7 @@ struct longer_case {
 };
 
 /* Where the cv is free the spread in seconds stays; else the whole is scaled. */
-static void test_a_longer_step_keeps_its_spread_where_the_law_can(void)
+TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
 {
     static const struct longer_case cases[] = {
         {FULCRUM_LAW_LOGNORMAL, 0.5, 0.4},
@@ -372,7 +367,7 @@ static void test_a_longer_step_keeps_its_spread_where_the_law_can(void)
         {FULCRUM_LAW_HYPEREXPONENTIAL, 2.0, 2.0},
         {FULCRUM_LAW_PARETO, 2.2, 2.2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_step step = {4e-3, cases[i].cv, cases[i].law};
         struct fulcrum_step longer = fulcrum_step_lengthened(step, 1e-3);
         suite_assert_close("mean", longer.mean_s, 5e-3, 1e-14);
@@ -388,7 +383,7 @@ static void test_a_longer_step_keeps_its_spread_where_the_law_can(void)
 }
 
 /* Cartpole's 30 ns beside a hand-off of microseconds: nothing of its spread is left. */
-static void test_a_step_lost_in_its_hand_off_does_not_vary(void)
+TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
@@ -401,29 +396,4 @@ static void test_a_step_lost_in_its_hand_off_does_not_vary(void)
     suite_assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
     design.workload.host.actor_s = 5e-6;
     CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_gpu_takes_the_whole_cpu),
-        SUITE_CASE(test_gpus_share_threads_and_actors),
-        SUITE_CASE(test_one_gpu_waits_for_nobody),
-        SUITE_CASE(test_training_steps_of_many_gpus_last_an_all_reduce_longer),
-        SUITE_CASE(test_unknown_links_are_free_and_said_to_be),
-        SUITE_CASE(test_a_worker_of_several_gpus_is_one_shard),
-        SUITE_CASE(test_strong_scaling_shares_a_training_step),
-        SUITE_CASE(test_what_several_nodes_need_is_asked_for),
-        SUITE_CASE(test_a_cpu_learner_takes_its_core_from_the_actors),
-        SUITE_CASE(test_a_request_carries_its_environments),
-        SUITE_CASE(test_the_law_of_a_sum_of_steps),
-        SUITE_CASE(test_a_share_of_the_population_is_a_whole_batch),
-        SUITE_CASE(test_fewer_sms_lengthen_gpu_work_only),
-        SUITE_CASE(test_a_measured_table_counts_requests),
-        SUITE_CASE(test_hand_off_is_counted_by_request_and_by_observation),
-        SUITE_CASE(test_hand_off_defaults_change_nothing),
-        SUITE_CASE(test_a_longer_step_keeps_its_spread_where_the_law_can),
-        SUITE_CASE(test_a_step_lost_in_its_hand_off_does_not_vary),
-    };
-    return suite_run("to_network", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

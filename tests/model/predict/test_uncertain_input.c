@@ -33,7 +33,7 @@ static struct fulcrum_calibration *new_calibration(
     const struct fulcrum_machine *machine)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = *machine;
     designs_add_parameter(
         calibration, "workload.host.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
@@ -43,10 +43,9 @@ static struct fulcrum_calibration *new_calibration(
         calibration, "workload.host.per_item_s", 2e-5, 2e-6, FULCRUM_SCALE_LOG);
     designs_add_parameter(
         calibration, "workload.host.delay_s", 4e-4, 0.0, FULCRUM_SCALE_LOG);
-    CU_ASSERT_EQUAL(
+    ASSERT_OK(
         fulcrum_calibration_set_covariance(calibration, "workload.host.per_batch_s",
-            "workload.host.per_item_s", 0.6 * 1e-4 * 2e-6, NULL),
-        FULCRUM_OK);
+            "workload.host.per_item_s", 0.6 * 1e-4 * 2e-6, NULL));
     return calibration;
 }
 
@@ -77,8 +76,7 @@ static void stop(struct fixture *f)
 static size_t list(const struct fixture *f, struct fulcrum_uncertain_input **uncertain)
 {
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_uncertain_inputs_list(&f->inputs, uncertain, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_uncertain_inputs_list(&f->inputs, uncertain, &count, NULL));
     return count;
 }
 
@@ -95,7 +93,7 @@ static const struct fulcrum_uncertain_input *find(
 }
 
 /* A prior below a calibration is not asked; what is known exactly is not left open. */
-static void test_what_is_in_force_has_a_chance(void)
+TEST(test_what_is_in_force_has_a_chance)
 {
     struct fixture f = {0};
     struct fulcrum_uncertain_input *uncertain = NULL;
@@ -113,7 +111,7 @@ static void test_what_is_in_force_has_a_chance(void)
     stop(&f);
 }
 
-static void test_covariance_makes_a_group(void)
+TEST(test_covariance_makes_a_group)
 {
     struct fixture f = {0};
     struct fulcrum_uncertain_input *uncertain = NULL;
@@ -135,7 +133,7 @@ static void test_covariance_makes_a_group(void)
     stop(&f);
 }
 
-static void test_settings_and_later_calibrations_leave_no_chance(void)
+TEST(test_settings_and_later_calibrations_leave_no_chance)
 {
     struct fixture f = {0};
     struct fulcrum_uncertain_input *uncertain = NULL;
@@ -143,8 +141,7 @@ static void test_settings_and_later_calibrations_leave_no_chance(void)
     f.settings[0] =
         (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
     f.inputs.setting_count = 1;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_new(&f.calibrations[1], NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&f.calibrations[1], NULL));
     f.calibrations[1]->machine = f.base.machine;
     designs_add_parameter(
         f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0, FULCRUM_SCALE_LOG);
@@ -158,7 +155,7 @@ static void test_settings_and_later_calibrations_leave_no_chance(void)
 }
 
 /* Another processor or GPU: one factor for all of its times, as draws have it. */
-static void test_scaled_times_have_a_chance_of_their_own(void)
+TEST(test_scaled_times_have_a_chance_of_their_own)
 {
     struct fixture f = {0};
     struct fulcrum_uncertain_input *uncertain = NULL;
@@ -187,22 +184,21 @@ static struct fulcrum_design design_in(const struct fixture *f, const double *sc
         score != NULL
             ? fulcrum_scenario_design_in(f->scenario, score, &nominal, &design, NULL)
             : fulcrum_scenario_design(f->scenario, &nominal, &design, NULL);
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     return design;
 }
 
 static void start_scenario(struct fixture *f, double *score)
 {
     start(f);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&f->inputs, &f->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&f->inputs, &f->scenario, NULL));
     CU_ASSERT_FATAL(fulcrum_uncertain_input_slots(&f->inputs) <= SLOTS_MOST);
     for (size_t i = 0; i < SLOTS_MOST; i++) {
         score[i] = FULCRUM_UNKNOWN;
     }
 }
 
-static void test_no_score_is_the_design_itself(void)
+TEST(test_no_score_is_the_design_itself)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
@@ -217,7 +213,7 @@ static void test_no_score_is_the_design_itself(void)
 }
 
 /* One score at a time: its own field moves as its law says, and nothing else does. */
-static void test_a_score_moves_its_own_number(void)
+TEST(test_a_score_moves_its_own_number)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
@@ -247,15 +243,14 @@ static void test_a_score_moves_its_own_number(void)
     stop(&f);
 }
 
-static void test_a_scale_moves_all_times(void)
+TEST(test_a_scale_moves_all_times)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
     start_scenario(&f, score);
     fulcrum_scenario_free(f.scenario);
     (void)strcpy(f.base.machine.cpu.name, "another");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
     struct fulcrum_design before = design_in(&f, score);
     score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
     struct fulcrum_design after = design_in(&f, score);
@@ -268,7 +263,7 @@ static void test_a_scale_moves_all_times(void)
 }
 
 /* Normal scores give the correlation, mean and spread that draws have. */
-static void test_scores_of_a_group_keep_its_correlation(void)
+TEST(test_scores_of_a_group_keep_its_correlation)
 {
     enum { WORLDS = 4000 };
     struct fixture f = {0};
@@ -303,7 +298,7 @@ static void test_scores_of_a_group_keep_its_correlation(void)
 }
 
 /* Kept draws are one chance: its score chooses a row, all rows equally often. */
-static void test_kept_draws_are_one_chance(void)
+TEST(test_kept_draws_are_one_chance)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
@@ -311,10 +306,8 @@ static void test_kept_draws_are_one_chance(void)
     start_scenario(&f, score);
     fulcrum_scenario_free(f.scenario);
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL));
+    ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
     size_t count = list(&f, &uncertain);
     size_t rows = count;
     for (size_t i = 0; i < count; i++) {
@@ -334,21 +327,4 @@ static void test_kept_draws_are_one_chance(void)
     CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &uncertain[rows], 1.0)));
     free(uncertain);
     stop(&f);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_what_is_in_force_has_a_chance),
-        SUITE_CASE(test_covariance_makes_a_group),
-        SUITE_CASE(test_settings_and_later_calibrations_leave_no_chance),
-        SUITE_CASE(test_scaled_times_have_a_chance_of_their_own),
-        SUITE_CASE(test_no_score_is_the_design_itself),
-        SUITE_CASE(test_a_score_moves_its_own_number),
-        SUITE_CASE(test_a_scale_moves_all_times),
-        SUITE_CASE(test_scores_of_a_group_keep_its_correlation),
-        SUITE_CASE(test_kept_draws_are_one_chance),
-    };
-    return suite_run(
-        "uncertain_input", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static void test_half_width_is_students(void)
+TEST(test_half_width_is_students)
 {
     struct fulcrum_batch_means means = {.count = 0};
     CU_ASSERT(isinf(fulcrum_batch_means_half_width_rel(&means)));
@@ -21,7 +21,7 @@ static void test_half_width_is_students(void)
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_batch_means_correlation(&means), 0.0, 1e-12);
 }
 
-static void test_equal_windows_have_no_width_and_no_correlation(void)
+TEST(test_equal_windows_have_no_width_and_no_correlation)
 {
     struct fulcrum_batch_means means = {.count = 0};
     for (int i = 0; i < 7; i++) {
@@ -31,7 +31,7 @@ static void test_equal_windows_have_no_width_and_no_correlation(void)
     CU_ASSERT_EQUAL(fulcrum_batch_means_correlation(&means), 0.0);
 }
 
-static void test_full_room_merges_neighbours(void)
+TEST(test_full_room_merges_neighbours)
 {
     struct fulcrum_batch_means means = {.count = 0};
     double sum = 0.0;
@@ -49,14 +49,4 @@ static void test_full_room_merges_neighbours(void)
     }
     suite_assert_close("sum", kept, sum, 1e-15);
     CU_ASSERT(fulcrum_batch_means_correlation(&means) > 0.9);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_half_width_is_students),
-        SUITE_CASE(test_equal_windows_have_no_width_and_no_correlation),
-        SUITE_CASE(test_full_room_merges_neighbours),
-    };
-    return suite_run("batch_means", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -32,7 +32,7 @@ static double draw(const struct fixture *fixture)
     return (double)gsl_rng_uniform_int(fixture->rng, 100);
 }
 
-static void test_times_leave_in_order(void)
+TEST(test_times_leave_in_order)
 {
     static struct fixture fixture;
     open_fixture(&fixture);
@@ -59,7 +59,7 @@ static void replace_top(struct fixture *fixture, double finish)
     gsl_sort(fixture->sorted, 1, fixture->heap.count);
 }
 
-static void test_replacing_the_top_keeps_the_order(void)
+TEST(test_replacing_the_top_keeps_the_order)
 {
     static struct fixture fixture;
     open_fixture(&fixture);
@@ -74,7 +74,7 @@ static void test_replacing_the_top_keeps_the_order(void)
     gsl_rng_free(fixture.rng);
 }
 
-static void test_pushes_and_pops_mix(void)
+TEST(test_pushes_and_pops_mix)
 {
     static struct fixture fixture;
     open_fixture(&fixture);
@@ -95,14 +95,4 @@ static void test_pushes_and_pops_mix(void)
                       fulcrum_finish_heap_top(&fixture.heap) < fixture.sorted[0]));
     }
     gsl_rng_free(fixture.rng);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_times_leave_in_order),
-        SUITE_CASE(test_replacing_the_top_keeps_the_order),
-        SUITE_CASE(test_pushes_and_pops_mix),
-    };
-    return suite_run("finish_heap", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -9,7 +9,7 @@
 static void open_pipeline(
     struct fulcrum_pipeline *pipeline, const struct fulcrum_network *network)
 {
-    CU_ASSERT_EQUAL_FATAL(fulcrum_pipeline_init(pipeline, network, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_pipeline_init(pipeline, network, NULL));
 }
 
 /* The next event lies at `time_s` and sends `actors` to step. */
@@ -21,7 +21,7 @@ static void assert_event(
     CU_ASSERT_EQUAL(fulcrum_pipeline_event(pipeline), actors);
 }
 
-static void test_an_empty_pipeline_waits_for_ever(void)
+TEST(test_an_empty_pipeline_waits_for_ever)
 {
     const struct fulcrum_network network = {.actors = 4, .depth = 1};
     struct fulcrum_pipeline pipeline;
@@ -34,7 +34,7 @@ static void test_an_empty_pipeline_waits_for_ever(void)
 }
 
 /* Two items: 1 + 2 x 0.5 s on the GPU, then 2 s of delay. */
-static void test_a_batch_passes_gpu_and_delay(void)
+TEST(test_a_batch_passes_gpu_and_delay)
 {
     const struct fulcrum_network network = {.actors = 4,
         .depth = 1,
@@ -56,7 +56,7 @@ static void test_a_batch_passes_gpu_and_delay(void)
 }
 
 /* 1 s of host and 3 s of GPU a batch: the second waits for the GPU from 2 s to 4 s. */
-static void test_the_host_works_ahead_by_the_depth(void)
+TEST(test_the_host_works_ahead_by_the_depth)
 {
     const struct fulcrum_network network = {.actors = 4,
         .depth = 2,
@@ -87,7 +87,7 @@ static const struct fulcrum_network training = {.actors = 4,
         .queue_train_steps = 2.0}};
 
 /* Half the GPU each until inference ends at 2 s; 2 s of training are left alone. */
-static void test_inference_and_training_share_the_gpu(void)
+TEST(test_inference_and_training_share_the_gpu)
 {
     struct fulcrum_pipeline pipeline;
     open_pipeline(&pipeline, &training);
@@ -106,7 +106,7 @@ static void test_inference_and_training_share_the_gpu(void)
 }
 
 /* Two train steps of 10 may wait; the one under way counts by what is left of it. */
-static void test_a_backlog_of_training_blocks_batches(void)
+TEST(test_a_backlog_of_training_blocks_batches)
 {
     struct fulcrum_pipeline pipeline;
     open_pipeline(&pipeline, &training);
@@ -122,7 +122,7 @@ static void test_a_backlog_of_training_blocks_batches(void)
 }
 
 /* 7.5 steps each: counts of steps are whole, and the second needs 15, not 16. */
-static void test_the_learner_takes_steps_that_are_not_whole(void)
+TEST(test_the_learner_takes_steps_that_are_not_whole)
 {
     struct fulcrum_network network = training;
     network.training.env_steps_per_train_step = 7.5;
@@ -136,17 +136,4 @@ static void test_the_learner_takes_steps_that_are_not_whole(void)
     assert_event(&pipeline, 3.0, 0);
     CU_ASSERT_EQUAL(pipeline.train_at_steps, 15.0);
     fulcrum_pipeline_clear(&pipeline);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_an_empty_pipeline_waits_for_ever),
-        SUITE_CASE(test_a_batch_passes_gpu_and_delay),
-        SUITE_CASE(test_the_host_works_ahead_by_the_depth),
-        SUITE_CASE(test_inference_and_training_share_the_gpu),
-        SUITE_CASE(test_a_backlog_of_training_blocks_batches),
-        SUITE_CASE(test_the_learner_takes_steps_that_are_not_whole),
-    };
-    return suite_run("pipeline", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -13,8 +13,8 @@ static struct fulcrum_solution simulated(
     struct fulcrum_solver_options options = {
         .seed = 11, .half_width_rel = half_width_rel};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
@@ -48,13 +48,13 @@ static struct fulcrum_network half_batch(double actors)
         .training = {3360, 0.19, 2.4}};
 }
 
-static void test_one_actor_goes_round_in_the_sum_of_its_times(void)
+TEST(test_one_actor_goes_round_in_the_sum_of_its_times)
 {
     static const struct fulcrum_step steps[] = {{1.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
         {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
         {1.0, 0.3, FULCRUM_LAW_ERLANG}, {1.0, 1.5, FULCRUM_LAW_HYPEREXPONENTIAL},
         {1.0, 0.0, FULCRUM_LAW_PARETO}};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < LENGTH(steps); i++) {
         struct fulcrum_network network = plain(1, 3);
         network.step = steps[i];
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
@@ -70,7 +70,7 @@ static void test_one_actor_goes_round_in_the_sum_of_its_times(void)
     }
 }
 
-static void test_full_barrier_takes_turns(void)
+TEST(test_full_barrier_takes_turns)
 {
     struct fulcrum_network network = plain(6, 2);
     network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
@@ -88,11 +88,11 @@ static void test_full_barrier_takes_turns(void)
     suite_assert_close("barrier", out.residence.host_s, 1.5, 1e-9);
 }
 
-static void test_depth_overlaps_host_and_gpu(void)
+TEST(test_depth_overlaps_host_and_gpu)
 {
     /* No time on the CPU: batches of 1 from 8 actors, host .2, GPU .4. */
     static const double cases[][2] = {{1, 1.0 / 0.6}, {2, 1.0 / 0.4}, {3, 1.0 / 0.4}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = plain(8, 8);
         network.step = (struct fulcrum_step){0.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
@@ -104,7 +104,7 @@ static void test_depth_overlaps_host_and_gpu(void)
     }
 }
 
-static void test_training_takes_its_share_of_the_gpu(void)
+TEST(test_training_takes_its_share_of_the_gpu)
 {
     /* One actor, steps of .6, batches of .4: training takes .3 every 10 steps. It
        stretches the batches it meets, by as much GPU time as it gets from them. */
@@ -132,7 +132,7 @@ static void test_training_takes_its_share_of_the_gpu(void)
  * A learner that is 3 % too slow lets the actors run ahead for a hundred train steps
  * before it blocks them.
  */
-static void test_a_backlog_that_builds_up_is_not_taken_for_speed(void)
+TEST(test_a_backlog_that_builds_up_is_not_taken_for_speed)
 {
     struct fulcrum_network network = half_batch(256);
     network.training.train_step_s = 0.297;
@@ -143,7 +143,7 @@ static void test_a_backlog_that_builds_up_is_not_taken_for_speed(void)
     suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.005);
 }
 
-static void test_fractional_servers_are_rounded_and_said_so(void)
+TEST(test_fractional_servers_are_rounded_and_said_so)
 {
     struct fulcrum_network network = plain(8, 4);
     network.gpu = (struct fulcrum_batch_time){.count = 0};
@@ -156,7 +156,7 @@ static void test_fractional_servers_are_rounded_and_said_so(void)
     CU_ASSERT_EQUAL(simulated(&network, 0.01).flags, 0);
 }
 
-static void test_same_seed_gives_the_same_bytes(void)
+TEST(test_same_seed_gives_the_same_bytes)
 {
     struct fulcrum_network network = half_batch(64);
     struct fulcrum_solution first = simulated(&network, 0.01);
@@ -167,30 +167,30 @@ static void test_same_seed_gives_the_same_bytes(void)
     CU_ASSERT_EQUAL(first.residence.gpu_s, second.residence.gpu_s);
     CU_ASSERT_EQUAL(first.simulated_steps, second.simulated_steps);
     struct fulcrum_solver_options other = {.seed = 12};
-    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &other, &second, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(&network, &other, &second, NULL));
     CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);
     suite_assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
 }
 
-static void test_short_runs_say_that_they_are_not_settled(void)
+TEST(test_short_runs_say_that_they_are_not_settled)
 {
     static const double most[] = {1.0, 5000.0, 50000.0};
     struct fulcrum_network network = half_batch(256);
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_solver_options options = {.max_steps = most[i]};
         struct fulcrum_solution out;
-        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
         CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
         CU_ASSERT(out.simulated_steps <= fmax(most[i], 4.0 * network.actors));
         CU_ASSERT(isfinite(out.steps_per_s) && isfinite(out.mean_batch));
     }
 }
 
-static void test_runs_end_with_the_interval_asked_for(void)
+TEST(test_runs_end_with_the_interval_asked_for)
 {
     static const double half_widths[] = {0.03, 0.01, 0.003, 0.001};
     double steps = 0.0;
-    for (size_t i = 0; i < sizeof half_widths / sizeof half_widths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(half_widths); i++) {
         struct fulcrum_network network = half_batch(16);
         struct fulcrum_solution out = simulated(&network, half_widths[i]);
         CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
@@ -204,7 +204,7 @@ static void test_runs_end_with_the_interval_asked_for(void)
 }
 
 /* Far from what machines do, each with an answer that can be told by hand. */
-static void test_extremes_have_their_answers(void)
+TEST(test_extremes_have_their_answers)
 {
     static const struct {
         const char *what;
@@ -233,7 +233,7 @@ static void test_extremes_have_their_answers(void)
         {"cv 5", 64, 64, {1.0, 5.0, FULCRUM_LAW_HYPEREXPONENTIAL}, {0, 0}, {0, 0}, 1, 1,
             32},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = plain(cases[i].actors, cases[i].servers);
         network.step = cases[i].step;
         network.host.per_batch_s = cases[i].host[0];
@@ -244,8 +244,8 @@ static void test_extremes_have_their_answers(void)
         network.delay_s = cases[i].delay_s;
         struct fulcrum_solver_options options = {.seed = 5, .max_steps = 2e6};
         struct fulcrum_solution out = {.steps_per_s = 0.0};
-        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_network_check(&network, NULL));
+        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
         suite_assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
         CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
     }
@@ -253,10 +253,10 @@ static void test_extremes_have_their_answers(void)
 
 /* The GPU never rests: a step costs .1 of inference and train_step_s / K of training.
  */
-static void test_many_train_steps_for_an_env_step_take_no_longer(void)
+TEST(test_many_train_steps_for_an_env_step_take_no_longer)
 {
     static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};
-    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+    for (size_t i = 0; i < LENGTH(periods); i++) {
         struct fulcrum_network network = plain(6, 6);
         network.step.mean_s = 0.001;
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
@@ -264,8 +264,8 @@ static void test_many_train_steps_for_an_env_step_take_no_longer(void)
             (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
         struct fulcrum_solver_options options = {.max_steps = 2e5};
         struct fulcrum_solution out = {.steps_per_s = 0.0};
-        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_network_check(&network, NULL));
+        ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
         suite_assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
         suite_assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
     }
@@ -276,7 +276,7 @@ static bool is_frac(double value)
     return value >= 0.0 && value <= 1.0 + 1e-9;
 }
 
-static void test_every_network_obeys_little_and_its_bounds(void)
+TEST(test_every_network_obeys_little_and_its_bounds)
 {
     for (int i = 0; i < 24; i++) {
         struct fulcrum_network network = half_batch(8.0 * (double)(1 + i));
@@ -310,7 +310,7 @@ static void test_every_network_obeys_little_and_its_bounds(void)
     }
 }
 
-static void test_half_batch_gains_match_the_prototype(void)
+TEST(test_half_batch_gains_match_the_prototype)
 {
     double rate[3];
     static const double actors[] = {4, 40, 256};
@@ -321,24 +321,4 @@ static void test_half_batch_gains_match_the_prototype(void)
     /* docs/model.md "Fits": 5.83 and 2.00, found by another program. */
     suite_assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);
     suite_assert_close("X(256)/X(40)", rate[2] / rate[1], 2.00, 0.015);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_actor_goes_round_in_the_sum_of_its_times),
-        SUITE_CASE(test_full_barrier_takes_turns),
-        SUITE_CASE(test_depth_overlaps_host_and_gpu),
-        SUITE_CASE(test_training_takes_its_share_of_the_gpu),
-        SUITE_CASE(test_a_backlog_that_builds_up_is_not_taken_for_speed),
-        SUITE_CASE(test_fractional_servers_are_rounded_and_said_so),
-        SUITE_CASE(test_same_seed_gives_the_same_bytes),
-        SUITE_CASE(test_short_runs_say_that_they_are_not_settled),
-        SUITE_CASE(test_runs_end_with_the_interval_asked_for),
-        SUITE_CASE(test_extremes_have_their_answers),
-        SUITE_CASE(test_many_train_steps_for_an_env_step_take_no_longer),
-        SUITE_CASE(test_every_network_obeys_little_and_its_bounds),
-        SUITE_CASE(test_half_batch_gains_match_the_prototype),
-    };
-    return suite_run("simulate", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -20,8 +20,8 @@ static struct fulcrum_solution simulated(
     struct fulcrum_solver_options options = {
         .seed = seed, .half_width_rel = HALF_WIDTH, .max_steps = 1e9};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
     return out;
 }
@@ -56,11 +56,11 @@ static double machine_repair(double machines, double servers, double think)
     return busy / sum;
 }
 
-static void test_cpu_alone_is_machine_repair(void)
+TEST(test_cpu_alone_is_machine_repair)
 {
     static const double cases[][3] = {{1, 1, 2.0}, {2, 1, 0.5}, {5, 2, 3.0},
         {20, 8, 1.0}, {40, 8, 4.0}, {64, 64, 0.5}, {300, 100, 2.0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = plain(cases[i][0], cases[i][1]);
         network.delay_s = cases[i][2];
         double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
@@ -78,7 +78,7 @@ static void test_cpu_alone_is_machine_repair(void)
  * the law, then .5 s for the batch. For the exponential law the longer is 3/2 of the
  * mean; for the lognormal 1 + erf(sigma / 2) of it, with sigma^2 = ln(1 + cv^2).
  */
-static void test_a_pair_waits_for_the_longer_step(void)
+TEST(test_a_pair_waits_for_the_longer_step)
 {
     struct fulcrum_network network = plain(2, 2);
     network.policy = FULCRUM_BATCH_FIXED;
@@ -124,14 +124,14 @@ static void assert_details(
     suite_assert_close("CPU", found->residence.cpu_s, exact->residence.cpu_s, allowed);
 }
 
-static void test_simulations_meet_the_exact_chain(void)
+TEST(test_simulations_meet_the_exact_chain)
 {
     int covered = 0;
     double most = 0.0;
     for (size_t i = 0; i < NETWORKS; i++) {
         struct fulcrum_network network = exact_network(i);
         struct fulcrum_solution exact;
-        CU_ASSERT_EQUAL_FATAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution found = simulated(&network, i);
         suite_assert_close("X", found.steps_per_s, exact.steps_per_s, TOLERANCE);
         assert_details(&found, &exact);
@@ -141,15 +141,4 @@ static void test_simulations_meet_the_exact_chain(void)
     (void)printf("\n    %d of %d intervals cover, at most %.3f %% off\n    ", covered,
         NETWORKS, 100.0 * most);
     CU_ASSERT(covered >= NETWORKS * 85 / 100); /* by chance below once in 250 times */
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_cpu_alone_is_machine_repair),
-        SUITE_CASE(test_a_pair_waits_for_the_longer_step),
-        SUITE_CASE(test_simulations_meet_the_exact_chain),
-    };
-    return suite_run(
-        "simulate_exact", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

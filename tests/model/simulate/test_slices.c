@@ -15,8 +15,8 @@ static struct fulcrum_solution simulated(
     struct fulcrum_solver_options options = {
         .seed = 3, .half_width_rel = half_width_rel};
     struct fulcrum_solution out = {.steps_per_s = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_check(network, NULL));
+    ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
 }
 
@@ -77,28 +77,28 @@ static void assert_shared(
     CU_ASSERT_EQUAL(differs, step->law != FULCRUM_LAW_EXPONENTIAL);
 }
 
-static void test_short_slices_share_a_thread_whatever_the_law(void)
+TEST(test_short_slices_share_a_thread_whatever_the_law)
 {
     static const struct fulcrum_step steps[] = {{1.0, 0.3, FULCRUM_LAW_LOGNORMAL},
         {1.0, 2.0, FULCRUM_LAW_LOGNORMAL}, {1.0, 0.5, FULCRUM_LAW_ERLANG},
         {1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL}, {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; i < LENGTH(steps); i++) {
         assert_shared(3, 2.0, &steps[i]);
         assert_shared(6, 4.0, &steps[i]);
     }
 }
 
 /* Who gives way with an exponential step comes back with a fresh one. */
-static void test_exponential_steps_do_not_notice_slices(void)
+TEST(test_exponential_steps_do_not_notice_slices)
 {
     static const double slices[] = {0.02, 0.3, 2.0};
-    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
+    for (size_t i = 0; i < LENGTH(slices); i++) {
         struct fulcrum_network network = half_batches(6, 2, slices[i]);
         network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
         network.delay_s = 0.0;
         network.cpu.oversubscription_frac = 0.1;
         struct fulcrum_solution exact;
-        CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution out = simulated(&network, 0.002);
         suite_assert_close("X", out.steps_per_s, exact.steps_per_s, 0.004);
         suite_assert_close(
@@ -121,14 +121,14 @@ static void assert_same(
 }
 
 /* Longer than any step, or a thread for everybody: the same run, to the last bit. */
-static void test_slices_that_cut_nothing_change_nothing(void)
+TEST(test_slices_that_cut_nothing_change_nothing)
 {
     static const struct {
         double actors;
         double threads;
         double slice_s;
     } cases[] = {{8, 1, 1e5}, {24, 5, 1e5}, {4, 4, 0.1}, {4, 7, 0.1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         for (int greedy = 0; greedy < 2; greedy++) {
             struct fulcrum_network network =
                 half_batches(cases[i].actors, cases[i].threads, cases[i].slice_s);
@@ -147,7 +147,7 @@ static void test_slices_that_cut_nothing_change_nothing(void)
  * A on: A steps to 2, B (back at 1.5) to 4, A's last to 5 and its batch to 6.5, B's
  * last to 6, when its batch has to wait. A is back at 6.5, and so on for ever.
  */
-static void test_two_actors_take_the_turns_of_a_hand_made_schedule(void)
+TEST(test_two_actors_take_the_turns_of_a_hand_made_schedule)
 {
     static const struct fulcrum_step step = {3.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
     struct fulcrum_network network = one_thread(2, 0.0, &step, 2.0);
@@ -163,7 +163,7 @@ static void test_two_actors_take_the_turns_of_a_hand_made_schedule(void)
 }
 
 /* A thread twice as fast does twice the work in a slice: the same at half the times. */
-static void test_a_slice_is_time_and_not_work(void)
+TEST(test_a_slice_is_time_and_not_work)
 {
     static const double capacity[] = {2.0};
     static const struct fulcrum_step step = {3.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
@@ -274,7 +274,7 @@ static double plain_steps_per_s(const struct fulcrum_network *network)
     return plain.steps / plain.now_s;
 }
 
-static void test_half_batches_agree_with_a_plain_loop_of_events(void)
+TEST(test_half_batches_agree_with_a_plain_loop_of_events)
 {
     static const struct {
         double actors;
@@ -283,7 +283,7 @@ static void test_half_batches_agree_with_a_plain_loop_of_events(void)
         double gpu_s;
     } cases[] = {{2, 0.55, 0.2, 0.5}, {4, 0.55, 0.2, 0.93}, {8, 0.3, 0.5, 3.0},
         {16, 0.55, 0.2, 3.5}, {6, 0.1, 1.5, 1.2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network =
             half_batches(cases[i].actors, 1, cases[i].slice_s);
         network.step.cv = cases[i].cv;
@@ -305,13 +305,13 @@ static void assert_conserved(
     suite_assert_close("Little", round_s * out->steps_per_s, network->actors, 1e-6);
 }
 
-static void test_slices_conserve_work_and_actors(void)
+TEST(test_slices_conserve_work_and_actors)
 {
     static const double slices[] = {1e-6, 0.05, 0.5, 2.0};
     static const struct fulcrum_step steps[] = {{1.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
         {1.0, 0.5, FULCRUM_LAW_ERLANG}, {1.0, 1.5, FULCRUM_LAW_HYPEREXPONENTIAL}};
-    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
-        for (size_t j = 0; j < sizeof steps / sizeof steps[0]; j++) {
+    for (size_t i = 0; i < LENGTH(slices); i++) {
+        for (size_t j = 0; j < LENGTH(steps); j++) {
             struct fulcrum_network network = half_batches(12, 3, slices[i]);
             network.step = steps[j];
             struct fulcrum_solution out = simulated(&network, 0.005);
@@ -325,7 +325,7 @@ static void test_slices_conserve_work_and_actors(void)
 }
 
 /* A hundredth of a step stands for all that is shorter, and a run stays short. */
-static void test_slices_of_nothing_do_not_take_for_ever(void)
+TEST(test_slices_of_nothing_do_not_take_for_ever)
 {
     struct fulcrum_network network = half_batches(8, 2, 1e-12);
     struct fulcrum_solution nothing = simulated(&network, 0.01);
@@ -335,7 +335,7 @@ static void test_slices_of_nothing_do_not_take_for_ever(void)
     struct fulcrum_solver_options options = {
         .seed = 3, .half_width_rel = 1e-5, .max_steps = 1e6};
     struct fulcrum_solution out;
-    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
     CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
     CU_ASSERT(out.simulated_steps <= 1e6 / 100.0); /* each is followed in 100 pieces */
 }
@@ -344,12 +344,12 @@ static int slices_flag(const struct fulcrum_network *network)
 {
     struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
     struct fulcrum_solution out = {.flags = 0};
-    CU_ASSERT_EQUAL(fulcrum_solve(network, &fast, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(network, &fast, &out, NULL));
     CU_ASSERT(!(out.flags & FULCRUM_FLAG_SLICES) || out.error_rel >= 0.2); /* as told */
     return (out.flags & FULCRUM_FLAG_SLICES) != 0U;
 }
 
-static void test_equations_say_where_slices_matter(void)
+TEST(test_equations_say_where_slices_matter)
 {
     struct fulcrum_network network = half_batches(16, 2, 0.5);
     CU_ASSERT(slices_flag(&network));
@@ -373,7 +373,7 @@ static void test_equations_say_where_slices_matter(void)
 }
 
 /* Greedy batches that equations are trusted with, but for slices. */
-static void test_auto_simulates_where_slices_matter(void)
+TEST(test_auto_simulates_where_slices_matter)
 {
     struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_AUTO, .seed = 1};
     struct fulcrum_network network = half_batches(16, 4, 0.0);
@@ -382,31 +382,14 @@ static void test_auto_simulates_where_slices_matter(void)
     network.delay_s = 0.0;
     network.gpu.per_batch_s = 2.0;
     struct fulcrum_solution out = {.flags = 0};
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &options, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     network.cpu.slice_s = 0.3;
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &options, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT_FALSE(out.flags & FULCRUM_FLAG_SLICES);
     options.half_width_rel = 0.25;
-    CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_solve(&network, &options, &out, NULL));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.flags & FULCRUM_FLAG_SLICES);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_short_slices_share_a_thread_whatever_the_law),
-        SUITE_CASE(test_exponential_steps_do_not_notice_slices),
-        SUITE_CASE(test_slices_that_cut_nothing_change_nothing),
-        SUITE_CASE(test_two_actors_take_the_turns_of_a_hand_made_schedule),
-        SUITE_CASE(test_a_slice_is_time_and_not_work),
-        SUITE_CASE(test_half_batches_agree_with_a_plain_loop_of_events),
-        SUITE_CASE(test_slices_conserve_work_and_actors),
-        SUITE_CASE(test_slices_of_nothing_do_not_take_for_ever),
-        SUITE_CASE(test_equations_say_where_slices_matter),
-        SUITE_CASE(test_auto_simulates_where_slices_matter),
-    };
-    return suite_run("slices", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

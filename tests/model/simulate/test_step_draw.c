@@ -66,7 +66,7 @@ static const struct {
     {{2.0, 9.0, FULCRUM_LAW_PARETO}, pareto, 2.1821789023599236},
 };
 
-#define LAW_COUNT (sizeof laws / sizeof laws[0])
+#define LAW_COUNT (LENGTH(laws))
 
 /* The Kolmogorov-Smirnov distance, which sorts the draws. */
 static double distance(double *draw, double (*below)(double time_s))
@@ -89,7 +89,7 @@ static void draw_all(struct fulcrum_step_source *source, double *draw)
 }
 
 /* 2 / sqrt(n) is exceeded by chance once in 1500 times; the seed is fixed. */
-static void test_draws_follow_their_law(void)
+TEST(test_draws_follow_their_law)
 {
     static double draw[DRAWS];
     for (size_t i = 0; i < LAW_COUNT; i++) {
@@ -116,7 +116,7 @@ static double correlation(
 }
 
 /* Neighbours and draws a block apart: five standard errors of a correlation of 0. */
-static void test_draws_do_not_depend_on_each_other(void)
+TEST(test_draws_do_not_depend_on_each_other)
 {
     static const size_t lags[] = {1, 2, 3, FULCRUM_DRAWS_AHEAD};
     static double draw[DRAWS];
@@ -125,14 +125,14 @@ static void test_draws_do_not_depend_on_each_other(void)
         fulcrum_step_source_init(&source, &laws[i].step, 3);
         draw_all(&source, draw);
         double most = 0.0;
-        for (size_t j = 0; j < sizeof lags / sizeof lags[0]; j++) {
+        for (size_t j = 0; j < LENGTH(lags); j++) {
             most = fmax(most, fabs(correlation(draw, lags[j], laws[i].below)));
         }
         CU_ASSERT(most < 5.0 / sqrt(DRAWS));
     }
 }
 
-static void test_equal_steps_are_equal(void)
+TEST(test_equal_steps_are_equal)
 {
     static const struct fulcrum_step step = {0.125, 0.0, FULCRUM_LAW_DETERMINISTIC};
     struct fulcrum_step_source source;
@@ -144,7 +144,7 @@ static void test_equal_steps_are_equal(void)
 }
 
 /* A step that takes no time is legal whatever its law. */
-static void test_no_mean_gives_no_length(void)
+TEST(test_no_mean_gives_no_length)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
         struct fulcrum_step step = laws[i].step;
@@ -156,7 +156,7 @@ static void test_no_mean_gives_no_length(void)
     }
 }
 
-static void test_cv_is_the_one_that_is_drawn(void)
+TEST(test_cv_is_the_one_that_is_drawn)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
         suite_assert_close(
@@ -164,7 +164,7 @@ static void test_cv_is_the_one_that_is_drawn(void)
     }
 }
 
-static void test_seeds_give_streams_of_their_own(void)
+TEST(test_seeds_give_streams_of_their_own)
 {
     struct fulcrum_step_source first;
     struct fulcrum_step_source same;
@@ -179,7 +179,7 @@ static void test_seeds_give_streams_of_their_own(void)
     }
 }
 
-static void test_uniform_numbers_are_uniform(void)
+TEST(test_uniform_numbers_are_uniform)
 {
     struct fulcrum_step_source source;
     fulcrum_step_source_init(&source, &laws[0].step, 5);
@@ -194,18 +194,4 @@ static void test_uniform_numbers_are_uniform(void)
     /* Five standard errors. */
     suite_assert_close("mean", sum / DRAWS, 0.5, 5.0 * sqrt(1.0 / 3.0 / DRAWS));
     suite_assert_close("square", square / DRAWS, 1.0 / 3.0, 5.0 * sqrt(0.8 / DRAWS));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_draws_follow_their_law),
-        SUITE_CASE(test_draws_do_not_depend_on_each_other),
-        SUITE_CASE(test_equal_steps_are_equal),
-        SUITE_CASE(test_no_mean_gives_no_length),
-        SUITE_CASE(test_cv_is_the_one_that_is_drawn),
-        SUITE_CASE(test_seeds_give_streams_of_their_own),
-        SUITE_CASE(test_uniform_numbers_are_uniform),
-    };
-    return suite_run("step_draw", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -10,7 +10,7 @@
 
 enum { ACTORS = 37, THREADS = 5, EVENTS = 20000 };
 
-static void test_nobody_there_never_ends(void)
+TEST(test_nobody_there_never_ends)
 {
     struct fulcrum_turn_queue queue;
     CU_ASSERT_FATAL(fulcrum_turn_queue_init(&queue, 3, 1));
@@ -30,7 +30,7 @@ static void test_nobody_there_never_ends(void)
 }
 
 /* Steps of 3, 1 and 5 on one thread, slices of 2: A A | B | C C | A | C C | C. */
-static void test_one_thread_goes_round_the_line(void)
+TEST(test_one_thread_goes_round_the_line)
 {
     static const struct {
         double end_s;
@@ -43,7 +43,7 @@ static void test_one_thread_goes_round_the_line(void)
         fulcrum_turn_queue_join(&queue, steps_s[i]);
     }
     double now_s = 0.0;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    for (size_t i = 0; i < LENGTH(expected); i++) {
         fulcrum_turn_queue_start(&queue, now_s, 2.0);
         now_s = fulcrum_turn_queue_next(&queue);
         CU_ASSERT_EQUAL(now_s, expected[i].end_s);
@@ -53,7 +53,7 @@ static void test_one_thread_goes_round_the_line(void)
     fulcrum_turn_queue_clear(&queue);
 }
 
-static void test_a_step_as_long_as_a_slice_ends_with_it(void)
+TEST(test_a_step_as_long_as_a_slice_ends_with_it)
 {
     struct fulcrum_turn_queue queue;
     CU_ASSERT_FATAL(fulcrum_turn_queue_init(&queue, 2, 2));
@@ -110,7 +110,7 @@ static int plain_end(struct plain_queue *plain)
 }
 
 /* Everybody's step is replaced by a new one when it ends; the ring goes round often. */
-static void test_many_threads_agree_with_plain_arrays(void)
+TEST(test_many_threads_agree_with_plain_arrays)
 {
     static struct plain_queue plain;
     struct fulcrum_turn_queue queue;
@@ -143,15 +143,4 @@ static void test_many_threads_agree_with_plain_arrays(void)
     CU_ASSERT_EQUAL(differ, 0);
     fulcrum_turn_queue_clear(&queue);
     gsl_rng_free(rng);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_nobody_there_never_ends),
-        SUITE_CASE(test_one_thread_goes_round_the_line),
-        SUITE_CASE(test_a_step_as_long_as_a_slice_ends_with_it),
-        SUITE_CASE(test_many_threads_agree_with_plain_arrays),
-    };
-    return suite_run("turn_queue", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -22,18 +21,17 @@ static enum fulcrum_status load_text(
     return status;
 }
 
-static void test_cells_are_found_by_row_and_column(void)
+TEST(test_cells_are_found_by_row_and_column)
 {
     struct fulcrum_csv *table = NULL;
-    CU_ASSERT_EQUAL_FATAL(load_text("\xef\xbb\xbf# a machine\r\n#second\n"
-                                    "actors,\"steps, per s\",note\r\n"
-                                    "\n"
-                                    "4, 812.5 ,\"say \"\"hi\"\"\nthere\"\r\n"
-                                    "# between\n"
-                                    "40,,x\n"
-                                    "1e2,-3,",
-                              &table, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(load_text("\xef\xbb\xbf# a machine\r\n#second\n"
+                        "actors,\"steps, per s\",note\r\n"
+                        "\n"
+                        "4, 812.5 ,\"say \"\"hi\"\"\nthere\"\r\n"
+                        "# between\n"
+                        "40,,x\n"
+                        "1e2,-3,",
+        &table, NULL));
     CU_ASSERT_EQUAL(fulcrum_csv_row_count(table), 3);
     CU_ASSERT_EQUAL(fulcrum_csv_column_count(table), 3);
     CU_ASSERT_STRING_EQUAL(fulcrum_csv_column_name(table, 1), "steps, per s");
@@ -49,23 +47,22 @@ static void test_cells_are_found_by_row_and_column(void)
     for (size_t i = 0; i < 6; i++) {
         double value = 0.0;
         double want = expected[i / 2][i % 2];
-        CU_ASSERT_EQUAL(
-            fulcrum_csv_number(table, i / 2, i % 2, &value, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_csv_number(table, i / 2, i % 2, &value, NULL));
         CU_ASSERT(isnan(want) ? isnan(value) : value == want);
     }
     fulcrum_csv_free(table);
 }
 
-static void test_what_is_no_number_names_line_and_column(void)
+TEST(test_what_is_no_number_names_line_and_column)
 {
     static const char *const cells[] = {
         "x", "1x", "0x10", "nan", "inf", "1e999", "1,000", "--1", "1 2", "-"};
-    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cells); i++) {
         struct fulcrum_csv *table = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         char text[80];
         (void)snprintf(text, sizeof text, "# c\nwatts\n1\n\"%s\"\n", cells[i]);
-        CU_ASSERT_EQUAL_FATAL(load_text(text, &table, NULL), FULCRUM_OK);
+        ASSERT_OK(load_text(text, &table, NULL));
         double value = 7.0;
         CU_ASSERT_EQUAL(
             fulcrum_csv_number(table, 1, 0, &value, &err), FULCRUM_ERR_FORMAT);
@@ -75,7 +72,7 @@ static void test_what_is_no_number_names_line_and_column(void)
     }
 }
 
-static void test_malformed_tables_are_refused(void)
+TEST(test_malformed_tables_are_refused)
 {
     static const struct {
         const char *text;
@@ -92,37 +89,25 @@ static void test_malformed_tables_are_refused(void)
         {"a,a\n1,2\n", "line 1: two columns are called \"a\""},
         {"a,\n1,2\n", "line 1: a column has no name"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_csv *table = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load_text(cases[i].text, &table, &err), FULCRUM_ERR_FORMAT);
         CU_ASSERT_PTR_NULL(table);
-        expect_part(err.detail, cases[i].detail);
+        suite_assert_part(err.detail, cases[i].detail);
     }
 }
 
-static void test_files_that_cannot_be_read_are_named(void)
+TEST(test_files_that_cannot_be_read_are_named)
 {
     struct fulcrum_csv *table = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct scratch scratch = scratch_new();
     char *absent = scratch_path(&scratch, "absent.csv");
-    CU_ASSERT_EQUAL(fulcrum_csv_load(absent, &table, &err), FULCRUM_ERR_FILE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "absent.csv: cannot be read: "));
-    CU_ASSERT_EQUAL(fulcrum_csv_load(scratch.folder, &table, &err), FULCRUM_ERR_FILE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "is a directory"));
+    ASSERT_FAILS(fulcrum_csv_load(absent, &table, &err), FULCRUM_ERR_FILE,
+        "absent.csv: cannot be read: ");
+    ASSERT_FAILS(fulcrum_csv_load(scratch.folder, &table, &err), FULCRUM_ERR_FILE,
+        "is a directory");
     fulcrum_csv_free(NULL);
     free(absent);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_cells_are_found_by_row_and_column),
-        SUITE_CASE(test_what_is_no_number_names_line_and_column),
-        SUITE_CASE(test_malformed_tables_are_refused),
-        SUITE_CASE(test_files_that_cannot_be_read_are_named),
-    };
-    return suite_run("table", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

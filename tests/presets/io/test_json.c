@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "presets/io/document.h"
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 /* The text of {"x":value}. */
@@ -18,13 +17,12 @@ static char *number_text(double value)
     struct fulcrum_json *json = fulcrum_json_new_object();
     fulcrum_json_add_number(json, "x", value);
     char *text = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_json_text(json, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_json_text(json, FULCRUM_JSON_LINE, &text, NULL));
     fulcrum_json_free(json);
     return text;
 }
 
-static void test_numbers_are_shortest_and_whole_ones_plain(void)
+TEST(test_numbers_are_shortest_and_whole_ones_plain)
 {
     static const struct {
         double value;
@@ -42,14 +40,14 @@ static void test_numbers_are_shortest_and_whole_ones_plain(void)
         {(double)NAN, "{\"x\":null}\n"},
         {(double)INFINITY, "{\"x\":null}\n"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char *text = number_text(cases[i].value);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
         free(text);
     }
 }
 
-static void test_numbers_read_back_the_same(void)
+TEST(test_numbers_read_back_the_same)
 {
     double value = 1.0 / 3.0;
     for (int i = 0; i < 2000; i++) {
@@ -86,13 +84,13 @@ static void check_layout(enum fulcrum_json_layout layout, const char *expected)
 {
     struct fulcrum_json *json = sample();
     char *text = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_json_text(json, layout, &text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_json_text(json, layout, &text, NULL));
     CU_ASSERT_STRING_EQUAL(text, expected);
     free(text);
     fulcrum_json_free(json);
 }
 
-static void test_layouts_keep_the_order_of_members(void)
+TEST(test_layouts_keep_the_order_of_members)
 {
     check_layout(FULCRUM_JSON_LINE,
         "{\"name\":\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\",\"on\":true,\"off\":false,"
@@ -105,7 +103,7 @@ static void test_layouts_keep_the_order_of_members(void)
         "  \"empty\": {},\n  \"nothing\": []\n}\n");
 }
 
-static void test_text_that_is_no_utf8_is_mended(void)
+TEST(test_text_that_is_no_utf8_is_mended)
 {
     static const struct {
         const char *text;
@@ -118,21 +116,20 @@ static void test_text_that_is_no_utf8_is_mended(void)
         {"\xf0\x9f\x8e\xae", "\xf0\x9f\x8e\xae"},
         {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_json *json = fulcrum_json_new_object();
         fulcrum_json_add_text(json, "x", cases[i].text);
         char *text = NULL;
         char expected[80];
         (void)snprintf(expected, sizeof expected, "{\"x\":\"%s\"}\n", cases[i].written);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_json_text(json, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_json_text(json, FULCRUM_JSON_LINE, &text, NULL));
         CU_ASSERT_STRING_EQUAL(text, expected);
         free(text);
         fulcrum_json_free(json);
     }
 }
 
-static void test_a_document_that_ran_out_of_memory_says_so(void)
+TEST(test_a_document_that_ran_out_of_memory_says_so)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     char *text = NULL;
@@ -144,21 +141,19 @@ static void test_a_document_that_ran_out_of_memory_says_so(void)
     fulcrum_json_free(NULL);
 }
 
-static void test_what_was_written_can_be_read(void)
+TEST(test_what_was_written_can_be_read)
 {
     struct fulcrum_json *json = sample();
     char *text = NULL;
     struct json_object *document = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_json_text(json, FULCRUM_JSON_PRETTY, &text, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_document_parse("t", text, strlen(text), &document, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_json_text(json, FULCRUM_JSON_PRETTY, &text, NULL));
+    ASSERT_OK(fulcrum_document_parse("t", text, strlen(text), &document, NULL));
     fulcrum_document_free(document);
     free(text);
     fulcrum_json_free(json);
 }
 
-static void test_malformed_text_is_refused_with_its_place(void)
+TEST(test_malformed_text_is_refused_with_its_place)
 {
     static const struct {
         const char *text;
@@ -189,38 +184,22 @@ static void test_malformed_text_is_refused_with_its_place(void)
          "]]]]]]]]]]]]}",
             "nesting too deep"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct json_object *document = NULL;
         CU_ASSERT_EQUAL(fulcrum_document_parse(
                             "t", cases[i].text, strlen(cases[i].text), &document, &err),
             FULCRUM_ERR_FORMAT);
         CU_ASSERT_PTR_NULL(document);
-        expect_part(err.detail, cases[i].detail);
+        suite_assert_part(err.detail, cases[i].detail);
     }
 }
 
-static void test_equal_keys_of_different_objects_are_fine(void)
+TEST(test_equal_keys_of_different_objects_are_fine)
 {
     static const char text[] =
         "{\"a\":{\"a\":[{\"a\":\"a\"},{\"a\":\"}\\\"{\"}]},\"b\":\"a\"}";
     struct json_object *document = NULL;
-    CU_ASSERT_EQUAL(
-        fulcrum_document_parse("t", text, strlen(text), &document, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_document_parse("t", text, strlen(text), &document, NULL));
     fulcrum_document_free(document);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_numbers_are_shortest_and_whole_ones_plain),
-        SUITE_CASE(test_numbers_read_back_the_same),
-        SUITE_CASE(test_layouts_keep_the_order_of_members),
-        SUITE_CASE(test_text_that_is_no_utf8_is_mended),
-        SUITE_CASE(test_a_document_that_ran_out_of_memory_says_so),
-        SUITE_CASE(test_what_was_written_can_be_read),
-        SUITE_CASE(test_malformed_text_is_refused_with_its_place),
-        SUITE_CASE(test_equal_keys_of_different_objects_are_fine),
-    };
-    return suite_run("json", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

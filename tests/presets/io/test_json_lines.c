@@ -26,13 +26,13 @@ static enum fulcrum_status read_text(
 static void check_read(const char *text, const char *expected)
 {
     struct json_object *document = NULL;
-    CU_ASSERT_EQUAL_FATAL(read_text(text, &document, NULL), FULCRUM_OK);
+    ASSERT_OK(read_text(text, &document, NULL));
     CU_ASSERT_STRING_EQUAL(
         json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN), expected);
     fulcrum_document_free(document);
 }
 
-static void test_rows_become_an_array(void)
+TEST(test_rows_become_an_array)
 {
     check_read(
         "{\"machine\":\"m\"}\n{\"x\":1}\n{\"x\":2}\n{\"finding\":\"f\",\"n\":3}\n",
@@ -41,19 +41,19 @@ static void test_rows_become_an_array(void)
 }
 
 /* After Ctrl-C there is no tail; the last line may lack its end. */
-static void test_tail_and_last_newline_may_be_missing(void)
+TEST(test_tail_and_last_newline_may_be_missing)
 {
     check_read("{\"a\":0}\r\n\n{\"x\":1}", "{\"a\":0,\"points\":[{\"x\":1}]}");
     check_read("{\"a\":0}", "{\"a\":0,\"points\":[]}");
 }
 
-static void test_head_keeps_what_the_tail_repeats(void)
+TEST(test_head_keeps_what_the_tail_repeats)
 {
     check_read("{\"a\":1}\n{\"finding\":null,\"a\":2}\n",
         "{\"a\":1,\"points\":[],\"finding\":null}");
 }
 
-static void test_faults_name_their_line(void)
+TEST(test_faults_name_their_line)
 {
     static const struct {
         const char *text;
@@ -62,7 +62,7 @@ static void test_faults_name_their_line(void)
         {"{\"a\":1}\n[1]\n", "line 2: expected a JSON object"},
         {"{\"a\":1,\"a\":2}\n", "line 1, column 8: a key is given twice"},
         {"\n \n", "is empty"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct json_object *document = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(read_text(cases[i].text, &document, &err), FULCRUM_ERR_FORMAT);
@@ -76,15 +76,4 @@ static void test_faults_name_their_line(void)
     CU_ASSERT_EQUAL(
         fulcrum_json_lines_read("no/such/file.jsonl", &lines, &document, NULL),
         FULCRUM_ERR_FILE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_rows_become_an_array),
-        SUITE_CASE(test_tail_and_last_newline_may_be_missing),
-        SUITE_CASE(test_head_keeps_what_the_tail_repeats),
-        SUITE_CASE(test_faults_name_their_line),
-    };
-    return suite_run("json_lines", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

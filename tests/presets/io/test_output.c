@@ -27,7 +27,7 @@ int fsync(int __fd)
 static struct fulcrum_output *open_and_write(const char *path, const char *text)
 {
     struct fulcrum_output *output = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_output_open(path, &output, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_open(path, &output, NULL));
     CU_ASSERT(fputs(text, fulcrum_output_stream(output)) >= 0);
     return output;
 }
@@ -39,40 +39,39 @@ static void assert_content(const char *path, const char *expected)
     free(text);
 }
 
-static void test_a_file_appears_on_commit_only(void)
+TEST(test_a_file_appears_on_commit_only)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_write(&scratch, "a.txt", "old");
     struct fulcrum_output *output = open_and_write(path, "new");
     (void)fflush(fulcrum_output_stream(output));
     assert_content(path, "old");
-    CU_ASSERT_EQUAL(fulcrum_output_commit(output, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(output, NULL));
     assert_content(path, "new");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_files_reach_the_disk_before_their_name_does(void)
+TEST(test_files_reach_the_disk_before_their_name_does)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "a.txt");
     sync_count = 0;
-    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "x"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write(path, "x"), NULL));
     CU_ASSERT_EQUAL(sync_count, 1);
-    CU_ASSERT_EQUAL(
-        fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL));
     CU_ASSERT_EQUAL(sync_count, 1);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_a_text_becomes_a_file(void)
+TEST(test_a_text_becomes_a_file)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "a.txt");
     char *nowhere = scratch_path(&scratch, "nowhere/a.txt");
-    CU_ASSERT_EQUAL(fulcrum_output_text(path, "100 %s\n", NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_text(path, "100 %s\n", NULL));
     assert_content(path, "100 %s\n");
     CU_ASSERT_EQUAL(fulcrum_output_text(nowhere, "x", NULL), FULCRUM_ERR_FILE);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
@@ -81,7 +80,7 @@ static void test_a_text_becomes_a_file(void)
     scratch_free(&scratch);
 }
 
-static void test_a_discarded_file_leaves_nothing(void)
+TEST(test_a_discarded_file_leaves_nothing)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "a.txt");
@@ -92,14 +91,14 @@ static void test_a_discarded_file_leaves_nothing(void)
     scratch_free(&scratch);
 }
 
-static void test_two_outputs_of_one_path_do_not_mix(void)
+TEST(test_two_outputs_of_one_path_do_not_mix)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "a.txt");
     struct fulcrum_output *first = open_and_write(path, "first");
     struct fulcrum_output *second = open_and_write(path, "second");
-    CU_ASSERT_EQUAL(fulcrum_output_commit(second, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_output_commit(first, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(second, NULL));
+    ASSERT_OK(fulcrum_output_commit(first, NULL));
     assert_content(path, "first");
     free(path);
     scratch_free(&scratch);
@@ -111,22 +110,22 @@ static unsigned mode_of(const char *path)
     return stat(path, &there) == 0 ? (unsigned)there.st_mode & 0777U : 0;
 }
 
-static void test_modes_follow_the_umask_or_the_file_that_was_there(void)
+TEST(test_modes_follow_the_umask_or_the_file_that_was_there)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "a.txt");
     mode_t before = umask(027);
-    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "x"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write(path, "x"), NULL));
     CU_ASSERT_EQUAL(mode_of(path), 0640);
     CU_ASSERT_EQUAL(chmod(path, 0604), 0);
-    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "y"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write(path, "y"), NULL));
     CU_ASSERT_EQUAL(mode_of(path), 0604);
     (void)umask(before);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_links_are_kept_and_their_targets_written(void)
+TEST(test_links_are_kept_and_their_targets_written)
 {
     static const char *const targets[] = {"there.txt", "absent.txt"};
     struct scratch scratch = scratch_new();
@@ -136,8 +135,7 @@ static void test_links_are_kept_and_their_targets_written(void)
         char *target = scratch_path(&scratch, targets[i]);
         (void)unlink(link);
         CU_ASSERT_EQUAL_FATAL(symlink(targets[i], link), 0);
-        CU_ASSERT_EQUAL(
-            fulcrum_output_commit(open_and_write(link, "new"), NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_output_commit(open_and_write(link, "new"), NULL));
         struct stat there;
         CU_ASSERT_EQUAL(lstat(link, &there), 0);
         CU_ASSERT(S_ISLNK(there.st_mode));
@@ -148,18 +146,16 @@ static void test_links_are_kept_and_their_targets_written(void)
     scratch_free(&scratch);
 }
 
-static void test_devices_and_pipes_are_written_in_place(void)
+TEST(test_devices_and_pipes_are_written_in_place)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "pipe");
-    CU_ASSERT_EQUAL(
-        fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL));
     CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
     /* Held open at both ends, so that nobody waits. */
     FILE *reader = fopen(path, "r+");
     CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
-    CU_ASSERT_EQUAL(
-        fulcrum_output_commit(open_and_write(path, "line\n"), NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_output_commit(open_and_write(path, "line\n"), NULL));
     char line[16] = "";
     CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof line, reader));
     CU_ASSERT_STRING_EQUAL(line, "line\n");
@@ -169,7 +165,7 @@ static void test_devices_and_pipes_are_written_in_place(void)
     scratch_free(&scratch);
 }
 
-static void test_a_full_device_is_a_failure(void)
+TEST(test_a_full_device_is_a_failure)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     if (access("/dev/full", W_OK) != 0) {
@@ -181,7 +177,7 @@ static void test_a_full_device_is_a_failure(void)
         err.detail, "/dev/full: cannot be written: No space left on device");
 }
 
-static void test_paths_that_cannot_be_written_fail_at_once(void)
+TEST(test_paths_that_cannot_be_written_fail_at_once)
 {
     struct scratch scratch = scratch_new();
     char *inside = scratch_path(&scratch, "absent/a.txt");
@@ -189,7 +185,7 @@ static void test_paths_that_cannot_be_written_fail_at_once(void)
     char *slash = scratch_path(&scratch, "a/");
     CU_ASSERT_EQUAL_FATAL(symlink("loop", loop), 0);
     const char *const paths[] = {inside, loop, slash, scratch.folder, "", "/proc/a"};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(paths); i++) {
         struct fulcrum_output *output = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(fulcrum_output_open(paths[i], &output, &err), FULCRUM_ERR_FILE);
@@ -204,19 +200,19 @@ static void test_paths_that_cannot_be_written_fail_at_once(void)
     scratch_free(&scratch);
 }
 
-static void test_standard_output_stays_open(void)
+TEST(test_standard_output_stays_open)
 {
     static const char *const names[] = {NULL, "-", "/dev/stdout"};
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_output *output = open_and_write(names[i], "");
         CU_ASSERT_PTR_EQUAL(fulcrum_output_stream(output), stdout);
-        CU_ASSERT_EQUAL(fulcrum_output_commit(output, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_output_commit(output, NULL));
         fulcrum_output_discard(open_and_write(names[i], ""));
     }
     CU_ASSERT(fputs("", stdout) >= 0);
 }
 
-static void test_paths_of_one_file_are_known(void)
+TEST(test_paths_of_one_file_are_known)
 {
     struct scratch scratch = scratch_new();
     char *there = scratch_write(&scratch, "there.txt", "old");
@@ -237,23 +233,4 @@ static void test_paths_of_one_file_are_known(void)
     free(absent);
     free(there);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_file_appears_on_commit_only),
-        SUITE_CASE(test_files_reach_the_disk_before_their_name_does),
-        SUITE_CASE(test_a_text_becomes_a_file),
-        SUITE_CASE(test_a_discarded_file_leaves_nothing),
-        SUITE_CASE(test_two_outputs_of_one_path_do_not_mix),
-        SUITE_CASE(test_modes_follow_the_umask_or_the_file_that_was_there),
-        SUITE_CASE(test_links_are_kept_and_their_targets_written),
-        SUITE_CASE(test_devices_and_pipes_are_written_in_place),
-        SUITE_CASE(test_a_full_device_is_a_failure),
-        SUITE_CASE(test_paths_that_cannot_be_written_fail_at_once),
-        SUITE_CASE(test_standard_output_stays_open),
-        SUITE_CASE(test_paths_of_one_file_are_known),
-    };
-    return suite_run("output", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

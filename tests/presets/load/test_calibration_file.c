@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -120,28 +119,27 @@ static const struct {
         "c.json: complete = 1: expected true or false"},
 };
 
-static void test_each_fault_is_named(void)
+TEST(test_each_fault_is_named)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(faults); i++) {
         struct fulcrum_calibration *calibration = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load(faults[i].content, &calibration, &err), faults[i].status);
         CU_ASSERT_PTR_NULL(calibration);
-        expect_part(err.detail, faults[i].detail);
+        suite_assert_part(err.detail, faults[i].detail);
     }
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_calibration_load("v100prior", &calibration, &err),
         FULCRUM_ERR_UNKNOWN_NAME);
-    expect_part(err.detail, "did you mean v100-prior?");
+    suite_assert_part(err.detail, "did you mean v100-prior?");
 }
 
-static void test_an_absent_covariance_is_diagonal(void)
+TEST(test_an_absent_covariance_is_diagonal)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        load(HEAD MACHINE "\"parameters\":[" STEP "," HOST "]}", &calibration, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        load(HEAD MACHINE "\"parameters\":[" STEP "," HOST "]}", &calibration, NULL));
     CU_ASSERT_STRING_EQUAL(calibration->machine.name, "dgx-1");
     CU_ASSERT_STRING_EQUAL(calibration->title, "c");
     CU_ASSERT_EQUAL(calibration->complete, 1);
@@ -161,17 +159,12 @@ static void add_parameters(struct fulcrum_calibration *calibration)
             FULCRUM_ORIGIN_MEASURED, ""},
     };
     for (size_t i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL));
     }
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
-            "machine.cpu.smt_yield_frac", -0.3 * 0.07 * 0.1 / 3.0, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
+        "machine.cpu.smt_yield_frac", -0.3 * 0.07 * 0.1 / 3.0, NULL));
     const double draws[] = {1.0 / 7.0, NAN, 3e-4, 0.3, NAN, 5e-4};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_draws(calibration, draws, 2, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_draws(calibration, draws, 2, NULL));
 }
 
 /* Every part is there, with values that plain decimals do not hold. */
@@ -180,9 +173,8 @@ static struct fulcrum_calibration *full_calibration(void)
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     (void)snprintf(calibration->name, sizeof calibration->name, "full");
     (void)snprintf(calibration->title, sizeof calibration->title, "all \"parts\"");
     calibration->complete = 0;
@@ -193,10 +185,8 @@ static struct fulcrum_calibration *full_calibration(void)
     static const double x[] = {1.0, 2.0, 4.0};
     static const double y[] = {1.0, 1.9 / 0.97, 3.7 / 1.1};
     static const double samples[] = {0.1 + 0.2, (double)NAN, 5e-324};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_capacity(calibration, y, 3, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_set_batch_time(calibration, x, y, 3, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_capacity(calibration, y, 3, NULL));
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, x, y, 3, NULL));
     struct fulcrum_series series = {
         "throughput", "steps/s", "threads", "alone", 3, NULL, NULL, NULL, NULL};
     double columns[4][3];
@@ -208,17 +198,14 @@ static struct fulcrum_calibration *full_calibration(void)
     series.value = columns[1];
     series.canary_rel = columns[2];
     series.disturbed = columns[3];
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_series(calibration, &series, NULL));
     static const struct fulcrum_quantity quantity = {
         "reset_mean_s", 0.1, 0.09, 1.0 / 9.0, "s"};
     static const struct fulcrum_fit_report fit = {
         "cpu_curve", "p-norm", 12, 0.03, 0.031, 0.1, -0.01, "few points"};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_quantity(calibration, &quantity, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_add_fit(calibration, &fit, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(calibration, "kernel", "6.1", NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_quantity(calibration, &quantity, NULL));
+    ASSERT_OK(fulcrum_calibration_add_fit(calibration, &fit, NULL));
+    ASSERT_OK(fulcrum_calibration_add_note(calibration, "kernel", "6.1", NULL));
     return calibration;
 }
 
@@ -327,7 +314,7 @@ static void assert_same(
     assert_same_rows(a, b);
 }
 
-static void test_a_saved_calibration_comes_back(void)
+TEST(test_a_saved_calibration_comes_back)
 {
     struct scratch scratch = scratch_new();
     char *first = scratch_path(&scratch, "first.json");
@@ -335,11 +322,11 @@ static void test_a_saved_calibration_comes_back(void)
     struct fulcrum_calibration *saved = full_calibration();
     struct fulcrum_calibration *loaded = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_calibration_save(saved, first, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(first, &loaded, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_save(saved, first, &err));
+    ASSERT_OK(fulcrum_calibration_load(first, &loaded, &err));
     if (loaded != NULL) {
         assert_same(saved, loaded);
-        CU_ASSERT_EQUAL(fulcrum_calibration_save(loaded, second, &err), FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_save(loaded, second, &err));
     }
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     char *a = scratch_read(first);
@@ -355,16 +342,15 @@ static void test_a_saved_calibration_comes_back(void)
     scratch_free(&scratch);
 }
 
-static void test_of_two_notes_with_one_key_the_later_is_saved(void)
+TEST(test_of_two_notes_with_one_key_the_later_is_saved)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
     struct fulcrum_calibration *saved = full_calibration();
     struct fulcrum_calibration *loaded = NULL;
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(saved, "kernel", "6.2", NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_save(saved, path, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(path, &loaded, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_note(saved, "kernel", "6.2", NULL));
+    ASSERT_OK(fulcrum_calibration_save(saved, path, NULL));
+    ASSERT_OK(fulcrum_calibration_load(path, &loaded, NULL));
     CU_ASSERT_EQUAL_FATAL(loaded->note_count, 1);
     CU_ASSERT_STRING_EQUAL(loaded->notes[0].text, "6.2");
     fulcrum_calibration_free(saved);
@@ -373,29 +359,21 @@ static void test_of_two_notes_with_one_key_the_later_is_saved(void)
     scratch_free(&scratch);
 }
 
-static void test_what_cannot_be_saved_says_why(void)
+TEST(test_what_cannot_be_saved_says_why)
 {
     struct fulcrum_calibration *calibration = full_calibration();
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_calibration_save(calibration, "/absent/c.json", &err),
         FULCRUM_ERR_FILE);
-    expect_part(err.detail, "/absent/c.json: cannot be written");
+    suite_assert_part(err.detail, "/absent/c.json: cannot be written");
     calibration->name[0] = '\0';
     CU_ASSERT_EQUAL(
         fulcrum_calibration_save(calibration, "/dev/null", &err), FULCRUM_ERR_MISSING);
     fulcrum_calibration_free(calibration);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_each_fault_is_named),
-        SUITE_CASE(test_an_absent_covariance_is_diagonal),
-        SUITE_CASE(test_a_saved_calibration_comes_back),
-        SUITE_CASE(test_of_two_notes_with_one_key_the_later_is_saved),
-        SUITE_CASE(test_what_cannot_be_saved_says_why),
-    };
     (void)unsetenv("FULCRUM_PRESETS");
-    return suite_run(
-        "calibration_file", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

@@ -5,16 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
-#define CPU      "\"cpu\":{\"cores\":20,\"threads\":40}"
-#define STEP     "\"step\":{\"mean_s\":0.002}"
-#define ACTORS   "\"actors\":64"
-#define LEAST    "{" ACTORS "," CPU "," STEP "}"
-#define WITH(x)  "{" ACTORS "," CPU "," STEP "," x "}"
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
+#define CPU     "\"cpu\":{\"cores\":20,\"threads\":40}"
+#define STEP    "\"step\":{\"mean_s\":0.002}"
+#define ACTORS  "\"actors\":64"
+#define LEAST   "{" ACTORS "," CPU "," STEP "}"
+#define WITH(x) "{" ACTORS "," CPU "," STEP "," x "}"
 static const char whole[] =
     "{\"kind\":\"network\",\"name\":\"example\",\"actors\":256,"
     "\"cpu\":{\"cores\":20,\"threads\":40,\"smt_yield_frac\":0.25,"
@@ -46,7 +43,7 @@ static struct fulcrum_network_line read_good(const char *text)
     return line;
 }
 
-static void test_every_value_arrives_at_its_member(void)
+TEST(test_every_value_arrives_at_its_member)
 {
     struct fulcrum_network_line line = read_good(whole);
     const struct fulcrum_network *network = &line.network;
@@ -75,7 +72,7 @@ static void test_every_value_arrives_at_its_member(void)
         {network->training.train_step_s, 0.19},
         {network->training.queue_train_steps, 2.4},
     };
-    for (size_t i = 0; i < COUNT(values); i++) {
+    for (size_t i = 0; i < LENGTH(values); i++) {
         CU_ASSERT_EQUAL(values[i].actual, values[i].expected);
     }
     CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_NETWORK);
@@ -88,7 +85,7 @@ static void test_every_value_arrives_at_its_member(void)
 }
 
 /* Null is the same as nothing. */
-static void test_what_is_left_out_has_its_default(void)
+TEST(test_what_is_left_out_has_its_default)
 {
     static const char *const lines[] = {LEAST,
         WITH("\"kind\":null,\"name\":null,\"host\":null,\"gpu\":null,"
@@ -97,7 +94,7 @@ static void test_what_is_left_out_has_its_default(void)
              "\"batching\":{\"policy\":null,\"size\":null,\"depth\":null}"),
         "\t{" ACTORS ",\"cpu\":{\"cores\":20,\"threads\":40,\"reserved_threads\":null,"
         "\"capacity\":null}," STEP "}\r\n"};
-    for (size_t i = 0; i < COUNT(lines); i++) {
+    for (size_t i = 0; i < LENGTH(lines); i++) {
         struct fulcrum_network_line line = read_good(lines[i]);
         const struct fulcrum_network *network = &line.network;
         CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_NETWORK);
@@ -119,7 +116,7 @@ static void test_what_is_left_out_has_its_default(void)
     }
 }
 
-static void test_law_follows_from_cv_where_it_is_left_out(void)
+TEST(test_law_follows_from_cv_where_it_is_left_out)
 {
     static const struct {
         const char *step;
@@ -137,7 +134,7 @@ static void test_law_follows_from_cv_where_it_is_left_out(void)
         {"\"law\":\"pareto\"", FULCRUM_LAW_PARETO, 0.0},
         {"\"law\":\"pareto\",\"cv\":9", FULCRUM_LAW_PARETO, 9.0},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[200];
         (void)snprintf(text, sizeof text,
             "{" ACTORS "," CPU ",\"step\":{\"mean_s\":1,%s}}", cases[i].step);
@@ -148,7 +145,7 @@ static void test_law_follows_from_cv_where_it_is_left_out(void)
     }
 }
 
-static void test_capacity_table_gives_the_counts(void)
+TEST(test_capacity_table_gives_the_counts)
 {
     static const struct {
         const char *counts;
@@ -162,7 +159,7 @@ static void test_capacity_table_gives_the_counts(void)
         {",\"cores\":6", 6.0, 6.0},
         {",\"cores\":2,\"threads\":16", 2.0, 16.0},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[200];
         (void)snprintf(text, sizeof text,
             "{" ACTORS ",\"cpu\":{\"capacity\":[1,1.9,2.7,3.25]%s}," STEP "}",
@@ -183,7 +180,7 @@ static void test_capacity_table_gives_the_counts(void)
 #define PRODUCT(x) "{\"kind\":\"product_form_network\",\"customers\":3," x "}"
 #define STATION(x) PRODUCT("\"stations\":[{\"service_s\":1," x "}]")
 
-static void test_stations_of_a_product_form_arrive(void)
+TEST(test_stations_of_a_product_form_arrive)
 {
     struct fulcrum_network_line line = read_good(
         "{\"kind\":\"product_form_network\",\"name\":\"p\",\"customers\":20,"
@@ -205,7 +202,7 @@ static void test_stations_of_a_product_form_arrive(void)
         {"stations[2]", FULCRUM_STATION_DELAY, 2.0, 1.0, 1.0, NULL, 0},
         {"stations[3]", FULCRUM_STATION_QUEUE, 0.2, 0.5, 1.0, NULL, 0},
     };
-    for (size_t i = 0; i < COUNT(expected); i++) {
+    for (size_t i = 0; i < LENGTH(expected); i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
         CU_ASSERT_STRING_EQUAL(station->name, expected[i].name);
         CU_ASSERT_EQUAL(station->type, expected[i].type);
@@ -366,9 +363,9 @@ static void expect_detail(const char *detail, const char *expected)
     }
 }
 
-static void test_a_mistake_is_told_once_with_field_value_and_expectation(void)
+TEST(test_a_mistake_is_told_once_with_field_value_and_expectation)
 {
-    for (size_t i = 0; i < COUNT(refusals); i++) {
+    for (size_t i = 0; i < LENGTH(refusals); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_network_line line;
         enum fulcrum_status status = parse(&line, refusals[i].text, &err);
@@ -379,7 +376,7 @@ static void test_a_mistake_is_told_once_with_field_value_and_expectation(void)
     }
 }
 
-static void test_all_mistakes_come_in_one_line(void)
+TEST(test_all_mistakes_come_in_one_line)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network_line line;
@@ -402,7 +399,7 @@ static void test_all_mistakes_come_in_one_line(void)
 }
 
 /* More faults than a message holds: whole ones, and no byte beyond. */
-static void test_many_mistakes_are_cut_between_two(void)
+TEST(test_many_mistakes_are_cut_between_two)
 {
     char text[20000] = "{";
     size_t used = 1;
@@ -414,7 +411,7 @@ static void test_many_mistakes_are_cut_between_two(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network_line line;
     CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "line 7: a key nobody knows 0: unknown key; a key");
+    suite_assert_part(err.detail, "line 7: a key nobody knows 0: unknown key; a key");
     CU_ASSERT(strlen(err.detail) > 1000);
     CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
     const char *end = err.detail + strlen(err.detail);
@@ -422,7 +419,7 @@ static void test_many_mistakes_are_cut_between_two(void)
     fulcrum_network_line_clear(&line);
 }
 
-static void test_bytes_that_are_no_text_are_refused(void)
+TEST(test_bytes_that_are_no_text_are_refused)
 {
     static const struct {
         const char *text;
@@ -437,50 +434,46 @@ static void test_bytes_that_are_no_text_are_refused(void)
         {"{\"name\":\"\xc0\xaf\"}", 13, "line 7, column "},
         {"{\"name\":\"\\u0000\"}", 17, "line 7: name = "},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_network_line line;
         enum fulcrum_status status = fulcrum_network_line_parse(
             &line, "line 7", cases[i].text, cases[i].length, &err);
         CU_ASSERT_NOT_EQUAL(status, FULCRUM_OK);
-        expect_part(err.detail, cases[i].part);
+        suite_assert_part(err.detail, cases[i].part);
         CU_ASSERT_EQUAL(line.has_name, 0);
         fulcrum_network_line_clear(&line);
     }
 }
 
 /* What lenient readers of JSON let pass. */
-static void test_what_is_nearly_json_is_refused(void)
+TEST(test_what_is_nearly_json_is_refused)
 {
     static const char *const lines[] = {"1.", "01", "+1", ".5", "0x10", "1e", "1,",
         "1}", "1 1", "1/*no*/", "1 //", "'1'", "True", "nul", "[1,]", "{1:1}",
         "{'a':1}", "{'}}\"\"}':1}"};
-    for (size_t i = 0; i < COUNT(lines); i++) {
+    for (size_t i = 0; i < LENGTH(lines); i++) {
         char text[200];
         (void)snprintf(text, sizeof text, WITH("\"delay_s\":%s"), lines[i]);
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_network_line line;
-        CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
-        expect_part(err.detail, "line 7, column ");
+        ASSERT_FAILS(parse(&line, text, &err), FULCRUM_ERR_FORMAT, "line 7, column ");
         fulcrum_network_line_clear(&line);
     }
 }
 
 /* Nesting far beyond any network must not use up the stack. */
-static void test_deep_nesting_is_refused(void)
+TEST(test_deep_nesting_is_refused)
 {
     enum { DEPTH = 100000 };
     static char text[DEPTH + 16] = "{\"cpu\":";
     memset(text + strlen(text), '[', DEPTH);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network_line line;
-    CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "line 7, column ");
+    ASSERT_FAILS(parse(&line, text, &err), FULCRUM_ERR_FORMAT, "line 7, column ");
     fulcrum_network_line_clear(&line);
 }
 
 /* Every beginning of a good line is a bad one, whatever byte it stops at. */
-static void test_truncated_lines_are_refused(void)
+TEST(test_truncated_lines_are_refused)
 {
     char text[sizeof whole];
     for (size_t length = 0; length < strlen(whole); length++) {
@@ -492,7 +485,7 @@ static void test_truncated_lines_are_refused(void)
     }
 }
 
-static void test_names_are_kept_up_to_their_limit(void)
+TEST(test_names_are_kept_up_to_their_limit)
 {
     enum { MOST = 255 };
     for (size_t length = MOST; length <= MOST + 1; length++) {
@@ -514,7 +507,7 @@ static void test_names_are_kept_up_to_their_limit(void)
     fulcrum_network_line_clear(&line);
 }
 
-static void test_clear_accepts_a_zeroed_line_and_a_second_time(void)
+TEST(test_clear_accepts_a_zeroed_line_and_a_second_time)
 {
     struct fulcrum_network_line line = {.kind = FULCRUM_KIND_NETWORK};
     fulcrum_network_line_clear(&line);
@@ -522,25 +515,4 @@ static void test_clear_accepts_a_zeroed_line_and_a_second_time(void)
     fulcrum_network_line_clear(&line);
     fulcrum_network_line_clear(&line);
     CU_ASSERT_PTR_NULL(line.capacity);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_value_arrives_at_its_member),
-        SUITE_CASE(test_what_is_left_out_has_its_default),
-        SUITE_CASE(test_law_follows_from_cv_where_it_is_left_out),
-        SUITE_CASE(test_capacity_table_gives_the_counts),
-        SUITE_CASE(test_stations_of_a_product_form_arrive),
-        SUITE_CASE(test_a_mistake_is_told_once_with_field_value_and_expectation),
-        SUITE_CASE(test_all_mistakes_come_in_one_line),
-        SUITE_CASE(test_many_mistakes_are_cut_between_two),
-        SUITE_CASE(test_bytes_that_are_no_text_are_refused),
-        SUITE_CASE(test_what_is_nearly_json_is_refused),
-        SUITE_CASE(test_deep_nesting_is_refused),
-        SUITE_CASE(test_truncated_lines_are_refused),
-        SUITE_CASE(test_names_are_kept_up_to_their_limit),
-        SUITE_CASE(test_clear_accepts_a_zeroed_line_and_a_second_time),
-    };
-    return suite_run("network_line", cases, COUNT(cases), argc, argv);
 }

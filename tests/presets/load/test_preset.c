@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -108,23 +107,21 @@ static const struct {
         "my.json: line 1, column 30: a key is given twice: name"},
 };
 
-static void test_each_fault_of_a_machine_is_named(void)
+TEST(test_each_fault_of_a_machine_is_named)
 {
-    for (size_t i = 0; i < sizeof machine_faults / sizeof machine_faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(machine_faults); i++) {
         struct fulcrum_design design;
         fulcrum_design_init(&design);
         design.machine.rest_w = 123.0;
         design.machine.gpu.sm_count = 7.0;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(load_machine(machine_faults[i].content, &design, NULL, &err),
-            machine_faults[i].status);
-        expect_part(err.detail, machine_faults[i].detail);
+        ASSERT_FAILS(load_machine(machine_faults[i].content, &design, NULL, &err),
+            machine_faults[i].status, machine_faults[i].detail);
         CU_ASSERT_EQUAL(design.machine.rest_w, 123.0);
         CU_ASSERT_EQUAL(design.machine.gpu.sm_count, 7.0);
     }
 }
 
-static void test_all_faults_come_in_one_go(void)
+TEST(test_all_faults_come_in_one_go)
 {
     struct fulcrum_design design;
     struct fulcrum_error err;
@@ -139,8 +136,8 @@ static void test_all_faults_come_in_one_go(void)
         "my.json: gpu.sm_count = 0: ", "my.json: gpu.idle: unknown key",
         "my.json: rest_w = \"a\\u001b\": ",
         "my.json: psu_efficiency_frac = 0.9: no source"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        expect_part(err.detail, parts[i]);
+    for (size_t i = 0; i < LENGTH(parts); i++) {
+        suite_assert_part(err.detail, parts[i]);
     }
     size_t lines = 1;
     for (const char *c = err.detail; *c != '\0'; c++) {
@@ -159,19 +156,17 @@ static struct fulcrum_source source_of(
     return found != NULL ? *found : none;
 }
 
-static void test_a_given_machine_is_read_with_its_sources(void)
+TEST(test_a_given_machine_is_read_with_its_sources)
 {
     struct fulcrum_design design;
     struct fulcrum_sources sources = {0, NULL};
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        load_machine(HEAD
-            "\"title\":\"T\",\"accelerator\":\"gpu\",\"rest_w\":4e2,"
-            "\"gpu\":{\"idle_w\":40,\"floor_w\":22,\"sm_count\":80},"
-            "\"source\":{\"gpu\":\"a\",\"rest_w\":\"b\",\"accelerator\":\"c\"},"
-            "\"prior\":{\"gpu.idle_w\":{\"spread_factor\":1.3,\"reason\":\"d\"}}}",
-            &design, &sources, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(load_machine(HEAD
+        "\"title\":\"T\",\"accelerator\":\"gpu\",\"rest_w\":4e2,"
+        "\"gpu\":{\"idle_w\":40,\"floor_w\":22,\"sm_count\":80},"
+        "\"source\":{\"gpu\":\"a\",\"rest_w\":\"b\",\"accelerator\":\"c\"},"
+        "\"prior\":{\"gpu.idle_w\":{\"spread_factor\":1.3,\"reason\":\"d\"}}}",
+        &design, &sources, NULL));
     CU_ASSERT_STRING_EQUAL(design.machine.name, "m");
     CU_ASSERT_STRING_EQUAL(design.machine.title, "T");
     CU_ASSERT_EQUAL(design.machine.rest_w, 400.0);
@@ -194,7 +189,7 @@ static void test_a_given_machine_is_read_with_its_sources(void)
     CU_ASSERT_EQUAL(sources.count, 0);
 }
 
-static void test_a_child_overrides_takes_back_and_keeps(void)
+TEST(test_a_child_overrides_takes_back_and_keeps)
 {
     struct scratch scratch = scratch_new();
     free(scratch_write(&scratch, "parent.json",
@@ -209,8 +204,7 @@ static void test_a_child_overrides_takes_back_and_keeps(void)
     struct fulcrum_design design;
     struct fulcrum_sources sources = {0, NULL};
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load(path, &design, &sources, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load(path, &design, &sources, NULL));
     CU_ASSERT_STRING_EQUAL(design.machine.name, "child");
     CU_ASSERT_STRING_EQUAL(design.machine.title, "child");
     CU_ASSERT_EQUAL(design.machine.cpu.core_count, 40.0);
@@ -228,7 +222,7 @@ static void test_a_child_overrides_takes_back_and_keeps(void)
     scratch_free(&scratch);
 }
 
-static void test_a_circle_of_files_is_refused(void)
+TEST(test_a_circle_of_files_is_refused)
 {
     struct scratch scratch = scratch_new();
     free(scratch_write(&scratch, "b.json",
@@ -239,13 +233,13 @@ static void test_a_circle_of_files_is_refused(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
         fulcrum_machine_load(path, &design, NULL, &err), FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "b.json: extends = \"./a.json\": expected a chain");
-    expect_part(err.detail, "without a circle");
+    suite_assert_part(err.detail, "b.json: extends = \"./a.json\": expected a chain");
+    suite_assert_part(err.detail, "without a circle");
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_files_that_cannot_be_read_are_named(void)
+TEST(test_files_that_cannot_be_read_are_named)
 {
     struct scratch scratch = scratch_new();
     char *absent = scratch_path(&scratch, "absent.json");
@@ -274,12 +268,10 @@ static void test_files_that_cannot_be_read_are_named(void)
             "\"dgx1\" is no machine preset; did you mean dgx-1?"},
         {"", FULCRUM_ERR_UNKNOWN_NAME, "\"\" is no machine preset"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_design design;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            fulcrum_machine_load(cases[i].path, &design, NULL, &err), cases[i].status);
-        expect_part(err.detail, cases[i].detail);
+        ASSERT_FAILS(fulcrum_machine_load(cases[i].path, &design, NULL, &err),
+            cases[i].status, cases[i].detail);
     }
     free(absent);
     free(folder);
@@ -309,10 +301,10 @@ static void check_shipped(enum fulcrum_preset_kind kind)
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_preset_list(kind, &entries, &count, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(kind, &entries, &count, &err));
     CU_ASSERT(count > 0);
     for (size_t i = 0; i < count; i++) {
-        CU_ASSERT_EQUAL(load_any(kind, entries[i].name, &err), FULCRUM_OK);
+        ASSERT_OK(load_any(kind, entries[i].name, &err));
         CU_ASSERT(entries[i].title[0] != '\0');
         CU_ASSERT(i == 0 || strcmp(entries[i - 1].name, entries[i].name) < 0);
     }
@@ -320,34 +312,31 @@ static void check_shipped(enum fulcrum_preset_kind kind)
     free(entries);
 }
 
-static void test_every_shipped_preset_loads(void)
+TEST(test_every_shipped_preset_loads)
 {
     check_shipped(FULCRUM_PRESET_MACHINE);
     check_shipped(FULCRUM_PRESET_WORKLOAD);
     check_shipped(FULCRUM_PRESET_CALIBRATION);
 }
 
-static void test_published_values_of_the_dgx_1_are_kept(void)
+TEST(test_published_values_of_the_dgx_1_are_kept)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1", &design, NULL, NULL));
     double sms = design.machine.gpu.count * design.machine.gpu.sm_count;
     CU_ASSERT_EQUAL(design.machine.cpu.thread_count / sms, 1.0 / 8.0);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL));
     CU_ASSERT_EQUAL(design.machine.cpu.thread_count / sms, 1.0 / 16.0);
     CU_ASSERT_EQUAL(design.machine.cpu.core_count, 20.0);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &design, NULL, NULL));
     CU_ASSERT_EQUAL(design.workload.batching.policy, FULCRUM_BATCH_FIXED);
     CU_ASSERT_EQUAL(design.workload.training.env_steps_per_train_step, 3360.0);
     CU_ASSERT_STRING_EQUAL(design.workload.calibration, "v100-prior");
     CU_ASSERT(isnan(design.workload.step.mean_s));
 }
 
-static void test_a_folder_of_the_user_comes_first(void)
+TEST(test_a_folder_of_the_user_comes_first)
 {
     struct scratch scratch = scratch_new();
     char *folder = scratch_path(&scratch, "machines");
@@ -358,13 +347,11 @@ static void test_a_folder_of_the_user_comes_first(void)
     CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL(fulcrum_machine_load("dgx-1", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1", &design, NULL, NULL));
     CU_ASSERT_STRING_EQUAL(design.machine.title, "mine");
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, NULL));
     CU_ASSERT(count >= 2);
     size_t own = 0;
     while (own < count && strcmp(entries[own].name, "dgx-1") != 0) {
@@ -376,21 +363,18 @@ static void test_a_folder_of_the_user_comes_first(void)
     free(path);
     path = scratch_write(
         &scratch, "machines/other.json", "{\"kind\":\"machine\",\"name\":\"another\"}");
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, &err),
-        FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "other.json: name = \"another\": expected \"other\"");
+    ASSERT_FAILS(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, &err),
+        FULCRUM_ERR_FORMAT, "other.json: name = \"another\": expected \"other\"");
     CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", path, 1), 0);
-    CU_ASSERT_EQUAL(
-        fulcrum_machine_load("dgx-1", &design, NULL, &err), FULCRUM_ERR_FILE);
-    expect_part(err.detail, "FULCRUM_PRESETS = ");
+    ASSERT_FAILS(fulcrum_machine_load("dgx-1", &design, NULL, &err), FULCRUM_ERR_FILE,
+        "FULCRUM_PRESETS = ");
     CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
     free(path);
     free(folder);
     scratch_free(&scratch);
 }
 
-static void test_references_are_listed_by_their_head(void)
+TEST(test_references_are_listed_by_their_head)
 {
     struct scratch scratch = scratch_new();
     char *folder = scratch_path(&scratch, "references");
@@ -401,38 +385,21 @@ static void test_references_are_listed_by_their_head(void)
     CU_ASSERT_EQUAL_FATAL(setenv("FULCRUM_PRESETS", scratch.folder, 1), 0);
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     CU_ASSERT_STRING_EQUAL(entries[0].name, "aa");
     CU_ASSERT_STRING_EQUAL(entries[0].title, "A");
     free(entries);
     free(scratch_write(
         &scratch, "references/bb.json", "{\"kind\":\"reference\",\"name\":\"bb\"}"));
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, &err),
-        FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "bb.json: source is not given: expected an object");
+    ASSERT_FAILS(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, &err),
+        FULCRUM_ERR_FORMAT, "bb.json: source is not given: expected an object");
     CU_ASSERT_EQUAL(unsetenv("FULCRUM_PRESETS"), 0);
     free(folder);
     scratch_free(&scratch);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_each_fault_of_a_machine_is_named),
-        SUITE_CASE(test_all_faults_come_in_one_go),
-        SUITE_CASE(test_a_given_machine_is_read_with_its_sources),
-        SUITE_CASE(test_a_child_overrides_takes_back_and_keeps),
-        SUITE_CASE(test_a_circle_of_files_is_refused),
-        SUITE_CASE(test_files_that_cannot_be_read_are_named),
-        SUITE_CASE(test_every_shipped_preset_loads),
-        SUITE_CASE(test_published_values_of_the_dgx_1_are_kept),
-        SUITE_CASE(test_a_folder_of_the_user_comes_first),
-        SUITE_CASE(test_references_are_listed_by_their_head),
-    };
     (void)unsetenv("FULCRUM_PRESETS");
-    return suite_run("preset", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

@@ -29,7 +29,7 @@ static void load(enum fulcrum_preset_kind kind, const char *name, struct loaded 
             ? fulcrum_machine_load(name, &out->design, &out->sources, &err)
             : fulcrum_workload_load(name, &out->design, &out->sources, &err);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
 }
 
 static void for_each(enum fulcrum_preset_kind kind,
@@ -37,8 +37,7 @@ static void for_each(enum fulcrum_preset_kind kind,
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(kind, &entries, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(kind, &entries, &count, NULL));
     CU_ASSERT(count > 0);
     for (size_t i = 0; i < count; i++) {
         struct loaded loaded;
@@ -84,7 +83,7 @@ static void check_sources(const char *name, const struct loaded *loaded)
     }
 }
 
-static void test_every_number_has_a_source(void)
+TEST(test_every_number_has_a_source)
 {
     for_each(FULCRUM_PRESET_MACHINE, check_sources);
     for_each(FULCRUM_PRESET_WORKLOAD, check_sources);
@@ -96,7 +95,7 @@ static void check_assumed(const char *name, const struct loaded *loaded)
     static const char *const paths[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
         "machine.cpu.core_dynamic_w", "machine.gpu.idle_w", "machine.gpu.floor_w",
         "machine.gpu.dynamic_w", "machine.rest_w", "machine.psu_efficiency_frac"};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(paths); i++) {
         const struct fulcrum_source *source =
             fulcrum_sources_find(&loaded->sources, paths[i]);
         expect(source == NULL || (source->is_prior && source->spread_factor > 1.0),
@@ -104,12 +103,12 @@ static void check_assumed(const char *name, const struct loaded *loaded)
     }
 }
 
-static void test_assumed_watts_are_marked_as_priors_with_a_spread(void)
+TEST(test_assumed_watts_are_marked_as_priors_with_a_spread)
 {
     for_each(FULCRUM_PRESET_MACHINE, check_assumed);
 }
 
-static void test_ratios_of_threads_to_sms_are_the_published_ones(void)
+TEST(test_ratios_of_threads_to_sms_are_the_published_ones)
 {
     static const struct {
         const char *name;
@@ -131,7 +130,7 @@ static void test_ratios_of_threads_to_sms_are_the_published_ones(void)
         {"azure-nd-h100-v5", 96, 8, 132},
         {"workstation-rtx4090", 32, 1, 128},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct loaded loaded;
         load(FULCRUM_PRESET_MACHINE, cases[i].name, &loaded);
         const struct fulcrum_machine *machine = &loaded.design.machine;
@@ -194,12 +193,12 @@ static void check_plausible(const char *name, const struct loaded *loaded)
     check_rated(name, machine);
 }
 
-static void test_machines_are_plausible(void)
+TEST(test_machines_are_plausible)
 {
     for_each(FULCRUM_PRESET_MACHINE, check_plausible);
 }
 
-static void test_the_generic_server_gives_watts_but_no_counts(void)
+TEST(test_the_generic_server_gives_watts_but_no_counts)
 {
     struct loaded loaded;
     load(FULCRUM_PRESET_MACHINE, "generic-server", &loaded);
@@ -239,7 +238,7 @@ static void check_workload(const char *name, const struct loaded *loaded)
     expect(is_within(workload->total_env_steps, 1e5, 1e9), name, "total steps");
 }
 
-static void test_workloads_are_plausible_and_leave_times_to_calibrations(void)
+TEST(test_workloads_are_plausible_and_leave_times_to_calibrations)
 {
     for_each(FULCRUM_PRESET_WORKLOAD, check_workload);
 }
@@ -266,7 +265,7 @@ static void check_measured(const struct fulcrum_calibration *calibration)
     static const char *const notes[] = {
         "date", "tool", "host", "cpu_model", "blas", "actor", "learner"};
     const char *name = calibration->name;
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(notes); i++) {
         expect(fulcrum_calibration_note(calibration, notes[i]) != NULL, name, notes[i]);
     }
     expect(calibration->machine.cpu.canary_s > 0.0, name, "no canary");
@@ -297,18 +296,15 @@ static void check_beliefs(const struct fulcrum_calibration *calibration)
     }
 }
 
-static void test_calibrations_claim_nothing_that_was_not_measured(void)
+TEST(test_calibrations_claim_nothing_that_was_not_measured)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_calibration *calibration = NULL;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_calibration_load(entries[i].name, &calibration, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_load(entries[i].name, &calibration, NULL));
+        ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
         expect(calibration->series_count == 0, entries[i].name, "has samples");
         if (is_measured(calibration)) {
             check_measured(calibration);
@@ -331,12 +327,12 @@ static void predict(const struct fulcrum_design *base,
         .settings = &actors,
         .setting_count = fulcrum_design_is_resident(base) ? 0 : 1};
     struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {
         .solver = {.seed = 1, .half_width_rel = 0.05}};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_predict(scenario, &point, &options, out, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict(scenario, &point, &options, out, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     fulcrum_scenario_free(scenario);
 }
@@ -374,9 +370,7 @@ static void check_workload_everywhere(const char *name, const struct loaded *loa
         name, loaded->design.workload.calibration);
     struct fulcrum_preset_entry *machines = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &machines, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &machines, &count, NULL));
     for (size_t i = 0; i < count && calibration != NULL; i++) {
         check_prediction(machines[i].name, &loaded->design, calibration);
     }
@@ -384,26 +378,13 @@ static void check_workload_everywhere(const char *name, const struct loaded *loa
     fulcrum_calibration_free(calibration);
 }
 
-static void test_every_gpu_machine_runs_every_workload_with_times(void)
+TEST(test_every_gpu_machine_runs_every_workload_with_times)
 {
     for_each(FULCRUM_PRESET_WORKLOAD, check_workload_everywhere);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_number_has_a_source),
-        SUITE_CASE(test_assumed_watts_are_marked_as_priors_with_a_spread),
-        SUITE_CASE(test_ratios_of_threads_to_sms_are_the_published_ones),
-        SUITE_CASE(test_machines_are_plausible),
-        SUITE_CASE(test_the_generic_server_gives_watts_but_no_counts),
-        SUITE_CASE(test_workloads_are_plausible_and_leave_times_to_calibrations),
-        SUITE_CASE(test_calibrations_claim_nothing_that_was_not_measured),
-        SUITE_CASE(test_every_gpu_machine_runs_every_workload_with_times),
-    };
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
-        return EXIT_FAILURE;
-    }
-    return suite_run("preset_data", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return setenv("FULCRUM_PRESETS", "presets", 1);
 }

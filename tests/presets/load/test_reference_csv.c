@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -17,10 +16,8 @@ static struct fulcrum_design paper(void)
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &design, NULL, NULL));
     return design;
 }
 
@@ -44,11 +41,11 @@ static struct fulcrum_reference *load(const char *text)
     if (status != FULCRUM_OK) {
         (void)fprintf(stderr, "%s\n", err.detail);
     }
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     return reference;
 }
 
-static void test_names_of_csv_files(void)
+TEST(test_names_of_csv_files)
 {
     CU_ASSERT(fulcrum_reference_is_csv("a.csv"));
     CU_ASSERT(fulcrum_reference_is_csv("./b/A.CSV"));
@@ -67,7 +64,7 @@ static void assert_observed(const struct fulcrum_reference_point *point, size_t 
 
 /* As spreadsheets write them: byte order mark, carriage returns, quotes, blank lines.
  */
-static void test_a_table_becomes_points(void)
+TEST(test_a_table_becomes_points)
 {
     struct fulcrum_reference *reference =
         load("\xef\xbb\xbf# by hand\r\n"
@@ -85,7 +82,7 @@ static void test_a_table_becomes_points(void)
     CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
     CU_ASSERT_EQUAL(reference->is_relative, 0);
     CU_ASSERT_EQUAL(reference->frame_skip, 4.0);
-    expect_part(reference->sources[0].text, "my runs.CSV: by hand");
+    suite_assert_part(reference->sources[0].text, "my runs.CSV: by hand");
     CU_ASSERT_EQUAL_FATAL(reference->point_count, 3);
     CU_ASSERT_EQUAL(points[2].index, 2);
     CU_ASSERT_STRING_EQUAL(points[0].series, "one, two");
@@ -106,7 +103,7 @@ static void test_a_table_becomes_points(void)
 }
 
 /* Ratios refer to the first row; its watts count nevertheless. */
-static void test_ratios_refer_to_a_row(void)
+TEST(test_ratios_refer_to_a_row)
 {
     struct fulcrum_reference *first = load("run.env_count,speedup,gpu_w\n"
                                            "4,1,70\n"
@@ -155,15 +152,15 @@ static const struct {
     {"actors,steps_per_s\n4,9,8\n", FULCRUM_ERR_FORMAT, "line 2: has 3 cells"},
 };
 
-static void test_what_is_wrong_is_told_with_its_place(void)
+TEST(test_what_is_wrong_is_told_with_its_place)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(faults); i++) {
         struct fulcrum_reference *reference = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load_text(faults[i].text, &reference, &err), faults[i].status);
         CU_ASSERT_PTR_NULL(reference);
-        expect_part(err.detail, "my runs.CSV: ");
-        expect_part(err.detail, faults[i].part);
+        suite_assert_part(err.detail, "my runs.CSV: ");
+        suite_assert_part(err.detail, faults[i].part);
     }
 }
 
@@ -185,24 +182,11 @@ static enum fulcrum_status load_rows(size_t count, struct fulcrum_error *err)
     return status;
 }
 
-static void test_a_file_has_its_limit(void)
+TEST(test_a_file_has_its_limit)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, &err), FULCRUM_OK);
+    ASSERT_OK(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, &err));
     CU_ASSERT_EQUAL(
         load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST + 1, &err), FULCRUM_ERR_RANGE);
-    expect_part(err.detail, "1001 rows: expected at most 1000");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_names_of_csv_files),
-        SUITE_CASE(test_a_table_becomes_points),
-        SUITE_CASE(test_ratios_refer_to_a_row),
-        SUITE_CASE(test_what_is_wrong_is_told_with_its_place),
-        SUITE_CASE(test_a_file_has_its_limit),
-    };
-    return suite_run(
-        "reference_csv", cases, sizeof cases / sizeof cases[0], argc, argv);
+    suite_assert_part(err.detail, "1001 rows: expected at most 1000");
 }

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -121,7 +120,7 @@ static struct fulcrum_reference *load(const char *name)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_reference_load(name, &reference, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(name, &reference, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     if (reference == NULL) {
         abort();
@@ -162,13 +161,13 @@ static void assert_round_trip(const char *name)
         add_source(reference, "workload");
     }
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_reference_save(reference, path, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_save(reference, path, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     struct fulcrum_reference *read = load(path);
     assert_same(read, reference);
     suite_assert_close("frame skip", read->frame_skip, 1.0, 0.0);
     /* The same bytes once more: nothing is lost by being read. */
-    CU_ASSERT_EQUAL(fulcrum_reference_save(read, again, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_save(read, again, NULL));
     char *first = scratch_read(path);
     char *second = scratch_read(again);
     CU_ASSERT(strlen(first) > 100);
@@ -182,13 +181,11 @@ static void assert_round_trip(const char *name)
     scratch_free(&scratch);
 }
 
-static void test_every_reference_there_is_survives_a_round_trip(void)
+TEST(test_every_reference_there_is_survives_a_round_trip)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     CU_ASSERT(count > 10);
     for (size_t i = 0; i < count; i++) {
         assert_round_trip(entries[i].name);
@@ -240,12 +237,12 @@ static struct fulcrum_reference odd_reference(void)
     return odd;
 }
 
-static void test_odd_text_and_numbers_survive(void)
+TEST(test_odd_text_and_numbers_survive)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "odd.json");
     struct fulcrum_reference odd = odd_reference();
-    CU_ASSERT_EQUAL(fulcrum_reference_save(&odd, path, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_save(&odd, path, NULL));
     struct fulcrum_reference *read = load(path);
     assert_same(read, &odd);
     fulcrum_reference_free(read);
@@ -253,7 +250,7 @@ static void test_odd_text_and_numbers_survive(void)
     scratch_free(&scratch);
 }
 
-static void test_a_reference_without_name_or_source_is_not_saved(void)
+TEST(test_a_reference_without_name_or_source_is_not_saved)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "none.json");
@@ -261,44 +258,30 @@ static void test_a_reference_without_name_or_source_is_not_saved(void)
         struct fulcrum_reference odd = odd_reference();
         odd.source_count = i == 0 ? 0 : 1;
         odd.name[0] = i == 0 ? 'o' : '\0';
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_reference_save(&odd, path, &err), FULCRUM_ERR_MISSING);
-        expect_part(err.detail, "none.json: a reference needs a name and a source");
+        ASSERT_FAILS(fulcrum_reference_save(&odd, path, &err), FULCRUM_ERR_MISSING,
+            "none.json: a reference needs a name and a source");
     }
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_a_write_that_fails_leaves_nothing(void)
+TEST(test_a_write_that_fails_leaves_nothing)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_reference odd = odd_reference();
     char *nowhere = scratch_path(&scratch, "no/such/folder.json");
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_reference_save(&odd, nowhere, &err), FULCRUM_ERR_FILE);
-    expect_part(err.detail, "folder.json");
+    ASSERT_FAILS(
+        fulcrum_reference_save(&odd, nowhere, &err), FULCRUM_ERR_FILE, "folder.json");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
     /* A folder of that name: the text is written beside it, and cannot take its place.
      */
     char *taken = scratch_path(&scratch, "taken.json");
     CU_ASSERT_EQUAL_FATAL(mkdir(taken, 0777), 0);
-    CU_ASSERT_EQUAL(fulcrum_reference_save(&odd, taken, &err), FULCRUM_ERR_FILE);
-    expect_part(err.detail, "taken.json");
+    ASSERT_FAILS(
+        fulcrum_reference_save(&odd, taken, &err), FULCRUM_ERR_FILE, "taken.json");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
     free(nowhere);
     free(taken);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_reference_there_is_survives_a_round_trip),
-        SUITE_CASE(test_odd_text_and_numbers_survive),
-        SUITE_CASE(test_a_reference_without_name_or_source_is_not_saved),
-        SUITE_CASE(test_a_write_that_fails_leaves_nothing),
-    };
-    return suite_run(
-        "reference_save", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

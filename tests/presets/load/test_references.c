@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -50,7 +49,7 @@ static struct fulcrum_reference *load_good(const char *content)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(load(content, &reference, &err), FULCRUM_OK);
+    ASSERT_OK(load(content, &reference, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(reference);
     return reference;
@@ -195,9 +194,9 @@ static const struct {
         FULCRUM_ERR_FORMAT, "points[0].observed has frames_per_s and steps_per_s"},
 };
 
-static void test_faults_name_path_value_and_what_was_expected(void)
+TEST(test_faults_name_path_value_and_what_was_expected)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(faults); i++) {
         struct fulcrum_reference *reference = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         enum fulcrum_status status = load(faults[i].content, &reference, &err);
@@ -208,12 +207,12 @@ static void test_faults_name_path_value_and_what_was_expected(void)
         CU_ASSERT_EQUAL(status, faults[i].status);
         CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
         CU_ASSERT_PTR_NULL(reference);
-        expect_part(err.detail, faults[i].detail);
+        suite_assert_part(err.detail, faults[i].detail);
         fulcrum_reference_free(reference);
     }
 }
 
-static void test_all_faults_of_a_file_are_named_in_one_go(void)
+TEST(test_all_faults_of_a_file_are_named_in_one_go)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -228,22 +227,20 @@ static void test_all_faults_of_a_file_are_named_in_one_go(void)
         lines += *c == '\n' ? 1 : 0;
     }
     CU_ASSERT_EQUAL(lines, 7);
-    expect_part(err.detail, "predictor = \"x\"");
-    expect_part(err.detail, "frame_skip = 0");
-    expect_part(err.detail, "machine = \"dgx-0\"");
-    expect_part(err.detail, "relative_to = 5");
-    expect_part(err.detail, "set.a.b: no field is called so");
-    expect_part(err.detail, "gpu_w.value = -1");
-    expect_part(err.detail, "gpu_w.half_width = -1");
+    suite_assert_part(err.detail, "predictor = \"x\"");
+    suite_assert_part(err.detail, "frame_skip = 0");
+    suite_assert_part(err.detail, "machine = \"dgx-0\"");
+    suite_assert_part(err.detail, "relative_to = 5");
+    suite_assert_part(err.detail, "set.a.b: no field is called so");
+    suite_assert_part(err.detail, "gpu_w.value = -1");
+    suite_assert_part(err.detail, "gpu_w.half_width = -1");
 }
 
-static void test_unknown_references_are_suggested(void)
+TEST(test_unknown_references_are_suggested)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_reference_load("inci2020-fig3-txt", &reference, &err),
-        FULCRUM_ERR_UNKNOWN_NAME);
-    expect_part(err.detail, "did you mean inci2020-fig3-text?");
+    ASSERT_FAILS(fulcrum_reference_load("inci2020-fig3-txt", &reference, &err),
+        FULCRUM_ERR_UNKNOWN_NAME, "did you mean inci2020-fig3-text?");
     CU_ASSERT_EQUAL(
         fulcrum_reference_load("./absent.json", &reference, NULL), FULCRUM_ERR_FILE);
     CU_ASSERT_PTR_NULL(reference);
@@ -251,7 +248,7 @@ static void test_unknown_references_are_suggested(void)
 }
 
 /* Members in an order that needs the frame skip before it is read. */
-static void test_frames_become_steps_with_their_half_width(void)
+TEST(test_frames_become_steps_with_their_half_width)
 {
     struct fulcrum_reference *reference = load_good(
         "{\"points\":[{\"set\":{\"run.env_count\":20},\"observed\":{"
@@ -271,7 +268,7 @@ static void test_frames_become_steps_with_their_half_width(void)
     fulcrum_reference_free(reference);
 }
 
-static void test_points_keep_series_settings_and_base(void)
+TEST(test_points_keep_series_settings_and_base)
 {
     struct fulcrum_reference *reference = load_good(
         HEAD "\"title\":\"T\",\"note\":\"N\",\"relative_to\":1,\"points\":["
@@ -301,18 +298,16 @@ static void test_points_keep_series_settings_and_base(void)
 }
 
 /* A preset with what it extends, and an object whose other fields stay unknown. */
-static void test_one_series_can_be_taken_by_itself(void)
+TEST(test_one_series_can_be_taken_by_itself)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL));
     CU_ASSERT_EQUAL(fulcrum_reference_keep_series(reference, "SEED RL", &err),
         FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT(strstr(err.detail, "'SEED RL V-trace'") != NULL);
     size_t all = reference->point_count;
-    CU_ASSERT_EQUAL(
-        fulcrum_reference_keep_series(reference, "SEED RL V-trace", &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_keep_series(reference, "SEED RL V-trace", &err));
     CU_ASSERT_EQUAL(reference->point_count, 5);
     CU_ASSERT(all > 5);
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -322,7 +317,7 @@ static void test_one_series_can_be_taken_by_itself(void)
     fulcrum_reference_free(reference);
 }
 
-static void test_series_have_calibrations_of_their_own(void)
+TEST(test_series_have_calibrations_of_their_own)
 {
     struct fulcrum_reference *reference =
         load_good(HEAD "\"calibration\":\"v100-impala-prior\","
@@ -343,7 +338,7 @@ static void test_series_have_calibrations_of_their_own(void)
 }
 
 /* Wherever the program runs, a path is seen from the file that names it. */
-static void test_calibrations_lie_beside_the_reference(void)
+TEST(test_calibrations_lie_beside_the_reference)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_reference *reference = NULL;
@@ -352,7 +347,7 @@ static void test_calibrations_lie_beside_the_reference(void)
         "\"calibration\":\"c.json\",\"calibrations\":{\"one\":\"/d/c.json\"}," SERIES
         "}");
     char *beside = scratch_write(&scratch, "c.json", "");
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(path, &reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(path, &reference, NULL));
     CU_ASSERT_STRING_EQUAL(reference->calibration, beside);
     CU_ASSERT_STRING_EQUAL(
         fulcrum_reference_calibration(reference, "one"), "/d/c.json");
@@ -362,7 +357,7 @@ static void test_calibrations_lie_beside_the_reference(void)
     scratch_free(&scratch);
 }
 
-static void test_machine_and_workload_fill_the_design(void)
+TEST(test_machine_and_workload_fill_the_design)
 {
     struct fulcrum_reference *reference = load_good(
         "{" SCHEMA NAMED KIND "\"source\":{\"points\":\"p\",\"workload\":\"w\"},"
@@ -437,24 +432,22 @@ static void find_row(const char *document, const char *name, char *out, size_t s
 static void check_document(const char *document, const char *name)
 {
     struct fulcrum_reference *reference = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(name, &reference, NULL));
     char row[600];
     char predictor[40];
     find_row(document, name, row, sizeof row);
     (void)snprintf(predictor, sizeof predictor, "| `%s` |",
         fulcrum_predictor_name(reference->predictor));
-    expect_part(row, name);
-    expect_part(row, predictor);
+    suite_assert_part(row, name);
+    suite_assert_part(row, predictor);
     fulcrum_reference_free(reference);
 }
 
-static void test_every_shipped_reference_is_documented(void)
+TEST(test_every_shipped_reference_is_documented)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     char *document = scratch_read("docs/references.md");
     for (size_t i = 0; i < count; i++) {
         check_document(document, entries[i].name);
@@ -463,13 +456,11 @@ static void test_every_shipped_reference_is_documented(void)
     free(entries);
 }
 
-static void test_every_shipped_reference_loads(void)
+TEST(test_every_shipped_reference_loads)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     CU_ASSERT(count >= 33);
     for (size_t i = 0; i < count; i++) {
         load_preset(entries[i].name);
@@ -477,24 +468,8 @@ static void test_every_shipped_reference_loads(void)
     free(entries);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_faults_name_path_value_and_what_was_expected),
-        SUITE_CASE(test_all_faults_of_a_file_are_named_in_one_go),
-        SUITE_CASE(test_unknown_references_are_suggested),
-        SUITE_CASE(test_frames_become_steps_with_their_half_width),
-        SUITE_CASE(test_points_keep_series_settings_and_base),
-        SUITE_CASE(test_one_series_can_be_taken_by_itself),
-        SUITE_CASE(test_series_have_calibrations_of_their_own),
-        SUITE_CASE(test_calibrations_lie_beside_the_reference),
-        SUITE_CASE(test_machine_and_workload_fill_the_design),
-        SUITE_CASE(test_every_shipped_reference_loads),
-        SUITE_CASE(test_every_shipped_reference_is_documented),
-    };
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
-        return EXIT_FAILURE;
-    }
-    return suite_run("references", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return setenv("FULCRUM_PRESETS", "presets", 1);
 }

@@ -339,14 +339,14 @@ static void take_by_row(
 static void take(const struct shipped *shipped, const struct cell *cell)
 {
     size_t places = 0;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < LENGTH(columns); i++) {
         if (fnmatch(columns[i].set, cell->set, 0) == 0 &&
             fnmatch(columns[i].y, cell->y, 0) == 0) {
             take_by_column(shipped, &columns[i], cell);
             places++;
         }
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         if (strcmp(rows[i].set, cell->set) == 0 &&
             strcmp(rows[i].x, json_object_get_string(cell->x)) == 0) {
             take_by_row(shipped, &rows[i], cell);
@@ -414,7 +414,7 @@ static size_t take_file(
     struct json_object *document = NULL;
     (void)snprintf(path, sizeof path, "%s/%.250s", folder, file);
     (void)snprintf(set, sizeof set, "%.*s", (int)(end - file), file);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_document_read(path, &document, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_document_read(path, &document, NULL));
     size_t count = take_extract(shipped, set, document);
     CU_ASSERT(count > 0);
     fulcrum_document_free(document);
@@ -425,14 +425,11 @@ static void load_all(struct shipped *out)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     CU_ASSERT_FATAL(count <= REFERENCES_MOST);
     for (size_t i = 0; i < count; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(entries[i].name, &out->items[out->count], NULL),
-            FULCRUM_OK);
+        ASSERT_OK(
+            fulcrum_reference_load(entries[i].name, &out->items[out->count], NULL));
         out->count++;
     }
     free(entries);
@@ -440,7 +437,7 @@ static void load_all(struct shipped *out)
 
 static bool has_no_extract(const char *name)
 {
-    for (size_t i = 0; i < sizeof without_extract / sizeof without_extract[0]; i++) {
+    for (size_t i = 0; i < LENGTH(without_extract); i++) {
         if (strcmp(without_extract[i], name) == 0) {
             return 1;
         }
@@ -494,7 +491,7 @@ static DIR *open_folder(char out[FOLDER_SIZE])
     return opendir(out);
 }
 
-static void test_published_and_shipped_numbers_are_the_same(void)
+TEST(test_published_and_shipped_numbers_are_the_same)
 {
     struct shipped shipped = {{NULL}, 0};
     load_all(&shipped);
@@ -517,11 +514,8 @@ static void test_published_and_shipped_numbers_are_the_same(void)
     }
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_published_and_shipped_numbers_are_the_same),
-    };
     char folder[FOLDER_SIZE];
     DIR *listing = open_folder(folder);
     if (listing == NULL) {
@@ -530,9 +524,5 @@ int main(int argc, char **argv)
     }
     (void)closedir(listing);
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
-        return EXIT_FAILURE;
-    }
-    return suite_run(
-        "references_shared", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return setenv("FULCRUM_PRESETS", "presets", 1);
 }

@@ -15,10 +15,8 @@ static struct json_object *schema_of(enum fulcrum_preset_kind kind)
 {
     char *text = NULL;
     struct json_object *schema = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_preset_schema(kind, &text, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_document_parse("schema", text, strlen(text), &schema, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_schema(kind, &text, NULL));
+    ASSERT_OK(fulcrum_document_parse("schema", text, strlen(text), &schema, NULL));
     free(text);
     return schema;
 }
@@ -67,7 +65,7 @@ static void assert_field(struct json_object *schema, const struct fulcrum_field 
     }
 }
 
-static void test_every_field_stands_in_its_schema(void)
+TEST(test_every_field_stands_in_its_schema)
 {
     struct json_object *schemas[] = {
         schema_of(FULCRUM_PRESET_MACHINE), schema_of(FULCRUM_PRESET_WORKLOAD)};
@@ -102,7 +100,7 @@ static void check_required(struct json_object *schema)
     }
 }
 
-static void test_each_schema_names_its_kind_and_what_it_needs(void)
+TEST(test_each_schema_names_its_kind_and_what_it_needs)
 {
     for (int kind = 0; kind < 5; kind++) {
         struct json_object *schema = schema_of((enum fulcrum_preset_kind)kind);
@@ -146,7 +144,7 @@ static size_t check_object(const struct pair *pair, struct pair *inside, size_t 
 static void check_file(const char *file, struct json_object *schema)
 {
     struct json_object *document = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_document_read(file, &document, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_document_read(file, &document, NULL));
     struct pair pairs[32] = {{document, schema}};
     size_t pending = 1;
     for (size_t i = 0; i < pending; i++) {
@@ -159,8 +157,7 @@ static void check_files(enum fulcrum_preset_kind kind)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(kind, &entries, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(kind, &entries, &count, NULL));
     struct json_object *schema = schema_of(kind);
     for (size_t i = 0; i < count; i++) {
         check_file(entries[i].file, schema);
@@ -169,21 +166,11 @@ static void check_files(enum fulcrum_preset_kind kind)
     free(entries);
 }
 
-static void test_shipped_presets_hold_only_what_the_schema_names(void)
+TEST(test_shipped_presets_hold_only_what_the_schema_names)
 {
     check_files(FULCRUM_PRESET_MACHINE);
     check_files(FULCRUM_PRESET_WORKLOAD);
     check_files(FULCRUM_PRESET_CALIBRATION);
     check_files(FULCRUM_PRESET_REFERENCE);
     check_files(FULCRUM_PRESET_PARTITION);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_field_stands_in_its_schema),
-        SUITE_CASE(test_each_schema_names_its_kind_and_what_it_needs),
-        SUITE_CASE(test_shipped_presets_hold_only_what_the_schema_names),
-    };
-    return suite_run("schema", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -49,8 +48,7 @@ static char *written(const struct fulcrum_result *result, enum fulcrum_format fo
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(
-        fulcrum_result_write(result, format, layout, stream, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_write(result, format, layout, stream, NULL));
     (void)fclose(stream);
     return text;
 }
@@ -92,7 +90,7 @@ static struct fulcrum_result *read_back(
     return back;
 }
 
-static void test_json_reads_back_the_same(void)
+TEST(test_json_reads_back_the_same)
 {
     struct fulcrum_result *result = sample();
     char *text = written(result, FULCRUM_FORMAT_JSON, NULL);
@@ -124,7 +122,7 @@ static void test_json_reads_back_the_same(void)
     fulcrum_result_free(result);
 }
 
-static void test_csv_and_lines_hold_the_main_table(void)
+TEST(test_csv_and_lines_hold_the_main_table)
 {
     struct fulcrum_result *result = sample();
     const struct fulcrum_table *rows = fulcrum_result_table_of(result, "rows");
@@ -145,7 +143,7 @@ static void test_csv_and_lines_hold_the_main_table(void)
     fulcrum_result_free(result);
 }
 
-static void test_people_read_units(void)
+TEST(test_people_read_units)
 {
     struct fulcrum_result *result = sample();
     char *text = written(result, FULCRUM_FORMAT_TABLE, NULL);
@@ -176,7 +174,7 @@ static size_t longest_line(const char *text)
     return longest;
 }
 
-static void test_tables_fit_the_line_and_say_what_is_left_out(void)
+TEST(test_tables_fit_the_line_and_say_what_is_left_out)
 {
     struct fulcrum_result *result = sample();
     for (size_t width = 24; width < 90; width += 3) {
@@ -195,7 +193,7 @@ static void test_tables_fit_the_line_and_say_what_is_left_out(void)
 }
 
 /* Sources and titles are wanted even where they are longer than a line. */
-static void test_a_long_text_at_the_end_runs_on(void)
+TEST(test_a_long_text_at_the_end_runs_on)
 {
     static const char words[] = "a source that is longer than any line would take";
     struct fulcrum_result *result = fulcrum_result_new(NULL);
@@ -214,7 +212,7 @@ static void test_a_long_text_at_the_end_runs_on(void)
     fulcrum_result_free(result);
 }
 
-static void test_a_result_is_one_line_and_a_table_has_two_parts(void)
+TEST(test_a_result_is_one_line_and_a_table_has_two_parts)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     fulcrum_result_text(result, "name", NULL, NULL);
@@ -222,7 +220,7 @@ static void test_a_result_is_one_line_and_a_table_has_two_parts(void)
     fulcrum_table_row(table);
     fulcrum_table_number(table, "x", NULL, 0.5);
     char *line = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_result_line(result, &line, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_line(result, &line, NULL));
     CU_ASSERT_STRING_EQUAL(line, "{\"name\":null,\"rows\":[{\"x\":0.5}]}\n");
     free(line);
     char *csv = NULL;
@@ -237,7 +235,7 @@ static void test_a_result_is_one_line_and_a_table_has_two_parts(void)
     fulcrum_result_free(result);
 }
 
-static void test_texts_of_others_do_no_harm(void)
+TEST(test_texts_of_others_do_no_harm)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", "a & b");
@@ -256,7 +254,7 @@ static void test_texts_of_others_do_no_harm(void)
     fulcrum_result_free(result);
 }
 
-static void test_facts_alone_are_rows_of_csv(void)
+TEST(test_facts_alone_are_rows_of_csv)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-sample");
     fulcrum_result_text(result, "machine", "machine", "x");
@@ -268,7 +266,7 @@ static void test_facts_alone_are_rows_of_csv(void)
     fulcrum_result_free(result);
 }
 
-static void test_broken_files_are_refused_by_name(void)
+TEST(test_broken_files_are_refused_by_name)
 {
     (void)read_back("cut.json", "{\"rows\": [{\"a\": 1}, ", FULCRUM_ERR_FORMAT);
     (void)read_back("ragged.csv", "a,b\n1,2\n3\n", FULCRUM_ERR_FORMAT);
@@ -279,19 +277,19 @@ static void test_broken_files_are_refused_by_name(void)
     fulcrum_result_free(odd);
 }
 
-static void test_units_follow_from_keys(void)
+TEST(test_units_follow_from_keys)
 {
     static const char *const cases[][2] = {{"runtime_s", "s"}, {"steps_per_s", "1/s"},
         {"dram_byte_per_s", "byte/s"}, {"gpu_busy_frac", "%"}, {"gpu_count", ""},
         {"steps_per_j_gpu", "1/J"}, {"quality_speedup", "x"}, {"system_w", "W"},
         {"cpu_s_per_step", "s"}, {"j_per_step", "J"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_STRING_EQUAL(fulcrum_unit_of(cases[i][0]), cases[i][1]);
     }
 }
 
 /* What a row has in arrays: pairs are intervals, objects members, texts are joined. */
-static void test_arrays_in_rows_become_cells(void)
+TEST(test_arrays_in_rows_become_cells)
 {
     static const char text[] =
         "{\"optima\":[{\"axes\":[{\"shape\":\"rises\",\"best\":4,\"plateau\":[2,8]},"
@@ -300,7 +298,7 @@ static void test_arrays_in_rows_become_cells(void)
     struct scratch scratch = scratch_new();
     char *path = scratch_write(&scratch, "rows.json", text);
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_result_read(path, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_read(path, &result, NULL));
     const struct fulcrum_table *table = fulcrum_result_table_of(result, "optima");
     CU_ASSERT_PTR_NOT_NULL_FATAL(table);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(table, 0, "axes/shape").text, "rises");
@@ -314,22 +312,4 @@ static void test_arrays_in_rows_become_cells(void)
     fulcrum_result_free(result);
     free(path);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_json_reads_back_the_same),
-        SUITE_CASE(test_arrays_in_rows_become_cells),
-        SUITE_CASE(test_csv_and_lines_hold_the_main_table),
-        SUITE_CASE(test_people_read_units),
-        SUITE_CASE(test_tables_fit_the_line_and_say_what_is_left_out),
-        SUITE_CASE(test_a_long_text_at_the_end_runs_on),
-        SUITE_CASE(test_a_result_is_one_line_and_a_table_has_two_parts),
-        SUITE_CASE(test_texts_of_others_do_no_harm),
-        SUITE_CASE(test_facts_alone_are_rows_of_csv),
-        SUITE_CASE(test_broken_files_are_refused_by_name),
-        SUITE_CASE(test_units_follow_from_keys),
-    };
-    return suite_run("result_io", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
