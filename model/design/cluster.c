@@ -267,16 +267,6 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
     return out;
 }
 
-double fulcrum_hybrid_gain(
-    const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout)
-{
-    const struct fulcrum_layout plain = {
-        layout->node_count, layout->node_device_count, 1.0, layout->instance_count};
-    const struct fulcrum_cluster_step hybrid = fulcrum_cluster_step_of(cluster, layout);
-    const struct fulcrum_cluster_step data = fulcrum_cluster_step_of(cluster, &plain);
-    return hybrid.quality_speedup / data.quality_speedup;
-}
-
 double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
     double most_per_node, double model_parallel_count, const double *device_count,
     size_t count)
@@ -294,19 +284,6 @@ double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
         }
     }
     return (double)NAN;
-}
-
-double fulcrum_hybrid_batch_rel(
-    double gain, double speedup, double model_parallel_count, double efficiency_ratio)
-{
-    /* Epochs at the whole batch over those at 1/M of it: (1 + x) / (1 + x / M). */
-    double epochs = gain * model_parallel_count / (speedup * efficiency_ratio);
-    if (epochs <= 1.0) {
-        return 0.0;
-    }
-    return epochs < model_parallel_count
-               ? (epochs - 1.0) / (1.0 - epochs / model_parallel_count)
-               : (double)INFINITY;
 }
 
 static double value_or(double value, double otherwise)

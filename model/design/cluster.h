@@ -112,15 +112,6 @@ double fulcrum_model_parallel_frac(double speedup, double count);
 double fulcrum_epochs_rel(double batch, double own, double critical);
 
 /*
- * How much sooner hybrid training is done than data-parallel training on the same
- * devices, as a factor: the product of (16c), SU_M / M x E_N / E_{N/M} x SE_{N/M} /
- * SE_N. NAN where epochs are not known.
- *   layout   of the hybrid; the other has one device per worker
- */
-double fulcrum_hybrid_gain(
-    const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout);
-
-/*
  * The first of `device_count` (rising) at which hybrid training with workers of
  * `model_parallel_count` devices is done sooner than data-parallel training; counts
  * that cannot be laid out so are passed over. NAN: none.
@@ -128,15 +119,6 @@ double fulcrum_hybrid_gain(
 double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
     double most_per_node, double model_parallel_count, const double *device_count,
     size_t count);
-
-/*
- * Every set of parameters that meets a published gain, as a curve (16d): the global
- * batch of data-parallel training over B_c, N B_0 / B_c, that makes hybrid training
- * `gain` times as fast, given SU_M and the ratio of efficiencies SE_{N/M} / SE_N.
- * 0 where less than any batch would do, INFINITY where no batch does.
- */
-double fulcrum_hybrid_batch_rel(
-    double gain, double speedup, double model_parallel_count, double efficiency_ratio);
 
 /*
  * The training of a design: a worker's share of its GPUs, the links of its machine.

@@ -115,19 +115,6 @@ struct fulcrum_node fulcrum_node_member(
     return node;
 }
 
-const char *fulcrum_node_key(const struct fulcrum_node *object, size_t index)
-{
-    if (!json_object_is_type(object->json, json_type_object)) {
-        return NULL;
-    }
-    struct json_object_iterator at = json_object_iter_begin(object->json);
-    struct json_object_iterator end = json_object_iter_end(object->json);
-    for (size_t i = 0; i < index && !json_object_iter_equal(&at, &end); i++) {
-        json_object_iter_next(&at);
-    }
-    return json_object_iter_equal(&at, &end) ? NULL : json_object_iter_peek_name(&at);
-}
-
 struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_t index)
 {
     struct fulcrum_node node = {array->reader, NULL, ""};

@@ -45,8 +45,6 @@ struct fulcrum_node fulcrum_node_root(
 /* No value where `object` has no such member or is no object. */
 struct fulcrum_node fulcrum_node_member(
     const struct fulcrum_node *object, const char *key);
-/* Name of a member, in the order of the file; NULL beyond the last. Borrowed. */
-const char *fulcrum_node_key(const struct fulcrum_node *object, size_t index);
 /* No value beyond the end of `array`. */
 struct fulcrum_node fulcrum_node_element(
     const struct fulcrum_node *array, size_t index);

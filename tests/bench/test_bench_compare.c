@@ -35,18 +35,18 @@ TEST(test_summary_of_known_errors)
     ASSERT_OK(fulcrum_comparison_summarise(
         &all, errors, HUNDRED, FULCRUM_COMPARISON_ALL, NULL));
     CU_ASSERT_EQUAL(all.count, HUNDRED);
-    suite_assert_close("mean", all.mean_rel, 0.505, 1e-12);
-    suite_assert_close("bias", all.bias_rel, -0.005, 1e-9);
-    suite_assert_close("p50", all.p50_rel, 0.505, 1e-12);
-    suite_assert_close("p95", all.p95_rel, 0.9505, 1e-12);
-    suite_assert_close("p99", all.p99_rel, 0.9901, 1e-12);
-    suite_assert_close("max", all.max_rel, 1.0, 1e-12);
-    suite_assert_close("flagged", all.flagged_frac, 0.8, 1e-12);
-    suite_assert_close("within", all.within_frac, 0.5, 1e-12);
-    suite_assert_close("over told", all.told_ratio_max, 2.0, 1e-12);
-    suite_assert_close("batch", all.batch_rel, 0.5, 1e-12);
-    suite_assert_close("cpu", all.cpu_busy, 0.25, 1e-12);
-    suite_assert_close("judge", all.judge_rel, 0.05, 1e-12);
+    assert_close("mean", all.mean_rel, 0.505, 1e-12);
+    assert_close("bias", all.bias_rel, -0.005, 1e-9);
+    assert_close("p50", all.p50_rel, 0.505, 1e-12);
+    assert_close("p95", all.p95_rel, 0.9505, 1e-12);
+    assert_close("p99", all.p99_rel, 0.9901, 1e-12);
+    assert_close("max", all.max_rel, 1.0, 1e-12);
+    assert_close("flagged", all.flagged_frac, 0.8, 1e-12);
+    assert_close("within", all.within_frac, 0.5, 1e-12);
+    assert_close("over told", all.told_ratio_max, 2.0, 1e-12);
+    assert_close("batch", all.batch_rel, 0.5, 1e-12);
+    assert_close("cpu", all.cpu_busy, 0.25, 1e-12);
+    assert_close("judge", all.judge_rel, 0.05, 1e-12);
 }
 
 TEST(test_only_what_was_compared_and_asked_for_counts)
@@ -59,7 +59,7 @@ TEST(test_only_what_was_compared_and_asked_for_counts)
     ASSERT_OK(fulcrum_comparison_summarise(
         &unflagged, errors, HUNDRED, FULCRUM_COMPARISON_UNFLAGGED, NULL));
     CU_ASSERT_EQUAL(unflagged.count, 18);
-    suite_assert_close("max", unflagged.max_rel, 0.19, 1e-12);
+    assert_close("max", unflagged.max_rel, 0.19, 1e-12);
     CU_ASSERT_EQUAL(
         fulcrum_comparison_count(errors, HUNDRED, FULCRUM_COMPARISON_REFUSED), 1);
     CU_ASSERT_EQUAL(fulcrum_comparison_worst(errors, HUNDRED, 3), 3);

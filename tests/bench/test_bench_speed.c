@@ -17,12 +17,12 @@
 TEST(test_mva_against_closed_forms)
 {
     const double equal[] = {0.5, 0.5, 0.5, 0.5};
-    suite_assert_close("one", fulcrum_mva_cycles_per_s(equal, 1, 7), 2.0, 1e-14);
-    suite_assert_close(
+    assert_close("one", fulcrum_mva_cycles_per_s(equal, 1, 7), 2.0, 1e-14);
+    assert_close(
         "balanced", fulcrum_mva_cycles_per_s(equal, 4, 5), 2.0 * 5.0 / 8.0, 1e-14);
     /* Two stations: X(n) = (r^n - 1) / (r^(n + 1) - 1) / s2 with r = s1 / s2. */
     const double two[] = {3.0, 1.0};
-    suite_assert_close("two", fulcrum_mva_cycles_per_s(two, 2, 4),
+    assert_close("two", fulcrum_mva_cycles_per_s(two, 2, 4),
         (81.0 - 1.0) / (243.0 - 1.0), 1e-14);
 }
 

@@ -146,10 +146,10 @@ TEST(test_rate_is_that_of_the_cpu)
         fulcrum_cpu_drain_init(&drain, cpu, curves[i].actors, 1.0);
         for (int k = 1; k <= (int)curves[i].actors; k++) {
             double n = (double)k;
-            suite_assert_close(curves[i].name, fulcrum_cpu_drain_rate(&drain, n),
+            assert_close(curves[i].name, fulcrum_cpu_drain_rate(&drain, n),
                 fulcrum_cpu_capacity(cpu, n), curves[i].rate_error_rel);
         }
-        suite_assert_close("slope at 0", fulcrum_cpu_drain_rate(&drain, 1e-9) / 1e-9,
+        assert_close("slope at 0", fulcrum_cpu_drain_rate(&drain, 1e-9) / 1e-9,
             fulcrum_cpu_capacity(cpu, 1e-9) / 1e-9, 0.01);
     }
 }
@@ -162,7 +162,7 @@ static void assert_additive(const struct fulcrum_cpu_drain *drain, double n)
     double left = fulcrum_cpu_drain_left(drain, half, 0.6 * whole_s);
     CU_ASSERT_DOUBLE_EQUAL(left, fulcrum_cpu_drain_left(drain, n, whole_s), 1e-9 * n);
     CU_ASSERT(half < n && left < half && left >= 0.0);
-    suite_assert_close("still", fulcrum_cpu_drain_left(drain, n, 0.0), n, 1e-12);
+    assert_close("still", fulcrum_cpu_drain_left(drain, n, 0.0), n, 1e-12);
 }
 
 TEST(test_drains_in_a_row_are_one)
@@ -186,11 +186,11 @@ TEST(test_closed_forms)
 {
     struct fulcrum_cpu_drain drain;
     fulcrum_cpu_drain_init(&drain, &curves[0].cpu, 1e6, 2.0);
-    suite_assert_close(
+    assert_close(
         "line", fulcrum_cpu_drain_left(&drain, 7.0, 3.0), 7.0 * exp(-1.5), 1e-12);
-    suite_assert_close(
+    assert_close(
         "full", fulcrum_cpu_drain_left(&drain, 1e6, 1e5), 1e6 - 8e5 / 2.0, 1e-12);
     /* 40 - 8 t / 2 is 8 after 8 s. */
-    suite_assert_close(
+    assert_close(
         "both", fulcrum_cpu_drain_left(&drain, 40.0, 11.0), 8.0 * exp(-1.5), 1e-12);
 }

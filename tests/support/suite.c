@@ -27,7 +27,7 @@ int suite_run(const char *name, const struct suite_case *cases, size_t count, in
     return ran && failures == 0 ? 0 : 1;
 }
 
-void suite_assert_close(
+void assert_close(
     const char *what, double actual, double expected, double tolerance_rel)
 {
     int close = fabs(actual - expected) <= tolerance_rel * fabs(expected);
@@ -38,7 +38,7 @@ void suite_assert_close(
     CU_ASSERT(close);
 }
 
-void suite_assert_part(const char *text, const char *part)
+void assert_part(const char *text, const char *part)
 {
     int has_part = strstr(text, part) != NULL;
     if (!has_part) {

@@ -29,7 +29,7 @@
     do {                                                                               \
         struct fulcrum_error err = {FULCRUM_OK, ""};                                   \
         CU_ASSERT_EQUAL((call), (expected));                                           \
-        suite_assert_part(err.detail, (part));                                         \
+        assert_part(err.detail, (part));                                               \
     } while (0)
 
 struct suite_case {
@@ -52,10 +52,13 @@ int suite_run(const char *name, const struct suite_case *cases, size_t count, in
     char **argv);
 
 /* Asserts |actual - expected| <= tolerance * |expected|, and prints both if not. */
-void suite_assert_close(
+void assert_close(
     const char *what, double actual, double expected, double tolerance_rel);
 
 /* Asserts that `text` contains `part`, and prints both if not. */
-void suite_assert_part(const char *text, const char *part);
+void assert_part(const char *text, const char *part);
+
+/* Its longer name. */
+#define suite_assert_close assert_close
 
 #endif

@@ -47,9 +47,9 @@ TEST(test_a_ring_on_one_level_is_the_textbook_formula)
     static const double counts[] = {2, 3, 8, 100};
     for (size_t i = 0; i < LENGTH(counts); i++) {
         double n = counts[i];
-        suite_assert_close("nodes", of(FULCRUM_ALLREDUCE_RING, 1, n, byte),
+        assert_close("nodes", of(FULCRUM_ALLREDUCE_RING, 1, n, byte),
             2 * (n - 1) / n * byte / 25e9 + 2 * (n - 1) * 14e-6, 1e-14);
-        suite_assert_close("peers", of(FULCRUM_ALLREDUCE_RING, n, 1, byte),
+        assert_close("peers", of(FULCRUM_ALLREDUCE_RING, n, 1, byte),
             2 * (n - 1) / n * byte / 300e9 + 2 * (n - 1) * 3e-6, 1e-14);
     }
 }
@@ -60,7 +60,7 @@ TEST(test_a_level_of_one_does_not_count)
     const struct fulcrum_link_level levels[] = {
         {8, 300e9, 3e-6}, {1, 1e3, 10}, {1, 1e3, 10}};
     for (size_t i = 0; i < KINDS; i++) {
-        suite_assert_close("alone", fulcrum_allreduce_s(all[i], levels, 3, 1e8),
+        assert_close("alone", fulcrum_allreduce_s(all[i], levels, 3, 1e8),
             fulcrum_allreduce_s(all[i], levels, 1, 1e8), 1e-15);
     }
 }
@@ -125,7 +125,7 @@ TEST(test_a_tree_is_as_deep_as_doubling_takes)
             reached *= 2;
             rounds += 1;
         }
-        suite_assert_close("latency", of(FULCRUM_ALLREDUCE_TREE, 1, n, 1e-9),
+        assert_close("latency", of(FULCRUM_ALLREDUCE_TREE, 1, n, 1e-9),
             2 * rounds * 14e-6, 1e-9);
     }
 }

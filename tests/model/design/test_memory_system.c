@@ -34,8 +34,7 @@ TEST(test_an_equal_memory_system_changes_nothing)
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 6e6, (double)NAN), 1.0);
         CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, (double)NAN, 6e6), 1.0);
     }
-    suite_assert_close(
-        "time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
+    assert_close("time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
 }
 
 TEST(test_traffic_has_its_limits)
@@ -44,15 +43,15 @@ TEST(test_traffic_has_its_limits)
     struct fulcrum_cache_law floored = law_of(exponent, 0.3, (double)NAN);
     struct fulcrum_cache_law bounded = law_of(exponent, 0.3, 1e9);
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&flat, 6e6, 6e12), 1.0); /* a = 0 */
-    suite_assert_close(
+    assert_close(
         "4 x", fulcrum_dram_traffic_rel(&floored, 6e6, 24e6), 0.3 + 0.7 / 2.0, 1e-14);
     /* An infinite cache leaves what has to be fetched once. */
-    suite_assert_close(
+    assert_close(
         "infinite", fulcrum_dram_traffic_rel(&floored, 6e6, 1e300), 0.3, 1e-12);
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&bounded, 6e6, 1e9), 0.3);
     CU_ASSERT(fulcrum_dram_traffic_rel(&bounded, 6e6, 0.99e9) > 0.3);
     /* Infinite bandwidth: all but the DRAM's share is left. */
-    suite_assert_close("bandwidth", fulcrum_memory_time_rel(dram_frac, 1.0, 1e300),
+    assert_close("bandwidth", fulcrum_memory_time_rel(dram_frac, 1.0, 1e300),
         1.0 - dram_frac, 1e-15);
 }
 
@@ -63,10 +62,9 @@ TEST(test_a_reference_may_hold_the_working_set)
     struct fulcrum_cache_law law = law_of(exponent, 0.3, 10e6);
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 20e6, 40e6), 1.0);
     CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 20e6, 10e6), 1.0);
-    suite_assert_close(
-        "a quarter", fulcrum_dram_traffic_rel(&law, 20e6, 2.5e6), 2.0, 1e-14);
+    assert_close("a quarter", fulcrum_dram_traffic_rel(&law, 20e6, 2.5e6), 2.0, 1e-14);
     CU_ASSERT_EQUAL(fulcrum_dram_compulsory_frac(&law, 20e6, 40e6), 1.0);
-    suite_assert_close(
+    assert_close(
         "compulsory", fulcrum_dram_compulsory_frac(&law, 20e6, 2.5e6), 0.5, 1e-14);
 }
 
@@ -77,8 +75,7 @@ TEST(test_traffic_composes)
     double there = fulcrum_dram_traffic_rel(&law, 6e6, 40e6);
     struct fulcrum_cache_law restated =
         law_of(0.7, fulcrum_dram_compulsory_frac(&law, 6e6, 40e6), (double)NAN);
-    suite_assert_close("composed",
-        there * fulcrum_dram_traffic_rel(&restated, 40e6, 126e6),
+    assert_close("composed", there * fulcrum_dram_traffic_rel(&restated, 40e6, 126e6),
         fulcrum_dram_traffic_rel(&law, 6e6, 126e6), 1e-14);
 }
 
@@ -112,14 +109,14 @@ TEST(test_one_law_for_whole_gpus)
     struct fulcrum_gpu_scale scale =
         fulcrum_gpu_scale(&design.workload.network, &old, &new);
     /* .88 + .12 / 4 / 1.6: GPU time -10 %, 1.11 times as fast. */
-    suite_assert_close("phi", fulcrum_gpu_scale_sum(&scale), 0.89875, 1e-12);
+    assert_close("phi", fulcrum_gpu_scale_sum(&scale), 0.89875, 1e-12);
     struct fulcrum_memory_change change = copa(0.0, 0.0);
-    suite_assert_close("gain", fulcrum_memory_gain_frac(&change, dram_frac, exponent),
+    assert_close("gain", fulcrum_memory_gain_frac(&change, dram_frac, exponent),
         1.0 / 0.89875 - 1.0, 1e-12);
     /* However good the memory: 1 / .88 = 1.136. */
     change.bandwidth_rel = 1e12;
-    suite_assert_close("ceiling",
-        fulcrum_memory_gain_frac(&change, dram_frac, exponent), 0.136363636, 1e-6);
+    assert_close("ceiling", fulcrum_memory_gain_frac(&change, dram_frac, exponent),
+        0.136363636, 1e-6);
 }
 
 /* 31 %: .28 goes with a = .50; .63 with a useless cache; never less than .237. */
@@ -128,9 +125,9 @@ TEST(test_the_family_of_a_gain)
     struct fulcrum_memory_change training = copa(0.31, 0.0);
     ASSERT_OK(fulcrum_memory_change_check(&training, NULL));
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_memory_dram_frac(&training, 0.5), 0.28, 0.002);
-    suite_assert_close(
+    assert_close(
         "least", fulcrum_memory_dram_frac(&training, 50.0), 0.31 / 1.31, 1e-12);
-    suite_assert_close(
+    assert_close(
         "most", fulcrum_memory_dram_frac(&training, 0.0), 0.31 / 1.31 / 0.375, 1e-12);
 }
 
@@ -143,7 +140,7 @@ static void assert_members(const struct fulcrum_memory_change *change)
         double share = fulcrum_memory_dram_frac(change, a);
         if (!isnan(share)) {
             CU_ASSERT(share > 0.0 && share <= 1.0);
-            suite_assert_close("gain", fulcrum_memory_gain_frac(change, share, a),
+            assert_close("gain", fulcrum_memory_gain_frac(change, share, a),
                 change->gain_frac, 1e-9);
             met++;
         }

@@ -35,13 +35,11 @@ TEST(test_the_same_gpu_changes_nothing)
     struct fulcrum_workload after = before;
     struct fulcrum_gpu v100 = gpu(80, 1.53e9, 900e9);
     struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(&before.network, &v100, &v100);
-    suite_assert_close("phi", fulcrum_gpu_scale_sum(&scale), 1.0, 1e-15);
+    assert_close("phi", fulcrum_gpu_scale_sum(&scale), 1.0, 1e-15);
     fulcrum_scale_gpu_times(&after, &scale, 1.0);
-    suite_assert_close(
-        "g0", after.network.per_batch_s, before.network.per_batch_s, 1e-15);
-    suite_assert_close(
-        "g1", after.network.per_item_s, before.network.per_item_s, 1e-15);
-    suite_assert_close(
+    assert_close("g0", after.network.per_batch_s, before.network.per_batch_s, 1e-15);
+    assert_close("g1", after.network.per_item_s, before.network.per_item_s, 1e-15);
+    assert_close(
         "t_T", after.training.train_step_s, before.training.train_step_s, 1e-15);
 }
 
@@ -52,14 +50,14 @@ TEST(test_fewer_sms_follow_equation_6)
     struct fulcrum_workload workload = v100_workload();
     struct fulcrum_gpu_scale half = fulcrum_sm_scale(&workload.network, 80, 40);
     struct fulcrum_gpu_scale two = fulcrum_sm_scale(&workload.network, 80, 2);
-    suite_assert_close("phi(40)", fulcrum_gpu_scale_sum(&half), 1.57, 1e-12);
-    suite_assert_close("phi(2)", fulcrum_gpu_scale_sum(&two), 0.57 * 40 + 0.43, 1e-12);
+    assert_close("phi(40)", fulcrum_gpu_scale_sum(&half), 1.57, 1e-12);
+    assert_close("phi(2)", fulcrum_gpu_scale_sum(&two), 0.57 * 40 + 0.43, 1e-12);
     fulcrum_scale_gpu_times(&workload, &half, 1.0);
     /* (5): launch-bound 70 % stay. */
-    suite_assert_close(
+    assert_close(
         "g0", workload.network.per_batch_s, 1.2e-3 * (0.7 + 0.3 * 1.57), 1e-12);
-    suite_assert_close("g1", workload.network.per_item_s, 6e-6 * 1.57, 1e-12);
-    suite_assert_close("t_T", workload.training.train_step_s, 0.2 * 1.57, 1e-12);
+    assert_close("g1", workload.network.per_item_s, 6e-6 * 1.57, 1e-12);
+    assert_close("t_T", workload.training.train_step_s, 0.2 * 1.57, 1e-12);
 }
 
 TEST(test_each_resource_shortens_its_own_share)
@@ -71,14 +69,11 @@ TEST(test_each_resource_shortens_its_own_share)
     struct fulcrum_gpu large_cache = v100;
     large_cache.llc_byte *= 4.0;
     struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(&workload.network, &v100, &wide);
-    suite_assert_close(
-        "twice the SMs", fulcrum_gpu_scale_sum(&scale), 1 - 0.57 / 2, 1e-12);
+    assert_close("twice the SMs", fulcrum_gpu_scale_sum(&scale), 1 - 0.57 / 2, 1e-12);
     scale = fulcrum_gpu_scale(&workload.network, &v100, &fast_memory);
-    suite_assert_close(
-        "twice the bandwidth", fulcrum_gpu_scale_sum(&scale), 0.94, 1e-12);
+    assert_close("twice the bandwidth", fulcrum_gpu_scale_sum(&scale), 0.94, 1e-12);
     scale = fulcrum_gpu_scale(&workload.network, &v100, &large_cache);
-    suite_assert_close(
-        "4 x the cache, a = 1/2", fulcrum_gpu_scale_sum(&scale), 0.94, 1e-12);
+    assert_close("4 x the cache, a = 1/2", fulcrum_gpu_scale_sum(&scale), 0.94, 1e-12);
 }
 
 TEST(test_an_unknown_property_counts_as_equal)
@@ -89,11 +84,11 @@ TEST(test_an_unknown_property_counts_as_equal)
     other.llc_byte = (double)NAN;
     struct fulcrum_gpu_scale scale =
         fulcrum_gpu_scale(&workload.network, &v100, &other);
-    suite_assert_close("phi", fulcrum_gpu_scale_sum(&scale), 1 - 0.57 / 2, 1e-12);
+    assert_close("phi", fulcrum_gpu_scale_sum(&scale), 1 - 0.57 / 2, 1e-12);
     struct fulcrum_cpu known = {.single_thread_speed_rel = 1.5};
     struct fulcrum_cpu unknown = {.single_thread_speed_rel = (double)NAN};
-    suite_assert_close("r", fulcrum_cpu_speedup(&known, &unknown), 1.0, 0.0);
-    suite_assert_close("r", fulcrum_cpu_speedup(&unknown, &known), 1.0, 0.0);
+    assert_close("r", fulcrum_cpu_speedup(&known, &unknown), 1.0, 0.0);
+    assert_close("r", fulcrum_cpu_speedup(&unknown, &known), 1.0, 0.0);
 }
 
 /* To another GPU and then to half of its SMs is the same as there at once. */
@@ -110,13 +105,10 @@ TEST(test_scaling_twice_composes)
     fulcrum_scale_gpu_times(&twice, &share, 1.0);
     scale = fulcrum_gpu_scale(&once.network, &v100, &half);
     fulcrum_scale_gpu_times(&once, &scale, 1.0);
-    suite_assert_close(
-        "g0", twice.network.per_batch_s, once.network.per_batch_s, 1e-13);
-    suite_assert_close("g1", twice.network.per_item_s, once.network.per_item_s, 1e-13);
-    suite_assert_close(
-        "t_T", twice.training.train_step_s, once.training.train_step_s, 1e-13);
-    suite_assert_close(
-        "math share", twice.network.math_frac, once.network.math_frac, 1e-13);
+    assert_close("g0", twice.network.per_batch_s, once.network.per_batch_s, 1e-13);
+    assert_close("g1", twice.network.per_item_s, once.network.per_item_s, 1e-13);
+    assert_close("t_T", twice.training.train_step_s, once.training.train_step_s, 1e-13);
+    assert_close("math share", twice.network.math_frac, once.network.math_frac, 1e-13);
 }
 
 /* A longer canary is a slower core, on top of what another processor would make. */
@@ -126,12 +118,12 @@ TEST(test_cpu_times_follow_the_canary)
     struct fulcrum_cpu now = {.single_thread_speed_rel = 1.0, .canary_s = 2.5e-4};
     struct fulcrum_cpu unknown = {
         .single_thread_speed_rel = 1.0, .canary_s = (double)NAN};
-    suite_assert_close("slower", fulcrum_cpu_speedup(&then, &now), 0.8, 1e-15);
-    suite_assert_close("faster", fulcrum_cpu_speedup(&now, &then), 1.25, 1e-15);
-    suite_assert_close("now", fulcrum_cpu_speedup(&then, &unknown), 1.0, 0.0);
-    suite_assert_close("then", fulcrum_cpu_speedup(&unknown, &now), 1.0, 0.0);
+    assert_close("slower", fulcrum_cpu_speedup(&then, &now), 0.8, 1e-15);
+    assert_close("faster", fulcrum_cpu_speedup(&now, &then), 1.25, 1e-15);
+    assert_close("now", fulcrum_cpu_speedup(&then, &unknown), 1.0, 0.0);
+    assert_close("then", fulcrum_cpu_speedup(&unknown, &now), 1.0, 0.0);
     now.single_thread_speed_rel = 1.5;
-    suite_assert_close("both", fulcrum_cpu_speedup(&then, &now), 1.2, 1e-15);
+    assert_close("both", fulcrum_cpu_speedup(&then, &now), 1.2, 1e-15);
 }
 
 TEST(test_cpu_times_follow_the_speed_of_a_thread)
@@ -140,9 +132,9 @@ TEST(test_cpu_times_follow_the_speed_of_a_thread)
     struct fulcrum_cpu slow = {.single_thread_speed_rel = 1.0};
     struct fulcrum_cpu fast = {.single_thread_speed_rel = 1.6};
     fulcrum_scale_cpu_times(&workload, fulcrum_cpu_speedup(&slow, &fast), 1.2);
-    suite_assert_close("t_e", workload.step.mean_s, 2e-3 * 1.2 / 1.6, 1e-14);
-    suite_assert_close("h0", workload.host.per_batch_s, 1e-3 * 1.2 / 1.6, 1e-14);
-    suite_assert_close("h1", workload.host.per_item_s, 2e-5 * 1.2 / 1.6, 1e-14);
-    suite_assert_close("d", workload.host.delay_s, 4e-4 * 1.2 / 1.6, 1e-14);
-    suite_assert_close("g0", workload.network.per_batch_s, 1.2e-3, 0.0);
+    assert_close("t_e", workload.step.mean_s, 2e-3 * 1.2 / 1.6, 1e-14);
+    assert_close("h0", workload.host.per_batch_s, 1e-3 * 1.2 / 1.6, 1e-14);
+    assert_close("h1", workload.host.per_item_s, 2e-5 * 1.2 / 1.6, 1e-14);
+    assert_close("d", workload.host.delay_s, 4e-4 * 1.2 / 1.6, 1e-14);
+    assert_close("g0", workload.network.per_batch_s, 1.2e-3, 0.0);
 }

@@ -78,16 +78,15 @@ TEST(test_one_actor_goes_round)
     double c = 1.0 + 0.25 * (1.0 - 2.5 / 4.0);
     double cycle_s = 1.0 / c + 0.7;
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("X", out.steps_per_s, 1.0 / cycle_s, 1e-15);
-    suite_assert_close("batch", out.mean_batch, 1.0, 1e-15);
-    suite_assert_close(
-        "threads", out.cpu_thread_busy_frac, 1.0 / c / cycle_s / 6.5, 1e-14);
-    suite_assert_close("cores", out.cpu_core_busy_frac, 1.0 / c / cycle_s / 4.0, 1e-14);
-    suite_assert_close("host", out.host_busy_frac, 0.2 / cycle_s, 1e-14);
-    suite_assert_close("gpu", out.gpu_busy_frac, 0.5 / cycle_s, 1e-14);
-    suite_assert_close("cpu_s", out.residence.cpu_s, 1.0 / c, 1e-14);
-    suite_assert_close("host_s", out.residence.host_s, 0.2, 1e-13);
-    suite_assert_close("gpu_s", out.residence.gpu_s, 0.5, 1e-14);
+    assert_close("X", out.steps_per_s, 1.0 / cycle_s, 1e-15);
+    assert_close("batch", out.mean_batch, 1.0, 1e-15);
+    assert_close("threads", out.cpu_thread_busy_frac, 1.0 / c / cycle_s / 6.5, 1e-14);
+    assert_close("cores", out.cpu_core_busy_frac, 1.0 / c / cycle_s / 4.0, 1e-14);
+    assert_close("host", out.host_busy_frac, 0.2 / cycle_s, 1e-14);
+    assert_close("gpu", out.gpu_busy_frac, 0.5 / cycle_s, 1e-14);
+    assert_close("cpu_s", out.residence.cpu_s, 1.0 / c, 1e-14);
+    assert_close("host_s", out.residence.host_s, 0.2, 1e-13);
+    assert_close("gpu_s", out.residence.gpu_s, 0.5, 1e-14);
 }
 
 TEST(test_two_actors_by_hand)
@@ -101,12 +100,12 @@ TEST(test_two_actors_by_hand)
         double stays = exp(-1.3 * 0.7);
         double cycle_s = 0.7 + stays / 2.1;
         struct fulcrum_solution out = solved(&network);
-        suite_assert_close("X", out.steps_per_s, 1.0 / cycle_s, 1e-14);
-        suite_assert_close("gpu", out.gpu_busy_frac, 0.7 / cycle_s, 1e-14);
+        assert_close("X", out.steps_per_s, 1.0 / cycle_s, 1e-14);
+        assert_close("gpu", out.gpu_busy_frac, 0.7 / cycle_s, 1e-14);
         double cpu_s = (1.0 - stays) / 1.3 + stays * 2.0 / 2.1;
-        suite_assert_close("cpu_s", out.residence.cpu_s, cpu_s, 1e-14);
-        suite_assert_close("gpu_s", out.residence.gpu_s, 0.7, 1e-14);
-        suite_assert_close(
+        assert_close("cpu_s", out.residence.cpu_s, cpu_s, 1e-14);
+        assert_close("gpu_s", out.residence.gpu_s, 0.7, 1e-14);
+        assert_close(
             "host_s", out.residence.host_s, 2.0 * cycle_s - cpu_s - 0.7, 1e-13);
     }
 }
@@ -122,10 +121,9 @@ TEST(test_three_actors_by_hand)
     double after_two = exp(-1.3 * 0.9);
     double cycle_s = 0.7 + both / 2.6 + none * (0.9 + after_two / 2.6);
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("X", out.steps_per_s, (1.0 + 2.0 * none) / cycle_s, 1e-13);
-    suite_assert_close(
-        "batch", out.mean_batch, (1.0 + 2.0 * none) / (1.0 + none), 1e-13);
-    suite_assert_close("gpu", out.gpu_busy_frac, (0.7 + none * 0.9) / cycle_s, 1e-13);
+    assert_close("X", out.steps_per_s, (1.0 + 2.0 * none) / cycle_s, 1e-13);
+    assert_close("batch", out.mean_batch, (1.0 + 2.0 * none) / (1.0 + none), 1e-13);
+    assert_close("gpu", out.gpu_busy_frac, (0.7 + none * 0.9) / cycle_s, 1e-13);
 }
 
 TEST(test_full_barrier_takes_turns)
@@ -139,10 +137,10 @@ TEST(test_full_barrier_takes_turns)
     }
     double cycle_s = steps_s + 0.5 + 6.0 * 0.2;
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("X", out.steps_per_s, 6.0 / cycle_s, 1e-14);
-    suite_assert_close("batch", out.mean_batch, 6.0, 1e-15);
-    suite_assert_close("cpu_s", out.residence.cpu_s, actors_s / 6.0, 1e-14);
-    suite_assert_close("host_s", out.residence.host_s, steps_s - actors_s / 6.0, 1e-13);
+    assert_close("X", out.steps_per_s, 6.0 / cycle_s, 1e-14);
+    assert_close("batch", out.mean_batch, 6.0, 1e-15);
+    assert_close("cpu_s", out.residence.cpu_s, actors_s / 6.0, 1e-14);
+    assert_close("host_s", out.residence.host_s, steps_s - actors_s / 6.0, 1e-13);
 }
 
 /*
@@ -166,9 +164,9 @@ static void assert_repair(size_t machines, double repair_s)
     double expected = repair_rate(machines, repair_s);
     struct fulcrum_network network = plain((double)machines, 1024, repair_s, 0.0);
     network.batch_size = 1;
-    suite_assert_close("greedy", solved(&network).steps_per_s, expected, 1e-12);
+    assert_close("greedy", solved(&network).steps_per_s, expected, 1e-12);
     network = fixed(network, 1);
-    suite_assert_close("fixed", solved(&network).steps_per_s, expected, 1e-12);
+    assert_close("fixed", solved(&network).steps_per_s, expected, 1e-12);
 }
 
 TEST(test_batches_of_one_are_machine_repair)
@@ -256,7 +254,7 @@ TEST(test_independent_actors_in_long_double)
         network.batch_size = (double)cases[i].limit;
         double expected =
             independent_rate(cases[i].actors, cases[i].limit, cases[i].g0, cases[i].g1);
-        suite_assert_close("X", solved(&network).steps_per_s, expected, 1e-12);
+        assert_close("X", solved(&network).steps_per_s, expected, 1e-12);
     }
 }
 
@@ -264,24 +262,22 @@ TEST(test_limits_of_quick_and_slow_batches)
 {
     struct fulcrum_network network = plain(50, 8, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("no GPU", out.steps_per_s, 8.0, 1e-14);
-    suite_assert_close("one each", out.mean_batch, 1.0, 1e-14);
-    suite_assert_close("threads", out.cpu_thread_busy_frac, 1.0, 1e-14);
+    assert_close("no GPU", out.steps_per_s, 8.0, 1e-14);
+    assert_close("one each", out.mean_batch, 1.0, 1e-14);
+    assert_close("threads", out.cpu_thread_busy_frac, 1.0, 1e-14);
     network.gpu.per_batch_s = 1e-7;
-    suite_assert_close("quick", solved(&network).steps_per_s, 8.0, 1e-6);
+    assert_close("quick", solved(&network).steps_per_s, 8.0, 1e-6);
     /* Slow batches divide the actors in two; which half is taken turns. */
     static const double slow_s[] = {60.0, 300.0, 1e3, 1e6};
     for (size_t i = 0; i < LENGTH(slow_s); i++) {
         network.gpu = (struct fulcrum_batch_time){slow_s[i], 0.5, NULL, NULL, 0};
         out = solved(&network);
-        suite_assert_close(
-            "slow", out.steps_per_s, 50.0 / (2.0 * slow_s[i] + 25.0), 1e-12);
-        suite_assert_close("half", out.mean_batch, 25.0, 1e-12);
-        suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 1e-12);
+        assert_close("slow", out.steps_per_s, 50.0 / (2.0 * slow_s[i] + 25.0), 1e-12);
+        assert_close("half", out.mean_batch, 25.0, 1e-12);
+        assert_close("gpu", out.gpu_busy_frac, 1.0, 1e-12);
     }
     network = fixed(network, 10);
-    suite_assert_close(
-        "fixed", solved(&network).steps_per_s, 10.0 / (1e6 + 5.0), 1e-12);
+    assert_close("fixed", solved(&network).steps_per_s, 10.0 / (1e6 + 5.0), 1e-12);
 }
 
 static struct fulcrum_network limited(struct fulcrum_network network, double size)
@@ -374,15 +370,15 @@ TEST(test_laws_of_utilisation_and_residence)
         double rate = out.steps_per_s;
         double cycle_s = out.residence.cpu_s + out.residence.host_s +
                          out.residence.gpu_s + out.residence.delay_s;
-        suite_assert_close("Little", rate * cycle_s, networks[i].actors, 1e-12);
+        assert_close("Little", rate * cycle_s, networks[i].actors, 1e-12);
         double batch_s = networks[i].gpu.per_batch_s / out.mean_batch;
-        suite_assert_close("gpu", out.gpu_busy_frac,
+        assert_close("gpu", out.gpu_busy_frac,
             rate * (batch_s + networks[i].gpu.per_item_s), 1e-12);
         if (i < 10) {
             /* c(n) = min(n, S): as many threads step as steps are done a second. */
-            suite_assert_close("threads", out.cpu_thread_busy_frac,
+            assert_close("threads", out.cpu_thread_busy_frac,
                 rate / networks[i].cpu.thread_count, 1e-12);
-            suite_assert_close(
+            assert_close(
                 "cores", out.cpu_core_busy_frac, out.cpu_thread_busy_frac, 1e-14);
         }
         CU_ASSERT(out.residence.host_s >= 0.0 && out.gpu_busy_frac <= 1.0 + 1e-12);
@@ -399,7 +395,7 @@ TEST(test_threads_may_be_fractional)
         network.cpu.reserved_threads = 8.0 + 0.5 * (double)i;
         rate[i] = solved(&network).steps_per_s;
     }
-    suite_assert_close("between", rate[1], 0.5 * (rate[0] + rate[2]), 1e-3);
+    assert_close("between", rate[1], 0.5 * (rate[0] + rate[2]), 1e-3);
 }
 
 TEST(test_refusals_say_why)
@@ -442,11 +438,11 @@ TEST(test_depth_matters_only_with_host_and_gpu)
     struct fulcrum_network network = plain(20, 8, 0.3, 0.01);
     double rate = solved(&network).steps_per_s;
     network.depth = 3;
-    suite_assert_close("no host", solved(&network).steps_per_s, rate, 1e-15);
+    assert_close("no host", solved(&network).steps_per_s, rate, 1e-15);
     network.host = network.gpu;
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("no gpu", out.steps_per_s, rate, 1e-15);
+    assert_close("no gpu", out.steps_per_s, rate, 1e-15);
     struct fulcrum_solver_options options = {.seed = 3, .half_width_rel = 0.005};
     struct fulcrum_solution run = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_simulate(&network, &options, &run, NULL));

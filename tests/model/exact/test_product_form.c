@@ -121,16 +121,16 @@ static void assert_case(struct json_object *from)
     struct fulcrum_product_form_network network = network_of(
         number(given, "customers"), number(given, "think_s"), station, count);
     struct answer answer = solved(&network);
-    suite_assert_close(text(given, "name"), answer.cycles_per_s,
+    assert_close(text(given, "name"), answer.cycles_per_s,
         number(expected, "cycles_per_s"), tolerance);
     for (size_t i = 0; i < count; i++) {
         struct json_object *load = json_object_array_get_idx(loads, i);
         const char *name = station[i].name;
-        suite_assert_close(name, answer.loads[i].mean_customers,
+        assert_close(name, answer.loads[i].mean_customers,
             number(load, "mean_customers"), tolerance);
-        suite_assert_close(
+        assert_close(
             name, answer.loads[i].residence_s, number(load, "residence_s"), tolerance);
-        suite_assert_close(
+        assert_close(
             name, answer.loads[i].busy_frac, number(load, "busy_frac"), tolerance);
     }
 }
@@ -181,11 +181,10 @@ TEST(test_closed_forms)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct answer answer = solved(&cases[i].network);
-        suite_assert_close(
-            cases[i].name, answer.cycles_per_s, cases[i].cycles_per_s, 1e-14);
-        suite_assert_close(
+        assert_close(cases[i].name, answer.cycles_per_s, cases[i].cycles_per_s, 1e-14);
+        assert_close(
             cases[i].name, answer.loads[0].mean_customers, cases[i].customers, 1e-14);
-        suite_assert_close(
+        assert_close(
             cases[i].name, answer.loads[0].busy_frac, cases[i].busy_frac, 1e-14);
     }
 }
@@ -244,11 +243,11 @@ static void assert_station(const struct fulcrum_product_form_station stations[4]
     for (size_t n = 0; n < 7; n++) {
         mean += (double)n * chance[n];
         if (stations[which].type != FULCRUM_STATION_DELAY) {
-            suite_assert_close("chance", load->chance[n], chance[n], 1e-13);
+            assert_close("chance", load->chance[n], chance[n], 1e-13);
         }
     }
-    suite_assert_close("mean", load->mean_customers, mean, 1e-13);
-    suite_assert_close("residence", load->residence_s * cycles_per_s, mean, 1e-13);
+    assert_close("mean", load->mean_customers, mean, 1e-13);
+    assert_close("residence", load->residence_s * cycles_per_s, mean, 1e-13);
 }
 
 TEST(test_small_networks_by_adding_up_all_states)
@@ -289,8 +288,8 @@ TEST(test_a_thousand_stations)
     double cycles_per_s = 0.0;
     ASSERT_OK(fulcrum_product_form_check(&network, NULL));
     ASSERT_OK(fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL));
-    suite_assert_close("X", cycles_per_s, 40.0 / (1039.0 * 0.25), 1e-13);
-    suite_assert_close("last", loads[999].mean_customers, 0.04, 1e-13);
+    assert_close("X", cycles_per_s, 40.0 / (1039.0 * 0.25), 1e-13);
+    assert_close("last", loads[999].mean_customers, 0.04, 1e-13);
     network.station_count++;
     CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_ERR_RANGE);
 }
@@ -344,7 +343,7 @@ TEST(test_thousands_of_customers_against_long_double)
         struct answer answer = solved(&network);
         double expected =
             (double)mean_at_servers(given[0], given[1], given[2], given[3]);
-        suite_assert_close("N = 4096", answer.loads[0].mean_customers, expected, 1e-10);
+        assert_close("N = 4096", answer.loads[0].mean_customers, expected, 1e-10);
     }
 }
 
@@ -387,12 +386,12 @@ TEST(test_classical_recursion_breaks_where_ours_holds)
         multi(16.0, 16.0), queue(0.9)};
     struct fulcrum_product_form_network network = network_of(8, 0.0, stations, 2);
     /* It is right with few customers... */
-    suite_assert_close("8 customers", classical_throughput(8, 16, 16.0, 0.9),
+    assert_close("8 customers", classical_throughput(8, 16, 16.0, 0.9),
         solved(&network).cycles_per_s, 1e-12);
     /* ...and off any scale with 64, where the station is never empty. */
     network.customers = 64;
     struct answer answer = solved(&network);
-    suite_assert_close("64 customers", answer.cycles_per_s, 1.0, 0.01);
+    assert_close("64 customers", answer.cycles_per_s, 1.0, 0.01);
     double classical = classical_throughput(64, 16, 16.0, 0.9);
     CU_ASSERT(classical < 0.0);
     struct fulcrum_error err = {FULCRUM_OK, ""};

@@ -42,10 +42,10 @@ static void assert_distribution(struct fulcrum_pure_death *death, size_t start,
         double chance = expected(start, n, time_s);
         some += chance;
         if (chance > 1e-60) {
-            suite_assert_close("left", left[n], chance, 1e-12);
+            assert_close("left", left[n], chance, 1e-12);
         }
     }
-    suite_assert_close("none", 1.0 + left[0], 2.0 - some, 1e-12);
+    assert_close("none", 1.0 + left[0], 2.0 - some, 1e-12);
 }
 
 TEST(test_independent_lives_are_binomial)
@@ -108,13 +108,13 @@ TEST(test_rates_may_rise_as_the_count_falls)
         for (size_t n = 0; n <= start; n++) {
             sum += left[n];
         }
-        suite_assert_close("sum", sum, 1.0, 1e-15);
+        assert_close("sum", sum, 1.0, 1e-15);
         if (start == 2) {
             double one = 2.0 / (5.0 - 2.0) * (exp(-1.4) - exp(-3.5));
-            suite_assert_close("2 left", left[2], exp(-1.4), 1e-14);
-            suite_assert_close("1 left", left[1], one, 1e-14);
+            assert_close("2 left", left[2], exp(-1.4), 1e-14);
+            assert_close("1 left", left[1], one, 1e-14);
         } else if (start == 1) {
-            suite_assert_close("1 left", left[1], exp(-3.5), 1e-14);
+            assert_close("1 left", left[1], exp(-3.5), 1e-14);
         }
     }
     fulcrum_pure_death_clear(&death);

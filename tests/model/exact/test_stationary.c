@@ -34,8 +34,7 @@ TEST(test_small_chains_by_hand)
         }
         fulcrum_stationary(share, chance, cases[i].count);
         for (size_t j = 0; j < cases[i].count; j++) {
-            suite_assert_close(
-                cases[i].name, share[j] + 1.0, cases[i].share[j] + 1.0, 1e-15);
+            assert_close(cases[i].name, share[j] + 1.0, cases[i].share[j] + 1.0, 1e-15);
         }
     }
 }
@@ -50,8 +49,8 @@ TEST(test_shares_span_ninety_decades)
         chance[(i + 1) * LONG + i] = 1.0 / 3.0;
     }
     fulcrum_stationary(share, chance, LONG);
-    suite_assert_close("last", share[LONG - 1], 0.5, 1e-13);
+    assert_close("last", share[LONG - 1], 0.5, 1e-13);
     for (size_t i = 0; i + 1 < LONG; i++) {
-        suite_assert_close("ratio", share[i + 1] / share[i], 2.0, 1e-14);
+        assert_close("ratio", share[i + 1] / share[i], 2.0, 1e-14);
     }
 }

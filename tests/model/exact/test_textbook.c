@@ -29,7 +29,7 @@ static struct fulcrum_solution solved(const struct fulcrum_network *network)
     CU_ASSERT_EQUAL(out.flags, FULCRUM_FLAG_TEXTBOOK);
     double cycle_s = out.residence.cpu_s + out.residence.host_s + out.residence.gpu_s +
                      out.residence.delay_s;
-    suite_assert_close("Little", out.steps_per_s * cycle_s, network->actors, 1e-9);
+    assert_close("Little", out.steps_per_s * cycle_s, network->actors, 1e-9);
     return out;
 }
 
@@ -40,20 +40,20 @@ TEST(test_two_actors_by_hand)
     struct fulcrum_network network = plain(2, 2, 0.5, 0.0);
     network.batch_size = 1;
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("X", out.steps_per_s, 1.2, 1e-14);
-    suite_assert_close("cpu", out.residence.cpu_s, 1.0, 1e-13);
-    suite_assert_close("gpu", out.residence.gpu_s, 0.5, 1e-13);
-    suite_assert_close("wait", out.residence.host_s, 1.0 / 6.0, 1e-12);
-    suite_assert_close("threads", out.cpu_thread_busy_frac, 0.6, 1e-13);
-    suite_assert_close("cores", out.cpu_core_busy_frac, 0.6, 1e-13);
-    suite_assert_close("gpu busy", out.gpu_busy_frac, 0.6, 1e-13);
-    suite_assert_close("batch", out.mean_batch, 1.0, 1e-13);
+    assert_close("X", out.steps_per_s, 1.2, 1e-14);
+    assert_close("cpu", out.residence.cpu_s, 1.0, 1e-13);
+    assert_close("gpu", out.residence.gpu_s, 0.5, 1e-13);
+    assert_close("wait", out.residence.host_s, 1.0 / 6.0, 1e-12);
+    assert_close("threads", out.cpu_thread_busy_frac, 0.6, 1e-13);
+    assert_close("cores", out.cpu_core_busy_frac, 0.6, 1e-13);
+    assert_close("gpu busy", out.gpu_busy_frac, 0.6, 1e-13);
+    assert_close("batch", out.mean_batch, 1.0, 1e-13);
     /* Batches of both take no longer: weights 1/2, 1/2, 1/8, and X = E[n / t(n)]. */
     network.batch_size = 2;
     out = solved(&network);
-    suite_assert_close("X", out.steps_per_s, (0.5 * 2.0 + 0.125 * 4.0) / 1.125, 1e-14);
-    suite_assert_close("batch", out.mean_batch, 0.75 / 0.625, 1e-13);
-    suite_assert_close("gpu busy", out.gpu_busy_frac, 0.625 / 1.125, 1e-13);
+    assert_close("X", out.steps_per_s, (0.5 * 2.0 + 0.125 * 4.0) / 1.125, 1e-14);
+    assert_close("batch", out.mean_batch, 0.75 / 0.625, 1e-13);
+    assert_close("gpu busy", out.gpu_busy_frac, 0.625 / 1.125, 1e-13);
 }
 
 TEST(test_stages_add_up)
@@ -63,19 +63,19 @@ TEST(test_stages_add_up)
     network.host.per_item_s = 0.05;
     network.delay_s = 0.3;
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("in turns", out.steps_per_s, 1.0 / 0.15, 1e-9);
-    suite_assert_close("host", out.host_busy_frac, 1.0 / 3.0, 1e-9);
-    suite_assert_close("delay", out.residence.delay_s, 0.3, 0.0);
+    assert_close("in turns", out.steps_per_s, 1.0 / 0.15, 1e-9);
+    assert_close("host", out.host_busy_frac, 1.0 / 3.0, 1e-9);
+    assert_close("delay", out.residence.delay_s, 0.3, 0.0);
     network.depth = 2;
     out = solved(&network);
-    suite_assert_close("overlap", out.steps_per_s, 1.0 / 0.1, 1e-9);
-    suite_assert_close("host", out.host_busy_frac, 0.5, 1e-9);
+    assert_close("overlap", out.steps_per_s, 1.0 / 0.1, 1e-9);
+    assert_close("host", out.host_busy_frac, 0.5, 1e-9);
     CU_ASSERT(out.residence.gpu_s > 4.0 && out.residence.host_s < 0.2);
     network.training = (struct fulcrum_training){10, 1.5, 2, 1.0};
     out = solved(&network);
-    suite_assert_close("training", out.steps_per_s, 1.0 / 0.25, 1e-9);
-    suite_assert_close("train", out.gpu_train_busy_frac, 0.6, 1e-9);
-    suite_assert_close("inference", out.gpu_inference_busy_frac, 0.4, 1e-9);
+    assert_close("training", out.steps_per_s, 1.0 / 0.25, 1e-9);
+    assert_close("train", out.gpu_train_busy_frac, 0.6, 1e-9);
+    assert_close("inference", out.gpu_inference_busy_frac, 0.4, 1e-9);
 }
 
 TEST(test_fixed_batches_count_as_whole_ones)
@@ -85,22 +85,22 @@ TEST(test_fixed_batches_count_as_whole_ones)
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 20;
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("batch", out.mean_batch, 20.0, 1e-12);
-    suite_assert_close("X", out.steps_per_s, 20.0 / 50.0, 1e-3);
-    suite_assert_close("gpu", out.gpu_busy_frac, out.steps_per_s * 50.0 / 20.0, 1e-12);
+    assert_close("batch", out.mean_batch, 20.0, 1e-12);
+    assert_close("X", out.steps_per_s, 20.0 / 50.0, 1e-3);
+    assert_close("gpu", out.gpu_busy_frac, out.steps_per_s * 50.0 / 20.0, 1e-12);
 }
 
 TEST(test_stations_that_take_no_time)
 {
     struct fulcrum_network network = plain(5, 2, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
-    suite_assert_close("no GPU", out.steps_per_s, 2.0, 1e-12);
-    suite_assert_close("batch", out.mean_batch, 1.0, 1e-12);
+    assert_close("no GPU", out.steps_per_s, 2.0, 1e-12);
+    assert_close("batch", out.mean_batch, 1.0, 1e-12);
     network = plain(5, 2, 0.5, 0.0);
     network.step = (struct fulcrum_step){0.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
     out = solved(&network);
-    suite_assert_close("no CPU", out.steps_per_s, 10.0, 1e-12);
-    suite_assert_close("batch", out.mean_batch, 5.0, 1e-12);
+    assert_close("no CPU", out.steps_per_s, 10.0, 1e-12);
+    assert_close("batch", out.mean_batch, 5.0, 1e-12);
 }
 
 /* What the flag says: even with exponential steps the promise is far too high. */

@@ -24,12 +24,12 @@ TEST(test_arithmetic_beyond_double)
     for (size_t i = 0; i < LENGTH(bases); i++) {
         struct fulcrum_wide high = power_of(bases[i], 1001);
         struct fulcrum_wide low = power_of(bases[i], 1000);
-        suite_assert_close("ratio", fulcrum_wide_ratio(high, low), bases[i], 1e-12);
+        assert_close("ratio", fulcrum_wide_ratio(high, low), bases[i], 1e-12);
         struct fulcrum_wide product = fulcrum_wide_product(high, low);
-        suite_assert_close("product",
-            fulcrum_wide_ratio(product, power_of(bases[i], 2001)), 1.0, 1e-12);
+        assert_close("product", fulcrum_wide_ratio(product, power_of(bases[i], 2001)),
+            1.0, 1e-12);
         struct fulcrum_wide twice = fulcrum_wide_sum(low, low);
-        suite_assert_close("sum", fulcrum_wide_ratio(twice, low), 2.0, 1e-15);
+        assert_close("sum", fulcrum_wide_ratio(twice, low), 2.0, 1e-15);
     }
 }
 
@@ -78,7 +78,7 @@ TEST(test_convolution_counts_the_ways)
         double ways = exp(lgamma(rows + 1.0) - lgamma((double)k + 1.0) -
                           lgamma(rows - (double)k + 1.0));
         double found = fulcrum_wide_ratio(fulcrum_wide_series_at(&from, k), scale);
-        suite_assert_close("ways", found, ways, 1e-11);
+        assert_close("ways", found, ways, 1e-11);
     }
     fulcrum_wide_series_clear(&pair.head);
     fulcrum_wide_series_clear(&from);
@@ -136,8 +136,7 @@ TEST(test_geometric_end_equals_its_values)
         for (size_t n = 0; n < COUNT; n++) {
             struct fulcrum_wide found = fulcrum_wide_series_at(&forms.out[0], n);
             struct fulcrum_wide expected = fulcrum_wide_series_at(&forms.out[1], n);
-            suite_assert_close(
-                "both forms", fulcrum_wide_ratio(found, expected), 1.0, 1e-12);
+            assert_close("both forms", fulcrum_wide_ratio(found, expected), 1.0, 1e-12);
         }
         clear_forms(&forms);
     }

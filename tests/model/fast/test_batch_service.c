@@ -50,12 +50,12 @@ TEST(test_times_are_those_worked_out)
             fulcrum_batch_service_unhurried(&own, cases[i].stretch, 10.0);
         struct fulcrum_batch_service pace =
             fulcrum_batch_service_of(&own, cases[i].stretch, 10.0);
-        suite_assert_close("host", calm.host_s, 2.0 * cases[i].host_factor, 1e-14);
-        suite_assert_close("GPU", calm.gpu_s, 4.0 * cases[i].stretch, 1e-14);
-        suite_assert_close("interval", calm.interval_s, cases[i].interval_s, 1e-14);
-        suite_assert_close("latency", calm.latency_s, cases[i].latency_s, 1e-14);
-        suite_assert_close("interval", pace.interval_s, cases[i].interval_s, 1e-14);
-        suite_assert_close("crowded", pace.latency_s, cases[i].crowded_s, 1e-14);
+        assert_close("host", calm.host_s, 2.0 * cases[i].host_factor, 1e-14);
+        assert_close("GPU", calm.gpu_s, 4.0 * cases[i].stretch, 1e-14);
+        assert_close("interval", calm.interval_s, cases[i].interval_s, 1e-14);
+        assert_close("latency", calm.latency_s, cases[i].latency_s, 1e-14);
+        assert_close("interval", pace.interval_s, cases[i].interval_s, 1e-14);
+        assert_close("crowded", pace.latency_s, cases[i].crowded_s, 1e-14);
     }
 }
 
@@ -65,8 +65,8 @@ TEST(test_there_is_no_batch_below_one)
     struct fulcrum_network own = network(1);
     struct fulcrum_batch_service one = fulcrum_batch_service_of(&own, 1.0, 1.0);
     struct fulcrum_batch_service less = fulcrum_batch_service_of(&own, 1.0, 0.3);
-    suite_assert_close("interval", one.interval_s, 1.1 + 2.2, 1e-14);
-    suite_assert_close("interval", less.interval_s, one.interval_s, 1e-14);
+    assert_close("interval", one.interval_s, 1.1 + 2.2, 1e-14);
+    assert_close("interval", less.interval_s, one.interval_s, 1e-14);
 }
 
 TEST(test_measured_tables_are_looked_up)
@@ -77,6 +77,5 @@ TEST(test_measured_tables_are_looked_up)
     own.gpu.size = size;
     own.gpu.time_s = time_s;
     own.gpu.count = 2;
-    suite_assert_close(
-        "GPU", fulcrum_batch_service_of(&own, 2.0, 10.0).gpu_s, 24.0, 1e-14);
+    assert_close("GPU", fulcrum_batch_service_of(&own, 2.0, 10.0).gpu_s, 24.0, 1e-14);
 }

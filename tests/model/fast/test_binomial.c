@@ -58,9 +58,9 @@ TEST(test_moments_of_many)
             moment[2] += out[j] * count * count;
         }
         double mean = 256.0 * chances[i];
-        suite_assert_close("sum", moment[0], 1.0, 1e-12);
-        suite_assert_close("mean", moment[1], mean, 1e-12);
-        suite_assert_close(
+        assert_close("sum", moment[0], 1.0, 1e-12);
+        assert_close("mean", moment[1], mean, 1e-12);
+        assert_close(
             "second", moment[2], mean * (1.0 - chances[i]) + mean * mean, 1e-12);
     }
 }

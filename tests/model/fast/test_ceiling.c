@@ -32,34 +32,34 @@ static double ceiling(const struct fulcrum_network *network)
 TEST(test_few_actors_are_bound_by_their_round)
 {
     struct fulcrum_network network = plain(4, 100);
-    suite_assert_close("round", ceiling(&network), 4.0 / 1.35, 1e-9);
+    assert_close("round", ceiling(&network), 4.0 / 1.35, 1e-9);
     network.delay_s = 0.65;
-    suite_assert_close("delay", ceiling(&network), 4.0 / 2.0, 1e-9);
+    assert_close("delay", ceiling(&network), 4.0 / 2.0, 1e-9);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 4; /* h(4) = 0.18 s, g(4) = 0.32 s */
-    suite_assert_close("barrier", ceiling(&network), 4.0 / 2.15, 1e-9);
+    assert_close("barrier", ceiling(&network), 4.0 / 2.15, 1e-9);
     network.cpu.turbo_frac = 0.5; /* c(1) = 1 + 0.5 x 0.99 */
-    suite_assert_close("turbo", ceiling(&network), 4.0 / (1.15 + 1.0 / 1.495), 1e-9);
+    assert_close("turbo", ceiling(&network), 4.0 / (1.15 + 1.0 / 1.495), 1e-9);
 }
 
 /* In batches of all 1000: h + g = 20.1 + 30.2 s. */
 TEST(test_host_and_gpu_serve_no_more_than_the_largest_batches)
 {
     struct fulcrum_network network = plain(1000, 5000);
-    suite_assert_close("both", ceiling(&network), 1000.0 / 50.3, 1e-9);
+    assert_close("both", ceiling(&network), 1000.0 / 50.3, 1e-9);
     network.depth = 2;
-    suite_assert_close("GPU", ceiling(&network), 1000.0 / 30.2, 1e-9);
+    assert_close("GPU", ceiling(&network), 1000.0 / 30.2, 1e-9);
     network.host.per_item_s = 0.04;
-    suite_assert_close("host", ceiling(&network), 1000.0 / 40.1, 1e-9);
+    assert_close("host", ceiling(&network), 1000.0 / 40.1, 1e-9);
     network.batch_size = 10; /* h = 0.5 s, g = 0.5 s */
-    suite_assert_close("limit", ceiling(&network), 20.0, 1e-9);
+    assert_close("limit", ceiling(&network), 20.0, 1e-9);
     network.training = (struct fulcrum_training){100, 5.0, 10.0, 1.0};
-    suite_assert_close("training", ceiling(&network), 1.0 / (0.05 + 0.05), 1e-9);
+    assert_close("training", ceiling(&network), 1.0 / (0.05 + 0.05), 1e-9);
     /* Train steps run while the host works, which keeps the GPU idle for 0.5 of 1 s. */
     network.depth = 1;
-    suite_assert_close("between", ceiling(&network), 10.0, 1e-9);
+    assert_close("between", ceiling(&network), 10.0, 1e-9);
     network.training.train_step_s = 6.0;
-    suite_assert_close("beyond", ceiling(&network), 1.0 / (0.05 + 0.06), 1e-9);
+    assert_close("beyond", ceiling(&network), 1.0 / (0.05 + 0.06), 1e-9);
 }
 
 /* Larger batches need not be cheaper where they were measured: here those of 8. */
@@ -72,16 +72,16 @@ TEST(test_the_best_measured_batch_counts)
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     network.gpu = (struct fulcrum_batch_time){
         .size = size, .time_s = time_s, .count = LENGTH(size)};
-    suite_assert_close("best", ceiling(&network), 8.0 / 2.0, 1e-9);
+    assert_close("best", ceiling(&network), 8.0 / 2.0, 1e-9);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 16;
-    suite_assert_close("fixed", ceiling(&network), 16.0 / 10.001, 1e-9);
+    assert_close("fixed", ceiling(&network), 16.0 / 10.001, 1e-9);
     /* Two at a time take less than one. */
     network = plain(2, 16);
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.0};
     network.gpu =
         (struct fulcrum_batch_time){.size = size, .time_s = time_s, .count = 2};
-    suite_assert_close("pairs", ceiling(&network), 2.0 / 1.5, 1e-9);
+    assert_close("pairs", ceiling(&network), 2.0 / 1.5, 1e-9);
 }
 
 TEST(test_the_cpu_steps_no_more_than_its_best_number_of_actors)
@@ -89,23 +89,23 @@ TEST(test_the_cpu_steps_no_more_than_its_best_number_of_actors)
     struct fulcrum_network network = plain(10000, 8);
     network.gpu.per_item_s = 1e-6;
     network.host.per_item_s = 1e-6;
-    suite_assert_close("threads", ceiling(&network), 8.0, 1e-9);
+    assert_close("threads", ceiling(&network), 8.0, 1e-9);
     network.cpu.thread_count = 16;
     network.cpu.smt_yield_frac = 0.25;
-    suite_assert_close("SMT", ceiling(&network), 10.0, 1e-9);
+    assert_close("SMT", ceiling(&network), 10.0, 1e-9);
     network.cpu.oversubscription_frac = 1.0; /* 16 are better than 10000 */
-    suite_assert_close("crowd", ceiling(&network), 10.0, 1e-9);
+    assert_close("crowd", ceiling(&network), 10.0, 1e-9);
     network.cpu.turbo_frac = 0.5; /* none is left at 8 cores and more */
-    suite_assert_close("turbo", ceiling(&network), 10.0, 1e-9);
+    assert_close("turbo", ceiling(&network), 10.0, 1e-9);
     static const double capacity[] = {1.0, 2.0, 7.0, 4.0};
     network.cpu = (struct fulcrum_cpu_station){.curve = FULCRUM_CURVE_TABLE,
         .core_count = 4,
         .thread_count = 4,
         .capacity = capacity,
         .capacity_count = 4};
-    suite_assert_close("table", ceiling(&network), 7.0, 1e-9);
+    assert_close("table", ceiling(&network), 7.0, 1e-9);
     network.actors = 2;
-    suite_assert_close("two", ceiling(&network), 2.0 / (1.0 + 0.3), 1e-5);
+    assert_close("two", ceiling(&network), 2.0 / (1.0 + 0.3), 1e-5);
 }
 
 /* A bound that is a bound, but for what the rate of a short simulation is off by. */

@@ -44,11 +44,11 @@ TEST(test_exponential_cohorts_are_those_of_the_series)
         struct fulcrum_cohort cohort = solve(&network);
         double left = -1.0 / expm1(-times[i]);
         double batch = 64.0 / (1.0 + left);
-        suite_assert_close("b", cohort.cycle.batch, batch, 5e-4);
-        suite_assert_close("X", cohort.cycle.steps_per_s, batch / times[i], 5e-4);
-        suite_assert_close("interval", cohort.interval_s, times[i], 1e-6);
+        assert_close("b", cohort.cycle.batch, batch, 5e-4);
+        assert_close("X", cohort.cycle.steps_per_s, batch / times[i], 5e-4);
+        assert_close("interval", cohort.interval_s, times[i], 1e-6);
         CU_ASSERT_DOUBLE_EQUAL(cohort.stays_frac, left - 1.0, 0.01 * left);
-        suite_assert_close("at GPU", cohort.cycle.at_gpu, batch, 5e-4);
+        assert_close("at GPU", cohort.cycle.at_gpu, batch, 5e-4);
     }
 }
 
@@ -63,15 +63,15 @@ TEST(test_a_delay_shifts_the_cohorts)
         double age = inside * 0.4 - (0.4 + delays[i]);
         double sum = inside - exp(-age) / expm1(-0.4);
         struct fulcrum_cohort cohort = solve(&network);
-        suite_assert_close("b", cohort.cycle.batch, 64.0 / sum, 1e-3);
-        suite_assert_close("X", cohort.cycle.steps_per_s, 160.0 / sum, 1e-3);
+        assert_close("b", cohort.cycle.batch, 64.0 / sum, 1e-3);
+        assert_close("X", cohort.cycle.steps_per_s, 160.0 / sum, 1e-3);
     }
     /* Two batches inside, 0.4 s on the host and as long on the GPU, are a delay too. */
     struct fulcrum_network network = plain(64, 80);
     network.host = network.gpu;
     network.depth = 2;
     struct fulcrum_cohort two = solve(&network);
-    suite_assert_close("b", two.cycle.batch, 64.0 / (2.0 - 1.0 / expm1(-0.4)), 1e-3);
+    assert_close("b", two.cycle.batch, 64.0 / (2.0 - 1.0 / expm1(-0.4)), 1e-3);
 }
 
 /* Steps much longer than the batch: 1 s in which the CPU works at its limit. */
@@ -84,13 +84,13 @@ TEST(test_full_threads_set_the_pace)
         network.step = (struct fulcrum_step){1.0, 0.5, laws[i]};
         network.step.cv = laws[i] == FULCRUM_LAW_EXPONENTIAL ? 1.0 : 0.5;
         struct fulcrum_cohort cohort = solve(&network);
-        suite_assert_close("X", cohort.cycle.steps_per_s, 20.0, 1e-3);
-        suite_assert_close("stepping", cohort.cycle.stepping, 20.0, 1e-3);
-        suite_assert_close("b", cohort.cycle.batch, 8.0, 1e-3);
+        assert_close("X", cohort.cycle.steps_per_s, 20.0, 1e-3);
+        assert_close("stepping", cohort.cycle.stepping, 20.0, 1e-3);
+        assert_close("b", cohort.cycle.batch, 8.0, 1e-3);
         network.cpu.oversubscription_frac = 0.25;
-        suite_assert_close("crowd", solve(&network).cycle.steps_per_s, 16.0, 1e-3);
+        assert_close("crowd", solve(&network).cycle.steps_per_s, 16.0, 1e-3);
         network = fixed(500, 20, 100);
-        suite_assert_close("fixed", solve(&network).cycle.steps_per_s, 20.0, 0.01);
+        assert_close("fixed", solve(&network).cycle.steps_per_s, 20.0, 0.01);
     }
 }
 
@@ -99,9 +99,9 @@ TEST(test_long_batches_are_halves)
 {
     struct fulcrum_network network = plain(64, 80);
     network.gpu.per_batch_s = 100.0;
-    suite_assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
+    assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
     network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
-    suite_assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
+    assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
 }
 
 /* E[max of n exponentials] is the harmonic sum; then the batch and the delay. */
@@ -115,8 +115,8 @@ TEST(test_a_full_barrier_waits_for_the_slowest)
         /* ln n + gamma + 1 / (2 n). */
         double slowest = log(n) + 0.5772156649 + 0.5 / n;
         struct fulcrum_cohort cohort = solve(&network);
-        suite_assert_close("interval", cohort.interval_s, 1.0 + slowest, 0.02);
-        suite_assert_close("at CPU", cohort.cycle.at_cpu, n / cohort.interval_s, 1e-3);
+        assert_close("interval", cohort.interval_s, 1.0 + slowest, 0.02);
+        assert_close("at CPU", cohort.cycle.at_cpu, n / cohort.interval_s, 1e-3);
     }
 }
 
@@ -134,8 +134,7 @@ TEST(test_work_is_conserved)
                                                     : fixed(64, servers[i / 2 % 7], 20);
         network.step = steps[i / 14];
         struct fulcrum_cohort cohort = solve(&network);
-        suite_assert_close(
-            "work", cohort.cycle.stepping, cohort.cycle.steps_per_s, 0.005);
+        assert_close("work", cohort.cycle.stepping, cohort.cycle.steps_per_s, 0.005);
         CU_ASSERT(cohort.cycle.at_cpu >= cohort.cycle.stepping - 1e-9);
         CU_ASSERT(cohort.cycle.at_cpu <= 64.0);
         CU_ASSERT(cohort.cycle.on_cores <= cohort.cycle.stepping + 1e-9);
@@ -157,7 +156,7 @@ TEST(test_exponential_cohorts_are_the_fluid_of_the_mean_field)
         fulcrum_cpu_drain_init(&drain, &network.cpu, network.actors, 1.0);
         struct fulcrum_greedy_batch field =
             fulcrum_greedy_batch_solve(&network, &drain, 1.0);
-        suite_assert_close(
+        assert_close(
             "X", solve(&network).cycle.steps_per_s, field.plain_steps_per_s, 0.006);
     }
 }
@@ -172,7 +171,7 @@ static void assert_guesses(const struct fulcrum_network *network)
         double batch = fmin(network->actors, factors[i] * cohort.cycle.batch);
         double rate =
             fulcrum_cohort_solve(network, &table, 1.0, batch).cycle.steps_per_s;
-        suite_assert_close("X", rate, cohort.cycle.steps_per_s, 1e-4);
+        assert_close("X", rate, cohort.cycle.steps_per_s, 1e-4);
     }
 }
 

@@ -70,17 +70,17 @@ TEST(test_one_actor_adds_its_times_up)
         network.depth = depths[i];
         struct fulcrum_solution out = fast(&network);
         double turn_s = 1.0 / 1.75 + 0.25 + 0.5 + 0.125;
-        suite_assert_close("X", out.steps_per_s, 1.0 / turn_s, 1e-9);
-        suite_assert_close("batch", out.mean_batch, 1.0, 1e-12);
-        suite_assert_close("cpu", out.residence.cpu_s, 1.0 / 1.75, 1e-9);
-        suite_assert_close("host", out.residence.host_s, 0.25, 1e-9);
-        suite_assert_close("gpu", out.residence.gpu_s, 0.5, 1e-9);
-        suite_assert_close("delay", out.residence.delay_s, 0.125, 1e-12);
-        suite_assert_close("GPU busy", out.gpu_busy_frac, 0.5 / turn_s, 1e-9);
-        suite_assert_close("host busy", out.host_busy_frac, 0.25 / turn_s, 1e-9);
+        assert_close("X", out.steps_per_s, 1.0 / turn_s, 1e-9);
+        assert_close("batch", out.mean_batch, 1.0, 1e-12);
+        assert_close("cpu", out.residence.cpu_s, 1.0 / 1.75, 1e-9);
+        assert_close("host", out.residence.host_s, 0.25, 1e-9);
+        assert_close("gpu", out.residence.gpu_s, 0.5, 1e-9);
+        assert_close("delay", out.residence.delay_s, 0.125, 1e-12);
+        assert_close("GPU busy", out.gpu_busy_frac, 0.5 / turn_s, 1e-9);
+        assert_close("host busy", out.host_busy_frac, 0.25 / turn_s, 1e-9);
         double busy = 1.0 / 1.75 / turn_s / 4.0;
-        suite_assert_close("threads", out.cpu_thread_busy_frac, busy, 1e-9);
-        suite_assert_close("cores", out.cpu_core_busy_frac, busy, 1e-9);
+        assert_close("threads", out.cpu_thread_busy_frac, busy, 1e-9);
+        assert_close("cores", out.cpu_core_busy_frac, busy, 1e-9);
     }
 }
 
@@ -88,22 +88,22 @@ TEST(test_one_actor_adds_its_times_up)
 TEST(test_a_full_station_sets_the_pace)
 {
     struct fulcrum_network network = lognormal(2000, 16, 1e-3);
-    suite_assert_close("CPU", fast(&network).steps_per_s, 16.0, 2e-3);
-    suite_assert_close("threads", fast(&network).cpu_thread_busy_frac, 1.0, 2e-3);
+    assert_close("CPU", fast(&network).steps_per_s, 16.0, 2e-3);
+    assert_close("threads", fast(&network).cpu_thread_busy_frac, 1.0, 2e-3);
     network = lognormal(100, 200, 1000.0); /* halves alternate: t(50) = 2000 s */
-    suite_assert_close("GPU", fast(&network).steps_per_s, 50.0 / 2000.0, 1e-3);
+    assert_close("GPU", fast(&network).steps_per_s, 50.0 / 2000.0, 1e-3);
     network = lognormal(256, 512, 0.1);
     network.batch_size = 4; /* always full */
     struct fulcrum_solution out = fast(&network);
-    suite_assert_close("limit", out.steps_per_s, 4.0 / 0.108, 1e-6);
-    suite_assert_close("batch", out.mean_batch, 4.0, 1e-6);
-    suite_assert_close("GPU", out.gpu_busy_frac, 1.0, 1e-6);
+    assert_close("limit", out.steps_per_s, 4.0 / 0.108, 1e-6);
+    assert_close("batch", out.mean_batch, 4.0, 1e-6);
+    assert_close("GPU", out.gpu_busy_frac, 1.0, 1e-6);
     network =
         half_batches(64, 64, 100.0); /* one half waits while the other is inside */
-    suite_assert_close("half", fast(&network).steps_per_s, 32.0 / 164.0, 2e-3);
+    assert_close("half", fast(&network).steps_per_s, 32.0 / 164.0, 2e-3);
     network = lognormal(200, 400, 0.01);
     network.delay_s = 1e4;
-    suite_assert_close("delay", fast(&network).steps_per_s, 200.0 / 10001.01, 5e-3);
+    assert_close("delay", fast(&network).steps_per_s, 200.0 / 10001.01, 5e-3);
     /* A limit that the GPU reaches a hundred times faster than the CPU costs nothing.
      */
     network = lognormal(30, 10, 1e-4);
@@ -111,34 +111,34 @@ TEST(test_a_full_station_sets_the_pace)
     network.delay_s = 0.5;
     double unlimited = fast(&network).steps_per_s;
     network.batch_size = 1;
-    suite_assert_close("far limit", fast(&network).steps_per_s, unlimited, 1e-2);
+    assert_close("far limit", fast(&network).steps_per_s, unlimited, 1e-2);
 }
 
 /* A stage without time is not there. */
 TEST(test_stages_without_time)
 {
     struct fulcrum_network network = plain(100, 20, 0.0);
-    suite_assert_close("only CPU", fast(&network).steps_per_s, 20.0, 2e-3);
+    assert_close("only CPU", fast(&network).steps_per_s, 20.0, 2e-3);
     network.actors = 15;
-    suite_assert_close("few", fast(&network).steps_per_s, 15.0, 2e-3);
+    assert_close("few", fast(&network).steps_per_s, 15.0, 2e-3);
     network.delay_s = 0.5;
-    suite_assert_close("delay", fast(&network).steps_per_s, 10.0, 2e-3);
+    assert_close("delay", fast(&network).steps_per_s, 10.0, 2e-3);
     network = plain(12, 4, 0.0);
     network.step.mean_s = 0.0;
     network.delay_s = 2.0;
-    suite_assert_close("only delay", fast(&network).steps_per_s, 6.0, 2e-3);
+    assert_close("only delay", fast(&network).steps_per_s, 6.0, 2e-3);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 12;
-    suite_assert_close("barrier", fast(&network).steps_per_s, 6.0, 2e-3);
+    assert_close("barrier", fast(&network).steps_per_s, 6.0, 2e-3);
     network.delay_s = 0.0;
     network.host.per_batch_s = 2.0;
-    suite_assert_close("only host", fast(&network).steps_per_s, 6.0, 2e-3);
+    assert_close("only host", fast(&network).steps_per_s, 6.0, 2e-3);
     /* Nobody steps: all that a batch leaves behind are in the next. */
     network = lognormal(100, 200, 1.0);
     network.step.mean_s = 0.0;
     network.gpu.per_item_s = 0.0;
     struct fulcrum_solution truth = simulated(&network, 0.01);
-    suite_assert_close("no steps", fast(&network).steps_per_s, truth.steps_per_s, 0.01);
+    assert_close("no steps", fast(&network).steps_per_s, truth.steps_per_s, 0.01);
 }
 
 /* docs/model.md "Solver targets": at most 1.5 %, from two actors on. */
@@ -154,8 +154,8 @@ TEST(test_the_exact_chain_is_met)
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution out = fast(&network);
-        suite_assert_close("X", out.steps_per_s, exact.steps_per_s, 0.015);
-        suite_assert_close("batch", out.mean_batch, exact.mean_batch, 0.03);
+        assert_close("X", out.steps_per_s, exact.steps_per_s, 0.015);
+        assert_close("batch", out.mean_batch, exact.mean_batch, 0.03);
         CU_ASSERT_DOUBLE_EQUAL(
             out.cpu_thread_busy_frac, exact.cpu_thread_busy_frac, 0.04);
         CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac, exact.gpu_busy_frac, 0.02);
@@ -267,16 +267,16 @@ TEST(test_each_kind_agrees_with_the_simulation)
         struct fulcrum_solution out = fast(&kinds[i].network);
         struct fulcrum_solution truth = simulated(&kinds[i].network, 0.004);
         double margin = out.error_rel + 0.005;
-        suite_assert_close(kinds[i].name, out.steps_per_s, truth.steps_per_s, margin);
-        suite_assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
+        assert_close(kinds[i].name, out.steps_per_s, truth.steps_per_s, margin);
+        assert_close("batch", out.mean_batch, truth.mean_batch, 0.06);
         assert_busy(&out, &truth);
         const double *rough = kinds[i].rough_frac;
         const struct fulcrum_residence *time = &out.residence;
-        suite_assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
+        assert_close("at CPU", time->cpu_s, truth.residence.cpu_s, rough[0]);
         CU_ASSERT_DOUBLE_EQUAL(time->host_s, truth.residence.host_s,
             rough[1] * (truth.residence.host_s + truth.residence.cpu_s));
-        suite_assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
-        suite_assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
+        assert_close("at GPU", time->gpu_s, truth.residence.gpu_s, rough[2]);
+        assert_close("delay", time->delay_s, truth.residence.delay_s, 1e-3);
     }
 }
 
@@ -290,7 +290,7 @@ TEST(test_a_solution_agrees_with_itself)
         struct fulcrum_solution out = fast(network);
         const struct fulcrum_residence *time = &out.residence;
         double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
-        suite_assert_close("N", out.steps_per_s * turn_s, network->actors, 1e-9);
+        assert_close("N", out.steps_per_s * turn_s, network->actors, 1e-9);
         double batches_per_s = out.steps_per_s / out.mean_batch;
         double gpu_s = fulcrum_batch_time(&network->gpu, out.mean_batch);
         CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
@@ -355,7 +355,7 @@ TEST(test_times_have_no_unit)
         slow.training.train_step_s *= 3600.0;
         struct fulcrum_solution out = fast(&kinds[i].network);
         struct fulcrum_solution hours = fast(&slow);
-        suite_assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
+        assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
         CU_ASSERT_EQUAL(hours.flags, out.flags);
     }
 }
@@ -412,7 +412,7 @@ TEST(test_more_actors_change_methods_without_a_jump)
 static void assert_near(const char *what, const struct fulcrum_network *network,
     const struct fulcrum_network *beside, double tolerance_rel)
 {
-    suite_assert_close(
+    assert_close(
         what, fast(beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
 }
 
@@ -455,7 +455,7 @@ static void assert_rising_to(const struct fulcrum_network *network)
         CU_ASSERT(rate >= 0.998 * before);
         before = rate;
     }
-    suite_assert_close("none", before, fast(network).steps_per_s, 1e-12);
+    assert_close("none", before, fast(network).steps_per_s, 1e-12);
 }
 
 TEST(test_limits_rise_to_no_limit)
@@ -522,15 +522,15 @@ TEST(test_a_million_actors_are_a_hundred_times_ten_thousand)
         struct fulcrum_network large = scaled(network, 1e4 / network->actors);
         struct fulcrum_network huge =
             scaled(&large, 100.0 / fmax(1.0, large.cpu.thread_count / 1e4));
-        suite_assert_close(kinds[i].name, fast(&huge).steps_per_s / huge.actors,
+        assert_close(kinds[i].name, fast(&huge).steps_per_s / huge.actors,
             fast(&large).steps_per_s / large.actors, 0.006);
     }
     struct fulcrum_network network = lognormal(1e6, 2e5, 0.3);
     network.gpu.per_item_s = 0.0;
     /* Threads are always full, batches are of 0.3 s of their work. */
     struct fulcrum_solution out = fast(&network);
-    suite_assert_close("X", out.steps_per_s, 2e5, 1e-3);
-    suite_assert_close("batch", out.mean_batch, 6e4, 1e-3);
+    assert_close("X", out.steps_per_s, 2e5, 1e-3);
+    assert_close("batch", out.mean_batch, 6e4, 1e-3);
 }
 
 TEST(test_each_flag_has_its_network_and_a_neighbour_without)

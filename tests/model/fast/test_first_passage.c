@@ -56,7 +56,7 @@ TEST(test_exponential_crowd)
         crowd.left = fixture.grid.fresh;
         double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 0.25);
         fulcrum_first_passage_add_losers(&fixture.race, row);
-        suite_assert_close("time", mean_s, 1.0 / (losers + 1.0), 2e-3);
+        assert_close("time", mean_s, 1.0 / (losers + 1.0), 2e-3);
         assert_exponential(&fixture, row, 0.25 * losers);
     }
 }
@@ -80,9 +80,9 @@ TEST(test_two_hyperexponential_steps)
     double row[NODES] = {0.0};
     double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
     fulcrum_first_passage_add_losers(&fixture.race, row);
-    suite_assert_close("lesser", mean_s, lesser, 0.01);
-    suite_assert_close("one is left", row[0], 1.0, 1e-9);
-    suite_assert_close("of the greater", integral(&fixture, row), 2 - 2 * lesser, 0.02);
+    assert_close("lesser", mean_s, lesser, 0.01);
+    assert_close("one is left", row[0], 1.0, 1e-9);
+    assert_close("of the greater", integral(&fixture, row), 2 - 2 * lesser, 0.02);
 }
 
 /* Nearly equal steps: who has aged by more than their spread wins, and has the rest. */
@@ -99,8 +99,8 @@ TEST(test_aged_beats_fresh)
     struct fulcrum_crowd crowd = {.aged = 1, .fresh = 1, .left = aged};
     double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
     fulcrum_first_passage_add_losers(&fixture.race, row);
-    suite_assert_close("time", mean_s, 0.5, 0.01);
-    suite_assert_close("left", integral(&fixture, row), 0.5, 0.02);
+    assert_close("time", mean_s, 0.5, 0.01);
+    assert_close("left", integral(&fixture, row), 0.5, 0.02);
 }
 
 TEST(test_clear_forgets)

@@ -42,9 +42,9 @@ TEST(test_equal_steps_wait_for_each_other)
     for (size_t i = 0; i < LENGTH(actors); i++) {
         struct fulcrum_network network = plain(actors[i], actors[i]);
         struct fulcrum_cycle cycle = solve(&network);
-        suite_assert_close("period", actors[i] / cycle.steps_per_s, 6.5, 0.01);
-        suite_assert_close("at CPU", cycle.at_cpu, actors[i] * 3.0 / 6.5, 0.01);
-        suite_assert_close("at GPU", cycle.at_gpu, actors[i] * 2.0 / 6.5, 0.01);
+        assert_close("period", actors[i] / cycle.steps_per_s, 6.5, 0.01);
+        assert_close("at CPU", cycle.at_cpu, actors[i] * 3.0 / 6.5, 0.01);
+        assert_close("at GPU", cycle.at_gpu, actors[i] * 2.0 / 6.5, 0.01);
     }
 }
 
@@ -53,10 +53,10 @@ TEST(test_threads_are_filled_in_turns)
     struct fulcrum_network network = plain(40, 40);
     network.cpu.core_count = 10;
     network.cpu.thread_count = 10;
-    suite_assert_close("four turns", period_s(&network), 3.5 + 4.0 * 3.0, 0.02);
+    assert_close("four turns", period_s(&network), 3.5 + 4.0 * 3.0, 0.02);
     network.cpu.smt_yield_frac = 0.5;
     network.cpu.core_count = 5;
-    suite_assert_close("at 7.5 threads", period_s(&network), 3.5 + 160.0 / 10.0, 0.02);
+    assert_close("at 7.5 threads", period_s(&network), 3.5 + 160.0 / 10.0, 0.02);
 }
 
 /* E[max of n exponentials] is the harmonic sum; beyond S threads they end at rate S. */
@@ -83,7 +83,7 @@ TEST(test_full_barrier_takes_the_slowest_step)
         double expected_s = 3.5 + 3.0 * slowest_exponential(actors, servers);
         /* The end of a queue is not as sharp as a mean field has it. */
         double tolerance = servers < actors ? 0.05 : 0.01;
-        suite_assert_close("barrier", period_s(&network), expected_s, tolerance);
+        assert_close("barrier", period_s(&network), expected_s, tolerance);
     }
 }
 
@@ -93,31 +93,31 @@ TEST(test_two_actors_wait_for_the_slower)
     struct fulcrum_network network = plain(2, 2);
     network.step = (struct fulcrum_step){3.0, 0.5, FULCRUM_LAW_ERLANG};
     /* Here k = 4 and a stage takes 0.75 s: 3 + 0.75 * 4 * 70 / 256. */
-    suite_assert_close("pair", period_s(&network), 3.5 + 3.8203125, 0.01);
+    assert_close("pair", period_s(&network), 3.5 + 3.8203125, 0.01);
 }
 
 TEST(test_an_actor_alone_never_waits)
 {
     struct fulcrum_network network = plain(1, 1);
     network.step = (struct fulcrum_step){3.0, 0.7, FULCRUM_LAW_LOGNORMAL};
-    suite_assert_close("alone", period_s(&network), 6.5, 0.01);
+    assert_close("alone", period_s(&network), 6.5, 0.01);
 }
 
 TEST(test_the_slowest_part_sets_the_pace)
 {
     struct fulcrum_network network = plain(512, 64);
     network.step = (struct fulcrum_step){1e-3, 1.0, FULCRUM_LAW_EXPONENTIAL};
-    suite_assert_close("both stages", period_s(&network), 3.0, 1e-3);
+    assert_close("both stages", period_s(&network), 3.0, 1e-3);
     network.depth = 2;
-    suite_assert_close("GPU", period_s(&network), 2.0, 1e-3);
+    assert_close("GPU", period_s(&network), 2.0, 1e-3);
     network.host.per_batch_s = 2.5;
-    suite_assert_close("host", period_s(&network), 2.5, 1e-3);
+    assert_close("host", period_s(&network), 2.5, 1e-3);
     network.cpu.core_count = 8;
     network.cpu.thread_count = 8;
     network.step.mean_s = 1.0;
-    suite_assert_close("CPU", period_s(&network), 64.0 / 8.0, 5e-3);
+    assert_close("CPU", period_s(&network), 64.0 / 8.0, 5e-3);
     network.step.mean_s = 0.0;
-    suite_assert_close("no steps", period_s(&network), 2.5, 1e-3);
+    assert_close("no steps", period_s(&network), 2.5, 1e-3);
 }
 
 /* Without anything but steps, and batches of one, threads are always busy. */
@@ -128,7 +128,7 @@ TEST(test_stages_without_time_leave_the_cpu_alone)
     network.host.per_batch_s = 0.0;
     network.gpu.per_batch_s = 1e-9;
     network.delay_s = 0.0;
-    suite_assert_close("CPU", solve(&network).steps_per_s, 16.0 / 3.0, 0.06);
+    assert_close("CPU", solve(&network).steps_per_s, 16.0 / 3.0, 0.06);
 }
 
 static double log_period(double step_s)
@@ -168,7 +168,7 @@ TEST(test_times_have_no_scale_of_their_own)
     network.gpu.per_batch_s *= 1000.0;
     network.gpu.per_item_s *= 1000.0;
     network.delay_s *= 1000.0;
-    suite_assert_close("slower", solve(&network).steps_per_s, before / 1000.0, 1e-9);
+    assert_close("slower", solve(&network).steps_per_s, before / 1000.0, 1e-9);
 }
 
 /* Whatever is asked for, an answer comes, and no stage is faster than it can be. */
@@ -197,18 +197,15 @@ TEST(test_extremes_have_an_answer_within_bounds)
 /* Sums of binomial terms by hand, and the two forms where they meet. */
 TEST(test_chance_of_too_few)
 {
-    suite_assert_close(
-        "3 of 4", fulcrum_probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
-    suite_assert_close(
-        "1 of 2", fulcrum_probability_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
-    suite_assert_close("all of 20", fulcrum_probability_below(19.0, 0.95, 20.0),
+    assert_close("3 of 4", fulcrum_probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
+    assert_close("1 of 2", fulcrum_probability_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
+    assert_close("all of 20", fulcrum_probability_below(19.0, 0.95, 20.0),
         1.0 - pow(0.95, 20), 0.02);
-    suite_assert_close(
-        "11 of 20", fulcrum_probability_below(10.0, 5.0, 11.0), 0.5881, 0.005);
+    assert_close("11 of 20", fulcrum_probability_below(10.0, 5.0, 11.0), 0.5881, 0.005);
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(500.0, 10.0, 100.0), 0.0, 0.0);
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(10.0, 5.0, 100.0), 1.0, 0.0);
-    suite_assert_close("E[Z+]", fulcrum_normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
-    suite_assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
+    assert_close("E[Z+]", fulcrum_normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
+    assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
 }
 
 TEST(test_few_threads_and_equal_steps_are_a_risk)
@@ -219,7 +216,7 @@ TEST(test_few_threads_and_equal_steps_are_a_risk)
     network.cpu.thread_count = 40;
     CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > usual);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
-    suite_assert_close("spread", fulcrum_fixed_batch_error_frac(&network), usual, 1e-9);
+    assert_close("spread", fulcrum_fixed_batch_error_frac(&network), usual, 1e-9);
     network.actors = 6;
     network.cpu.thread_count = 2;
     CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > 3.0 * usual);
@@ -234,7 +231,7 @@ TEST(test_gpu_stretch_multiplies_the_gpu)
     struct fulcrum_network network = plain(12, 12);
     struct fulcrum_cycle cycle = {.batch = 0.0};
     ASSERT_OK(fulcrum_fixed_batch_solve(&network, 2.0, &cycle, NULL));
-    suite_assert_close("period", 12.0 / cycle.steps_per_s, 8.5, 0.01);
+    assert_close("period", 12.0 / cycle.steps_per_s, 8.5, 0.01);
 }
 
 /* Relative error of the throughput of a network that nothing trains. */

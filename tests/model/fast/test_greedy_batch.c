@@ -36,16 +36,14 @@ TEST(test_free_threads_have_a_closed_form)
         double done = -expm1(-periods[i]);
         double batch = 200.0 * done / (1.0 + done);
         struct fulcrum_greedy_batch field = solve(&network);
-        suite_assert_close("plain", field.plain_batch, batch, 1e-5);
-        suite_assert_close(
-            "least", field.plain_least, (200.0 - batch) * (1.0 - done), 1e-5);
-        suite_assert_close("plain", field.plain_steps_per_s, batch / periods[i], 1e-5);
-        suite_assert_close("b", field.cycle.batch, batch, 1e-5);
-        suite_assert_close("X", field.cycle.steps_per_s, batch / periods[i], 1e-5);
+        assert_close("plain", field.plain_batch, batch, 1e-5);
+        assert_close("least", field.plain_least, (200.0 - batch) * (1.0 - done), 1e-5);
+        assert_close("plain", field.plain_steps_per_s, batch / periods[i], 1e-5);
+        assert_close("b", field.cycle.batch, batch, 1e-5);
+        assert_close("X", field.cycle.steps_per_s, batch / periods[i], 1e-5);
         /* A step takes 1 s, and nobody waits for a thread. */
-        suite_assert_close(
-            "Little", field.cycle.at_cpu, field.cycle.steps_per_s, 0.005);
-        suite_assert_close("at GPU", field.cycle.at_gpu, batch, 1e-5);
+        assert_close("Little", field.cycle.at_cpu, field.cycle.steps_per_s, 0.005);
+        assert_close("at GPU", field.cycle.at_gpu, batch, 1e-5);
     }
 }
 
@@ -53,10 +51,10 @@ TEST(test_full_threads_step_all_the_time)
 {
     struct fulcrum_network network = plain(4000, 16, 1e-3);
     struct fulcrum_greedy_batch field = solve(&network);
-    suite_assert_close("X", field.cycle.steps_per_s, 16.0, 1e-3);
-    suite_assert_close("stepping", field.cycle.stepping, 16.0, 1e-6);
+    assert_close("X", field.cycle.steps_per_s, 16.0, 1e-3);
+    assert_close("stepping", field.cycle.stepping, 16.0, 1e-6);
     network.cpu.oversubscription_frac = 0.25;
-    suite_assert_close("crowd", solve(&network).cycle.steps_per_s, 12.8, 1e-3);
+    assert_close("crowd", solve(&network).cycle.steps_per_s, 12.8, 1e-3);
 }
 
 /* Batches of all who finished meanwhile: two halves that alternate. */
@@ -64,8 +62,8 @@ TEST(test_a_slow_gpu_takes_halves)
 {
     struct fulcrum_network network = plain(100, 200, 1000.0);
     struct fulcrum_greedy_batch field = solve(&network);
-    suite_assert_close("b", field.cycle.batch, 50.0, 1e-5);
-    suite_assert_close("X", field.cycle.steps_per_s, 50.0 / 2000.0, 1e-5);
+    assert_close("b", field.cycle.batch, 50.0, 1e-5);
+    assert_close("X", field.cycle.steps_per_s, 50.0 / 2000.0, 1e-5);
 }
 
 /* (9) by hand: P0 = exp(-c t), and 1 / c more until the first of all N has finished. */
@@ -76,10 +74,10 @@ TEST(test_idling_is_counted)
     struct fulcrum_greedy_batch field = solve(&network);
     double b = field.cycle.batch;
     double idle = exp(-(8.0 - b) * 0.05);
-    suite_assert_close("P0", field.idle_frac, idle, 1e-5);
-    suite_assert_close(
+    assert_close("P0", field.idle_frac, idle, 1e-5);
+    assert_close(
         "b", (8.0 - b) * -expm1(-0.05) + idle, b, 0.002); /* not smoothed: a line */
-    suite_assert_close("X", field.cycle.steps_per_s, b / (0.05 + idle / 8.0), 1e-5);
+    assert_close("X", field.cycle.steps_per_s, b / (0.05 + idle / 8.0), 1e-5);
 }
 
 /* docs/model.md "Solver targets": at most 1.5 %. Less than a dozen are no fluid. */
@@ -100,9 +98,9 @@ TEST(test_the_exact_chain_is_met)
         double error = fabs(field.cycle.steps_per_s / exact.steps_per_s - 1.0);
         sum += error;
         count++;
-        suite_assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
+        assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
         double busy = exact.cpu_thread_busy_frac * servers[i / 6 % 5];
-        suite_assert_close("stepping", field.cycle.stepping, busy, 0.1);
+        assert_close("stepping", field.cycle.stepping, busy, 0.1);
     }
     CU_ASSERT(sum / (double)count < 0.002);
 }
@@ -122,7 +120,7 @@ TEST(test_bent_cpus_meet_the_chain_too)
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_greedy_batch field = solve(&network);
-        suite_assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
+        assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
     }
 }
 
@@ -131,7 +129,7 @@ TEST(test_a_long_delay_makes_everybody_independent)
 {
     struct fulcrum_network network = plain(64, 100, 1e-3);
     network.delay_s = 1000.0;
-    suite_assert_close("X", solve(&network).cycle.steps_per_s, 64.0 / 1001.00102, 0.01);
+    assert_close("X", solve(&network).cycle.steps_per_s, 64.0 / 1001.00102, 0.01);
 }
 
 /* Two batches inside, the host in no time: as one at a time. */
@@ -145,16 +143,15 @@ TEST(test_times_in_a_row_follow_by_hand)
     /* N = b (2 + 1 / (1 - exp(-t))), (8) of a batch more inside. */
     double batch = 300.0 / (2.0 - 1.0 / expm1(-0.4));
     struct fulcrum_greedy_batch field = solve(&network);
-    suite_assert_close("b", field.cycle.batch, batch, 1e-5);
-    suite_assert_close("X", field.cycle.steps_per_s, batch / 0.4, 1e-5);
+    assert_close("b", field.cycle.batch, batch, 1e-5);
+    assert_close("X", field.cycle.steps_per_s, batch / 0.4, 1e-5);
     /* The same wait as a delay of one batch in place of the host. */
     network.host.per_batch_s = 0.0;
     network.depth = 1;
     network.delay_s = 0.4;
-    suite_assert_close("delay", solve(&network).cycle.batch, batch, 1e-5);
+    assert_close("delay", solve(&network).cycle.batch, batch, 1e-5);
     /* A delay of 1.5 batches: N = b (1 + 1.5 + ...) by halves of the cycle. */
     network.delay_s = 0.6;
     double sum = 2.0 + exp(-0.2) / -expm1(-0.4);
-    suite_assert_close(
-        "broken", solve(&network).cycle.batch, 300.0 / (1.0 + sum), 1e-5);
+    assert_close("broken", solve(&network).cycle.batch, 300.0 / (1.0 + sum), 1e-5);
 }

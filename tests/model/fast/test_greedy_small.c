@@ -50,10 +50,10 @@ TEST(test_one_actor_adds_its_times_up)
         network.delay_s = 0.3;
         struct fulcrum_cycle cycle = few(&network);
         double turn_s = 1.0 / 1.25 + 0.525 + 0.1 + 0.3;
-        suite_assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 2e-4);
-        suite_assert_close("batch", cycle.batch, 1.0, 1e-12);
-        suite_assert_close("at CPU", cycle.at_cpu, 0.8 / turn_s, 1e-3);
-        suite_assert_close("at GPU", cycle.at_gpu, 0.525 / turn_s, 1e-3);
+        assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 2e-4);
+        assert_close("batch", cycle.batch, 1.0, 1e-12);
+        assert_close("at CPU", cycle.at_cpu, 0.8 / turn_s, 1e-3);
+        assert_close("at GPU", cycle.at_gpu, 0.525 / turn_s, 1e-3);
     }
 }
 
@@ -69,8 +69,8 @@ TEST(test_two_actors_by_hand)
     double busy_s = 0.8 * 1.05;
     double turn_s = busy_s + 0.5 * exp(-busy_s);
     struct fulcrum_cycle cycle = few(&network);
-    suite_assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 1e-3);
-    suite_assert_close("batch", cycle.batch, 1.0, 1e-3);
+    assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 1e-3);
+    assert_close("batch", cycle.batch, 1.0, 1e-3);
 }
 
 /* d/dt of the chance that n actors are left at the CPU, nobody coming back. */
@@ -187,7 +187,7 @@ TEST(test_exponential_steps_agree_with_the_chain)
         struct fulcrum_network network =
             plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
-        suite_assert_close(
+        assert_close(
             "exponential", few(&network).steps_per_s, exact_rate(&network), 6e-3);
     }
 }
@@ -221,9 +221,9 @@ TEST(test_other_laws_agree_with_simulation)
         network.step = laws[(i + j) % LAWS];
         ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
         struct fulcrum_cycle cycle = few(&network);
-        suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.03);
-        suite_assert_close("batch", cycle.batch, truth.mean_batch, 0.06);
-        suite_assert_close("threads", cycle.stepping / cases[j].threads,
+        assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.03);
+        assert_close("batch", cycle.batch, truth.mean_batch, 0.06);
+        assert_close("threads", cycle.stepping / cases[j].threads,
             truth.cpu_thread_busy_frac, 0.03);
     }
 }
@@ -233,7 +233,7 @@ TEST(test_full_batches_follow_the_gpu)
 {
     struct fulcrum_network network = plain(12.0, 12.0, 2.0);
     network.batch_size = 1.0;
-    suite_assert_close("rate", few(&network).steps_per_s, 1.0 / 2.1, 1e-9);
+    assert_close("rate", few(&network).steps_per_s, 1.0 / 2.1, 1e-9);
 }
 
 /* c(n) = n in both: two cores of two full threads are four cores. */
@@ -241,12 +241,12 @@ TEST(test_cores_and_stepping_of_a_machine)
 {
     struct fulcrum_network network = plain(4.0, 4.0, 0.5);
     struct fulcrum_cycle four = few(&network);
-    suite_assert_close("on cores", four.on_cores, four.stepping, 1e-12);
-    suite_assert_close("work", four.stepping, four.steps_per_s, 1e-12);
+    assert_close("on cores", four.on_cores, four.stepping, 1e-12);
+    assert_close("work", four.stepping, four.steps_per_s, 1e-12);
     network.cpu.core_count = 2.0;
     network.cpu.smt_yield_frac = 1.0;
     struct fulcrum_cycle two = few(&network);
-    suite_assert_close("rate", two.steps_per_s, four.steps_per_s, 1e-12);
+    assert_close("rate", two.steps_per_s, four.steps_per_s, 1e-12);
     CU_ASSERT_TRUE(two.on_cores < two.stepping && two.on_cores > 0.5 * two.stepping);
     network.cpu.smt_yield_frac = 0.0;
     CU_ASSERT_TRUE(few(&network).steps_per_s < two.steps_per_s);
@@ -267,12 +267,10 @@ TEST(test_machine_agrees_with_simulation)
     struct fulcrum_solution truth = {.steps_per_s = 0.0};
     ASSERT_OK(fulcrum_simulate(&network, &options, &truth, NULL));
     struct fulcrum_cycle cycle = few(&network);
-    suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.04);
-    suite_assert_close(
-        "threads", cycle.stepping / 6.0, truth.cpu_thread_busy_frac, 0.03);
-    suite_assert_close("cores", cycle.on_cores / 4.0, truth.cpu_core_busy_frac, 0.07);
-    suite_assert_close(
-        "CPU", cycle.at_cpu / cycle.steps_per_s, truth.residence.cpu_s, 0.06);
+    assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.04);
+    assert_close("threads", cycle.stepping / 6.0, truth.cpu_thread_busy_frac, 0.03);
+    assert_close("cores", cycle.on_cores / 4.0, truth.cpu_core_busy_frac, 0.07);
+    assert_close("CPU", cycle.at_cpu / cycle.steps_per_s, truth.residence.cpu_s, 0.06);
 }
 
 TEST(test_gpu_stretch_lengthens_the_gpu_alone)
@@ -284,8 +282,8 @@ TEST(test_gpu_stretch_lengthens_the_gpu_alone)
     network.gpu.per_batch_s *= 2.0;
     network.gpu.per_item_s *= 2.0;
     struct fulcrum_cycle longer = few(&network);
-    suite_assert_close("rate", stretched.steps_per_s, longer.steps_per_s, 1e-12);
-    suite_assert_close("at GPU", stretched.at_gpu, longer.at_gpu, 1e-12);
+    assert_close("rate", stretched.steps_per_s, longer.steps_per_s, 1e-12);
+    assert_close("at GPU", stretched.at_gpu, longer.at_gpu, 1e-12);
 }
 
 /* A delay a thousand steps long makes actors alternate for ever. */

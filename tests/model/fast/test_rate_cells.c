@@ -58,10 +58,8 @@ TEST(test_whole_threads_are_exact)
             double n = (double)k;
             double exact = fulcrum_cpu_capacity(&stations[i], n);
             double tolerance = servers <= 256.0 ? 1e-12 : 2e-3;
-            suite_assert_close(
-                "first", fulcrum_rate_cells_at(&cells, n), exact, tolerance);
-            suite_assert_close(
-                "again", fulcrum_rate_cells_at(&cells, n), exact, tolerance);
+            assert_close("first", fulcrum_rate_cells_at(&cells, n), exact, tolerance);
+            assert_close("again", fulcrum_rate_cells_at(&cells, n), exact, tolerance);
         }
     }
 }
@@ -84,7 +82,7 @@ TEST(test_parts_of_threads_are_close)
             double exact = fulcrum_cpu_capacity(&stations[i], n);
             double rate = fulcrum_rate_cells_at(&cells, n);
             double margin = in_jump(&stations[i], n) ? 0.3 : 0.015;
-            suite_assert_close("between nodes", rate, exact, margin);
+            assert_close("between nodes", rate, exact, margin);
         }
     }
 }
@@ -98,7 +96,7 @@ TEST(test_jump_is_spread_over_one_thread)
     double after = fulcrum_cpu_capacity(cpu, cpu->core_count + 1.0);
     CU_ASSERT(after < 0.9 * before);
     double rate = fulcrum_rate_cells_at(&cells, cpu->core_count + 0.25);
-    suite_assert_close("jump", rate, 0.75 * before + 0.25 * after, 1e-12);
+    assert_close("jump", rate, 0.75 * before + 0.25 * after, 1e-12);
 }
 
 /* The loss to crowding begins just above S, and a table may go on falling. */
@@ -110,7 +108,7 @@ TEST(test_crowds_are_exact)
         double servers = fulcrum_cpu_servers(&stations[i]);
         for (int k = -10; k < 7; k++) {
             double n = servers + ldexp(1.0, k);
-            suite_assert_close("crowd", fulcrum_rate_cells_at(&cells, n),
+            assert_close("crowd", fulcrum_rate_cells_at(&cells, n),
                 fulcrum_cpu_capacity(&stations[i], n), 1e-12);
         }
     }
@@ -123,6 +121,5 @@ TEST(test_nobody_works_at_no_rate)
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_rate_cells_at(&cells, 0.0), 0.0, 0.0);
     /* Linear below the first node, which lies at a quarter of a thread. */
     double quarter = fulcrum_cpu_capacity(&stations[1], 0.25);
-    suite_assert_close(
-        "few", fulcrum_rate_cells_at(&cells, 1e-6), 4e-6 * quarter, 1e-9);
+    assert_close("few", fulcrum_rate_cells_at(&cells, 1e-6), 4e-6 * quarter, 1e-9);
 }

@@ -36,10 +36,10 @@ TEST(test_spread_reaches_its_end_with_growing_gaps)
 TEST(test_mean_of_a_falling_chance)
 {
     double end = exp(-2.0);
-    suite_assert_close(
+    assert_close(
         "exponential", fulcrum_residual_mean(1.0, end), 0.5 * (1.0 - end), 1e-12);
-    suite_assert_close("nearly even", fulcrum_residual_mean(1.0, 0.99), 0.995, 1e-12);
-    suite_assert_close("to nothing", fulcrum_residual_mean(0.8, 0.0), 0.4, 1e-12);
+    assert_close("nearly even", fulcrum_residual_mean(1.0, 0.99), 0.995, 1e-12);
+    assert_close("to nothing", fulcrum_residual_mean(0.8, 0.0), 0.4, 1e-12);
 }
 
 static void assert_falls(const double *row)
@@ -56,7 +56,7 @@ TEST(test_grid_holds_the_law)
         struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i]);
         struct fulcrum_residual_grid grid;
         fulcrum_residual_grid_init(&grid, &form, 0.0);
-        suite_assert_close("mean", grid.mean_s, 2.0, 0.012);
+        assert_close("mean", grid.mean_s, 2.0, 0.012);
         CU_ASSERT_DOUBLE_EQUAL(grid.fresh[0], 1.0, 0.0);
         CU_ASSERT_DOUBLE_EQUAL(grid.rested[0], 1.0, 1e-12);
         CU_ASSERT_DOUBLE_EQUAL(grid.fresh[NODES - 1], 0.0, 0.0);
@@ -74,7 +74,7 @@ TEST(test_delay_comes_before_the_step)
         double step_s = fmax(0.0, grid.time_s[i] - 1.5);
         CU_ASSERT_DOUBLE_EQUAL(grid.fresh[i], exp(-step_s / 2.0), 1e-12);
     }
-    suite_assert_close("mean", grid.mean_s, 3.5, 0.012);
+    assert_close("mean", grid.mean_s, 3.5, 0.012);
 }
 
 /* Any law, moved by any time: the tail of the law further on. */

@@ -93,7 +93,7 @@ TEST(test_roots_are_found)
     for (size_t i = 0; i < SEARCHES; i++) {
         double x = 0.0;
         int turns = find(&searches[i], 1e-9, &x);
-        suite_assert_close("root", x, 2.0, 1e-8);
+        assert_close("root", x, 2.0, 1e-8);
         CU_ASSERT(turns <= FULCRUM_ROOT_STEPS_MOST);
     }
 }
@@ -104,7 +104,7 @@ TEST(test_a_loose_tolerance_is_kept)
     for (size_t i = 0; i < SEARCHES; i++) {
         double x = 0.0;
         find(&searches[i], 1e-3, &x);
-        suite_assert_close("root", x, 2.0, 2e-3);
+        assert_close("root", x, 2.0, 2e-3);
     }
 }
 
@@ -136,7 +136,7 @@ TEST(test_a_function_without_a_root_ends_at_the_border)
     struct search search = {never, 10.0, 1.0, 1.0};
     double x = 0.0;
     find(&search, 1e-6, &x);
-    suite_assert_close("high", x, 10.0, 1e-5);
+    assert_close("high", x, 10.0, 1e-5);
     search.f = always;
     find(&search, 1e-6, &x);
     CU_ASSERT(x < 1e-5);

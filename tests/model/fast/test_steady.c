@@ -53,9 +53,9 @@ TEST(test_one_actor_waits_for_nobody)
     unsigned flags = 0;
     struct fulcrum_cycle cycle = solve(&network, 2.0, &flags);
     double turn_s = 1.0 + 0.25 + 2.0 * 0.51 + 0.14;
-    suite_assert_close("X", cycle.steps_per_s, 1.0 / turn_s, 1e-12);
-    suite_assert_close("at CPU", cycle.at_cpu, 1.0 / turn_s, 1e-12);
-    suite_assert_close("at GPU", cycle.at_gpu, 1.02 / turn_s, 1e-12);
+    assert_close("X", cycle.steps_per_s, 1.0 / turn_s, 1e-12);
+    assert_close("at CPU", cycle.at_cpu, 1.0 / turn_s, 1e-12);
+    assert_close("at GPU", cycle.at_gpu, 1.02 / turn_s, 1e-12);
     CU_ASSERT_EQUAL(flags, 0U);
 }
 
@@ -111,8 +111,8 @@ TEST(test_stretch_multiplies_the_gpu)
         slow.gpu.per_item_s *= 2.0;
         double alone = rate(&networks[i], 1.0);
         double stretched = rate(&networks[i], 2.0);
-        suite_assert_close("twice", stretched, rate(&slow, 1.0), 1e-4);
-        suite_assert_close("hardly", rate(&networks[i], 1.0 + 1e-6), alone, 1e-4);
+        assert_close("twice", stretched, rate(&slow, 1.0), 1e-4);
+        assert_close("hardly", rate(&networks[i], 1.0 + 1e-6), alone, 1e-4);
         CU_ASSERT(stretched < alone);
         double between = rate(&networks[i], 1.5);
         CU_ASSERT(between < alone && between > stretched);
@@ -132,7 +132,7 @@ static void assert_solutions(
     fulcrum_steady_init(&steady, network, &table);
     for (size_t i = 0; i < LENGTH(stretches); i++) {
         ASSERT_OK(fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL));
-        suite_assert_close(
+        assert_close(
             "X", cycle.steps_per_s, rate(network, stretches[i]), tolerance_rel);
     }
 }
@@ -192,12 +192,12 @@ TEST(test_laws_of_the_same_cv_are_neighbours)
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
     double exponential = rate(&network, 1.0);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_ERLANG};
-    suite_assert_close("Erlang", rate(&network, 1.0), exponential, 2e-3);
+    assert_close("Erlang", rate(&network, 1.0), exponential, 2e-3);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_HYPEREXPONENTIAL};
-    suite_assert_close("hyper", rate(&network, 1.0), exponential, 2e-3);
+    assert_close("hyper", rate(&network, 1.0), exponential, 2e-3);
     network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_LOGNORMAL};
-    suite_assert_close("lognormal", rate(&network, 1.0), exponential, 0.02);
+    assert_close("lognormal", rate(&network, 1.0), exponential, 0.02);
     /* At a full CPU and behind a slow GPU the law does not matter at all. */
     network.cpu = (struct fulcrum_cpu_station){.core_count = 8, .thread_count = 8};
-    suite_assert_close("full", rate(&network, 1.0), 8.0, 2e-3);
+    assert_close("full", rate(&network, 1.0), 8.0, 2e-3);
 }

@@ -24,7 +24,7 @@ static const struct {
 TEST(test_cv_is_the_one_the_law_has)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        suite_assert_close("cv", fulcrum_step_cv(&laws[i].step), laws[i].cv, 1e-12);
+        assert_close("cv", fulcrum_step_cv(&laws[i].step), laws[i].cv, 1e-12);
     }
 }
 
@@ -45,8 +45,8 @@ static double integral(const struct fulcrum_step_form *form, double from, int mo
 
 static void assert_tail(const struct fulcrum_step_form *form, double cv)
 {
-    suite_assert_close("mean", integral(form, 1e-9, 1), 2.0, 1e-4);
-    suite_assert_close("excess", fulcrum_step_excess(form, 0.0), 2.0, 1e-12);
+    assert_close("mean", integral(form, 1e-9, 1), 2.0, 1e-4);
+    assert_close("excess", fulcrum_step_excess(form, 0.0), 2.0, 1e-12);
     static const double from[] = {0.5, 1.0, 2.0, 4.0, 8.0};
     for (size_t i = 0; i < LENGTH(from); i++) {
         double excess = fulcrum_step_excess(form, from[i]);
@@ -54,7 +54,7 @@ static void assert_tail(const struct fulcrum_step_form *form, double cv)
     }
     if (form->law != FULCRUM_LAW_PARETO) { /* its second moment converges too late */
         double square = 4.0 * (1.0 + cv * cv);
-        suite_assert_close("square", integral(form, 1e-9, 2), square, 1e-3);
+        assert_close("square", integral(form, 1e-9, 2), square, 1e-3);
     }
 }
 

@@ -115,7 +115,7 @@ static void assert_law(struct law *law, gsl_integration_workspace *work)
 {
     struct fulcrum_step_table table;
     fulcrum_step_table_init(&table, &law->step);
-    suite_assert_close("cv", table.cv, law->cv, 1e-12);
+    assert_close("cv", table.cv, law->cv, 1e-12);
     for (size_t k = 0; k < PLACES; k++) {
         double x = places[k];
         CU_ASSERT_DOUBLE_EQUAL(
@@ -173,8 +173,8 @@ TEST(test_pareto_goes_on_as_a_power)
     for (int k = 0; k < 25; k++) {
         double x = table.end * pow(1.7, (double)k);
         double here = fulcrum_step_table_tail(&table, x);
-        suite_assert_close("tail", here, tail(x, &pareto), 1e-6);
-        suite_assert_close(
+        assert_close("tail", here, tail(x, &pareto), 1e-6);
+        assert_close(
             "excess", fulcrum_step_table_excess(&table, x), here * x / 1.1, 1e-6);
     }
 }
@@ -250,7 +250,7 @@ TEST(test_areas_are_those_of_the_cohorts)
             sum += fulcrum_step_cohorts(&table, period, width * ((double)j + 0.5));
         }
         double area = first - fulcrum_step_cohorts_area(&table, period, 0.37 * period);
-        suite_assert_close("area", area, sum * width, 5e-4);
+        assert_close("area", area, sum * width, 5e-4);
     }
 }
 
@@ -279,6 +279,6 @@ TEST(test_exponential_cohorts_are_a_geometric_series)
     fulcrum_step_table_init(&table, &step);
     for (size_t k = 0; k < PERIODS; k++) {
         double sum = fulcrum_step_cohorts(&table, periods[k], 0.0);
-        suite_assert_close("series", sum, -1.0 / expm1(-periods[k]), 3e-4);
+        assert_close("series", sum, -1.0 / expm1(-periods[k]), 3e-4);
     }
 }

@@ -46,7 +46,7 @@ static double mean_gone(const struct fixture *fixture)
         gone += fixture->queue.now.chance[n] * (double)(fixture->queue.actors - n);
         all += fixture->queue.now.chance[n];
     }
-    suite_assert_close("all", all, 1.0, 2e-3);
+    assert_close("all", all, 1.0, 2e-3);
     return gone / all;
 }
 
@@ -89,7 +89,7 @@ TEST(test_threads_end_as_many_steps_as_they_must)
     for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture fixture;
         play(&fixture, &runs[i]);
-        suite_assert_close("gone", mean_gone(&fixture),
+        assert_close("gone", mean_gone(&fixture),
             runs[i].time_s * (double)runs[i].threads, 0.03);
         fulcrum_thread_queue_clear(&fixture.queue);
     }
@@ -130,7 +130,7 @@ TEST(test_next_step_begins_when_a_thread_is_free)
                 (fixture.grid.time_s[i + 1] - fixture.grid.time_s[i]);
     }
     CU_ASSERT_TRUE(fixture.queue.now.chance[1] > 0.9);
-    suite_assert_close("left", half / fixture.queue.now.chance[1], 0.5, 0.08);
+    assert_close("left", half / fixture.queue.now.chance[1], 0.5, 0.08);
     fulcrum_thread_queue_clear(&fixture.queue);
 }
 

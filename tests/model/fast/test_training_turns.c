@@ -60,15 +60,15 @@ TEST(test_flows_add_up)
     struct fulcrum_cycle two = {0.5, 1.0, 9.0, 7.0, 6.0, 0.5};
     fulcrum_flow_add(&flow, &steady, &one, 0.75);
     fulcrum_flow_add(&flow, &steady, &two, 0.25);
-    suite_assert_close("steps", flow.steps_per_s, 3.25, 1e-14);
+    assert_close("steps", flow.steps_per_s, 3.25, 1e-14);
     /* There is no batch below one. */
-    suite_assert_close("batches", flow.batches_per_s, 1.5 + 0.25, 1e-14);
-    suite_assert_close("host", flow.host_busy_frac, 1.5 * 0.06 + 0.25 * 0.03, 1e-14);
-    suite_assert_close("GPU", flow.gpu_work_frac, 1.5 * 0.04 + 0.25 * 0.03, 1e-14);
-    suite_assert_close("at CPU", flow.at_cpu, 6.0, 1e-14);
-    suite_assert_close("stepping", flow.stepping, 4.0, 1e-14);
-    suite_assert_close("cores", flow.on_cores, 3.0, 1e-14);
-    suite_assert_close("at GPU", flow.at_gpu, 0.875, 1e-14);
+    assert_close("batches", flow.batches_per_s, 1.5 + 0.25, 1e-14);
+    assert_close("host", flow.host_busy_frac, 1.5 * 0.06 + 0.25 * 0.03, 1e-14);
+    assert_close("GPU", flow.gpu_work_frac, 1.5 * 0.04 + 0.25 * 0.03, 1e-14);
+    assert_close("at CPU", flow.at_cpu, 6.0, 1e-14);
+    assert_close("stepping", flow.stepping, 4.0, 1e-14);
+    assert_close("cores", flow.on_cores, 3.0, 1e-14);
+    assert_close("at GPU", flow.at_gpu, 0.875, 1e-14);
 }
 
 /* One actor never shares a batch: both states of (11) have closed forms. */
@@ -78,13 +78,13 @@ TEST(test_long_train_steps_are_turns)
     double alone = 1.0 / 1.03;
     double shared = 1.0 / 1.06;
     struct outcome out = solve(&network);
-    suite_assert_close("alone", out.alone.steps_per_s, alone, 1e-9);
-    suite_assert_close("shared", out.shared.steps_per_s, shared, 1e-9);
+    assert_close("alone", out.alone.steps_per_s, alone, 1e-9);
+    assert_close("shared", out.shared.steps_per_s, shared, 1e-9);
     /* Inference takes half of the GPU for 0.06 X1 of the time. */
     double train_s = 8000.0 / (1.0 - 0.5 * 0.06 * shared);
     double period_s = train_s + (40000.0 - shared * train_s) / alone;
-    suite_assert_close("X", out.flow.steps_per_s, 40000.0 / period_s, 1e-9);
-    suite_assert_close("batches", out.flow.batches_per_s, 40000.0 / period_s, 1e-9);
+    assert_close("X", out.flow.steps_per_s, 40000.0 / period_s, 1e-9);
+    assert_close("batches", out.flow.batches_per_s, 40000.0 / period_s, 1e-9);
     CU_ASSERT_EQUAL(out.flags, 0U);
 }
 
@@ -101,9 +101,9 @@ TEST(test_turns_are_weighed_by_their_time)
         double used = fmin(1.0, 2.0 * gpu_s * x1 / fmax(1.0, out.shared.batch));
         double train_s = 900.0 / (1.0 - 0.5 * used);
         double period_s = train_s + (4e5 - x1 * train_s) / x0;
-        suite_assert_close("X", out.flow.steps_per_s, 4e5 / period_s, 1e-9);
+        assert_close("X", out.flow.steps_per_s, 4e5 / period_s, 1e-9);
         double share = train_s / period_s;
-        suite_assert_close("at CPU", out.flow.at_cpu,
+        assert_close("at CPU", out.flow.at_cpu,
             share * out.shared.at_cpu + (1.0 - share) * out.alone.at_cpu, 1e-9);
     }
 }
@@ -117,7 +117,7 @@ TEST(test_short_train_steps_are_a_slower_gpu)
     network.training.env_steps_per_train_step = 1e-3; /* t_T / K = 0.1 s a step */
     struct outcome out = solve(&network);
     /* Work is conserved: 32 steps take 100 s of inference and 3.2 s of training. */
-    suite_assert_close("X", out.flow.steps_per_s, 32.0 / 103.2, 2e-3);
+    assert_close("X", out.flow.steps_per_s, 32.0 / 103.2, 2e-3);
 }
 
 TEST(test_training_that_costs_nothing_changes_nothing)
@@ -126,8 +126,8 @@ TEST(test_training_that_costs_nothing_changes_nothing)
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_network network = training(30, costs[i][0], costs[i][1]);
         struct outcome out = solve(&network);
-        suite_assert_close("X", out.flow.steps_per_s, out.alone.steps_per_s, 1e-6);
-        suite_assert_close("at CPU", out.flow.at_cpu, out.alone.at_cpu, 1e-6);
+        assert_close("X", out.flow.steps_per_s, out.alone.steps_per_s, 1e-6);
+        assert_close("at CPU", out.flow.at_cpu, out.alone.at_cpu, 1e-6);
         CU_ASSERT_EQUAL(out.flags & (unsigned)FULCRUM_FLAG_ROUGH_BATCH, 0U);
     }
 }
@@ -141,8 +141,8 @@ TEST(test_a_learner_that_holds_up_conserves_work)
         struct outcome out = solve(&network);
         double batch = out.flow.steps_per_s / out.flow.batches_per_s;
         double each_s = 0.05 + (0.02 + 0.01 * batch) / batch;
-        suite_assert_close("X", out.flow.steps_per_s, 1.0 / each_s, 1e-9);
-        suite_assert_close(
+        assert_close("X", out.flow.steps_per_s, 1.0 / each_s, 1e-9);
+        assert_close(
             "GPU", out.flow.gpu_work_frac + 0.05 * out.flow.steps_per_s, 1.0, 1e-9);
         CU_ASSERT(batch >= out.shared.batch && batch <= 64.0);
         CU_ASSERT((out.flags & (unsigned)FULCRUM_FLAG_ROUGH_BATCH) != 0U);
@@ -208,7 +208,7 @@ TEST(test_a_lone_actor_shares_by_hand)
         /* K steps take t_T and what inference takes from it: work that sharing loses.
          */
         double train_s = 1e5 + 1000.0 * 0.5 * (2.0 / sharing[i] - 1.0);
-        suite_assert_close("held up", steps_per_s(&network, FULCRUM_METHOD_SIMULATE),
+        assert_close("held up", steps_per_s(&network, FULCRUM_METHOD_SIMULATE),
             1000.0 / train_s, 0.02);
     }
 }
@@ -222,7 +222,7 @@ TEST(test_sharing_is_the_same_to_both_solvers)
             struct fulcrum_network network = training(16, periods[k], 0.0);
             network.training.train_step_s = 0.04 * periods[k];
             network.training.sharing_frac = sharing[i];
-            suite_assert_close("fast", steps_per_s(&network, FULCRUM_METHOD_FAST),
+            assert_close("fast", steps_per_s(&network, FULCRUM_METHOD_FAST),
                 steps_per_s(&network, FULCRUM_METHOD_SIMULATE), 0.03);
         }
     }
@@ -243,6 +243,6 @@ TEST(test_sharing_that_costs_more_slows_down)
     struct fulcrum_network zero = training(16, 400, 16.0);
     struct fulcrum_network one = zero;
     zero.training.sharing_frac = 0.0;
-    suite_assert_close("zero", steps_per_s(&zero, FULCRUM_METHOD_FAST),
+    assert_close("zero", steps_per_s(&zero, FULCRUM_METHOD_FAST),
         steps_per_s(&one, FULCRUM_METHOD_FAST), 0.0);
 }

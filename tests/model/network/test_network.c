@@ -225,19 +225,19 @@ TEST(test_capacity_is_the_equation)
     struct fulcrum_cpu_station cpu = valid().cpu;
     for (int i = 1; i < 120; i++) {
         double n = 0.5 * (double)i;
-        suite_assert_close("smt_turbo", fulcrum_cpu_capacity(&cpu, n),
+        assert_close("smt_turbo", fulcrum_cpu_capacity(&cpu, n),
             oracle_smt_turbo(&cpu, n), 1e-12);
     }
-    suite_assert_close("servers", fulcrum_cpu_servers(&cpu), 36.8, 1e-12);
+    assert_close("servers", fulcrum_cpu_servers(&cpu), 36.8, 1e-12);
     cpu.cross_socket_frac = 1.0;
     for (int sync = 0; sync < 2; sync++) {
         cpu.curve = sync ? FULCRUM_CURVE_SATURATING_SYNC : FULCRUM_CURVE_SATURATING;
         double one = oracle_saturating(&cpu, 1.0);
         for (int n = 1; n < 60; n++) {
-            suite_assert_close("saturating", fulcrum_cpu_capacity(&cpu, (double)n),
+            assert_close("saturating", fulcrum_cpu_capacity(&cpu, (double)n),
                 oracle_saturating(&cpu, (double)n) / one, 1e-12);
         }
-        suite_assert_close("c(1)", fulcrum_cpu_capacity(&cpu, 1.0), 1.0, 1e-14);
+        assert_close("c(1)", fulcrum_cpu_capacity(&cpu, 1.0), 1.0, 1e-14);
         CU_ASSERT_EQUAL(fulcrum_cpu_capacity(&cpu, 0.0), 0.0);
     }
 }
@@ -254,9 +254,9 @@ TEST(test_crossing_sockets_costs_nu_but_never_capacity)
         CU_ASSERT(c >= before);
         before = c;
     }
-    suite_assert_close("one socket", fulcrum_cpu_capacity(&split, 10.0),
+    assert_close("one socket", fulcrum_cpu_capacity(&split, 10.0),
         fulcrum_cpu_capacity(&whole, 10.0), 1e-14);
-    suite_assert_close("both", fulcrum_cpu_capacity(&split, 36.0),
+    assert_close("both", fulcrum_cpu_capacity(&split, 36.0),
         0.85 * fulcrum_cpu_capacity(&whole, 36.0), 1e-14);
 }
 
@@ -271,8 +271,7 @@ TEST(test_tabulated_capacity_is_interpolated_and_held)
     static const double cases[][2] = {{0.0, 0.0}, {0.5, 0.5}, {1.0, 1.0}, {1.5, 1.4},
         {2.75, 2.25}, {3.0, 2.4}, {99.0, 2.4}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        suite_assert_close(
-            "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
+        assert_close("c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
     }
 }
 
@@ -290,8 +289,7 @@ TEST(test_a_table_gives_no_more_than_the_threads_left)
         {3.0, 1.8 * 2.0 / 2.5}, {50.0, 1.8 * 2.0 / 2.5}};
 
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        suite_assert_close(
-            "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
+        assert_close("c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
     }
 }
 
@@ -300,14 +298,14 @@ TEST(test_batch_time_continues_its_table_along_the_line)
     static const double size[] = {2.0, 4.0, 10.0, 12.0};
     static const double time_s[] = {5.0, 6.0, 12.0, 20.0};
     struct fulcrum_batch_time time = {.per_batch_s = 3.0, .per_item_s = 0.5};
-    suite_assert_close("line", fulcrum_batch_time(&time, 8.0), 7.0, 1e-14);
+    assert_close("line", fulcrum_batch_time(&time, 8.0), 7.0, 1e-14);
     time.size = size;
     time.time_s = time_s;
     time.count = 4;
     static const double cases[][2] = {{1.0, 4.5}, {2.0, 5.0}, {3.0, 5.5}, {4.0, 6.0},
         {7.0, 9.0}, {11.0, 16.0}, {12.0, 20.0}, {14.0, 21.0}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        suite_assert_close(
+        assert_close(
             "t(b)", fulcrum_batch_time(&time, cases[i][0]), cases[i][1], 1e-14);
     }
     time.per_item_s = 100.0;

@@ -88,15 +88,14 @@ TEST(test_learners_take_threads_from_all_shards)
     design_apart(8, 2, 0.1, &design);
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 6.0);
     /* One thread for each of six that infer and three for each of two learners. */
-    suite_assert_close(
-        "of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
+    assert_close("of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
     design.workload.host.inference_threads = 5; /* no more than with a learner */
-    suite_assert_close("at most", fulcrum_node_reserved_threads(&design), 4.0, 1e-15);
+    assert_close("at most", fulcrum_node_reserved_threads(&design), 4.0, 1e-15);
     design.workload.host.reserved_threads = 0;
     CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 0.0);
     design.workload.host.reserved_threads = 300;
     struct outcome capped = outcome_of(&design, FULCRUM_METHOD_FAST);
-    suite_assert_close("40 % of the share", capped.replicas.reserved_threads,
+    assert_close("40 % of the share", capped.replicas.reserved_threads,
         FULCRUM_RESERVED_MOST_FRAC * 160.0 / 6.0, 1e-15);
 }
 
@@ -111,12 +110,12 @@ TEST(test_transfers_are_differences_to_the_reference)
     CU_ASSERT_EQUAL(fulcrum_node_transfer_s(byte, &unknown, &slow), 0.0);
     CU_ASSERT_EQUAL(fulcrum_node_transfer_s(byte, &slow, &unknown), 0.0);
     CU_ASSERT_EQUAL(fulcrum_node_transfer_s((double)NAN, &slow, &fast), 0.0);
-    suite_assert_close("to a link that takes no time",
+    assert_close("to a link that takes no time",
         fulcrum_node_transfer_s(byte, &slow, &endless), -byte / PCIE_3, 1e-15);
-    suite_assert_close("and back", fulcrum_node_transfer_s(byte, &endless, &slow),
+    assert_close("and back", fulcrum_node_transfer_s(byte, &endless, &slow),
         byte / PCIE_3, 1e-15);
-    suite_assert_close("two generations on",
-        fulcrum_node_transfer_s(byte, &slow, &fast), -0.75 * byte / PCIE_3, 1e-12);
+    assert_close("two generations on", fulcrum_node_transfer_s(byte, &slow, &fast),
+        -0.75 * byte / PCIE_3, 1e-12);
 }
 
 /* g1 of a calibration at `reference`, laid over a machine with another link. */
@@ -150,7 +149,7 @@ TEST(test_a_calibration_is_moved_to_another_link)
     CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, PCIE_5, &flags), 6e-6);
     CU_ASSERT_EQUAL(flags, 0U);
     CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, (double)NAN, &flags), 6e-6);
-    suite_assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
+    assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
         6e-6 - 28224 * 0.75 / PCIE_3, 1e-12);
     CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
     /* More cannot be saved than was measured. */
@@ -169,8 +168,8 @@ TEST(test_learners_without_work_leave_the_rate_of_inference)
     inferring.workload.training.env_steps_per_train_step = 0;
     inferring.workload.host.reserved_threads = 2;
     struct outcome alone = outcome_of(&inferring, FULCRUM_METHOD_FAST);
-    suite_assert_close("rate", split.steps_per_s, alone.steps_per_s, 1e-9);
-    suite_assert_close("inference", split.solution.gpu_inference_busy_frac,
+    assert_close("rate", split.steps_per_s, alone.steps_per_s, 1e-9);
+    assert_close("inference", split.solution.gpu_inference_busy_frac,
         alone.solution.gpu_inference_busy_frac, 1e-9);
     CU_ASSERT_EQUAL(split.solution.bottleneck, alone.solution.bottleneck);
 }
@@ -186,9 +185,9 @@ TEST(test_busy_learners_hold_all_shards_to_their_rate)
         struct fulcrum_design design;
         design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
         struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
-        suite_assert_close("K L / t_T", out.steps_per_s,
+        assert_close("K L / t_T", out.steps_per_s,
             3360 * rows[i].learners / rows[i].train_step_s, 1e-9);
-        suite_assert_close("learner", out.solution.gpu_train_busy_frac, 1.0, 1e-9);
+        assert_close("learner", out.solution.gpu_train_busy_frac, 1.0, 1e-9);
         CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_LEARNER);
     }
 }
@@ -201,15 +200,15 @@ TEST(test_weights_are_copied_once_a_train_step)
     design.machine.link.host_byte_per_s = PCIE_3;
     design.machine.gpu.memory_byte = (double)NAN;
     const double copy_s = 4 * 4.4e9 / PCIE_3;
-    suite_assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
+    assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
-    suite_assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
-    suite_assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
+    assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
+    assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
         0.4 / (0.4 + copy_s), 1e-12);
     design.machine.link.host_byte_per_s = (double)INFINITY;
     CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
     out = outcome_of(&design, FULCRUM_METHOD_FAST);
-    suite_assert_close("without a copy", out.steps_per_s, 3360 / 0.4, 1e-9);
+    assert_close("without a copy", out.steps_per_s, 3360 / 0.4, 1e-9);
 }
 
 /* Rates, work and watts of both kinds of GPU agree with each other. */
@@ -225,18 +224,17 @@ static void check_books(const struct fulcrum_design *design, const struct outcom
                         fulcrum_batch_time(&out->replicas.network.gpu, batch) / batch;
     /* A simulation counts to the end of its last train step. */
     double slack = out->solution.method == FULCRUM_METHOD_SIMULATE ? 0.01 : 1e-9;
-    suite_assert_close("train", out->solution.gpu_train_busy_frac, train_frac, slack);
-    suite_assert_close(
-        "infer", out->solution.gpu_inference_busy_frac, infer_frac, slack);
+    assert_close("train", out->solution.gpu_train_busy_frac, train_frac, slack);
+    assert_close("infer", out->solution.gpu_inference_busy_frac, infer_frac, slack);
     train_frac = out->solution.gpu_train_busy_frac;
     infer_frac = out->solution.gpu_inference_busy_frac;
-    suite_assert_close("busy", out->solution.gpu_busy_frac,
+    assert_close("busy", out->solution.gpu_busy_frac,
         (learners * train_frac + inferring * infer_frac) / design->run.gpu_count,
         1e-12);
-    suite_assert_close("SMs", out->power.sm_active_frac,
+    assert_close("SMs", out->power.sm_active_frac,
         (learners * train_frac + inferring * 0.2 * infer_frac) / design->run.gpu_count,
         1e-12);
-    suite_assert_close("watts", out->power.gpu_w,
+    assert_close("watts", out->power.gpu_w,
         design->run.gpu_count * (gpu->idle_w + gpu->floor_w) +
             gpu->dynamic_w * (learners * train_frac + inferring * 0.2 * infer_frac),
         1e-12);
@@ -262,7 +260,7 @@ TEST(test_watts_of_both_kinds_follow_their_own_exponent)
     design.machine.gpu.power_exponent = 2.0;
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
     double infer = 0.2 * out.solution.gpu_inference_busy_frac;
-    suite_assert_close(
+    assert_close(
         "watts", out.power.gpu_w, 4 * 62 + 170 * (1 + 3 * infer * infer), 1e-9);
 }
 
@@ -286,7 +284,7 @@ TEST(test_simulation_agrees_with_equations)
         struct outcome fast = outcome_of(&design, FULCRUM_METHOD_FAST);
         struct outcome simulated = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
         /* What the fast method tells of its own error (fast.c), and the noise. */
-        suite_assert_close("rate", fast.steps_per_s, simulated.steps_per_s,
+        assert_close("rate", fast.steps_per_s, simulated.steps_per_s,
             fast.solution.error_rel + 0.004);
     }
 }
@@ -329,13 +327,13 @@ TEST(test_learners_of_all_machines_train_together)
     CU_ASSERT_EQUAL(two.replicas.training.worker_count, 2.0);
     double step_s = 0.4 + two.replicas.training.exposed_s;
     CU_ASSERT(two.replicas.training.exposed_s > 0.0);
-    suite_assert_close("K n L / t", two.steps_per_s, 2 * 3360 / step_s, 1e-9);
-    suite_assert_close("mean", two.solution.gpu_busy_frac,
+    assert_close("K n L / t", two.steps_per_s, 2 * 3360 / step_s, 1e-9);
+    assert_close("mean", two.solution.gpu_busy_frac,
         0.25 + 0.75 * two.solution.gpu_inference_busy_frac, 1e-9);
     /* All learners divide one batch: half the samples to each, K steps in between. */
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     struct outcome strong = outcome_of(&design, FULCRUM_METHOD_FAST);
-    suite_assert_close("half the batch", strong.steps_per_s,
+    assert_close("half the batch", strong.steps_per_s,
         3360 / (0.2 + strong.replicas.training.exposed_s), 1e-9);
 }
 

@@ -93,12 +93,11 @@ TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
         struct fulcrum_placed apart;
         fulcrum_place_exclusive(&loop, &alone);
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &apart, NULL));
-        suite_assert_close(
-            "gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
-        suite_assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
+        assert_close("gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
+        assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
             3 / (rows[i][0] + 3 * (1 - rows[i][0])), 1e-9);
         for (size_t g = 0; g < 3; g++) {
-            suite_assert_close("share", apart.parts[g].sm_frac, 1.0 / 3, 1e-9);
+            assert_close("share", apart.parts[g].sm_frac, 1.0 / 3, 1e-9);
         }
     }
 }
@@ -131,10 +130,10 @@ TEST(test_limits_of_the_serial_share)
     struct fulcrum_placed placed;
     struct fulcrum_gpu_loop wide = equal_stages(3, 0);
     ASSERT_OK(fulcrum_place_shares(&wide, &no_cost, &grouping, &placed, NULL));
-    suite_assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
+    assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
     struct fulcrum_gpu_loop narrow = equal_stages(3, 1);
     ASSERT_OK(fulcrum_place_shares(&narrow, &no_cost, &grouping, &placed, NULL));
-    suite_assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
+    assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
 }
 
 /* Shares by trying: every 1/400 of two groups whose round is a + w / x. */
@@ -160,9 +159,8 @@ TEST(test_shares_agree_with_a_grid)
         struct fulcrum_placed placed;
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
         CU_ASSERT(placed.rounds_per_s >= best);
-        suite_assert_close("rate", placed.rounds_per_s, best, 0.01);
-        suite_assert_close(
-            "sum", placed.parts[0].sm_frac + placed.parts[1].sm_frac, 1, 1e-9);
+        assert_close("rate", placed.rounds_per_s, best, 0.01);
+        assert_close("sum", placed.parts[0].sm_frac + placed.parts[1].sm_frac, 1, 1e-9);
     }
 }
 
@@ -181,7 +179,7 @@ TEST(test_given_shares_are_of_one_gpu)
     grouping.groups[0].sm_frac = 0.5;
     grouping.groups[1].sm_frac = 0.5;
     ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
-    suite_assert_close("half", placed.rounds_per_s, 0.5, 1e-9);
+    assert_close("half", placed.rounds_per_s, 0.5, 1e-9);
 }
 
 /* A share below one SM is slow; it is not refused, nor taken for no rate at all. */
@@ -195,7 +193,7 @@ TEST(test_a_given_share_may_be_less_than_one_sm)
     loop.stages[0].per_round.sm_s = 1;
     loop.stages[1].per_round.sm_s = 1;
     ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL));
-    suite_assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
+    assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
 }
 
 TEST(test_given_shares_give_what_the_optimum_gave)
@@ -212,7 +210,7 @@ TEST(test_given_shares_give_what_the_optimum_gave)
             grouping.groups[g].sm_frac = best.parts[g].sm_frac * (1 + 1e-9);
         }
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
-        suite_assert_close("rate", given.rounds_per_s, best.rounds_per_s, 1e-6);
+        assert_close("rate", given.rounds_per_s, best.rounds_per_s, 1e-6);
         grouping.groups[0].sm_frac *= 0.5;
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
         CU_ASSERT(given.rounds_per_s < best.rounds_per_s * (1 + 1e-6));
@@ -228,13 +226,13 @@ TEST(test_memory_that_is_full_is_shared_evenly)
         const struct fulcrum_grouping grouping = {1, {{1, n, 0}}};
         struct fulcrum_placed placed;
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
-        suite_assert_close("rate", placed.rounds_per_s, 1, 1e-6);
+        assert_close("rate", placed.rounds_per_s, 1, 1e-6);
     }
     loop.stages[0].per_round.latency_s = 1e6;
     const struct fulcrum_grouping four = {1, {{1, 4, 0}}};
     struct fulcrum_placed placed;
     ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &four, &placed, NULL));
-    suite_assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
+    assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
 }
 
 /*
@@ -254,12 +252,12 @@ TEST(test_dealing_out_environments_gains_nothing)
         const struct fulcrum_grouping grouping = {1, {{3, n, 0}}};
         struct fulcrum_placed placed;
         ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
-        suite_assert_close("dealt out", placed.steps_per_s, alone.steps_per_s, 1e-9);
+        assert_close("dealt out", placed.steps_per_s, alone.steps_per_s, 1e-9);
         /* Each with as many: the gain of one process with n times as many. */
         struct fulcrum_gpu_sharing each = no_cost;
         each.envs_each = 1;
         ASSERT_OK(fulcrum_place_shares(&loop, &each, &grouping, &placed, NULL));
-        suite_assert_close(
+        assert_close(
             "each", placed.steps_per_s, n * loop.steps / (2 * 0.4 + 2 * 0.6 * n), 1e-9);
     }
 }
@@ -275,11 +273,11 @@ TEST(test_stages_that_alternate_pay_steps_twice_where_apart)
     struct fulcrum_grouping grouping = all_apart(2);
     struct fulcrum_placed placed;
     ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
-    suite_assert_close("halves", placed.rounds_per_s, 1 / (2 * 0.5 + 1 / 0.5), 1e-9);
+    assert_close("halves", placed.rounds_per_s, 1 / (2 * 0.5 + 1 / 0.5), 1e-9);
     loop.stages[0].alternates = 0;
     loop.stages[1].alternates = 0;
     ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
-    suite_assert_close("free", placed.rounds_per_s, 1 / (0.5 + 1 / 0.5), 1e-9);
+    assert_close("free", placed.rounds_per_s, 1 / (0.5 + 1 / 0.5), 1e-9);
 }
 
 TEST(test_time_slices_overlap_what_the_host_does)
@@ -290,13 +288,13 @@ TEST(test_time_slices_overlap_what_the_host_does)
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.host_s = 3, .sm_s = 1};
     sharing.envs_each = 1;
     ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 2, &placed, NULL));
-    suite_assert_close("two", placed.rounds_per_s, 2.0 / 4, 1e-12);
+    assert_close("two", placed.rounds_per_s, 2.0 / 4, 1e-12);
     ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
-    suite_assert_close("full", placed.rounds_per_s, 1, 1e-12);
-    suite_assert_close("busy", placed.sm_held_frac, 1, 1e-12);
+    assert_close("full", placed.rounds_per_s, 1, 1e-12);
+    assert_close("busy", placed.sm_held_frac, 1, 1e-12);
     sharing.switch_frac = 0.25;
     ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
-    suite_assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
+    assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
 }
 
 /* No placement beats what SMs, bandwidth and the stages themselves allow. */
@@ -322,7 +320,7 @@ TEST(test_a_share_is_no_less_than_one_sm)
         /* More of them than SMs: even shares. */
         sharing.least_sm_frac = 0.5;
         ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL));
-        suite_assert_close("even", bound.parts[1].sm_frac, 1.0 / 9, 1e-9);
+        assert_close("even", bound.parts[1].sm_frac, 1.0 / 9, 1e-9);
         CU_ASSERT(bound.rounds_per_s > 0);
     }
 }
@@ -343,12 +341,11 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
         struct fulcrum_placed alone;
         struct fulcrum_placed turns;
         fulcrum_place_exclusive(&loop, &alone);
-        suite_assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
+        assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
         double density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 1;
         ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL));
-        suite_assert_close(
-            "each", turns.sm_active_frac / turns.sm_held_frac, density, 1e-12);
+        assert_close("each", turns.sm_active_frac / turns.sm_held_frac, density, 1e-12);
         /* The same launches, and no other work than that of one step. */
         loop.stages[0].per_step.host_s = 50;
         loop.count = 1;
@@ -495,7 +492,7 @@ TEST(test_slices_agree_with_every_assignment_by_hand)
         struct fulcrum_placed placed;
         struct fulcrum_mig_layout layout;
         ASSERT_OK(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL));
-        suite_assert_close("rate", placed.rounds_per_s, best_by_hand(&loop), 1e-12);
+        assert_close("rate", placed.rounds_per_s, best_by_hand(&loop), 1e-12);
         CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
     }
 }
@@ -515,19 +512,18 @@ TEST(test_a_slice_has_its_part_of_the_cache)
     sharing.mig = &mig;
     ASSERT_OK(fulcrum_mig_layout_parse(&mig, "1g", &layout, NULL));
     ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    suite_assert_close("a quarter", placed.parts[0].round_s, 4 * 2, 1e-12);
+    assert_close("a quarter", placed.parts[0].round_s, 4 * 2, 1e-12);
     /* A quarter of the traffic no cache saves: the other three are twice as much. */
     sharing.cache_law.compulsory_frac = 0.25;
     ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    suite_assert_close(
-        "compulsory", placed.parts[0].round_s, 4 * (0.25 + 0.75 * 2), 1e-12);
+    assert_close("compulsory", placed.parts[0].round_s, 4 * (0.25 + 0.75 * 2), 1e-12);
     /* What fits into 10 MB fits into a slice: bandwidth is all that it has less of. */
     sharing.cache_law.working_set_byte = 10e6;
     ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    suite_assert_close("fits", placed.parts[0].round_s, 4, 1e-12);
+    assert_close("fits", placed.parts[0].round_s, 4, 1e-12);
     sharing.cache_law.working_set_byte = 40e6;
     ASSERT_OK(fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL));
-    suite_assert_close("fits the whole", placed.parts[0].round_s, 4 * 2, 1e-12);
+    assert_close("fits the whole", placed.parts[0].round_s, 4 * 2, 1e-12);
 }
 
 TEST(test_memory_limits_are_kept)

@@ -60,7 +60,7 @@ TEST(test_a_lone_actor_pays_every_wake_up)
         struct fulcrum_replicas one = replicas_of(1.0);
         one.wake_s = wakes_s[i];
         double cycle_s = STEP_S + wakes_s[i] + HOST_S + GPU_S + ITEM_S + DELAY_S;
-        suite_assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-9);
+        assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-9);
     }
 }
 
@@ -76,7 +76,7 @@ TEST(test_a_lone_actor_pays_whatever_the_law)
         one.network.step = (struct fulcrum_step){STEP_S, cvs[i], laws[i]};
         one.network.policy = i == 1 ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
         one.network.batch_size = i == 1 ? 1.0 : 0.0;
-        suite_assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-9);
+        assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-9);
     }
 }
 
@@ -87,7 +87,7 @@ TEST(test_a_saturated_server_costs_nobody_a_wake_up)
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
     double without = lengthened_rate(many, 0.0);
     struct fulcrum_solution with = solve(many);
-    suite_assert_close("saturated", with.steps_per_s, without, 1e-3);
+    assert_close("saturated", with.steps_per_s, without, 1e-3);
     /* Every request paying for itself would show, were it not for the server. */
     many.network.gpu.per_item_s = 1e-7;
     CU_ASSERT(lengthened_rate(many, WAKE_S) < 0.95 * lengthened_rate(many, 0.0));
@@ -106,7 +106,7 @@ TEST(test_a_fixed_batch_shares_one_wake_up)
         fixed.wake_s = 2e-4;
         double expected = lengthened_rate(fixed, fixed.wake_s / sizes[i]);
         struct fulcrum_solution found = solve(fixed);
-        suite_assert_close("1 / B", found.steps_per_s, expected, 1e-6);
+        assert_close("1 / B", found.steps_per_s, expected, 1e-6);
         CU_ASSERT(found.steps_per_s < 0.99 * lengthened_rate(fixed, 0.0));
     }
 }
@@ -114,10 +114,10 @@ TEST(test_a_fixed_batch_shares_one_wake_up)
 static void assert_same(
     const struct fulcrum_solution *found, const struct fulcrum_solution *expected)
 {
-    suite_assert_close("rate", found->steps_per_s, expected->steps_per_s, 0.0);
-    suite_assert_close("batch", found->mean_batch, expected->mean_batch, 0.0);
-    suite_assert_close("GPU", found->gpu_busy_frac, expected->gpu_busy_frac, 0.0);
-    suite_assert_close("CPU", found->residence.cpu_s, expected->residence.cpu_s, 0.0);
+    assert_close("rate", found->steps_per_s, expected->steps_per_s, 0.0);
+    assert_close("batch", found->mean_batch, expected->mean_batch, 0.0);
+    assert_close("GPU", found->gpu_busy_frac, expected->gpu_busy_frac, 0.0);
+    assert_close("CPU", found->residence.cpu_s, expected->residence.cpu_s, 0.0);
     CU_ASSERT_EQUAL(found->method, expected->method);
     CU_ASSERT_EQUAL(found->flags, expected->flags);
     CU_ASSERT_EQUAL(found->bottleneck, expected->bottleneck);
@@ -137,7 +137,7 @@ TEST(test_nothing_to_wake_is_the_solver_itself)
         ASSERT_OK(fulcrum_solve(&replicas.network, &options, &expected, NULL));
         ASSERT_OK(fulcrum_solve_pausing(&replicas, &options, &found, NULL));
         assert_same(&found, &expected);
-        suite_assert_close("step", replicas.network.step.mean_s, STEP_S, 0.0);
+        assert_close("step", replicas.network.step.mean_s, STEP_S, 0.0);
     }
 }
 
@@ -220,7 +220,7 @@ TEST(test_a_simulation_wakes_as_the_fast_method_does)
     struct fulcrum_solution solution;
     ASSERT_OK(fulcrum_solve_pausing(&one, &exact, &solution, NULL));
     double cycle_s = STEP_S + WAKE_S + HOST_S + GPU_S + ITEM_S + DELAY_S;
-    suite_assert_close("simulated", solution.steps_per_s, 1.0 / cycle_s, 0.01);
+    assert_close("simulated", solution.steps_per_s, 1.0 / cycle_s, 0.01);
     CU_ASSERT_EQUAL(solution.method, FULCRUM_METHOD_SIMULATE);
 }
 
@@ -239,13 +239,12 @@ static struct fulcrum_replicas cold_replicas_of(double actors)
 
 TEST(test_half_of_the_cold_comes_with_the_cooling_time)
 {
-    suite_assert_close("none", fulcrum_cold_s(2.0, 3.0, 0.0), 0.0, 0.0);
-    suite_assert_close("half", fulcrum_cold_s(2.0, 3.0, 3.0), 1.0, 1e-15);
-    suite_assert_close("a tenth", fulcrum_cold_s(2.0, 3.0, 1.0), 0.2, 1e-15);
-    suite_assert_close("nearly all", fulcrum_cold_s(2.0, 3.0, 9.0), 1.8, 1e-15);
-    suite_assert_close("all", fulcrum_cold_s(2.0, 1e-9, 1e4), 2.0, 1e-12);
-    suite_assert_close(
-        "for ever", fulcrum_cold_s(2.0, 3.0, (double)INFINITY), 2.0, 0.0);
+    assert_close("none", fulcrum_cold_s(2.0, 3.0, 0.0), 0.0, 0.0);
+    assert_close("half", fulcrum_cold_s(2.0, 3.0, 3.0), 1.0, 1e-15);
+    assert_close("a tenth", fulcrum_cold_s(2.0, 3.0, 1.0), 0.2, 1e-15);
+    assert_close("nearly all", fulcrum_cold_s(2.0, 3.0, 9.0), 1.8, 1e-15);
+    assert_close("all", fulcrum_cold_s(2.0, 1e-9, 1e4), 2.0, 1e-12);
+    assert_close("for ever", fulcrum_cold_s(2.0, 3.0, (double)INFINITY), 2.0, 0.0);
 }
 
 /* A lone actor's server pauses while it steps: the step itself, nothing more. */
@@ -259,7 +258,7 @@ TEST(test_a_lone_actors_batches_are_cold)
         double rel = pause_s / coolings_s[i];
         double cold_s = COLD_S * rel * rel / (rel * rel + 1.0);
         double cycle_s = STEP_S + cold_s + HOST_S + GPU_S + ITEM_S + DELAY_S;
-        suite_assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-7);
+        assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-7);
     }
 }
 
@@ -274,7 +273,7 @@ TEST(test_a_fixed_batch_pays_by_the_pause_before_it)
     double rel = (1e-3 + DELAY_S) / COOLING_S;
     double cold_s = COLD_S * rel * rel / (rel * rel + 1.0);
     double expected = 8.0 / (1e-3 + DELAY_S + batch_s + cold_s);
-    suite_assert_close("all together", solve(fixed).steps_per_s, expected, 1e-6);
+    assert_close("all together", solve(fixed).steps_per_s, expected, 1e-6);
 }
 
 TEST(test_a_saturated_server_stays_warm)
@@ -282,7 +281,7 @@ TEST(test_a_saturated_server_stays_warm)
     struct fulcrum_replicas many = cold_replicas_of(60.0);
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
     double without = lengthened_rate(many, 0.0);
-    suite_assert_close("saturated", solve(many).steps_per_s, without, 1e-3);
+    assert_close("saturated", solve(many).steps_per_s, without, 1e-3);
 }
 
 /* Training keeps the learner warm as inference does. */
@@ -319,8 +318,7 @@ TEST(test_line_and_table_go_cold_alike)
     double added_s = replicas.network.gpu.per_batch_s - GPU_S;
     CU_ASSERT(added_s > 0.1 * COLD_S && added_s < COLD_S);
     for (size_t i = 0; i < 3; i++) {
-        suite_assert_close(
-            "table", replicas.table_time_s[i] - times_s[i], added_s, 1e-12);
+        assert_close("table", replicas.table_time_s[i] - times_s[i], added_s, 1e-12);
     }
 }
 

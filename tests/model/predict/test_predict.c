@@ -41,13 +41,12 @@ TEST(test_one_actor_takes_turns_with_the_gpu)
     design.run.actor_count = 1;
     struct fulcrum_prediction p = predict_design(&design);
     double steps_per_s = 1.0 / (2e-3 + 1.2e-3 + 6e-6);
-    suite_assert_close("X", p.value[FULCRUM_OUTPUT_steps_per_s], steps_per_s, 1e-3);
-    suite_assert_close(
+    assert_close("X", p.value[FULCRUM_OUTPUT_steps_per_s], steps_per_s, 1e-3);
+    assert_close(
         "frames/s", p.value[FULCRUM_OUTPUT_frames_per_s], 4 * steps_per_s, 1e-3);
-    suite_assert_close(
-        "runtime", p.value[FULCRUM_OUTPUT_runtime_s], 1e6 / steps_per_s, 1e-3);
-    suite_assert_close("batch", p.value[FULCRUM_OUTPUT_mean_batch], 1.0, 1e-9);
-    suite_assert_close("GPU busy", p.value[FULCRUM_OUTPUT_gpu_busy_frac],
+    assert_close("runtime", p.value[FULCRUM_OUTPUT_runtime_s], 1e6 / steps_per_s, 1e-3);
+    assert_close("batch", p.value[FULCRUM_OUTPUT_mean_batch], 1.0, 1e-9);
+    assert_close("GPU busy", p.value[FULCRUM_OUTPUT_gpu_busy_frac],
         1.206e-3 * steps_per_s, 1e-3);
     CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine], 40.0 / 640.0);
     CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used], 0.5);
@@ -69,11 +68,11 @@ TEST(test_nodes_without_training_are_so_many_machines)
         FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_cpu_gpu_ratio_machine,
         FULCRUM_OUTPUT_cpu_gpu_ratio_used, FULCRUM_OUTPUT_gpu_busy_frac};
     for (size_t i = 0; i < LENGTH(total); i++) {
-        suite_assert_close(fulcrum_output_name(total[i]), five.value[total[i]],
+        assert_close(fulcrum_output_name(total[i]), five.value[total[i]],
             5 * one.value[total[i]], 1e-12);
     }
     for (size_t i = 0; i < LENGTH(same); i++) {
-        suite_assert_close(fulcrum_output_name(same[i]), five.value[same[i]],
+        assert_close(fulcrum_output_name(same[i]), five.value[same[i]],
             one.value[same[i]], 1e-12);
     }
     CU_ASSERT_EQUAL(one.value[FULCRUM_OUTPUT_quality_runtime_s],
@@ -95,11 +94,10 @@ TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
     design.run.node_count = 2;
     struct fulcrum_prediction p = predict_design(&design);
     CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_train_batch], 128.0);
-    suite_assert_close(
-        "all-reduce", p.value[FULCRUM_OUTPUT_allreduce_s], 4e6 / 1e9, 1e-12);
-    suite_assert_close("samples", p.value[FULCRUM_OUTPUT_sample_efficiency_frac],
+    assert_close("all-reduce", p.value[FULCRUM_OUTPUT_allreduce_s], 4e6 / 1e9, 1e-12);
+    assert_close("samples", p.value[FULCRUM_OUTPUT_sample_efficiency_frac],
         (192 + 64) / (192 + 128.0), 1e-12);
-    suite_assert_close("quality", p.value[FULCRUM_OUTPUT_quality_runtime_s],
+    assert_close("quality", p.value[FULCRUM_OUTPUT_quality_runtime_s],
         p.value[FULCRUM_OUTPUT_runtime_s] * 1.25, 1e-12);
     design.workload.training.critical_batch_size = (double)NAN;
     p = predict_design(&design);
@@ -122,12 +120,12 @@ TEST(test_watts_by_hand)
         .gpu_train_busy_frac = 0.3,
         .gpu_inference_busy_frac = 0.2};
     struct fulcrum_power power = fulcrum_power_of(&design, &replicas, &solution);
-    suite_assert_close("U", power.sm_active_frac, 0.32, 1e-12);
-    suite_assert_close("GPUs", power.gpu_w, 2 * (62 + 170 * 0.32 * 0.5), 1e-12);
+    assert_close("U", power.sm_active_frac, 0.32, 1e-12);
+    assert_close("GPUs", power.gpu_w, 2 * (62 + 170 * 0.32 * 0.5), 1e-12);
     /* 5 of 10 cores of a replica busy with 7.5 threads: half of them run two. */
     double cpu_w = 12 + 1.2 * 20 + 4.2 * 10 * (1 + 0.15 * 0.5);
-    suite_assert_close("CPU", power.cpu_w, cpu_w, 1e-12);
-    suite_assert_close(
+    assert_close("CPU", power.cpu_w, cpu_w, 1e-12);
+    assert_close(
         "system", power.system_w, (cpu_w + power.gpu_w + 6 * 40 + 100) / 0.9, 1e-12);
 }
 
@@ -190,7 +188,7 @@ TEST(test_intervals_follow_the_parameter_that_binds)
         .solver = {.seed = 3, .method = FULCRUM_METHOD_FAST}, .draws = 2000};
     struct fulcrum_prediction p = predict(&inputs, &options);
     double value = p.value[FULCRUM_OUTPUT_steps_per_s];
-    suite_assert_close("X", value, 7000, 5e-3);
+    assert_close("X", value, 7000, 5e-3);
     CU_ASSERT_EQUAL(p.has_interval, 1);
     CU_ASSERT_EQUAL(p.draws, 2000.0);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {

@@ -69,15 +69,15 @@ TEST(test_times_add_up)
     struct fulcrum_solution solution;
     ASSERT_OK(fulcrum_design_check(&design, NULL));
     ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
-    suite_assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
-    suite_assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
-    suite_assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
-    suite_assert_close("training", solution.gpu_train_busy_frac, 0.2, 1e-12);
-    suite_assert_close("host", solution.host_busy_frac, 0.1, 1e-12);
+    assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
+    assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
+    assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
+    assert_close("training", solution.gpu_train_busy_frac, 0.2, 1e-12);
+    assert_close("host", solution.host_busy_frac, 0.1, 1e-12);
     CU_ASSERT_EQUAL(solution.bottleneck, FULCRUM_BOUND_GPU);
     CU_ASSERT_EQUAL(replicas.reserved_threads, 2);
     design.workload.training.env_steps_per_train_step = 0;
-    suite_assert_close("no training", rate_of(&design), 1000 / 8e-3, 1e-12);
+    assert_close("no training", rate_of(&design), 1000 / 8e-3, 1e-12);
 }
 
 /* GPUs do not know of each other; a GPU in parts shares what it has. */
@@ -86,7 +86,7 @@ TEST(test_gpus_add_and_instances_divide)
     struct fulcrum_design design = made();
     double one = rate_of(&design);
     design.run.gpu_count = 4;
-    suite_assert_close("four", rate_of(&design), 4 * one, 1e-12);
+    assert_close("four", rate_of(&design), 4 * one, 1e-12);
     design.run.gpu_count = 1;
     /* Nothing follows SMs or bandwidth: 4 processes with a quarter of the environments
      * each; training is by samples, which each has as many of between two. */
@@ -95,7 +95,7 @@ TEST(test_gpus_add_and_instances_divide)
     design.workload.network.latency_frac = 0.85;
     design.run.instances_per_gpu = 4;
     double steps = 16 * (2e-3 + 0.25e-3 + 3e-3 + 0.25e-3 + 1e-3);
-    suite_assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
+    assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
     /* All of it is arithmetic: every time but launches and host is four times as long.
      */
     design.workload.network.math_frac = 1;
@@ -104,7 +104,7 @@ TEST(test_gpus_add_and_instances_divide)
     design.workload.simulation.launch_bound_frac = 0;
     design.workload.network.launch_bound_frac = 0;
     steps = 16 * (8e-3 + 1e-3 + 12e-3 + 1e-3 + 1e-3);
-    suite_assert_close("math", rate_of(&design), 4 * 4000 / (steps + 32e-3), 1e-12);
+    assert_close("math", rate_of(&design), 4 * 4000 / (steps + 32e-3), 1e-12);
 }
 
 /* Processes train on what each of them collects: the batch of all is theirs together,
@@ -120,12 +120,12 @@ TEST(test_instances_are_workers)
     design.run.instances_per_gpu = 4;
     ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_EQUAL(replicas.training.global_batch_size, 32000.0);
-    suite_assert_close("epochs", replicas.training.epochs_rel, 4.5, 1e-12);
+    assert_close("epochs", replicas.training.epochs_rel, 4.5, 1e-12);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     CU_ASSERT_EQUAL(replicas.training.global_batch_size, 4000.0);
     CU_ASSERT_EQUAL(replicas.training.epochs_rel, 1.0);
-    suite_assert_close("its part of a round",
+    assert_close("its part of a round",
         replicas.network.training.env_steps_per_train_step, 4000 / 250.0 / 8, 1e-12);
 }
 
@@ -153,7 +153,7 @@ TEST(test_a_batch_divided_is_the_same_work)
         design.run.sm_count = sms[i / 3];
         design.run.batch_scaling = FULCRUM_BATCH_STRONG;
         double one = trained_s_per_step(&design, 1);
-        suite_assert_close("four", trained_s_per_step(&design, 4), one, 1e-12);
+        assert_close("four", trained_s_per_step(&design, 4), one, 1e-12);
     }
 }
 
@@ -170,7 +170,7 @@ TEST(test_launches_are_a_lesser_share_on_fewer_sms)
     design.run.sm_count = 40;
     ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
     double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
-    suite_assert_close(
+    assert_close(
         "step", replicas.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
 }
 
@@ -196,7 +196,7 @@ TEST(test_predicted_instances_are_placed_ones)
         design.workload.network.dram_frac = 0;
         struct fulcrum_placed placed = placed_equally(&design, n);
         design.run.instances_per_gpu = n;
-        suite_assert_close("rate", placed.steps_per_s, rate_of(&design), 1e-9);
+        assert_close("rate", placed.steps_per_s, rate_of(&design), 1e-9);
     }
 }
 
@@ -210,9 +210,9 @@ TEST(test_watts_of_a_whole_gpu_are_those_of_its_placement)
     design.workload.training.sm_active_frac = 0.75;
     fulcrum_resident_loop(&design, &loop);
     fulcrum_place_exclusive(&loop, &placed);
-    suite_assert_close(
+    assert_close(
         "active", active_of(&design), 0.3 * 0.5 + 0.4 * 0.25 + 0.2 * 0.75, 1e-12);
-    suite_assert_close(
+    assert_close(
         "placed", placed.sm_active_frac, 0.3 * 0.5 + 0.4 * 0.25 + 0.2 * 0.75, 1e-12);
 }
 
@@ -232,7 +232,7 @@ TEST(test_watts_of_instances_are_those_of_their_placement)
         design.run.sm_count = n == 6 ? 50 : 100;
         struct fulcrum_placed placed = placed_equally(&design, n);
         design.run.instances_per_gpu = n;
-        suite_assert_close("active", placed.sm_active_frac, active_of(&design), 1e-9);
+        assert_close("active", placed.sm_active_frac, active_of(&design), 1e-9);
     }
 }
 
@@ -254,7 +254,7 @@ TEST(test_activity_on_a_part_is_of_what_holds_it)
     design.workload.host.per_batch_s = 0;
     design.workload.training.env_steps_per_train_step = 0;
     design.run.sm_count = 50;
-    suite_assert_close("active", active_of(&design), 0.8 * 2 / 5, 1e-12);
+    assert_close("active", active_of(&design), 0.8 * 2 / 5, 1e-12);
 }
 
 /* What is told of a stage of nothing but launches has no other time to be of. */
@@ -267,8 +267,8 @@ TEST(test_launches_alone_keep_what_they_are_told)
     design.workload.training.sm_active_frac = 0.5;
     fulcrum_resident_loop(&design, &loop);
     fulcrum_place_exclusive(&loop, &placed);
-    suite_assert_close("placed", placed.sm_active_frac, 0.2 * 0.5, 1e-12);
-    suite_assert_close("predicted", active_of(&design), 0.2 * 0.5, 1e-12);
+    assert_close("placed", placed.sm_active_frac, 0.2 * 0.5, 1e-12);
+    assert_close("predicted", active_of(&design), 0.2 * 0.5, 1e-12);
 }
 
 TEST(test_instances_say_what_they_leave_out)
@@ -378,7 +378,7 @@ TEST(test_the_profile_that_the_preset_is_made_of_is_met)
     ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
     for (size_t i = 0; i < reference->point_count; i++) {
         double logged = observed(&reference->points[i], "steps_per_s");
-        suite_assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
+        assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
             i == 3 ? 0.12 : 0.07); /* version V32 is told to be serial */
         double stages_s = observed(&reference->points[i], "simulation_s") +
                           observed(&reference->points[i], "inference_s") +

@@ -129,9 +129,8 @@ TEST(test_times_are_scaled_to_the_machine_and_flagged)
         calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
     start(&f);
     struct fulcrum_design design = design_of(&f, &nominal);
-    suite_assert_close("t_e", design.workload.step.mean_s, 1e-3, 1e-12);
-    suite_assert_close(
-        "g1", design.workload.network.per_item_s, 6e-6 * (1 - 0.285), 1e-12);
+    assert_close("t_e", design.workload.step.mean_s, 1e-3, 1e-12);
+    assert_close("g1", design.workload.network.per_item_s, 6e-6 * (1 - 0.285), 1e-12);
     CU_ASSERT_EQUAL(design.run.sm_count, 160.0);
     CU_ASSERT((design.flags & FULCRUM_FLAG_SCALED) != 0);
     stop(&f);
@@ -180,8 +179,8 @@ TEST(test_tables_hold_only_where_they_were_measured)
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
     CU_ASSERT_EQUAL(design.capacity_count, 3);
     CU_ASSERT_EQUAL(design.batch_count, 2);
-    suite_assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
-    suite_assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
+    assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
+    assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
     struct fulcrum_setting varied = {
         fulcrum_field_find("machine.cpu.thread_count"), 16, NULL};
     struct fulcrum_point point = {&varied, 1, 0, 0};

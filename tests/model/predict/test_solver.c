@@ -36,7 +36,7 @@ TEST(test_auto_is_fast_where_that_is_accurate_enough)
     struct fulcrum_solution slow = solved(&network, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT_EQUAL(slow.method, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT(slow.has_interval && slow.simulated_steps > 0.0);
-    suite_assert_close("methods", quick.steps_per_s, slow.steps_per_s, 0.03);
+    assert_close("methods", quick.steps_per_s, slow.steps_per_s, 0.03);
     /* Steps that hardly vary: the equations answer, but say that they may be far off.
      */
     network.step = (struct fulcrum_step){1.0, 0.1, FULCRUM_LAW_LOGNORMAL};
@@ -68,8 +68,7 @@ TEST(test_each_method_runs_and_says_so)
         struct fulcrum_solution out = solved(&network, methods[i]);
         CU_ASSERT_EQUAL(out.method, methods[i]);
         CU_ASSERT_EQUAL(out.bottleneck, FULCRUM_BOUND_CPU);
-        suite_assert_close(
-            fulcrum_method_name(methods[i]), out.steps_per_s, 16.0, 0.02);
+        assert_close(fulcrum_method_name(methods[i]), out.steps_per_s, 16.0, 0.02);
         bool is_textbook = methods[i] == FULCRUM_METHOD_PRODUCT_FORM;
         CU_ASSERT_EQUAL((out.flags & FULCRUM_FLAG_TEXTBOOK) != 0U, is_textbook);
     }

@@ -45,7 +45,7 @@ TEST(test_gpus_share_threads_and_actors)
     CU_ASSERT_EQUAL(replicas.network.cpu.core_count, 2.5);
     CU_ASSERT_EQUAL(replicas.network.cpu.slice_s, 2.8e-3); /* no share: a time */
     /* Three of five threads would be more than the cap of 40 %. */
-    suite_assert_close("c_L", replicas.network.cpu.reserved_threads, 2.0, 1e-15);
+    assert_close("c_L", replicas.network.cpu.reserved_threads, 2.0, 1e-15);
     design.run.actor_count = 41;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
@@ -94,9 +94,8 @@ TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
     design.workload.training.allreduce = FULCRUM_ALLREDUCE_RING;
     struct fulcrum_replicas replicas = lower(&design);
     double ring = 2 * 7 / 8.0 * 17.6e6 / 150e9 + 14 * 3.4e-6;
-    suite_assert_close(
-        "step", replicas.network.training.train_step_s, 0.2 + ring, 1e-14);
-    suite_assert_close("idle", replicas.train_active_frac, 0.2 / (0.2 + ring), 1e-14);
+    assert_close("step", replicas.network.training.train_step_s, 0.2 + ring, 1e-14);
+    assert_close("idle", replicas.train_active_frac, 0.2 / (0.2 + ring), 1e-14);
     CU_ASSERT_EQUAL(replicas.flags, 0U);
     /* Nodes add replicas and length, and take nothing from a replica's threads. */
     design.run.node_count = 4;
@@ -135,8 +134,8 @@ TEST(test_a_worker_of_several_gpus_is_one_shard)
     CU_ASSERT_EQUAL(replicas.network.actors, 20.0);
     CU_ASSERT_EQUAL(replicas.inference_active_frac, 0.25);
     /* Half of the step on four GPUs: 0.625 of it, at 0.4 of their SMs. */
-    suite_assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
-    suite_assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
+    assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
+    assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
     design.run.actor_count = 41;
     ASSERT_FAILS(fulcrum_design_to_network(&design, &replicas, &err),
         FULCRUM_ERR_INFEASIBLE, "2 workers");
@@ -154,9 +153,8 @@ TEST(test_strong_scaling_shares_a_training_step)
     design.workload.network.parameter_count = 1;
     design.machine.link.peer_latency_s = 0;
     struct fulcrum_replicas replicas = lower(&design);
-    suite_assert_close(
-        "K", replicas.network.training.env_steps_per_train_step, 420, 1e-14);
-    suite_assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
+    assert_close("K", replicas.network.training.env_steps_per_train_step, 420, 1e-14);
+    assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
 }
 
 TEST(test_what_several_nodes_need_is_asked_for)
@@ -169,7 +167,7 @@ TEST(test_what_several_nodes_need_is_asked_for)
     ASSERT_OK(fulcrum_design_check(&design, &err));
     design.machine.link.network_byte_per_s = (double)NAN;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    suite_assert_part(err.detail, "machine.link.network_byte_per_s");
+    assert_part(err.detail, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
     ASSERT_OK(fulcrum_design_check(&design, &err));
     trains_on_many(&design);
@@ -177,7 +175,7 @@ TEST(test_what_several_nodes_need_is_asked_for)
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = (double)NAN;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    suite_assert_part(err.detail, "workload.training.model_parallel_frac");
+    assert_part(err.detail, "workload.training.model_parallel_frac");
 }
 
 TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
@@ -202,10 +200,10 @@ TEST(test_a_request_carries_its_environments)
     design.workload.training.train_step_s = 0.2;
     design.workload.batching.size = 42;
     struct fulcrum_replicas replicas = lower(&design);
-    suite_assert_close("step", replicas.network.step.mean_s, 8e-3, 1e-14);
-    suite_assert_close("cv", replicas.network.step.cv, 0.25, 1e-14);
-    suite_assert_close("h1", replicas.network.host.per_item_s, 8e-5, 1e-14);
-    suite_assert_close("g1", replicas.network.gpu.per_item_s, 2.4e-5, 1e-14);
+    assert_close("step", replicas.network.step.mean_s, 8e-3, 1e-14);
+    assert_close("cv", replicas.network.step.cv, 0.25, 1e-14);
+    assert_close("h1", replicas.network.host.per_item_s, 8e-5, 1e-14);
+    assert_close("g1", replicas.network.gpu.per_item_s, 2.4e-5, 1e-14);
     CU_ASSERT_EQUAL(replicas.network.batch_size, 10.0);
     CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 840.0);
     design.workload.batching.size = 3;
@@ -283,8 +281,8 @@ TEST(test_fewer_sms_lengthen_gpu_work_only)
     designs_gpu(&design);
     design.run.sm_count = 40;
     struct fulcrum_replicas replicas = lower(&design);
-    suite_assert_close("g1", replicas.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
-    suite_assert_close("t_e", replicas.network.step.mean_s, 2e-3, 0.0);
+    assert_close("g1", replicas.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
+    assert_close("t_e", replicas.network.step.mean_s, 2e-3, 0.0);
 }
 
 TEST(test_a_measured_table_counts_requests)
@@ -305,9 +303,9 @@ TEST(test_a_measured_table_counts_requests)
     /* Not a copy: the network borrows the table beside it. */
     static struct fulcrum_replicas replicas;
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
-    suite_assert_close(
+    assert_close(
         "t(1 request)", fulcrum_batch_time(&replicas.network.gpu, 1), 4e-3, 1e-12);
-    suite_assert_close(
+    assert_close(
         "t(4 requests)", fulcrum_batch_time(&replicas.network.gpu, 4), 10e-3, 1e-12);
     CU_ASSERT_EQUAL(replicas.flags, 0);
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
@@ -329,12 +327,12 @@ TEST(test_hand_off_is_counted_by_request_and_by_observation)
         design.workload.host.actor_s = 3e-6;
         design.workload.host.wake_s = 9e-6;
         struct fulcrum_replicas replicas = lower(&design);
-        suite_assert_close("h0", replicas.network.host.per_batch_s, 7e-6, 1e-14);
-        suite_assert_close(
+        assert_close("h0", replicas.network.host.per_batch_s, 7e-6, 1e-14);
+        assert_close(
             "h1", replicas.network.host.per_item_s, 5e-6 + 1e-6 * envs[i], 1e-14);
-        suite_assert_close(
+        assert_close(
             "step", replicas.network.step.mean_s, 2e-3 * envs[i] + 3e-6, 1e-14);
-        suite_assert_close("wake", replicas.wake_s, 9e-6, 0.0);
+        assert_close("wake", replicas.wake_s, 9e-6, 0.0);
     }
 }
 
@@ -344,10 +342,10 @@ TEST(test_hand_off_defaults_change_nothing)
     struct fulcrum_design design;
     designs_gpu(&design);
     struct fulcrum_replicas replicas = lower(&design);
-    suite_assert_close("step", replicas.network.step.mean_s, 2e-3, 0.0);
-    suite_assert_close("cv", replicas.network.step.cv, 0.5, 0.0);
-    suite_assert_close("h1", replicas.network.host.per_item_s, 0.0, 0.0);
-    suite_assert_close("wake", replicas.wake_s, 0.0, 0.0);
+    assert_close("step", replicas.network.step.mean_s, 2e-3, 0.0);
+    assert_close("cv", replicas.network.step.cv, 0.5, 0.0);
+    assert_close("h1", replicas.network.host.per_item_s, 0.0, 0.0);
+    assert_close("wake", replicas.wake_s, 0.0, 0.0);
 }
 
 struct longer_case {
@@ -370,16 +368,16 @@ TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_step step = {4e-3, cases[i].cv, cases[i].law};
         struct fulcrum_step longer = fulcrum_step_lengthened(step, 1e-3);
-        suite_assert_close("mean", longer.mean_s, 5e-3, 1e-14);
+        assert_close("mean", longer.mean_s, 5e-3, 1e-14);
         CU_ASSERT_DOUBLE_EQUAL(longer.cv, cases[i].expected, 1e-14);
         CU_ASSERT_EQUAL(longer.law, cases[i].law);
         struct fulcrum_step same = fulcrum_step_lengthened(step, 0.0);
-        suite_assert_close("same", same.mean_s, step.mean_s, 0.0);
-        suite_assert_close("same cv", same.cv, step.cv, 0.0);
+        assert_close("same", same.mean_s, step.mean_s, 0.0);
+        assert_close("same cv", same.cv, step.cv, 0.0);
     }
     const struct fulcrum_step none = {0.0, 0.0, FULCRUM_LAW_LOGNORMAL};
-    suite_assert_close("0 / 0", fulcrum_step_lengthened(none, 0.0).cv, 0.0, 0.0);
-    suite_assert_close("0 + 1", fulcrum_step_lengthened(none, 1e-3).mean_s, 1e-3, 0.0);
+    assert_close("0 / 0", fulcrum_step_lengthened(none, 0.0).cv, 0.0, 0.0);
+    assert_close("0 + 1", fulcrum_step_lengthened(none, 1e-3).mean_s, 1e-3, 0.0);
 }
 
 /* Cartpole's 30 ns beside a hand-off of microseconds: nothing of its spread is left. */
@@ -392,8 +390,8 @@ TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
     design.workload.host.actor_s = 2e-5;
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.network.step.law, FULCRUM_LAW_DETERMINISTIC);
-    suite_assert_close("cv", replicas.network.step.cv, 0.0, 0.0);
-    suite_assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
+    assert_close("cv", replicas.network.step.cv, 0.0, 0.0);
+    assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
     design.workload.host.actor_s = 5e-6;
     CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
 }

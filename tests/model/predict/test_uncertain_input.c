@@ -227,15 +227,15 @@ TEST(test_a_score_moves_its_own_number)
     if (step != NULL && rest != NULL) {
         score[step->slot] = 2.0;
         struct fulcrum_design design = design_in(&f, score);
-        suite_assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
-        suite_assert_close("told", fulcrum_uncertain_input_value(&f.inputs, step, 2.0),
+        assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
+        assert_close("told", fulcrum_uncertain_input_value(&f.inputs, step, 2.0),
             2e-3 * exp(0.2), 1e-12);
         CU_ASSERT_EQUAL(design.machine.rest_w, 100.0);
         CU_ASSERT_EQUAL(design.workload.host.per_batch_s, 1e-3);
         score[rest->slot] = -1.0;
         design = design_in(&f, score);
-        suite_assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
-        suite_assert_close("told", fulcrum_uncertain_input_value(&f.inputs, rest, -1.0),
+        assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
+        assert_close("told", fulcrum_uncertain_input_value(&f.inputs, rest, -1.0),
             100.0 / 1.5, 1e-12);
     }
     CU_ASSERT(step != NULL && rest != NULL);
@@ -254,9 +254,9 @@ TEST(test_a_scale_moves_all_times)
     struct fulcrum_design before = design_in(&f, score);
     score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
     struct fulcrum_design after = design_in(&f, score);
-    suite_assert_close("step", after.workload.step.mean_s / before.workload.step.mean_s,
+    assert_close("step", after.workload.step.mean_s / before.workload.step.mean_s,
         FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
-    suite_assert_close("host",
+    assert_close("host",
         after.workload.host.per_batch_s / before.workload.host.per_batch_s,
         FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
     stop(&f);

@@ -15,7 +15,7 @@ TEST(test_half_width_is_students)
         fulcrum_batch_means_add(&means, window_s[i]);
     }
     /* Mean 5, standard deviation sqrt(2/3), t(.975, 3) = 3.18244630528371. */
-    suite_assert_close("half-width", fulcrum_batch_means_half_width_rel(&means),
+    assert_close("half-width", fulcrum_batch_means_half_width_rel(&means),
         3.18244630528371 * sqrt(2.0 / 3.0) / 2.0 / 5.0, 1e-9);
     /* Offsets -1, 0, 1, 0: no two neighbours differ from the mean. */
     CU_ASSERT_DOUBLE_EQUAL(fulcrum_batch_means_correlation(&means), 0.0, 1e-12);
@@ -47,6 +47,6 @@ TEST(test_full_room_merges_neighbours)
     for (size_t i = 0; i < means.count; i++) {
         kept += means.window_s[i];
     }
-    suite_assert_close("sum", kept, sum, 1e-15);
+    assert_close("sum", kept, sum, 1e-15);
     CU_ASSERT(fulcrum_batch_means_correlation(&means) > 0.9);
 }

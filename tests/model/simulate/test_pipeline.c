@@ -16,7 +16,7 @@ static void open_pipeline(
 static void assert_event(
     struct fulcrum_pipeline *pipeline, double time_s, size_t actors)
 {
-    suite_assert_close("event", pipeline->next_s, time_s, 1e-12);
+    assert_close("event", pipeline->next_s, time_s, 1e-12);
     fulcrum_pipeline_advance(pipeline, pipeline->next_s);
     CU_ASSERT_EQUAL(fulcrum_pipeline_event(pipeline), actors);
 }
@@ -47,9 +47,9 @@ TEST(test_a_batch_passes_gpu_and_delay)
     assert_event(&pipeline, 2.0, 0);
     CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 0.0));
     assert_event(&pipeline, 4.0, 2);
-    suite_assert_close("GPU", pipeline.sums.inference_busy_s, 2.0, 1e-12);
-    suite_assert_close("GPU items", pipeline.sums.gpu_item_s, 4.0, 1e-12);
-    suite_assert_close("delayed items", pipeline.sums.delay_item_s, 4.0, 1e-12);
+    assert_close("GPU", pipeline.sums.inference_busy_s, 2.0, 1e-12);
+    assert_close("GPU items", pipeline.sums.gpu_item_s, 4.0, 1e-12);
+    assert_close("delayed items", pipeline.sums.delay_item_s, 4.0, 1e-12);
     CU_ASSERT_EQUAL(pipeline.sums.batch_count, 1.0);
     CU_ASSERT_EQUAL(pipeline.sums.item_count, 2.0);
     fulcrum_pipeline_clear(&pipeline);
@@ -73,9 +73,9 @@ TEST(test_the_host_works_ahead_by_the_depth)
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 0.0));
     assert_event(&pipeline, 4.0, 1);
     assert_event(&pipeline, 7.0, 1);
-    suite_assert_close("host", pipeline.sums.host_busy_s, 2.0, 1e-12);
-    suite_assert_close("GPU", pipeline.sums.inference_busy_s, 6.0, 1e-12);
-    suite_assert_close("GPU items", pipeline.sums.gpu_item_s, 3.0 + 5.0, 1e-12);
+    assert_close("host", pipeline.sums.host_busy_s, 2.0, 1e-12);
+    assert_close("GPU", pipeline.sums.inference_busy_s, 6.0, 1e-12);
+    assert_close("GPU items", pipeline.sums.gpu_item_s, 3.0 + 5.0, 1e-12);
     fulcrum_pipeline_clear(&pipeline);
 }
 
@@ -100,8 +100,8 @@ TEST(test_inference_and_training_share_the_gpu)
     assert_event(&pipeline, 2.0, 3);
     assert_event(&pipeline, 4.0, 0);
     CU_ASSERT_EQUAL(pipeline.train_at_steps, 20.0);
-    suite_assert_close("inference", pipeline.sums.inference_busy_s, 1.0, 1e-12);
-    suite_assert_close("training", pipeline.sums.train_busy_s, 3.0, 1e-12);
+    assert_close("inference", pipeline.sums.inference_busy_s, 1.0, 1e-12);
+    assert_close("training", pipeline.sums.train_busy_s, 3.0, 1e-12);
     fulcrum_pipeline_clear(&pipeline);
 }
 
@@ -112,12 +112,12 @@ TEST(test_a_backlog_of_training_blocks_batches)
     open_pipeline(&pipeline, &training);
     CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 19.0));
     CU_ASSERT(!fulcrum_pipeline_takes(&pipeline, 20.0));
-    suite_assert_close("idle", fulcrum_pipeline_backlog(&pipeline, 19.0), 19.0, 1e-12);
+    assert_close("idle", fulcrum_pipeline_backlog(&pipeline, 19.0), 19.0, 1e-12);
     fulcrum_pipeline_train(&pipeline);
     CU_ASSERT(fulcrum_pipeline_takes(&pipeline, 20.0));
-    suite_assert_close("begun", fulcrum_pipeline_backlog(&pipeline, 20.0), 20.0, 1e-12);
+    assert_close("begun", fulcrum_pipeline_backlog(&pipeline, 20.0), 20.0, 1e-12);
     fulcrum_pipeline_advance(&pipeline, 1.5);
-    suite_assert_close("half", fulcrum_pipeline_backlog(&pipeline, 20.0), 15.0, 1e-12);
+    assert_close("half", fulcrum_pipeline_backlog(&pipeline, 20.0), 15.0, 1e-12);
     fulcrum_pipeline_clear(&pipeline);
 }
 

@@ -61,10 +61,10 @@ TEST(test_one_actor_goes_round_in_the_sum_of_its_times)
         network.delay_s = 0.25;
         struct fulcrum_solution out = simulated(&network, 0.004);
         /* Two half-widths; equal steps leave no noise but rounding. */
-        suite_assert_close("X", out.steps_per_s, 1.0 / 1.85, i == 0 ? 1e-9 : 0.008);
-        suite_assert_close("gpu", out.residence.gpu_s, 0.4, 0.001);
-        suite_assert_close("delay", out.residence.delay_s, 0.25, 0.001);
-        suite_assert_close("host", out.residence.host_s, 0.2, 0.001);
+        assert_close("X", out.steps_per_s, 1.0 / 1.85, i == 0 ? 1e-9 : 0.008);
+        assert_close("gpu", out.residence.gpu_s, 0.4, 0.001);
+        assert_close("delay", out.residence.delay_s, 0.25, 0.001);
+        assert_close("host", out.residence.host_s, 0.2, 0.001);
         CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
         CU_ASSERT_EQUAL((out.flags & FULCRUM_FLAG_LOW_CV) != 0, i == 0);
     }
@@ -80,12 +80,12 @@ TEST(test_full_barrier_takes_turns)
     network.delay_s = 0.1;
     struct fulcrum_solution out = simulated(&network, 0.001);
     /* Three rounds on two servers, host .5, GPU .3 + 6 x .1, delay .1. */
-    suite_assert_close("X", out.steps_per_s, 6.0 / 4.5, 1e-9);
-    suite_assert_close("threads", out.cpu_thread_busy_frac, 3.0 / 4.5, 1e-9);
-    suite_assert_close("host", out.host_busy_frac, 0.5 / 4.5, 1e-9);
-    suite_assert_close("gpu", out.gpu_busy_frac, 0.9 / 4.5, 1e-9);
-    suite_assert_close("cpu", out.residence.cpu_s, 2.0, 1e-9);
-    suite_assert_close("barrier", out.residence.host_s, 1.5, 1e-9);
+    assert_close("X", out.steps_per_s, 6.0 / 4.5, 1e-9);
+    assert_close("threads", out.cpu_thread_busy_frac, 3.0 / 4.5, 1e-9);
+    assert_close("host", out.host_busy_frac, 0.5 / 4.5, 1e-9);
+    assert_close("gpu", out.gpu_busy_frac, 0.9 / 4.5, 1e-9);
+    assert_close("cpu", out.residence.cpu_s, 2.0, 1e-9);
+    assert_close("barrier", out.residence.host_s, 1.5, 1e-9);
 }
 
 TEST(test_depth_overlaps_host_and_gpu)
@@ -99,8 +99,8 @@ TEST(test_depth_overlaps_host_and_gpu)
         network.batch_size = 1;
         network.depth = cases[i][0];
         struct fulcrum_solution out = simulated(&network, 0.001);
-        suite_assert_close("X", out.steps_per_s, cases[i][1], 1e-6);
-        suite_assert_close("batch", out.mean_batch, 1.0, 1e-12);
+        assert_close("X", out.steps_per_s, cases[i][1], 1e-6);
+        assert_close("batch", out.mean_batch, 1.0, 1e-12);
     }
 }
 
@@ -113,9 +113,9 @@ TEST(test_training_takes_its_share_of_the_gpu)
     network.training = (struct fulcrum_training){10, 0.3, 2, 1.0};
     struct fulcrum_solution out = simulated(&network, 0.001);
     /* It starts with a batch and both share: .3 of it by .6 s, then .1 alone: .7 s. */
-    suite_assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
-    suite_assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
-    suite_assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
+    assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
+    assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
+    assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
     /* A learner that cannot keep up blocks the actors: all of the GPU's time is used.
      */
     network = plain(16, 16);
@@ -123,8 +123,8 @@ TEST(test_training_takes_its_share_of_the_gpu)
     network.step.mean_s = 0.1;
     network.training = (struct fulcrum_training){100, 500, 2.4, 1.0};
     out = simulated(&network, 0.002);
-    suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.002);
-    suite_assert_close("learner", out.steps_per_s,
+    assert_close("gpu", out.gpu_busy_frac, 1.0, 0.002);
+    assert_close("learner", out.steps_per_s,
         (1.0 - out.gpu_inference_busy_frac) * 100.0 / 500.0, 0.005);
 }
 
@@ -139,8 +139,8 @@ TEST(test_a_backlog_that_builds_up_is_not_taken_for_speed)
     struct fulcrum_solution out = simulated(&network, 0.01);
     double learner =
         1.0 / (0.297 / 3360.0 + fulcrum_batch_time(&network.gpu, 128.0) / 128.0);
-    suite_assert_close("X", out.steps_per_s, learner, 0.005);
-    suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.005);
+    assert_close("X", out.steps_per_s, learner, 0.005);
+    assert_close("gpu", out.gpu_busy_frac, 1.0, 0.005);
 }
 
 TEST(test_fractional_servers_are_rounded_and_said_so)
@@ -169,7 +169,7 @@ TEST(test_same_seed_gives_the_same_bytes)
     struct fulcrum_solver_options other = {.seed = 12};
     ASSERT_OK(fulcrum_simulate(&network, &other, &second, NULL));
     CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);
-    suite_assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
+    assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
 }
 
 TEST(test_short_runs_say_that_they_are_not_settled)
@@ -246,7 +246,7 @@ TEST(test_extremes_have_their_answers)
         struct fulcrum_solution out = {.steps_per_s = 0.0};
         ASSERT_OK(fulcrum_network_check(&network, NULL));
         ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
-        suite_assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
+        assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
         CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
     }
 }
@@ -266,8 +266,8 @@ TEST(test_many_train_steps_for_an_env_step_take_no_longer)
         struct fulcrum_solution out = {.steps_per_s = 0.0};
         ASSERT_OK(fulcrum_network_check(&network, NULL));
         ASSERT_OK(fulcrum_simulate(&network, &options, &out, NULL));
-        suite_assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
-        suite_assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
+        assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
+        assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
     }
 }
 
@@ -293,12 +293,12 @@ TEST(test_every_network_obeys_little_and_its_bounds)
         struct fulcrum_solution out = simulated(&network, 0.02);
         const struct fulcrum_residence *time = &out.residence;
         double round_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
-        suite_assert_close("N = X R", out.steps_per_s * round_s, network.actors, 1e-6);
-        suite_assert_close("delay", time->delay_s, network.delay_s, 0.02);
+        assert_close("N = X R", out.steps_per_s * round_s, network.actors, 1e-6);
+        assert_close("delay", time->delay_s, network.delay_s, 0.02);
         double size = out.mean_batch;
-        suite_assert_close("host work", out.host_busy_frac,
+        assert_close("host work", out.host_busy_frac,
             out.steps_per_s / size * fulcrum_batch_time(&network.host, size), 0.02);
-        suite_assert_close("gpu work", out.gpu_inference_busy_frac,
+        assert_close("gpu work", out.gpu_inference_busy_frac,
             out.steps_per_s / size * fulcrum_batch_time(&network.gpu, size), 0.02);
         CU_ASSERT(is_frac(out.cpu_thread_busy_frac) && is_frac(out.cpu_core_busy_frac));
         CU_ASSERT(is_frac(out.host_busy_frac) && is_frac(out.gpu_busy_frac));
@@ -319,6 +319,6 @@ TEST(test_half_batch_gains_match_the_prototype)
         rate[i] = simulated(&network, 0.005).steps_per_s;
     }
     /* docs/model.md "Fits": 5.83 and 2.00, found by another program. */
-    suite_assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);
-    suite_assert_close("X(256)/X(40)", rate[2] / rate[1], 2.00, 0.015);
+    assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);
+    assert_close("X(256)/X(40)", rate[2] / rate[1], 2.00, 0.015);
 }

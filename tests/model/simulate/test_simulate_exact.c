@@ -65,10 +65,10 @@ TEST(test_cpu_alone_is_machine_repair)
         network.delay_s = cases[i][2];
         double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
         struct fulcrum_solution out = simulated(&network, 11);
-        suite_assert_close("X", out.steps_per_s, exact, TOLERANCE);
-        suite_assert_close(
+        assert_close("X", out.steps_per_s, exact, TOLERANCE);
+        assert_close(
             "busy", out.cpu_thread_busy_frac, exact / cases[i][1], 2.0 * TOLERANCE);
-        suite_assert_close(
+        assert_close(
             "cpu", out.residence.cpu_s, cases[i][0] / exact - cases[i][2], 0.01);
     }
 }
@@ -84,12 +84,11 @@ TEST(test_a_pair_waits_for_the_longer_step)
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 2;
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.3, .per_item_s = 0.1};
-    suite_assert_close(
-        "exponential", simulated(&network, 3).steps_per_s, 1.0, TOLERANCE);
+    assert_close("exponential", simulated(&network, 3).steps_per_s, 1.0, TOLERANCE);
     network.step = (struct fulcrum_step){1.0, 0.8, FULCRUM_LAW_LOGNORMAL};
     double longer = 1.0 + erf(0.5 * sqrt(log(1.64)));
-    suite_assert_close("lognormal", simulated(&network, 3).steps_per_s,
-        2.0 / (longer + 0.5), TOLERANCE);
+    assert_close("lognormal", simulated(&network, 3).steps_per_s, 2.0 / (longer + 0.5),
+        TOLERANCE);
 }
 
 /* Networks that the exact chain accepts: batches of every kind, on every CPU curve. */
@@ -115,13 +114,13 @@ static void assert_details(
     const struct fulcrum_solution *found, const struct fulcrum_solution *exact)
 {
     double allowed = TOLERANCE + 6.0 / sqrt(found->simulated_steps);
-    suite_assert_close("batch", found->mean_batch, exact->mean_batch, allowed);
-    suite_assert_close(
+    assert_close("batch", found->mean_batch, exact->mean_batch, allowed);
+    assert_close(
         "threads", found->cpu_thread_busy_frac, exact->cpu_thread_busy_frac, allowed);
-    suite_assert_close(
+    assert_close(
         "cores", found->cpu_core_busy_frac, exact->cpu_core_busy_frac, allowed);
-    suite_assert_close("GPU", found->gpu_busy_frac, exact->gpu_busy_frac, allowed);
-    suite_assert_close("CPU", found->residence.cpu_s, exact->residence.cpu_s, allowed);
+    assert_close("GPU", found->gpu_busy_frac, exact->gpu_busy_frac, allowed);
+    assert_close("CPU", found->residence.cpu_s, exact->residence.cpu_s, allowed);
 }
 
 TEST(test_simulations_meet_the_exact_chain)
@@ -133,7 +132,7 @@ TEST(test_simulations_meet_the_exact_chain)
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution found = simulated(&network, i);
-        suite_assert_close("X", found.steps_per_s, exact.steps_per_s, TOLERANCE);
+        assert_close("X", found.steps_per_s, exact.steps_per_s, TOLERANCE);
         assert_details(&found, &exact);
         covered += covers(&found, exact.steps_per_s);
         most = fmax(most, fabs(found.steps_per_s / exact.steps_per_s - 1.0));

@@ -70,7 +70,7 @@ static void assert_shared(
     double exact = shared_thread_steps_per_s(actors, think_s);
     struct fulcrum_network network = one_thread((double)actors, think_s, step, 1e-9);
     struct fulcrum_solution out = simulated(&network, 0.003);
-    suite_assert_close("shared", out.steps_per_s, exact, 0.007);
+    assert_close("shared", out.steps_per_s, exact, 0.007);
     network.cpu.slice_s = 0.0;
     out = simulated(&network, 0.003);
     int differs = fabs(out.steps_per_s / exact - 1.0) > 0.015;
@@ -100,11 +100,10 @@ TEST(test_exponential_steps_do_not_notice_slices)
         struct fulcrum_solution exact;
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         struct fulcrum_solution out = simulated(&network, 0.002);
-        suite_assert_close("X", out.steps_per_s, exact.steps_per_s, 0.004);
-        suite_assert_close(
+        assert_close("X", out.steps_per_s, exact.steps_per_s, 0.004);
+        assert_close(
             "threads", out.cpu_thread_busy_frac, exact.cpu_thread_busy_frac, 0.004);
-        suite_assert_close(
-            "at the CPU", out.residence.cpu_s, exact.residence.cpu_s, 0.008);
+        assert_close("at the CPU", out.residence.cpu_s, exact.residence.cpu_s, 0.008);
     }
 }
 
@@ -117,7 +116,7 @@ static void assert_same(
     CU_ASSERT_EQUAL(a->cpu_thread_busy_frac, b->cpu_thread_busy_frac);
     CU_ASSERT_EQUAL(a->simulated_steps, b->simulated_steps);
     CU_ASSERT_EQUAL(a->flags, b->flags);
-    suite_assert_close("cpu", a->residence.cpu_s, b->residence.cpu_s, 1e-9);
+    assert_close("cpu", a->residence.cpu_s, b->residence.cpu_s, 1e-9);
 }
 
 /* Longer than any step, or a thread for everybody: the same run, to the last bit. */
@@ -153,13 +152,13 @@ TEST(test_two_actors_take_the_turns_of_a_hand_made_schedule)
     struct fulcrum_network network = one_thread(2, 0.0, &step, 2.0);
     network.gpu.per_batch_s = 1.5;
     struct fulcrum_solution out = simulated(&network, 0.001);
-    suite_assert_close("X", out.steps_per_s, 2.0 / 6.5, 1e-9);
-    suite_assert_close("thread", out.cpu_thread_busy_frac, 6.0 / 6.5, 1e-9);
-    suite_assert_close("cpu", out.residence.cpu_s, 0.5 * (5.0 + 4.5), 1e-9);
-    suite_assert_close("waits for the GPU", out.residence.host_s, 0.25, 1e-9);
+    assert_close("X", out.steps_per_s, 2.0 / 6.5, 1e-9);
+    assert_close("thread", out.cpu_thread_busy_frac, 6.0 / 6.5, 1e-9);
+    assert_close("cpu", out.residence.cpu_s, 0.5 * (5.0 + 4.5), 1e-9);
+    assert_close("waits for the GPU", out.residence.host_s, 0.25, 1e-9);
     network.cpu.slice_s = 0.0;
     out = simulated(&network, 0.001);
-    suite_assert_close("in turn", out.steps_per_s, 2.0 / 6.0, 1e-9);
+    assert_close("in turn", out.steps_per_s, 2.0 / 6.0, 1e-9);
 }
 
 /* A thread twice as fast does twice the work in a slice: the same at half the times. */
@@ -173,7 +172,7 @@ TEST(test_a_slice_is_time_and_not_work)
     network.cpu.capacity = capacity;
     network.cpu.capacity_count = 1;
     struct fulcrum_solution out = simulated(&network, 0.001);
-    suite_assert_close("X", out.steps_per_s, 2.0 / 3.25, 1e-9);
+    assert_close("X", out.steps_per_s, 2.0 / 3.25, 1e-9);
 }
 
 /*
@@ -289,7 +288,7 @@ TEST(test_half_batches_agree_with_a_plain_loop_of_events)
         network.step.cv = cases[i].cv;
         network.gpu.per_batch_s = cases[i].gpu_s;
         struct fulcrum_solution out = simulated(&network, 0.002);
-        suite_assert_close("X", out.steps_per_s, plain_steps_per_s(&network), 0.006);
+        assert_close("X", out.steps_per_s, plain_steps_per_s(&network), 0.006);
     }
 }
 
@@ -298,11 +297,11 @@ static void assert_conserved(
     const struct fulcrum_network *network, const struct fulcrum_solution *out)
 {
     double threads = network->cpu.thread_count;
-    suite_assert_close("work", out->cpu_thread_busy_frac * threads,
+    assert_close("work", out->cpu_thread_busy_frac * threads,
         out->steps_per_s * network->step.mean_s, 0.02);
     double round_s = out->residence.cpu_s + out->residence.host_s +
                      out->residence.gpu_s + out->residence.delay_s;
-    suite_assert_close("Little", round_s * out->steps_per_s, network->actors, 1e-6);
+    assert_close("Little", round_s * out->steps_per_s, network->actors, 1e-6);
 }
 
 TEST(test_slices_conserve_work_and_actors)

@@ -98,7 +98,7 @@ TEST(test_draws_follow_their_law)
         draw_all(&source, draw);
         double found = distance(draw, laws[i].below);
         if (found * sqrt(DRAWS) > 2.0) {
-            suite_assert_close("distance", found, 0.0, 0.0);
+            assert_close("distance", found, 0.0, 0.0);
         }
         CU_ASSERT(draw[0] > 0.0 && isfinite(draw[DRAWS - 1]));
     }
@@ -159,8 +159,7 @@ TEST(test_no_mean_gives_no_length)
 TEST(test_cv_is_the_one_that_is_drawn)
 {
     for (size_t i = 0; i < LAW_COUNT; i++) {
-        suite_assert_close(
-            "cv", fulcrum_step_source_cv(&laws[i].step), laws[i].cv, 1e-12);
+        assert_close("cv", fulcrum_step_source_cv(&laws[i].step), laws[i].cv, 1e-12);
     }
 }
 
@@ -192,6 +191,6 @@ TEST(test_uniform_numbers_are_uniform)
         square += value * value;
     }
     /* Five standard errors. */
-    suite_assert_close("mean", sum / DRAWS, 0.5, 5.0 * sqrt(1.0 / 3.0 / DRAWS));
-    suite_assert_close("square", square / DRAWS, 1.0 / 3.0, 5.0 * sqrt(0.8 / DRAWS));
+    assert_close("mean", sum / DRAWS, 0.5, 5.0 * sqrt(1.0 / 3.0 / DRAWS));
+    assert_close("square", square / DRAWS, 1.0 / 3.0, 5.0 * sqrt(0.8 / DRAWS));
 }

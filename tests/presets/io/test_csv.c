@@ -94,7 +94,7 @@ TEST(test_malformed_tables_are_refused)
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load_text(cases[i].text, &table, &err), FULCRUM_ERR_FORMAT);
         CU_ASSERT_PTR_NULL(table);
-        suite_assert_part(err.detail, cases[i].detail);
+        assert_part(err.detail, cases[i].detail);
     }
 }
 

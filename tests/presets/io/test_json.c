@@ -191,7 +191,7 @@ TEST(test_malformed_text_is_refused_with_its_place)
                             "t", cases[i].text, strlen(cases[i].text), &document, &err),
             FULCRUM_ERR_FORMAT);
         CU_ASSERT_PTR_NULL(document);
-        suite_assert_part(err.detail, cases[i].detail);
+        assert_part(err.detail, cases[i].detail);
     }
 }
 

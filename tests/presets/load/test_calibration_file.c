@@ -1,5 +1,4 @@
-/* test_calibration_file.c - calibrations come back as they were saved, and malformed
- * files are refused. */
+/* test_calibration_file.c - calibrations come back as they were saved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -20,7 +19,6 @@
 #define HOST                                                                           \
     "{\"path\":\"workload.host.delay_s\",\"value\":0.001,\"standard_error\":0.001,"    \
     "\"scale\":\"linear\",\"origin\":\"fitted\",\"source\":\"s\"}"
-#define NO_PARAMETERS "\"parameters\":[]"
 
 static enum fulcrum_status load(
     const char *content, struct fulcrum_calibration **out, struct fulcrum_error *err)
@@ -33,106 +31,11 @@ static enum fulcrum_status load(
     return status;
 }
 
-static const struct {
-    const char *content;
-    enum fulcrum_status status;
-    const char *detail; /* a part of it */
-} faults[] = {
-    {"{\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
-        FULCRUM_ERR_FORMAT, "c.json: schema is not given: expected an object"},
-    {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":2},"
-     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
-        FULCRUM_ERR_FORMAT, "c.json: schema.version = 2: expected 1"},
-    {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":1.5},"
-     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
-        FULCRUM_ERR_FORMAT, "c.json: schema.version = 1.5: expected 1"},
-    {"{\"schema\":{\"name\":\"other\",\"version\":1},"
-     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
-        FULCRUM_ERR_FORMAT,
-        "c.json: schema.name = \"other\": expected \"fulcrum-calibration\""},
-    {"{\"kind\":\"machine\",\"name\":\"c\"}", FULCRUM_ERR_FORMAT,
-        "c.json: kind = \"machine\": expected \"calibration\""},
-    {HEAD NO_PARAMETERS "}", FULCRUM_ERR_FORMAT,
-        "c.json: machine is not given: expected the name of a machine preset"},
-    {HEAD "\"machine\":\"dgx1\"," NO_PARAMETERS "}", FULCRUM_ERR_UNKNOWN_NAME,
-        "c.json: machine = \"dgx1\": \"dgx1\" is no machine preset; did you mean"},
-    {HEAD "\"machine\":{\"gpu\":{\"sm_count\":-1}}," NO_PARAMETERS "}",
-        FULCRUM_ERR_RANGE, "c.json: machine.gpu.sm_count = -1: expected a whole"},
-    {HEAD "\"machine\":{\"source\":{}}," NO_PARAMETERS "}", FULCRUM_ERR_FORMAT,
-        "c.json: machine.source: unknown key"},
-    {HEAD "\"machine\":\"dgx-1\"}", FULCRUM_ERR_FORMAT,
-        "c.json: parameters is not given: expected an array"},
-    {HEAD MACHINE NO_PARAMETERS ",\"paramters\":[]}", FULCRUM_ERR_FORMAT,
-        "c.json: paramters: unknown key; did you mean parameters?"},
-    {HEAD MACHINE "\"parameters\":[7]}", FULCRUM_ERR_FORMAT,
-        "c.json: parameters[0] = 7: expected an object"},
-    {HEAD MACHINE "\"parameters\":[" STEP "," STEP "]}", FULCRUM_ERR_FORMAT,
-        "c.json: parameters[1].path = \"workload.step.mean_s\": expected each"},
-    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.mean_s\","
-                  "\"value\":NaN,\"scale\":\"logg\"}]}",
-        FULCRUM_ERR_FORMAT, "c.json: parameters[0].value = NaN: expected a finite"},
-    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.mean_s\","
-                  "\"value\":1,\"scale\":\"logg\"}]}",
-        FULCRUM_ERR_FORMAT,
-        "c.json: parameters[0].scale = \"logg\": expected one of linear, log, "
-        "logit"},
-    {HEAD MACHINE "\"parameters\":[{\"path\":\"workload.step.means\",\"value\":1,"
-                  "\"standard_error\":0,\"scale\":\"log\",\"origin\":\"fitted\","
-                  "\"source\":\"s\"}]}",
-        FULCRUM_ERR_UNKNOWN_NAME, "c.json: parameters: workload.step.means names"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[]}", FULCRUM_ERR_FORMAT,
-        "c.json: covariance has 0 rows: expected 1"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1,2]]}",
-        FULCRUM_ERR_FORMAT, "c.json: covariance[0] has 2 elements: expected 1"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[1e-3],[1,2]]}",
-        FULCRUM_ERR_FORMAT, "c.json: draws[1] has 2 numbers: expected 1"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[-1]]}", FULCRUM_ERR_RANGE,
-        "c.json: draws[0][0] = -1: outside"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":7}", FULCRUM_ERR_FORMAT,
-        "c.json: draws = 7: expected an array"},
-    {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1]]}", FULCRUM_ERR_RANGE,
-        "c.json: covariance[0][0] = 1: expected the square"},
-    {HEAD MACHINE "\"parameters\":[" STEP "," HOST
-                  "],\"covariance\":[[1e-6,1e-7],[2e-7,1e-6]]}",
-        FULCRUM_ERR_RANGE, "c.json: covariance[0][1] = 1e-07: expected a symmetric"},
-    {HEAD MACHINE NO_PARAMETERS ",\"capacity\":[1,\"2\"]}", FULCRUM_ERR_FORMAT,
-        "c.json: capacity[1] = \"2\": expected a number"},
-    {HEAD MACHINE NO_PARAMETERS ",\"capacity\":[1,-2]}", FULCRUM_ERR_RANGE,
-        "c.json: capacity[1] = -2: expected a number above 0"},
-    {HEAD MACHINE NO_PARAMETERS ",\"batch_time\":{\"size\":[1,2],\"time_s\":[1e-3]}}",
-        FULCRUM_ERR_FORMAT, "c.json: batch_time.time_s has 1 elements: expected 2"},
-    {HEAD MACHINE NO_PARAMETERS
-        ",\"series\":[{\"name\":\"n\",\"unit\":\"s\",\"x_name\":\"\","
-        "\"condition\":\"\",\"x\":[1,2],\"value\":[1]}]}",
-        FULCRUM_ERR_FORMAT, "c.json: series[0].x has 2 elements: expected 1"},
-    {HEAD MACHINE NO_PARAMETERS ",\"quantities\":[{\"name\":\"n\",\"value\":1,"
-                                "\"interval\":[1],\"unit\":\"s\"}]}",
-        FULCRUM_ERR_FORMAT,
-        "c.json: quantities[0].interval has 1 elements: expected 2"},
-    {HEAD MACHINE NO_PARAMETERS
-        ",\"fits\":[{\"name\":\"n\",\"form\":\"f\",\"point_count\":-1,"
-        "\"warning\":\"\"}]}",
-        FULCRUM_ERR_RANGE, "c.json: fits[0].point_count = -1: expected a whole"},
-    {HEAD MACHINE NO_PARAMETERS ",\"notes\":{\"kernel\":6}}", FULCRUM_ERR_FORMAT,
-        "c.json: notes.kernel = 6: expected text"},
-    {HEAD MACHINE NO_PARAMETERS ",\"complete\":1}", FULCRUM_ERR_FORMAT,
-        "c.json: complete = 1: expected true or false"},
-};
-
-TEST(test_each_fault_is_named)
+TEST(test_the_nearest_preset_is_suggested)
 {
-    for (size_t i = 0; i < LENGTH(faults); i++) {
-        struct fulcrum_calibration *calibration = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(load(faults[i].content, &calibration, &err), faults[i].status);
-        CU_ASSERT_PTR_NULL(calibration);
-        suite_assert_part(err.detail, faults[i].detail);
-    }
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_calibration_load("v100prior", &calibration, &err),
-        FULCRUM_ERR_UNKNOWN_NAME);
-    suite_assert_part(err.detail, "did you mean v100-prior?");
+    ASSERT_FAILS(fulcrum_calibration_load("v100prior", &calibration, &err),
+        FULCRUM_ERR_UNKNOWN_NAME, "did you mean v100-prior?");
 }
 
 TEST(test_an_absent_covariance_is_diagonal)
@@ -143,7 +46,7 @@ TEST(test_an_absent_covariance_is_diagonal)
     CU_ASSERT_STRING_EQUAL(calibration->machine.name, "dgx-1");
     CU_ASSERT_STRING_EQUAL(calibration->title, "c");
     CU_ASSERT_EQUAL(calibration->complete, 1);
-    suite_assert_close("variance", calibration->covariance[0], 1e-6, 1e-12);
+    assert_close("variance", calibration->covariance[0], 1e-6, 1e-12);
     CU_ASSERT_EQUAL(calibration->covariance[1], 0.0);
     fulcrum_calibration_free(calibration);
 }
@@ -365,7 +268,7 @@ TEST(test_what_cannot_be_saved_says_why)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_calibration_save(calibration, "/absent/c.json", &err),
         FULCRUM_ERR_FILE);
-    suite_assert_part(err.detail, "/absent/c.json: cannot be written");
+    assert_part(err.detail, "/absent/c.json: cannot be written");
     calibration->name[0] = '\0';
     CU_ASSERT_EQUAL(
         fulcrum_calibration_save(calibration, "/dev/null", &err), FULCRUM_ERR_MISSING);

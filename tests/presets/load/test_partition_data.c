@@ -1,11 +1,9 @@
-/* test_partition_data.c - partition files: those shipped, and faulty ones. */
+/* test_partition_data.c - partition files: those shipped. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
-#include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
 /* What the MIG User Guide's tables have in common: 7 compute slices, one profile each
@@ -62,60 +60,4 @@ TEST(test_the_partition_of_a_gpu_is_found_by_its_name)
     free(partition);
     ASSERT_FAILS(fulcrum_partition_of_gpu("NVIDIA V100", &partition, &err),
         FULCRUM_ERR_UNSUPPORTED, "a100-40gb, a100-80gb");
-}
-
-#define HEAD                                                                           \
-    "{\"schema\":{\"name\":\"fulcrum-partition\",\"version\":1},"                      \
-    "\"kind\":\"partition\",\"name\":\"p\",\"title\":\"P\",\"gpu\":\"G\","             \
-    "\"compute_slice_count\":2,\"memory_slice_count\":2,\"sm_count\":20,"              \
-    "\"memory_byte\":2e9,"
-#define PROFILE PROFILE_OF("1", "0,1")
-#define PROFILE_OF(compute, starts)                                                    \
-    "{\"name\":\"1g\",\"compute_slice_count\":" compute ",\"memory_slice_count\":1,"   \
-    "\"cache_slice_count\":1,\"sm_count\":10,\"memory_byte\":1e9,\"most_count\":2,"    \
-    "\"starts\":[" starts "]}"
-
-TEST(test_each_fault_of_a_file_is_named)
-{
-    static const struct {
-        const char *text;
-        enum fulcrum_status status;
-        const char *part;
-    } rows[] = {
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE "]}", FULCRUM_OK,
-            ""},
-        {HEAD "\"source\":{},\"profiles\":[" PROFILE "]}", FULCRUM_ERR_FORMAT,
-            "source.profiles is not given"},
-        {HEAD "\"source\":{\"profiles\":\"s\",\"sm\":\"s\"},\"profiles\":[" PROFILE
-              "]}",
-            FULCRUM_ERR_FORMAT, "source.sm: unknown key"},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[]}", FULCRUM_ERR_MISSING,
-            "profiles is empty"},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[{\"name\":\"1g\"}]}",
-            FULCRUM_ERR_FORMAT, "profiles[0].sm_count is not given"},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE "," PROFILE "]}",
-            FULCRUM_ERR_RANGE, "profiles[1].name = \"1g\""},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":3}", FULCRUM_ERR_FORMAT,
-            "profiles = 3"},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE_OF(
-             "1.5", "0,1") "]}",
-            FULCRUM_ERR_RANGE,
-            "profiles[0].compute_slice_count = 1.5: expected a whole number from 1 to "
-            "2"},
-        {HEAD "\"source\":{\"profiles\":\"s\"},\"profiles\":[" PROFILE_OF(
-             "1", "0,0") "]}",
-            FULCRUM_ERR_RANGE,
-            "profiles[0].starts[1] = 0: expected more than the start before, 0"},
-        {"{\"kind\":\"machine\",\"name\":\"p\"}", FULCRUM_ERR_FORMAT, "kind"},
-    };
-    struct scratch scratch = scratch_new();
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct fulcrum_partition *partition = NULL;
-        char *path = scratch_write(&scratch, "p.json", rows[i].text);
-        ASSERT_FAILS(fulcrum_partition_load(path, &partition, &err), rows[i].status,
-            rows[i].part);
-        free(partition);
-        free(path);
-    }
-    scratch_free(&scratch);
 }

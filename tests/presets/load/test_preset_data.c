@@ -134,7 +134,7 @@ TEST(test_ratios_of_threads_to_sms_are_the_published_ones)
         struct loaded loaded;
         load(FULCRUM_PRESET_MACHINE, cases[i].name, &loaded);
         const struct fulcrum_machine *machine = &loaded.design.machine;
-        suite_assert_close(cases[i].name,
+        assert_close(cases[i].name,
             machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count),
             cases[i].thread_count / (cases[i].gpu_count * cases[i].sm_count), 1e-12);
         CU_ASSERT_EQUAL(machine->gpu.count, cases[i].gpu_count);

@@ -59,7 +59,7 @@ static void assert_observed(const struct fulcrum_reference_point *point, size_t 
 {
     CU_ASSERT_FATAL(index < point->observation_count);
     CU_ASSERT_STRING_EQUAL(point->observations[index].quantity, quantity);
-    suite_assert_close(quantity, point->observations[index].value, value, 1e-15);
+    assert_close(quantity, point->observations[index].value, value, 1e-15);
 }
 
 /* As spreadsheets write them: byte order mark, carriage returns, quotes, blank lines.
@@ -82,7 +82,7 @@ TEST(test_a_table_becomes_points)
     CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
     CU_ASSERT_EQUAL(reference->is_relative, 0);
     CU_ASSERT_EQUAL(reference->frame_skip, 4.0);
-    suite_assert_part(reference->sources[0].text, "my runs.CSV: by hand");
+    assert_part(reference->sources[0].text, "my runs.CSV: by hand");
     CU_ASSERT_EQUAL_FATAL(reference->point_count, 3);
     CU_ASSERT_EQUAL(points[2].index, 2);
     CU_ASSERT_STRING_EQUAL(points[0].series, "one, two");
@@ -94,7 +94,7 @@ TEST(test_a_table_becomes_points)
     CU_ASSERT(isnan(points[0].settings[1].number));
     CU_ASSERT_EQUAL(points[0].observation_count, 1);
     assert_observed(&points[0], 0, "steps_per_s", 1000.0);
-    suite_assert_close("half-width", points[0].observations[0].half_width, 10.0, 1e-15);
+    assert_close("half-width", points[0].observations[0].half_width, 10.0, 1e-15);
     assert_observed(&points[1], 0, "steps_per_s", 1010.0);
     CU_ASSERT_EQUAL(points[2].observation_count, 1);
     assert_observed(&points[2], 0, "gpu_w", 81.5);
@@ -159,8 +159,8 @@ TEST(test_what_is_wrong_is_told_with_its_place)
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(load_text(faults[i].text, &reference, &err), faults[i].status);
         CU_ASSERT_PTR_NULL(reference);
-        suite_assert_part(err.detail, "my runs.CSV: ");
-        suite_assert_part(err.detail, faults[i].part);
+        assert_part(err.detail, "my runs.CSV: ");
+        assert_part(err.detail, faults[i].part);
     }
 }
 
@@ -188,5 +188,5 @@ TEST(test_a_file_has_its_limit)
     ASSERT_OK(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, &err));
     CU_ASSERT_EQUAL(
         load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST + 1, &err), FULCRUM_ERR_RANGE);
-    suite_assert_part(err.detail, "1001 rows: expected at most 1000");
+    assert_part(err.detail, "1001 rows: expected at most 1000");
 }

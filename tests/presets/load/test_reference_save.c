@@ -21,7 +21,7 @@ static void assert_number(const char *what, double found, double expected)
     if (isnan(expected)) {
         CU_ASSERT(isnan(found));
     } else {
-        suite_assert_close(what, found, expected, 0.0);
+        assert_close(what, found, expected, 0.0);
     }
 }
 
@@ -165,7 +165,7 @@ static void assert_round_trip(const char *name)
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     struct fulcrum_reference *read = load(path);
     assert_same(read, reference);
-    suite_assert_close("frame skip", read->frame_skip, 1.0, 0.0);
+    assert_close("frame skip", read->frame_skip, 1.0, 0.0);
     /* The same bytes once more: nothing is lost by being read. */
     ASSERT_OK(fulcrum_reference_save(read, again, NULL));
     char *first = scratch_read(path);

@@ -1,5 +1,4 @@
-/* test_references.c - references are read with their sources and steps, or every fault
- * of a file is named. */
+/* test_references.c - references are read with their sources and steps. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include "presets/load/reference_file.h"
@@ -18,9 +17,6 @@
 #define SOURCE "\"source\":{\"points\":\"a table\"},"
 #define KIND   "\"predictor\":\"cpu_curve\","
 #define HEAD   "{" SCHEMA NAMED SOURCE KIND
-#define OWN                                                                            \
-    "{" SCHEMA NAMED                                                                   \
-    "\"source\":{\"points\":\"p\",\"machine\":\"m\",\"workload\":\"w\"}," KIND
 #define GOOD_POINT                                                                     \
     "{\"set\":{\"workers\":1},\"observed\":{\"steps_per_s\":{\"value\":100}}}"
 #define GOOD "\"points\":[" GOOD_POINT "]"
@@ -29,9 +25,6 @@
     "\"steps_per_s\":{\"value\":1}}},"                                                 \
     "{\"series\":\"other\",\"set\":{\"workers\":1},\"observed\":{"                     \
     "\"steps_per_s\":{\"value\":1}}}]"
-#define SET(set)                                                                       \
-    HEAD "\"points\":[{\"set\":{" set "},\"observed\":{\"gpu_w\":{\"value\":1}}}]}"
-#define OBSERVED(o) HEAD "\"points\":[{\"set\":{},\"observed\":{" o "}}]}"
 
 /* Loads a file of that content. */
 static enum fulcrum_status load(
@@ -55,163 +48,6 @@ static struct fulcrum_reference *load_good(const char *content)
     return reference;
 }
 
-static const struct {
-    const char *content;
-    enum fulcrum_status status;
-    const char *detail; /* a part of it */
-} faults[] = {
-    {"{" NAMED SOURCE KIND GOOD "}", FULCRUM_ERR_FORMAT,
-        "my.json: schema is not given: expected an object"},
-    {"{\"schema\":{\"name\":\"x\",\"version\":1}," NAMED SOURCE KIND GOOD "}",
-        FULCRUM_ERR_FORMAT, "schema.name = \"x\": expected \"fulcrum-reference\""},
-    {"{\"schema\":{\"name\":\"fulcrum-reference\",\"version\":2}," NAMED SOURCE KIND
-            GOOD "}",
-        FULCRUM_ERR_FORMAT, "schema.version = 2: expected 1, the version"},
-    {"{\"kind\":\"machine\",\"name\":\"r\"}", FULCRUM_ERR_FORMAT,
-        "my.json: kind = \"machine\": expected \"reference\""},
-    {"{" SCHEMA NAMED KIND GOOD "}", FULCRUM_ERR_FORMAT,
-        "my.json: source is not given: expected an object"},
-    {"{" SCHEMA NAMED "\"source\":{}," KIND GOOD "}", FULCRUM_ERR_MISSING,
-        "source.points is not given: expected where the values of \"points\""},
-    {"{" SCHEMA NAMED "\"source\":{\"points\":\"\"}," KIND GOOD "}", FULCRUM_ERR_RANGE,
-        "source.points = \"\": expected some text"},
-    {"{" SCHEMA NAMED "\"source\":{\"points\":\"t\",\"worker\":\"t\"}," KIND GOOD "}",
-        FULCRUM_ERR_FORMAT, "source.worker: unknown key: expected a member"},
-    {"{" SCHEMA NAMED SOURCE GOOD "}", FULCRUM_ERR_FORMAT,
-        "my.json: predictor is not given: expected text"},
-    {"{" SCHEMA NAMED SOURCE "\"predictor\":\"speed\"," GOOD "}", FULCRUM_ERR_RANGE,
-        "predictor = \"speed\": expected one of none, throughput, cpu_curve"},
-    {HEAD GOOD ",\"frameskip\":4}", FULCRUM_ERR_FORMAT,
-        "frameskip: unknown key; did you mean frame_skip?"},
-    {HEAD GOOD ",\"frame_skip\":0}", FULCRUM_ERR_RANGE,
-        "frame_skip = 0: expected a whole number from 1 to 1000"},
-    {HEAD GOOD ",\"frame_skip\":2.5}", FULCRUM_ERR_RANGE, "frame_skip = 2.5: expected"},
-    {HEAD GOOD ",\"frame_skip\":\"4\"}", FULCRUM_ERR_RANGE, "frame_skip = \"4\""},
-    {HEAD GOOD ",\"relative_to\":1}", FULCRUM_ERR_RANGE,
-        "relative_to = 1: expected the index of a point, from 0 to 0"},
-    {HEAD GOOD ",\"relative_to\":-1}", FULCRUM_ERR_RANGE, "relative_to = -1: expected"},
-    {HEAD GOOD ",\"note\":7}", FULCRUM_ERR_FORMAT, "note = 7: expected text"},
-    {HEAD GOOD ",\"not_predicted\":7}", FULCRUM_ERR_FORMAT,
-        "not_predicted = 7: expected text"},
-    {HEAD GOOD ",\"machine\":\"dgx-11\"}", FULCRUM_ERR_UNKNOWN_NAME,
-        "machine = \"dgx-11\": \"dgx-11\" is no machine preset; did you mean dgx-1?"},
-    {HEAD GOOD ",\"workload\":\"r2d2-atary\"}", FULCRUM_ERR_UNKNOWN_NAME,
-        "is no workload preset; did you mean r2d2-atari?"},
-    {HEAD GOOD ",\"calibration\":\"v100-priors\"}", FULCRUM_ERR_UNKNOWN_NAME,
-        "is no calibration preset; did you mean v100-prior?"},
-    {HEAD GOOD ",\"machine\":7}", FULCRUM_ERR_FORMAT,
-        "machine = 7: expected the name of a machine preset, or an object"},
-    {HEAD GOOD ",\"machine\":{\"name\":\"m\"}}", FULCRUM_ERR_MISSING,
-        "source.machine is not given: expected where the values of \"machine\""},
-    {OWN "\"machine\":{\"name\":\"m\",\"gpu\":{\"smcount\":1}}," GOOD "}",
-        FULCRUM_ERR_FORMAT,
-        "machine.gpu.smcount: unknown key; did you mean gpu.sm_count?"},
-    {OWN "\"workload\":{\"name\":\"w\",\"frame_skip\":0}," GOOD "}", FULCRUM_ERR_RANGE,
-        "workload.frame_skip = 0: expected a whole number"},
-    {OWN "\"machine\":{}," GOOD "}", FULCRUM_ERR_FORMAT,
-        "machine.name is not given: expected text"},
-    {OWN "\"workload\":{\"name\":\"\"}," GOOD "}", FULCRUM_ERR_RANGE,
-        "workload.name = \"\": expected some text"},
-    {"{" SCHEMA NAMED SOURCE "\"predictor\":\"none\"}", FULCRUM_ERR_FORMAT,
-        "my.json: points is not given: expected an array"},
-    {HEAD "\"points\":[]}", FULCRUM_ERR_RANGE, "points = []: expected one point"},
-    {HEAD "\"points\":[7]}", FULCRUM_ERR_FORMAT, "points[0] = 7: expected an object"},
-    {HEAD "\"points\":[{\"set\":{},\"observed\":{}}]}", FULCRUM_ERR_RANGE,
-        "points[0].observed = {}: expected one quantity or more"},
-    {HEAD "\"points\":[{\"observed\":{\"gpu_w\":{\"value\":1}}}]}", FULCRUM_ERR_FORMAT,
-        "points[0].set is not given: expected an object"},
-    {HEAD "\"points\":[{\"set\":{}}]}", FULCRUM_ERR_FORMAT,
-        "points[0].observed is not given: expected an object"},
-    {HEAD
-        "\"points\":[{\"set\":{},\"observed\":{\"w\":{\"value\":1}},\"observe\":{}}]}",
-        FULCRUM_ERR_FORMAT, "points[0].observe: unknown key; did you mean observed?"},
-    {HEAD "\"points\":[" GOOD_POINT "," GOOD_POINT "]}", FULCRUM_ERR_FORMAT,
-        "points[1] has the series and the settings of points[0]: expected each"},
-    {SET("\"run.env_cuont\":4"), FULCRUM_ERR_UNKNOWN_NAME,
-        "points[0].set.run.env_cuont: no field is called so; did you mean run."},
-    {SET("\"machine.gpu.smcount\":4"), FULCRUM_ERR_UNKNOWN_NAME,
-        "no field is called so; did you mean machine.gpu.sm_count?"},
-    {SET("\"run.env_count\":2.5"), FULCRUM_ERR_RANGE,
-        "points[0].set.run.env_count = 2.5: expected a whole number from 1"},
-    {SET("\"run.env_count\":\"many\""), FULCRUM_ERR_RANGE,
-        "run.env_count = \"many\": expected a whole number from 1"},
-    {SET("\"run.actor_count\":0"), FULCRUM_ERR_RANGE,
-        "points[0].set.run.actor_count = 0: expected a whole number from 1"},
-    {SET("\"run.actor_count\":\"4\""), FULCRUM_ERR_RANGE,
-        "run.actor_count = \"4\": expected a whole number from 1"},
-    {SET("\"workload.batching.policy\":\"lazy\""), FULCRUM_ERR_RANGE,
-        "workload.batching.policy = \"lazy\": expected one of greedy"},
-    {SET("\"workload.batching.policy\":1"), FULCRUM_ERR_RANGE,
-        "workload.batching.policy = 1: expected one of its names"},
-    {SET("\"actors\":4"), FULCRUM_ERR_FORMAT,
-        "points[0].set.actors: short names are for the command line; did you mean "
-        "run.actor_count?"},
-    {SET("\"Workers\":4"), FULCRUM_ERR_FORMAT,
-        "points[0].set.Workers: expected a name of 1 to 63 small letters"},
-    {SET("\"workers\":true"), FULCRUM_ERR_FORMAT,
-        "points[0].set.workers = true: expected a number or text"},
-    {SET("\"workers\":null"), FULCRUM_ERR_FORMAT, "expected a number or text"},
-    {SET("\"workers\":NaN"), FULCRUM_ERR_FORMAT,
-        "points[0].set.workers = NaN: expected a finite number"},
-    {SET("\"workers\":\"\""), FULCRUM_ERR_RANGE, "workers = \"\": expected some text"},
-    {SET("\"workers\":1e30"), FULCRUM_ERR_RANGE, "expected a number from -1e+21 to"},
-    {OBSERVED("\"gpu_w\":7"), FULCRUM_ERR_FORMAT,
-        "points[0].observed.gpu_w = 7: expected an object"},
-    {OBSERVED("\"gpu_w\":{}"), FULCRUM_ERR_FORMAT,
-        "points[0].observed.gpu_w.value is not given: expected a number"},
-    {OBSERVED("\"gpu_w\":{\"value\":null}"), FULCRUM_ERR_FORMAT, "value is not given"},
-    {OBSERVED("\"gpu_w\":{\"value\":\"7\"}"), FULCRUM_ERR_FORMAT,
-        "points[0].observed.gpu_w.value = \"7\": expected a number"},
-    {OBSERVED("\"gpu_w\":{\"value\":NaN}"), FULCRUM_ERR_FORMAT,
-        "gpu_w.value = NaN: expected a finite number"},
-    {OBSERVED("\"gpu_w\":{\"value\":-3}"), FULCRUM_ERR_RANGE,
-        "points[0].observed.gpu_w.value = -3: expected a number from 0 to 1e+21"},
-    {OBSERVED("\"gpu_w\":{\"value\":1e22}"), FULCRUM_ERR_RANGE,
-        "gpu_w.value = 1e22: expected a number from 0 to 1e+21"},
-    {OBSERVED("\"busy_frac\":{\"value\":57}"), FULCRUM_ERR_RANGE,
-        "busy_frac.value = 57: expected a number from 0 to 1"},
-    {OBSERVED("\"time_bias_frac\":{\"value\":-1.5}"), FULCRUM_ERR_RANGE,
-        "time_bias_frac.value = -1.5: expected a number from -1 to 1"},
-    {OBSERVED("\"gpu_w\":{\"value\":1,\"half_width\":-1}"), FULCRUM_ERR_RANGE,
-        "points[0].observed.gpu_w.half_width = -1: expected a number from 0"},
-    {OBSERVED("\"gpu_w\":{\"value\":1,\"half_width\":\"1\"}"), FULCRUM_ERR_FORMAT,
-        "half_width = \"1\": expected a number"},
-    {OBSERVED("\"gpu_w\":{\"value\":1,\"width\":1}"), FULCRUM_ERR_FORMAT,
-        "points[0].observed.gpu_w.width: unknown key"},
-    {OBSERVED("\"gpu w\":{\"value\":1}"), FULCRUM_ERR_FORMAT,
-        "points[0].observed.gpu w: expected a name of 1 to 47 small letters"},
-    {HEAD "\"calibrations\":7," GOOD "}", FULCRUM_ERR_FORMAT,
-        "calibrations = 7: expected an object"},
-    {HEAD "\"calibrations\":{\"two\":\"v100-prior\"}," SERIES "}",
-        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.two: expected a series of the points"},
-    {HEAD "\"calibrations\":{\"one\":\"v100-pior\"}," SERIES "}",
-        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.one = \"v100-pior\": "},
-    {HEAD "\"calibrations\":{\"one\":1}," SERIES "}", FULCRUM_ERR_FORMAT,
-        "calibrations.one = 1: expected text"},
-    {HEAD "\"calibrations\":{\"one\":null}," SERIES "}", FULCRUM_ERR_FORMAT,
-        "calibrations.one is not given: expected text"},
-    {OBSERVED("\"frames_per_s\":{\"value\":1},\"steps_per_s\":{\"value\":1}"),
-        FULCRUM_ERR_FORMAT, "points[0].observed has frames_per_s and steps_per_s"},
-};
-
-TEST(test_faults_name_path_value_and_what_was_expected)
-{
-    for (size_t i = 0; i < LENGTH(faults); i++) {
-        struct fulcrum_reference *reference = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        enum fulcrum_status status = load(faults[i].content, &reference, &err);
-        if (status != faults[i].status || strchr(err.detail, '\n') != NULL) {
-            (void)fprintf(stderr, "%s\nstatus %d:\n%s\n", faults[i].content,
-                (int)status, err.detail);
-        }
-        CU_ASSERT_EQUAL(status, faults[i].status);
-        CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
-        CU_ASSERT_PTR_NULL(reference);
-        suite_assert_part(err.detail, faults[i].detail);
-        fulcrum_reference_free(reference);
-    }
-}
-
 TEST(test_all_faults_of_a_file_are_named_in_one_go)
 {
     struct fulcrum_reference *reference = NULL;
@@ -227,13 +63,13 @@ TEST(test_all_faults_of_a_file_are_named_in_one_go)
         lines += *c == '\n' ? 1 : 0;
     }
     CU_ASSERT_EQUAL(lines, 7);
-    suite_assert_part(err.detail, "predictor = \"x\"");
-    suite_assert_part(err.detail, "frame_skip = 0");
-    suite_assert_part(err.detail, "machine = \"dgx-0\"");
-    suite_assert_part(err.detail, "relative_to = 5");
-    suite_assert_part(err.detail, "set.a.b: no field is called so");
-    suite_assert_part(err.detail, "gpu_w.value = -1");
-    suite_assert_part(err.detail, "gpu_w.half_width = -1");
+    assert_part(err.detail, "predictor = \"x\"");
+    assert_part(err.detail, "frame_skip = 0");
+    assert_part(err.detail, "machine = \"dgx-0\"");
+    assert_part(err.detail, "relative_to = 5");
+    assert_part(err.detail, "set.a.b: no field is called so");
+    assert_part(err.detail, "gpu_w.value = -1");
+    assert_part(err.detail, "gpu_w.half_width = -1");
 }
 
 TEST(test_unknown_references_are_suggested)
@@ -438,8 +274,8 @@ static void check_document(const char *document, const char *name)
     find_row(document, name, row, sizeof row);
     (void)snprintf(predictor, sizeof predictor, "| `%s` |",
         fulcrum_predictor_name(reference->predictor));
-    suite_assert_part(row, name);
-    suite_assert_part(row, predictor);
+    assert_part(row, name);
+    assert_part(row, predictor);
     fulcrum_reference_free(reference);
 }
 
