@@ -4,12 +4,10 @@
 #include "model/fast/greedy_small.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "model/exact/chain.h"
 #include "model/simulate/simulate.h"
 #include "tests/support/suite.h"
-
-enum { CHAIN_MOST = 12, CHAIN_PARTS = 400, CHAIN_TURNS = 2000 };
 
 static struct fulcrum_network plain(double actors, double threads, double per_batch_s)
 {
@@ -73,93 +71,6 @@ TEST(test_two_actors_by_hand)
     assert_close("batch", cycle.batch, 1.0, 1e-3);
 }
 
-/* d/dt of the chance that n actors are left at the CPU, nobody coming back. */
-static void death_slope(double threads, const double *chance, double *out)
-{
-    for (size_t n = 0; n <= CHAIN_MOST; n++) {
-        double here = fmin((double)n, threads) * chance[n];
-        double above =
-            n < CHAIN_MOST ? fmin((double)n + 1.0, threads) * chance[n + 1] : 0.0;
-        out[n] = above - here;
-    }
-}
-
-/* One step of the midpoint rule. */
-static void die_for(double threads, double *chance, double part_s)
-{
-    double slope[CHAIN_MOST + 1];
-    double middle[CHAIN_MOST + 1];
-    death_slope(threads, chance, slope);
-    for (size_t n = 0; n <= CHAIN_MOST; n++) {
-        middle[n] = chance[n] + 0.5 * part_s * slope[n];
-    }
-    death_slope(threads, middle, slope);
-    for (size_t n = 0; n <= CHAIN_MOST; n++) {
-        chance[n] += part_s * slope[n];
-    }
-}
-
-/* The chain of states at the starts of batches, for exponential steps of mean 1. */
-struct exact {
-    double next[CHAIN_MOST + 1][CHAIN_MOST + 1];
-    double time_s[CHAIN_MOST + 1];
-    double batch[CHAIN_MOST + 1];
-};
-
-static void fill_row(
-    struct exact *exact, const struct fulcrum_network *network, size_t q)
-{
-    double threads = network->cpu.thread_count;
-    size_t actors = (size_t)network->actors;
-    size_t limit = network->batch_size > 0.0 ? (size_t)network->batch_size : actors;
-    size_t batch = (size_t)fmin((double)q, (double)limit);
-    double chance[CHAIN_MOST + 1] = {0.0};
-    double busy_s = fulcrum_batch_time(&network->gpu, (double)batch);
-    chance[actors - q] = 1.0;
-    for (int i = 0; i < CHAIN_PARTS; i++) {
-        die_for(threads, chance, busy_s / CHAIN_PARTS);
-    }
-    for (size_t left = 0; left + q <= actors; left++) {
-        size_t waiting = actors - batch - left;
-        exact->next[q][waiting > 0 ? waiting : 1] += chance[left];
-    }
-    double idle = batch == q ? chance[actors - q] : 0.0;
-    exact->time_s[q] = busy_s + idle / fmin(network->actors, threads);
-    exact->batch[q] = (double)batch;
-}
-
-/* Half a step of the chain, which so cannot alternate. */
-static void step_lazily(const struct exact *exact, double *share)
-{
-    double after[CHAIN_MOST + 1] = {0.0};
-    for (size_t q = 1; q <= CHAIN_MOST; q++) {
-        after[q] += 0.5 * share[q];
-        for (size_t k = 1; k <= CHAIN_MOST; k++) {
-            after[k] += 0.5 * share[q] * exact->next[q][k];
-        }
-    }
-    memcpy(share, after, sizeof after);
-}
-
-static double exact_rate(const struct fulcrum_network *network)
-{
-    struct exact exact = {.time_s = {0.0}};
-    double share[CHAIN_MOST + 1] = {0.0, 1.0};
-    for (size_t q = 1; q <= (size_t)network->actors; q++) {
-        fill_row(&exact, network, q);
-    }
-    for (int i = 0; i < CHAIN_TURNS; i++) {
-        step_lazily(&exact, share);
-    }
-    double items = 0.0;
-    double time_s = 0.0;
-    for (size_t q = 1; q <= CHAIN_MOST; q++) {
-        items += share[q] * exact.batch[q];
-        time_s += share[q] * exact.time_s[q];
-    }
-    return items / time_s;
-}
-
 /*
  * Exponential steps have no memory, so that rows of chances lose nothing: what differs
  * is the grid and, where actors queue, the slices.
@@ -187,8 +98,9 @@ TEST(test_exponential_steps_agree_with_the_chain)
         struct fulcrum_network network =
             plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
-        assert_close(
-            "exponential", few(&network).steps_per_s, exact_rate(&network), 6e-3);
+        struct fulcrum_solution exact = {.steps_per_s = 0.0};
+        ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
+        assert_close("chain", few(&network).steps_per_s, exact.steps_per_s, 6e-3);
     }
 }
 
