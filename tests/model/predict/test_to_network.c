@@ -1,12 +1,14 @@
-/* test_to_network.c - the network of a design: replicas, requests, batches, SM shares.
+/* test_to_network.c - the network of a design, on GPUs that infer and GPUs that train.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/predict/to_network.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "model/network/network.h"
+#include "model/predict/apply_calibration.h"
+#include "model/predict/pauses.h"
+#include "model/predict/power.h"
+#include "model/predict/to_network.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
@@ -394,4 +396,357 @@ TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
     assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
     design.workload.host.actor_s = 5e-6;
     CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
+}
+
+#define PCIE_3 15.75e9
+#define PCIE_5 63e9
+
+/* R2D2-like training on `learners` of `gpus` GPUs, 64 actors for each that infers. */
+static void design_apart(
+    double gpus, double learners, double train_step_s, struct fulcrum_design *out)
+{
+    designs_gpu(out);
+    out->machine.cpu.core_count = 80;
+    out->machine.cpu.thread_count = 160;
+    out->workload.host.reserved_threads = 3;
+    out->workload.network.sm_active_frac = 0.2;
+    out->workload.training.env_steps_per_train_step = 3360;
+    out->workload.training.train_step_s = train_step_s;
+    out->workload.training.queue_train_steps = 2.4;
+    out->run.gpu_count = gpus;
+    out->run.learner_gpu_count = learners;
+    out->run.actor_count = 64 * (gpus - learners);
+}
+
+struct outcome {
+    struct fulcrum_replicas replicas;
+    struct fulcrum_solution solution;
+    struct fulcrum_power power;
+    double steps_per_s; /* of all replicas */
+};
+
+static struct outcome outcome_of(
+    const struct fulcrum_design *design, enum fulcrum_method method)
+{
+    static const double half_width_rel = 0.002;
+    struct outcome out = {.steps_per_s = 0.0};
+    struct fulcrum_solver_options options = {
+        .method = method, .seed = 7, .half_width_rel = half_width_rel};
+    ASSERT_OK(fulcrum_design_check(design, NULL));
+    ASSERT_OK(fulcrum_design_to_network(design, &out.replicas, NULL));
+    ASSERT_OK(fulcrum_solve_pausing(&out.replicas, &options, &out.solution, NULL));
+    out.power = fulcrum_power_of(design, &out.replicas, &out.solution);
+    out.steps_per_s = out.solution.steps_per_s * out.replicas.count;
+    /* The table of batch times that the network borrows has moved, and is empty. */
+    return out;
+}
+
+TEST(test_every_gpu_does_both_unless_said_otherwise)
+{
+    struct fulcrum_design design;
+    design_apart(4, 0, 0.1, &design);
+    design.machine.link.host_byte_per_s = PCIE_3;
+    design.workload.network.parameter_count = 4.4e6;
+    design.workload.host.inference_threads = 2;
+    CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 4.0);
+    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 3.0);
+    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    struct outcome whole = outcome_of(&design, FULCRUM_METHOD_FAST);
+    const struct fulcrum_training *training = &whole.replicas.network.training;
+    CU_ASSERT_EQUAL(training->env_steps_per_train_step, 3360.0);
+    CU_ASSERT_EQUAL(training->train_step_s, 0.1);
+    CU_ASSERT_EQUAL(training->sharing_frac, 1.0);
+    CU_ASSERT_EQUAL(whole.replicas.learner_count, 0.0);
+    struct fulcrum_solution solution = whole.solution;
+    fulcrum_node_part_busy(&whole.replicas, &solution);
+    CU_ASSERT_EQUAL(solution.gpu_busy_frac, whole.solution.gpu_busy_frac);
+    CU_ASSERT_EQUAL(solution.bottleneck, whole.solution.bottleneck);
+    /* What a GPU that only infers would take makes no difference. */
+    design.workload.host.inference_threads = 0;
+    design.machine.link.host_byte_per_s = (double)NAN;
+    CU_ASSERT_EQUAL(
+        outcome_of(&design, FULCRUM_METHOD_FAST).steps_per_s, whole.steps_per_s);
+}
+
+TEST(test_learners_take_threads_from_all_shards)
+{
+    struct fulcrum_design design;
+    design_apart(8, 2, 0.1, &design);
+    CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 6.0);
+    /* One thread for each of six that infer and three for each of two learners. */
+    assert_close("of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
+    design.workload.host.inference_threads = 5; /* no more than with a learner */
+    assert_close("at most", fulcrum_node_reserved_threads(&design), 4.0, 1e-15);
+    design.workload.host.reserved_threads = 0;
+    CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 0.0);
+    design.workload.host.reserved_threads = 300;
+    struct outcome capped = outcome_of(&design, FULCRUM_METHOD_FAST);
+    assert_close("40 % of the share", capped.replicas.reserved_threads,
+        FULCRUM_RESERVED_MOST_FRAC * 160.0 / 6.0, 1e-15);
+}
+
+TEST(test_transfers_are_differences_to_the_reference)
+{
+    const struct fulcrum_link slow = {.host_byte_per_s = PCIE_3};
+    const struct fulcrum_link fast = {.host_byte_per_s = PCIE_5};
+    const struct fulcrum_link endless = {.host_byte_per_s = (double)INFINITY};
+    const struct fulcrum_link unknown = {.host_byte_per_s = (double)NAN};
+    const double byte = 28224;
+    CU_ASSERT_EQUAL(fulcrum_node_transfer_s(byte, &slow, &slow), 0.0);
+    CU_ASSERT_EQUAL(fulcrum_node_transfer_s(byte, &unknown, &slow), 0.0);
+    CU_ASSERT_EQUAL(fulcrum_node_transfer_s(byte, &slow, &unknown), 0.0);
+    CU_ASSERT_EQUAL(fulcrum_node_transfer_s((double)NAN, &slow, &fast), 0.0);
+    assert_close("to a link that takes no time",
+        fulcrum_node_transfer_s(byte, &slow, &endless), -byte / PCIE_3, 1e-15);
+    assert_close("and back", fulcrum_node_transfer_s(byte, &endless, &slow),
+        byte / PCIE_3, 1e-15);
+    assert_close("two generations on", fulcrum_node_transfer_s(byte, &slow, &fast),
+        -0.75 * byte / PCIE_3, 1e-12);
+}
+
+/* g1 of a calibration at `reference`, laid over a machine with another link. */
+static double item_s_at(const struct fulcrum_design *base, double item_s,
+    double reference_byte_per_s, unsigned *flags)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
+    calibration->machine = base->machine;
+    calibration->machine.link.host_byte_per_s = reference_byte_per_s;
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
+    struct fulcrum_applied_calibration applied = {.calibration = NULL};
+    ASSERT_OK(fulcrum_applied_calibration_init(&applied, calibration, NULL));
+    const struct fulcrum_luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
+    struct fulcrum_design design = *base;
+    ASSERT_OK(fulcrum_calibration_apply(&applied, &base->workload, &luck, &design));
+    fulcrum_applied_calibration_clear(&applied);
+    fulcrum_calibration_free(calibration);
+    *flags = design.flags;
+    return design.workload.network.per_item_s;
+}
+
+TEST(test_a_calibration_is_moved_to_another_link)
+{
+    struct fulcrum_design base;
+    designs_gpu(&base);
+    base.machine.link.host_byte_per_s = PCIE_5;
+    base.workload.network.observation_byte = 28224;
+    unsigned flags = 0;
+    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, PCIE_5, &flags), 6e-6);
+    CU_ASSERT_EQUAL(flags, 0U);
+    CU_ASSERT_EQUAL(item_s_at(&base, 6e-6, (double)NAN, &flags), 6e-6);
+    assert_close("faster link", item_s_at(&base, 6e-6, PCIE_3, &flags),
+        6e-6 - 28224 * 0.75 / PCIE_3, 1e-12);
+    CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
+    /* More cannot be saved than was measured. */
+    CU_ASSERT_EQUAL(item_s_at(&base, 1e-6, PCIE_3, &flags), 0.0);
+}
+
+TEST(test_learners_without_work_leave_the_rate_of_inference)
+{
+    struct fulcrum_design apart;
+    design_apart(4, 1, 1e-9, &apart);
+    struct outcome split = outcome_of(&apart, FULCRUM_METHOD_FAST);
+    /* Three GPUs without any training, beside the same threads that are taken. */
+    struct fulcrum_design inferring = apart;
+    inferring.run.gpu_count = 3;
+    inferring.run.learner_gpu_count = 0;
+    inferring.workload.training.env_steps_per_train_step = 0;
+    inferring.workload.host.reserved_threads = 2;
+    struct outcome alone = outcome_of(&inferring, FULCRUM_METHOD_FAST);
+    assert_close("rate", split.steps_per_s, alone.steps_per_s, 1e-9);
+    assert_close("inference", split.solution.gpu_inference_busy_frac,
+        alone.solution.gpu_inference_busy_frac, 1e-9);
+    CU_ASSERT_EQUAL(split.solution.bottleneck, alone.solution.bottleneck);
+}
+
+TEST(test_busy_learners_hold_all_shards_to_their_rate)
+{
+    static const struct {
+        double gpus;
+        double learners;
+        double train_step_s;
+    } rows[] = {{2, 1, 0.5}, {4, 1, 0.4}, {8, 3, 1.0}, {8, 7, 3.0}};
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct fulcrum_design design;
+        design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
+        struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+        assert_close("K L / t_T", out.steps_per_s,
+            3360 * rows[i].learners / rows[i].train_step_s, 1e-9);
+        assert_close("learner", out.solution.gpu_train_busy_frac, 1.0, 1e-9);
+        CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_LEARNER);
+    }
+}
+
+TEST(test_weights_are_copied_once_a_train_step)
+{
+    struct fulcrum_design design;
+    design_apart(4, 1, 0.4, &design);
+    design.workload.network.parameter_count = 4.4e9;
+    design.machine.link.host_byte_per_s = PCIE_3;
+    design.machine.gpu.memory_byte = (double)NAN;
+    const double copy_s = 4 * 4.4e9 / PCIE_3;
+    assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
+    struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+    assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
+    assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
+        0.4 / (0.4 + copy_s), 1e-12);
+    design.machine.link.host_byte_per_s = (double)INFINITY;
+    CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
+    out = outcome_of(&design, FULCRUM_METHOD_FAST);
+    assert_close("without a copy", out.steps_per_s, 3360 / 0.4, 1e-9);
+}
+
+/* Rates, work and watts of both kinds of GPU agree with each other. */
+static void check_books(const struct fulcrum_design *design, const struct outcome *out)
+{
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    double learners = design->run.learner_gpu_count;
+    double inferring = design->run.gpu_count - learners;
+    double train_frac =
+        out->steps_per_s * design->workload.training.train_step_s / (3360 * learners);
+    double batch = out->solution.mean_batch;
+    double infer_frac = out->steps_per_s / inferring *
+                        fulcrum_batch_time(&out->replicas.network.gpu, batch) / batch;
+    /* A simulation counts to the end of its last train step. */
+    double slack = out->solution.method == FULCRUM_METHOD_SIMULATE ? 0.01 : 1e-9;
+    assert_close("train", out->solution.gpu_train_busy_frac, train_frac, slack);
+    assert_close("infer", out->solution.gpu_inference_busy_frac, infer_frac, slack);
+    train_frac = out->solution.gpu_train_busy_frac;
+    infer_frac = out->solution.gpu_inference_busy_frac;
+    assert_close("busy", out->solution.gpu_busy_frac,
+        (learners * train_frac + inferring * infer_frac) / design->run.gpu_count,
+        1e-12);
+    assert_close("SMs", out->power.sm_active_frac,
+        (learners * train_frac + inferring * 0.2 * infer_frac) / design->run.gpu_count,
+        1e-12);
+    assert_close("watts", out->power.gpu_w,
+        design->run.gpu_count * (gpu->idle_w + gpu->floor_w) +
+            gpu->dynamic_w * (learners * train_frac + inferring * 0.2 * infer_frac),
+        1e-12);
+}
+
+TEST(test_work_and_watts_add_up)
+{
+    static const double train_step_s[] = {1e-3, 0.05, 0.15, 0.6};
+    for (size_t i = 0; i < 4; i++) {
+        struct fulcrum_design design;
+        design_apart(8, 2, train_step_s[i], &design);
+        struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+        check_books(&design, &out);
+        out = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
+        check_books(&design, &out);
+    }
+}
+
+TEST(test_watts_of_both_kinds_follow_their_own_exponent)
+{
+    struct fulcrum_design design;
+    design_apart(4, 1, 0.4, &design);
+    design.machine.gpu.power_exponent = 2.0;
+    struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+    double infer = 0.2 * out.solution.gpu_inference_busy_frac;
+    assert_close(
+        "watts", out.power.gpu_w, 4 * 62 + 170 * (1 + 3 * infer * infer), 1e-9);
+}
+
+TEST(test_simulation_agrees_with_equations)
+{
+    static const struct {
+        double gpus;
+        double learners;
+        double train_step_s;
+        double population_frac; /* 0: greedy */
+    } rows[] = {{2, 1, 0.1, 0}, {4, 1, 0.05, 0}, {4, 2, 0.2, 0}, {8, 2, 0.12, 0},
+        {8, 6, 0.4, 0}, {4, 1, 0.05, 0.5}, {4, 2, 0.2, 0.5}, {8, 3, 0.15, 0.5},
+        {8, 7, 0.8, 0.5}};
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct fulcrum_design design;
+        design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
+        if (rows[i].population_frac > 0) {
+            design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+            design.workload.batching.population_frac = rows[i].population_frac;
+        }
+        struct outcome fast = outcome_of(&design, FULCRUM_METHOD_FAST);
+        struct outcome simulated = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
+        /* What the fast method tells of its own error (fast.c), and the noise. */
+        assert_close("rate", fast.steps_per_s, simulated.steps_per_s,
+            fast.solution.error_rel + 0.004);
+    }
+}
+
+/* A split is never better than what either half could do without the other. */
+TEST(test_a_split_never_beats_its_parts)
+{
+    static const double train_step_s[] = {0.01, 0.025, 0.06, 0.15, 0.4, 1.0};
+    for (size_t i = 0; i < 42; i++) {
+        size_t learning = 1 + i / 6;
+        double learners = (double)learning;
+        struct fulcrum_design design;
+        design_apart(8, learners, train_step_s[i % 6], &design);
+        struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
+        design.workload.training.train_step_s = 1e-9;
+        struct outcome inferring = outcome_of(&design, FULCRUM_METHOD_FAST);
+        double most =
+            fmin(inferring.steps_per_s, 3360 * learners / train_step_s[i % 6]);
+        CU_ASSERT(out.steps_per_s <= most * (1 + 1e-9));
+        CU_ASSERT(out.steps_per_s > 0.8 * most);
+        CU_ASSERT(out.solution.gpu_train_busy_frac <= 1.0);
+    }
+}
+
+/* Learners sum gradients with each other, not with GPUs that only infer. */
+TEST(test_learners_of_all_machines_train_together)
+{
+    struct fulcrum_design design;
+    design_apart(4, 1, 0.4, &design);
+    design.workload.network.parameter_count = 4.4e6;
+    design.machine.link.peer_byte_per_s = 1e9;
+    design.machine.link.network_byte_per_s = 1e9;
+    struct outcome one = outcome_of(&design, FULCRUM_METHOD_FAST);
+    CU_ASSERT_EQUAL(one.replicas.training.allreduce_s, 0.0);
+    CU_ASSERT_EQUAL(one.replicas.flags & FULCRUM_FLAG_FREE_ALLREDUCE, 0U);
+    design.run.node_count = 2;
+    struct outcome two = outcome_of(&design, FULCRUM_METHOD_FAST);
+    CU_ASSERT_EQUAL(two.replicas.count, 6.0);
+    CU_ASSERT_EQUAL(two.replicas.learner_count, 2.0);
+    CU_ASSERT_EQUAL(two.replicas.training.worker_count, 2.0);
+    double step_s = 0.4 + two.replicas.training.exposed_s;
+    CU_ASSERT(two.replicas.training.exposed_s > 0.0);
+    assert_close("K n L / t", two.steps_per_s, 2 * 3360 / step_s, 1e-9);
+    assert_close("mean", two.solution.gpu_busy_frac,
+        0.25 + 0.75 * two.solution.gpu_inference_busy_frac, 1e-9);
+    /* All learners divide one batch: half the samples to each, K steps in between. */
+    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
+    struct outcome strong = outcome_of(&design, FULCRUM_METHOD_FAST);
+    assert_close("half the batch", strong.steps_per_s,
+        3360 / (0.2 + strong.replicas.training.exposed_s), 1e-9);
+}
+
+TEST(test_splits_that_cannot_run_are_named)
+{
+    struct fulcrum_design design;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    design_apart(4, 1, 0.1, &design);
+    design.run.learner_gpu_count = 4;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.learner_gpu_count = 4"));
+    design.run.learner_gpu_count = 1;
+    design.workload.training.env_steps_per_train_step = 0;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "nothing trains"));
+    design_apart(4, 2, 0.1, &design);
+    design.run.model_parallel_gpu_count = 2;
+    design.workload.training.model_parallel_frac = 0.5;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.model_parallel_gpu_count"));
+    designs_cpu(&design);
+    design.run.learner_gpu_count = 1;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    design_apart(4, 1, 0.1, &design);
+    design.run.actor_count = 64;
+    struct fulcrum_replicas replicas;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "3 GPUs that infer"));
 }

@@ -1,14 +1,17 @@
-/* test_references.c - references are read with their sources and steps. */
+/* test_references.c - references from files and tables, and saved again. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include "presets/load/reference_file.h"
-
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "presets/load/preset.h"
+#include "presets/load/reference_csv.h"
+#include "presets/load/reference_file.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -308,4 +311,454 @@ SUITE_SETUP
 {
     /* The data of this tree, not what is installed; CTest runs in its root. */
     return setenv("FULCRUM_PRESETS", "presets", 1);
+}
+
+/* NAN is a value here: not known. */
+static void assert_number(const char *what, double found, double expected)
+{
+    if (isnan(expected)) {
+        CU_ASSERT(isnan(found));
+    } else {
+        assert_close(what, found, expected, 0.0);
+    }
+}
+
+static void assert_settings(const struct fulcrum_reference_point *found,
+    const struct fulcrum_reference_point *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(found->setting_count, expected->setting_count);
+    for (size_t i = 0; i < found->setting_count; i++) {
+        CU_ASSERT_STRING_EQUAL(found->settings[i].path, expected->settings[i].path);
+        CU_ASSERT_STRING_EQUAL(found->settings[i].text, expected->settings[i].text);
+        assert_number(found->settings[i].path, found->settings[i].number,
+            expected->settings[i].number);
+    }
+}
+
+static void assert_observations(const struct fulcrum_reference_point *found,
+    const struct fulcrum_reference_point *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(found->observation_count, expected->observation_count);
+    for (size_t i = 0; i < found->observation_count; i++) {
+        const struct fulcrum_observation *observation = &found->observations[i];
+        const struct fulcrum_observation *wanted = &expected->observations[i];
+        CU_ASSERT_STRING_EQUAL(observation->quantity, wanted->quantity);
+        assert_number(wanted->quantity, observation->value, wanted->value);
+        assert_number("half width", observation->half_width, wanted->half_width);
+    }
+}
+
+static void assert_points(
+    const struct fulcrum_reference *found, const struct fulcrum_reference *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(found->point_count, expected->point_count);
+    for (size_t i = 0; i < found->point_count; i++) {
+        CU_ASSERT_EQUAL(found->points[i].index, expected->points[i].index);
+        CU_ASSERT_STRING_EQUAL(found->points[i].series, expected->points[i].series);
+        assert_settings(&found->points[i], &expected->points[i]);
+        assert_observations(&found->points[i], &expected->points[i]);
+    }
+}
+
+static void assert_lists(
+    const struct fulcrum_reference *found, const struct fulcrum_reference *expected)
+{
+    CU_ASSERT_EQUAL_FATAL(found->source_count, expected->source_count);
+    for (size_t i = 0; i < found->source_count; i++) {
+        CU_ASSERT_STRING_EQUAL(found->sources[i].part, expected->sources[i].part);
+        CU_ASSERT_STRING_EQUAL(found->sources[i].text, expected->sources[i].text);
+    }
+    CU_ASSERT_EQUAL_FATAL(found->calibration_count, expected->calibration_count);
+    for (size_t i = 0; i < found->calibration_count; i++) {
+        const struct fulcrum_series_calibration *own = &found->calibrations[i];
+        CU_ASSERT_STRING_EQUAL(own->series, expected->calibrations[i].series);
+        CU_ASSERT_STRING_EQUAL(own->calibration, expected->calibrations[i].calibration);
+    }
+}
+
+/* Every field of machine and workload, whatever their kinds. */
+static void assert_designs(
+    const struct fulcrum_design *found, const struct fulcrum_design *expected)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_field *field = &fields[i];
+        if (strncmp(field->path, "run.", 4) == 0) {
+            continue; /* belongs to the points */
+        }
+        CU_ASSERT_STRING_EQUAL(
+            fulcrum_field_text(field, found), fulcrum_field_text(field, expected));
+        if (field->kind != FULCRUM_FIELD_TEXT) {
+            assert_number(field->path, fulcrum_field_number(field, found),
+                fulcrum_field_number(field, expected));
+        }
+    }
+}
+
+static void assert_same(
+    const struct fulcrum_reference *found, const struct fulcrum_reference *expected)
+{
+    CU_ASSERT_STRING_EQUAL(found->name, expected->name);
+    CU_ASSERT_STRING_EQUAL(found->title, expected->title);
+    CU_ASSERT_STRING_EQUAL(found->note, expected->note);
+    CU_ASSERT_STRING_EQUAL(found->not_predicted, expected->not_predicted);
+    CU_ASSERT_STRING_EQUAL(found->machine, expected->machine);
+    CU_ASSERT_STRING_EQUAL(found->workload, expected->workload);
+    CU_ASSERT_STRING_EQUAL(found->calibration, expected->calibration);
+    CU_ASSERT_EQUAL(found->predictor, expected->predictor);
+    CU_ASSERT_EQUAL(found->is_relative, expected->is_relative);
+    CU_ASSERT_EQUAL(found->relative_to, expected->relative_to);
+    assert_points(found, expected);
+    assert_lists(found, expected);
+    assert_designs(&found->design, &expected->design);
+}
+
+static struct fulcrum_reference *load_shipped(const char *name)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    ASSERT_OK(fulcrum_reference_load(name, &reference, &err));
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    if (reference == NULL) {
+        abort();
+    }
+    return reference;
+}
+
+/* Sources of the presets that a reference names stay with them; an object needs its
+ * own. */
+static void add_source(struct fulcrum_reference *reference, const char *part)
+{
+    for (size_t i = 0; i < reference->source_count; i++) {
+        if (strcmp(reference->sources[i].part, part) == 0) {
+            return;
+        }
+    }
+    struct fulcrum_reference_source *more = realloc(
+        reference->sources, (reference->source_count + 1) * sizeof *reference->sources);
+    if (more == NULL) {
+        abort();
+    }
+    reference->sources = more;
+    more = &more[reference->source_count++];
+    *more = (struct fulcrum_reference_source){.text = "of the preset"};
+    (void)snprintf(more->part, sizeof more->part, "%s", part);
+}
+
+static void assert_round_trip(const char *name)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "saved.json");
+    char *again = scratch_path(&scratch, "again.json");
+    struct fulcrum_reference *reference = load_shipped(name);
+    if (reference->machine[0] != '\0') {
+        add_source(reference, "machine");
+    }
+    if (reference->workload[0] != '\0') {
+        add_source(reference, "workload");
+    }
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    ASSERT_OK(fulcrum_reference_save(reference, path, &err));
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    struct fulcrum_reference *read = load_shipped(path);
+    assert_same(read, reference);
+    assert_close("frame skip", read->frame_skip, 1.0, 0.0);
+    /* The same bytes once more: nothing is lost by being read. */
+    ASSERT_OK(fulcrum_reference_save(read, again, NULL));
+    char *first = scratch_read(path);
+    char *second = scratch_read(again);
+    CU_ASSERT(strlen(first) > 100);
+    CU_ASSERT_STRING_EQUAL(second, first);
+    free(first);
+    free(second);
+    free(path);
+    free(again);
+    fulcrum_reference_free(read);
+    fulcrum_reference_free(reference);
+    scratch_free(&scratch);
+}
+
+TEST(test_every_reference_there_is_survives_a_round_trip)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
+    CU_ASSERT(count > 10);
+    for (size_t i = 0; i < count; i++) {
+        assert_round_trip(entries[i].name);
+    }
+    free(entries);
+}
+
+/* What no preset has: text with quotes, half-widths and numbers of all sizes. */
+static struct fulcrum_reference odd_reference(void)
+{
+    static struct fulcrum_reference_setting settings[] = {
+        {.path = "run.actor_count", .number = 3},
+        {.path = "workload.batching.policy", .number = (double)NAN, .text = "fixed"},
+        {.path = "colour", .number = (double)NAN, .text = "gr\303\274n \"dark\""},
+    };
+    static struct fulcrum_observation observations[] = {
+        {"steps_per_s", 0.1 + 0.2, (double)NAN},
+        {"gpu_w", 1e-300, 0.0},
+        {"cpu_w", 1e20, 3.0000000000000004},
+    };
+    static struct fulcrum_reference_point points[] = {
+        {.index = 0,
+            .series = "one \\ two",
+            .settings = settings,
+            .setting_count = 3,
+            .observations = observations,
+            .observation_count = 3},
+        {.index = 1,
+            .series = "one \\ two",
+            .settings = settings,
+            .setting_count = 1,
+            .observations = observations,
+            .observation_count = 1},
+    };
+    static struct fulcrum_reference_source sources[] = {
+        {"points", "line one\nline two"}};
+    struct fulcrum_reference odd = {.name = "odd",
+        .title = "Odd \"things\"",
+        .note = "a tab\there",
+        .predictor = FULCRUM_PREDICTOR_NONE,
+        .frame_skip = 1.0,
+        .is_relative = 1,
+        .relative_to = 1,
+        .point_count = 2,
+        .points = points,
+        .source_count = 1,
+        .sources = sources};
+    fulcrum_design_init(&odd.design);
+    return odd;
+}
+
+TEST(test_odd_text_and_numbers_survive)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "odd.json");
+    struct fulcrum_reference odd = odd_reference();
+    ASSERT_OK(fulcrum_reference_save(&odd, path, NULL));
+    struct fulcrum_reference *read = load_shipped(path);
+    assert_same(read, &odd);
+    fulcrum_reference_free(read);
+    free(path);
+    scratch_free(&scratch);
+}
+
+TEST(test_a_reference_without_name_or_source_is_not_saved)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "none.json");
+    for (int i = 0; i < 2; i++) {
+        struct fulcrum_reference odd = odd_reference();
+        odd.source_count = i == 0 ? 0 : 1;
+        odd.name[0] = i == 0 ? 'o' : '\0';
+        ASSERT_FAILS(fulcrum_reference_save(&odd, path, &err), FULCRUM_ERR_MISSING,
+            "none.json: a reference needs a name and a source");
+    }
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
+    free(path);
+    scratch_free(&scratch);
+}
+
+TEST(test_a_write_that_fails_leaves_nothing)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_reference odd = odd_reference();
+    char *nowhere = scratch_path(&scratch, "no/such/folder.json");
+    ASSERT_FAILS(
+        fulcrum_reference_save(&odd, nowhere, &err), FULCRUM_ERR_FILE, "folder.json");
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
+    /* A folder of that name: the text is written beside it, and cannot take its place.
+     */
+    char *taken = scratch_path(&scratch, "taken.json");
+    CU_ASSERT_EQUAL_FATAL(mkdir(taken, 0777), 0);
+    ASSERT_FAILS(
+        fulcrum_reference_save(&odd, taken, &err), FULCRUM_ERR_FILE, "taken.json");
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(nowhere);
+    free(taken);
+    scratch_free(&scratch);
+}
+
+static struct fulcrum_design paper(void)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    ASSERT_OK(fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &design, NULL, NULL));
+    return design;
+}
+
+static enum fulcrum_status load_text(
+    const char *text, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_design design = paper();
+    char *path = scratch_write(&scratch, "my runs.CSV", text);
+    enum fulcrum_status status = fulcrum_reference_csv_load(path, &design, out, err);
+    free(path);
+    scratch_free(&scratch);
+    return status;
+}
+
+static struct fulcrum_reference *load_csv(const char *text)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = load_text(text, &reference, &err);
+    if (status != FULCRUM_OK) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+    }
+    ASSERT_OK(status);
+    return reference;
+}
+
+TEST(test_names_of_csv_files)
+{
+    CU_ASSERT(fulcrum_reference_is_csv("a.csv"));
+    CU_ASSERT(fulcrum_reference_is_csv("./b/A.CSV"));
+    CU_ASSERT(!fulcrum_reference_is_csv(".csv"));
+    CU_ASSERT(!fulcrum_reference_is_csv("csv"));
+    CU_ASSERT(!fulcrum_reference_is_csv("a.csv.json"));
+}
+
+static void assert_observed(const struct fulcrum_reference_point *point, size_t index,
+    const char *quantity, double value)
+{
+    CU_ASSERT_FATAL(index < point->observation_count);
+    CU_ASSERT_STRING_EQUAL(point->observations[index].quantity, quantity);
+    assert_close(quantity, point->observations[index].value, value, 1e-15);
+}
+
+/* As spreadsheets write them: byte order mark, carriage returns, quotes, blank lines.
+ */
+TEST(test_a_table_becomes_points)
+{
+    struct fulcrum_reference *reference =
+        load_csv("\xef\xbb\xbf# by hand\r\n"
+                 "\"actors\",workload.batching.policy,frames_per_s,"
+                 "frames_per_s_half_width,gpu_w,series\r\n"
+                 "4,greedy,4000,40,,\"one, two\"\r\n"
+                 "# a pause\r\n"
+                 "4,greedy,4040,40,,\"one, two\"\r\n"
+                 "64,fixed,,,81.5,\r\n"
+                 "\r\n\r\n");
+    const struct fulcrum_reference_point *points = reference->points;
+    CU_ASSERT_STRING_EQUAL(reference->name, "my runs");
+    CU_ASSERT_STRING_EQUAL(reference->machine, "dgx-1-inci2020");
+    CU_ASSERT_STRING_EQUAL(reference->workload, "r2d2-atari");
+    CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
+    CU_ASSERT_EQUAL(reference->is_relative, 0);
+    CU_ASSERT_EQUAL(reference->frame_skip, 4.0);
+    assert_part(reference->sources[0].text, "my runs.CSV: by hand");
+    CU_ASSERT_EQUAL_FATAL(reference->point_count, 3);
+    CU_ASSERT_EQUAL(points[2].index, 2);
+    CU_ASSERT_STRING_EQUAL(points[0].series, "one, two");
+    CU_ASSERT_STRING_EQUAL(points[2].series, "");
+    CU_ASSERT_EQUAL_FATAL(points[0].setting_count, 2);
+    CU_ASSERT_STRING_EQUAL(points[0].settings[0].path, "run.actor_count");
+    CU_ASSERT_EQUAL(points[0].settings[0].number, 4.0);
+    CU_ASSERT_STRING_EQUAL(points[0].settings[1].text, "greedy");
+    CU_ASSERT(isnan(points[0].settings[1].number));
+    CU_ASSERT_EQUAL(points[0].observation_count, 1);
+    assert_observed(&points[0], 0, "steps_per_s", 1000.0);
+    assert_close("half-width", points[0].observations[0].half_width, 10.0, 1e-15);
+    assert_observed(&points[1], 0, "steps_per_s", 1010.0);
+    CU_ASSERT_EQUAL(points[2].observation_count, 1);
+    assert_observed(&points[2], 0, "gpu_w", 81.5);
+    CU_ASSERT(isnan(points[2].observations[0].half_width));
+    fulcrum_reference_free(reference);
+}
+
+/* Ratios refer to the first row; its watts count nevertheless. */
+TEST(test_ratios_refer_to_a_row)
+{
+    struct fulcrum_reference *first = load_csv("run.env_count,speedup,gpu_w\n"
+                                               "4,1,70\n"
+                                               "40,5.8,110\n");
+    CU_ASSERT_EQUAL(first->is_relative, 1);
+    CU_ASSERT_EQUAL(first->relative_to, 0);
+    CU_ASSERT_EQUAL_FATAL(first->point_count, 3);
+    CU_ASSERT_STRING_EQUAL(first->points[2].settings[0].path, "run.env_count");
+    CU_ASSERT_EQUAL(first->points[2].settings[0].number, 4.0);
+    CU_ASSERT_EQUAL(first->points[2].index, 0);
+    CU_ASSERT_EQUAL(first->points[2].observation_count, 1);
+    assert_observed(&first->points[2], 0, "gpu_w", 70.0);
+    fulcrum_reference_free(first);
+    struct fulcrum_reference *marked = load_csv("actors,runtime_rel,is_base\n"
+                                                "4,5.8,0\n"
+                                                "40,1,1\n"
+                                                "256,0.5,\n");
+    CU_ASSERT_EQUAL(marked->is_relative, 1);
+    CU_ASSERT_EQUAL(marked->relative_to, 1);
+    CU_ASSERT_EQUAL(marked->point_count, 3);
+    fulcrum_reference_free(marked);
+}
+
+static const struct {
+    const char *text;
+    enum fulcrum_status status;
+    const char *part;
+} faults[] = {
+    {"actors,steps_per_s\n1e9,3\n", FULCRUM_ERR_RANGE, "line 2: actors = 1e9"},
+    {"actors,steps_per_s\nmany,3\n", FULCRUM_ERR_FORMAT, "line 2: actors = many"},
+    {"actors,steps_per_s\n4,inf\n", FULCRUM_ERR_FORMAT, "steps_per_s = inf"},
+    {"actors,steps_per_s\n4,0\n", FULCRUM_ERR_RANGE, "expected a number above 0"},
+    {"actors,steps_per_s\n4,1e22\n", FULCRUM_ERR_RANGE, "steps_per_s = 1e22"},
+    {"run.env_count,steps_per_s\n4.5,9\n", FULCRUM_ERR_RANGE, "run.env_count = 4.5"},
+    {"run.env_count,actors,steps_per_s\n4,4,9\n", FULCRUM_ERR_FORMAT,
+        "column 1: 'run.env_count' beside a column of actors"},
+    {"workload.step.law,steps_per_s\nodd,9\n", FULCRUM_ERR_RANGE, "= odd: expected"},
+    {"machine.cpu.name,steps_per_s\nx,9\n", FULCRUM_ERR_UNKNOWN_NAME, "column 1"},
+    {"series,steps_per_s\n\"\xff\",9\n", FULCRUM_ERR_RANGE, "UTF-8"},
+    {"actors,speedup\n4,\n8,1\n", FULCRUM_ERR_MISSING, "line 2: nothing was observed"},
+    {"actors,gpu_w,speedup\n4,70,\n8,90,2\n", FULCRUM_ERR_RANGE, "expected 1 here"},
+    {"actors,speedup,is_base\n4,1,yes\n", FULCRUM_ERR_FORMAT, "is_base = yes"},
+    {"actors,speedup,is_base\n4,1,2\n", FULCRUM_ERR_RANGE, "expected 1, 0 or nothing"},
+    {"actors,steps_per_s,is_base\n4,9,1\n", FULCRUM_ERR_FORMAT, "column 3: is_base"},
+    {"actors\n4\n", FULCRUM_ERR_MISSING, "no column of what was observed"},
+    {"actors,steps_per_s\n4,9,8\n", FULCRUM_ERR_FORMAT, "line 2: has 3 cells"},
+};
+
+TEST(test_what_is_wrong_is_told_with_its_place)
+{
+    for (size_t i = 0; i < LENGTH(faults); i++) {
+        struct fulcrum_reference *reference = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(load_text(faults[i].text, &reference, &err), faults[i].status);
+        CU_ASSERT_PTR_NULL(reference);
+        assert_part(err.detail, "my runs.CSV: ");
+        assert_part(err.detail, faults[i].part);
+    }
+}
+
+static enum fulcrum_status load_rows(size_t count, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(stream != NULL);
+    (void)fputs("actors,steps_per_s\n", stream);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs("4,900\n", stream);
+    }
+    (void)fclose(stream);
+    enum fulcrum_status status = load_text(text, &reference, err);
+    fulcrum_reference_free(reference);
+    free(text);
+    return status;
+}
+
+TEST(test_a_file_has_its_limit)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    ASSERT_OK(load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST, &err));
+    CU_ASSERT_EQUAL(
+        load_rows(FULCRUM_REFERENCE_CSV_ROWS_MOST + 1, &err), FULCRUM_ERR_RANGE);
+    assert_part(err.detail, "1001 rows: expected at most 1000");
 }
