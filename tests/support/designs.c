@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/network/network.h"
+#include "model/predict/to_network.h"
 #include "tests/support/suite.h"
 
 static void set_common(struct fulcrum_design *out)
@@ -56,6 +57,19 @@ void designs_cpu(struct fulcrum_design *out)
     out->workload.network.per_batch_s = 2e-5;
     out->workload.network.per_item_s = 2e-6;
     out->run.actor_count = 7;
+}
+
+void designs_assert_refused(
+    const struct fulcrum_design *design, enum fulcrum_status status, const char *part)
+{
+    struct fulcrum_replicas replicas;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status found = fulcrum_design_check(design, &err);
+    if (found == FULCRUM_OK) {
+        found = fulcrum_design_to_network(design, &replicas, &err);
+    }
+    CU_ASSERT_EQUAL(found, status);
+    assert_part(err.detail, part);
 }
 
 void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,

@@ -6,6 +6,7 @@
 
 #include "model/design/design.h"
 #include "model/nearest.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 TEST(test_every_field_is_found_by_its_path_and_starts_at_its_fallback)
@@ -218,5 +219,5 @@ TEST(test_a_cpu_learner_needs_a_core_beside_the_actors)
     design.machine.gpu.sm_count = (double)NAN;
     ASSERT_OK(fulcrum_design_check(&design, NULL));
     design.machine.learner_core_count = 20.0;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
 }

@@ -309,13 +309,11 @@ TEST(test_designs_that_do_not_fit_are_refused)
     r2d2(&design);
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     design.workload.training.replay_byte = 16e9;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
     design.workload.training.replay_byte = 0;
     design.run.actor_count = 1e6;
     design.workload.batching.size = 5e5;
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
 }

@@ -49,14 +49,11 @@ TEST(test_gpus_share_threads_and_actors)
     /* Three of five threads would be more than the cap of 40 %. */
     assert_close("c_L", replicas.network.cpu.reserved_threads, 2.0, 1e-15);
     design.run.actor_count = 41;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
     design.machine.cpu.core_count = design.run.gpu_count - 1.0;
     design.run.actor_count = design.run.gpu_count;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "less than one core for each"));
+    designs_assert_refused(
+        &design, FULCRUM_ERR_INFEASIBLE, "less than one core for each");
 }
 
 /* R2D2-like training: 4.4 million parameters, a step of 0.2 s. */
@@ -139,11 +136,10 @@ TEST(test_a_worker_of_several_gpus_is_one_shard)
     assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
     assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
     design.run.actor_count = 41;
-    ASSERT_FAILS(fulcrum_design_to_network(&design, &replicas, &err),
-        FULCRUM_ERR_INFEASIBLE, "2 workers");
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "2 workers");
     design.run.gpu_count = 6;
-    ASSERT_FAILS(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE,
-        "multiple of run.model_parallel_gpu_count");
+    designs_assert_refused(
+        &design, FULCRUM_ERR_INFEASIBLE, "multiple of run.model_parallel_gpu_count");
 }
 
 TEST(test_strong_scaling_shares_a_training_step)
@@ -168,16 +164,16 @@ TEST(test_what_several_nodes_need_is_asked_for)
     design.run.sm_count = 80;
     ASSERT_OK(fulcrum_design_check(&design, &err));
     design.machine.link.network_byte_per_s = (double)NAN;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    assert_part(err.detail, "machine.link.network_byte_per_s");
+    designs_assert_refused(
+        &design, FULCRUM_ERR_MISSING, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
     ASSERT_OK(fulcrum_design_check(&design, &err));
     trains_on_many(&design);
     design.run.gpu_count = 2;
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = (double)NAN;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
-    assert_part(err.detail, "workload.training.model_parallel_frac");
+    designs_assert_refused(
+        &design, FULCRUM_ERR_MISSING, "workload.training.model_parallel_frac");
 }
 
 TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
@@ -209,8 +205,7 @@ TEST(test_a_request_carries_its_environments)
     CU_ASSERT_EQUAL(replicas.network.batch_size, 10.0);
     CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 840.0);
     design.workload.batching.size = 3;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
 }
 
 struct law_case {
@@ -264,17 +259,13 @@ TEST(test_a_share_of_the_population_is_a_whole_batch)
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 1.0);
     design.run.actor_count = 7;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 3.0);
-    struct fulcrum_replicas replicas;
     design.workload.batching.size = 3; /* which of the two? */
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
     design.workload.batching.size = 0;
     design.workload.batching.population_frac = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
     design.workload.batching.size = 8; /* more than the 7 actors: waits for ever */
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
 }
 
 TEST(test_fewer_sms_lengthen_gpu_work_only)
@@ -726,27 +717,21 @@ TEST(test_learners_of_all_machines_train_together)
 TEST(test_splits_that_cannot_run_are_named)
 {
     struct fulcrum_design design;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     design_apart(4, 1, 0.1, &design);
     design.run.learner_gpu_count = 4;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.learner_gpu_count = 4"));
+    designs_assert_refused(&design, FULCRUM_ERR_RANGE, "run.learner_gpu_count = 4");
     design.run.learner_gpu_count = 1;
     design.workload.training.env_steps_per_train_step = 0;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "nothing trains"));
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "nothing trains");
     design_apart(4, 2, 0.1, &design);
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = 0.5;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.model_parallel_gpu_count"));
+    designs_assert_refused(
+        &design, FULCRUM_ERR_INFEASIBLE, "run.model_parallel_gpu_count");
     designs_cpu(&design);
     design.run.learner_gpu_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
     design_apart(4, 1, 0.1, &design);
     design.run.actor_count = 64;
-    struct fulcrum_replicas replicas;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "3 GPUs that infer"));
+    designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "3 GPUs that infer");
 }
