@@ -82,3 +82,9 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
 }
+
+void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
+    double value, double standard_error)
+{
+    designs_add_parameter(calibration, path, value, standard_error, FULCRUM_SCALE_LOG);
+}

@@ -14,11 +14,14 @@ void designs_cpu(struct fulcrum_design *out);
 
 /* The design fails with that status and a message that has `part`: in its check or,
  * where that passes, as a network. */
-void designs_assert_refused(const struct fulcrum_design *design,
-    enum fulcrum_status status, const char *part);
+void designs_assert_refused(
+    const struct fulcrum_design *design, enum fulcrum_status status, const char *part);
 
 /* A parameter at the end; asserts that it can be added. */
 void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,
     double value, double standard_error, enum fulcrum_scale scale);
+/* The same on the logarithmic scale. */
+void designs_add_log(struct fulcrum_calibration *calibration, const char *path,
+    double value, double standard_error);
 
 #endif

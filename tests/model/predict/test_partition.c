@@ -63,6 +63,23 @@ static struct fulcrum_gpu_loop random_loop(uint64_t *state)
     return loop;
 }
 
+/* The loop in given groups. */
+static struct fulcrum_placed shares(const struct fulcrum_gpu_loop *loop,
+    const struct fulcrum_gpu_sharing *sharing, const struct fulcrum_grouping *grouping)
+{
+    struct fulcrum_placed placed = {.part_count = 0};
+    ASSERT_OK(fulcrum_place_shares(loop, sharing, grouping, &placed, NULL));
+    return placed;
+}
+
+static struct fulcrum_placed sliced(const struct fulcrum_gpu_loop *loop,
+    const struct fulcrum_gpu_sharing *sharing, double instances)
+{
+    struct fulcrum_placed placed = {.part_count = 0};
+    ASSERT_OK(fulcrum_place_time_sliced(loop, sharing, instances, &placed, NULL));
+    return placed;
+}
+
 /* To the last bit. */
 static void assert_same(const struct fulcrum_placed *a, const struct fulcrum_placed *b)
 {
@@ -90,9 +107,8 @@ TEST(test_three_equal_stages_gain_what_their_serial_share_leaves)
         struct fulcrum_gpu_loop loop = equal_stages(3, rows[i][0]);
         struct fulcrum_grouping grouping = all_apart(3);
         struct fulcrum_placed alone;
-        struct fulcrum_placed apart;
         fulcrum_place_exclusive(&loop, &alone);
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &apart, NULL));
+        struct fulcrum_placed apart = shares(&loop, &no_cost, &grouping);
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
         assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
             3 / (rows[i][0] + 3 * (1 - rows[i][0])), 1e-9);
@@ -114,11 +130,10 @@ TEST(test_one_instance_is_exclusive_to_the_last_bit)
             .cache_law = {.exponent = 0.5, .working_set_byte = (double)NAN}};
         const struct fulcrum_grouping whole = {1, {{7, 1, 0}}};
         struct fulcrum_placed alone;
-        struct fulcrum_placed one;
         fulcrum_place_exclusive(&loop, &alone);
-        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &whole, &one, NULL));
+        struct fulcrum_placed one = shares(&loop, &sharing, &whole);
         assert_same(&alone, &one);
-        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 1, &one, NULL));
+        one = sliced(&loop, &sharing, 1);
         assert_same(&alone, &one);
     }
 }
@@ -127,12 +142,11 @@ TEST(test_one_instance_is_exclusive_to_the_last_bit)
 TEST(test_limits_of_the_serial_share)
 {
     struct fulcrum_grouping grouping = all_apart(3);
-    struct fulcrum_placed placed;
     struct fulcrum_gpu_loop wide = equal_stages(3, 0);
-    ASSERT_OK(fulcrum_place_shares(&wide, &no_cost, &grouping, &placed, NULL));
+    struct fulcrum_placed placed = shares(&wide, &no_cost, &grouping);
     assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
     struct fulcrum_gpu_loop narrow = equal_stages(3, 1);
-    ASSERT_OK(fulcrum_place_shares(&narrow, &no_cost, &grouping, &placed, NULL));
+    placed = shares(&narrow, &no_cost, &grouping);
     assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
 }
 
@@ -156,8 +170,7 @@ TEST(test_shares_agree_with_a_grid)
             best = fmax(best, 1 / fmax(a[0] + w[0] / x, a[1] + w[1] / (1 - x)));
         }
         struct fulcrum_grouping grouping = all_apart(2);
-        struct fulcrum_placed placed;
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+        struct fulcrum_placed placed = shares(&loop, &no_cost, &grouping);
         CU_ASSERT(placed.rounds_per_s >= best);
         assert_close("rate", placed.rounds_per_s, best, 0.01);
         assert_close("sum", placed.parts[0].sm_frac + placed.parts[1].sm_frac, 1, 1e-9);
@@ -178,7 +191,7 @@ TEST(test_given_shares_are_of_one_gpu)
         FULCRUM_ERR_RANGE, "sum to 2: expected at most 1");
     grouping.groups[0].sm_frac = 0.5;
     grouping.groups[1].sm_frac = 0.5;
-    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+    placed = shares(&loop, &no_cost, &grouping);
     assert_close("half", placed.rounds_per_s, 0.5, 1e-9);
 }
 
@@ -189,10 +202,9 @@ TEST(test_a_given_share_may_be_less_than_one_sm)
     const struct fulcrum_gpu_sharing sharing = {
         .byte_per_s = (double)INFINITY, .least_sm_frac = 0.01};
     const struct fulcrum_grouping grouping = {2, {{1, 1, 0.9}, {2, 1, 0.005}}};
-    struct fulcrum_placed placed;
     loop.stages[0].per_round.sm_s = 1;
     loop.stages[1].per_round.sm_s = 1;
-    ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL));
+    struct fulcrum_placed placed = shares(&loop, &sharing, &grouping);
     assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
 }
 
@@ -203,16 +215,15 @@ TEST(test_given_shares_give_what_the_optimum_gave)
         struct fulcrum_gpu_loop loop = random_loop(&state);
         struct fulcrum_grouping grouping = all_apart(3);
         grouping.groups[1].instances = 2;
-        struct fulcrum_placed best;
         struct fulcrum_placed given;
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &best, NULL));
+        struct fulcrum_placed best = shares(&loop, &no_cost, &grouping);
         for (size_t g = 0; g < 3; g++) {
             grouping.groups[g].sm_frac = best.parts[g].sm_frac * (1 + 1e-9);
         }
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
+        given = shares(&loop, &no_cost, &grouping);
         assert_close("rate", given.rounds_per_s, best.rounds_per_s, 1e-6);
         grouping.groups[0].sm_frac *= 0.5;
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL));
+        given = shares(&loop, &no_cost, &grouping);
         CU_ASSERT(given.rounds_per_s < best.rounds_per_s * (1 + 1e-6));
     }
 }
@@ -224,14 +235,12 @@ TEST(test_memory_that_is_full_is_shared_evenly)
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.dram_s = 1};
     for (int n = 2; n <= 8; n++) {
         const struct fulcrum_grouping grouping = {1, {{1, n, 0}}};
-        struct fulcrum_placed placed;
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+        struct fulcrum_placed placed = shares(&loop, &no_cost, &grouping);
         assert_close("rate", placed.rounds_per_s, 1, 1e-6);
     }
     loop.stages[0].per_round.latency_s = 1e6;
     const struct fulcrum_grouping four = {1, {{1, 4, 0}}};
-    struct fulcrum_placed placed;
-    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &four, &placed, NULL));
+    struct fulcrum_placed placed = shares(&loop, &no_cost, &four);
     assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
 }
 
@@ -250,13 +259,12 @@ TEST(test_dealing_out_environments_gains_nothing)
     fulcrum_place_exclusive(&loop, &alone);
     for (int n = 2; n <= 7; n++) {
         const struct fulcrum_grouping grouping = {1, {{3, n, 0}}};
-        struct fulcrum_placed placed;
-        ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+        struct fulcrum_placed placed = shares(&loop, &no_cost, &grouping);
         assert_close("dealt out", placed.steps_per_s, alone.steps_per_s, 1e-9);
         /* Each with as many: the gain of one process with n times as many. */
         struct fulcrum_gpu_sharing each = no_cost;
         each.envs_each = 1;
-        ASSERT_OK(fulcrum_place_shares(&loop, &each, &grouping, &placed, NULL));
+        placed = shares(&loop, &each, &grouping);
         assert_close(
             "each", placed.steps_per_s, n * loop.steps / (2 * 0.4 + 2 * 0.6 * n), 1e-9);
     }
@@ -271,12 +279,11 @@ TEST(test_stages_that_alternate_pay_steps_twice_where_apart)
         loop.stages[i].alternates = 1;
     }
     struct fulcrum_grouping grouping = all_apart(2);
-    struct fulcrum_placed placed;
-    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+    struct fulcrum_placed placed = shares(&loop, &no_cost, &grouping);
     assert_close("halves", placed.rounds_per_s, 1 / (2 * 0.5 + 1 / 0.5), 1e-9);
     loop.stages[0].alternates = 0;
     loop.stages[1].alternates = 0;
-    ASSERT_OK(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL));
+    placed = shares(&loop, &no_cost, &grouping);
     assert_close("free", placed.rounds_per_s, 1 / (0.5 + 1 / 0.5), 1e-9);
 }
 
@@ -287,13 +294,13 @@ TEST(test_time_slices_overlap_what_the_host_does)
     struct fulcrum_placed placed;
     loop.stages[0].per_round = (struct fulcrum_gpu_time){.host_s = 3, .sm_s = 1};
     sharing.envs_each = 1;
-    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 2, &placed, NULL));
+    placed = sliced(&loop, &sharing, 2);
     assert_close("two", placed.rounds_per_s, 2.0 / 4, 1e-12);
-    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
+    placed = sliced(&loop, &sharing, 8);
     assert_close("full", placed.rounds_per_s, 1, 1e-12);
     assert_close("busy", placed.sm_held_frac, 1, 1e-12);
     sharing.switch_frac = 0.25;
-    ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL));
+    placed = sliced(&loop, &sharing, 8);
     assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
 }
 
@@ -308,18 +315,17 @@ TEST(test_a_share_is_no_less_than_one_sm)
         loop.stages[2].per_step.sm_s = 1e-3;
         const struct fulcrum_grouping apart = {2, {{3, 1, 0}, {4, 8, 0}}};
         struct fulcrum_gpu_sharing sharing = no_cost;
-        struct fulcrum_placed loose;
         struct fulcrum_placed bound;
-        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &loose, NULL));
+        struct fulcrum_placed loose = shares(&loop, &sharing, &apart);
         CU_ASSERT(loose.parts[1].sm_frac < 0.01);
         sharing.least_sm_frac = 0.01;
-        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL));
+        bound = shares(&loop, &sharing, &apart);
         CU_ASSERT_EQUAL(bound.parts[1].sm_frac, 0.01);
         CU_ASSERT(bound.parts[0].sm_frac + 8 * 0.01 <= 1 + 1e-12);
         CU_ASSERT(bound.rounds_per_s <= loose.rounds_per_s);
         /* More of them than SMs: even shares. */
         sharing.least_sm_frac = 0.5;
-        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL));
+        bound = shares(&loop, &sharing, &apart);
         assert_close("even", bound.parts[1].sm_frac, 1.0 / 9, 1e-9);
         CU_ASSERT(bound.rounds_per_s > 0);
     }
@@ -339,12 +345,11 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
             loop.stages[i].per_round.host_s = 0;
         }
         struct fulcrum_placed alone;
-        struct fulcrum_placed turns;
         fulcrum_place_exclusive(&loop, &alone);
         assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
         double density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 1;
-        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL));
+        struct fulcrum_placed turns = sliced(&loop, &sharing, 4);
         assert_close("each", turns.sm_active_frac / turns.sm_held_frac, density, 1e-12);
         /* The same launches, and no other work than that of one step. */
         loop.stages[0].per_step.host_s = 50;
@@ -353,7 +358,7 @@ TEST(test_turns_are_as_active_as_the_gpu_is_held)
         density = alone.sm_active_frac / alone.sm_held_frac;
         sharing.envs_each = 0;
         loop.memory_byte = 1e12;
-        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL));
+        turns = sliced(&loop, &sharing, 4);
         CU_ASSERT(
             turns.sm_active_frac <= fmin(1, density * turns.sm_held_frac) + 1e-12);
     }
@@ -372,7 +377,7 @@ TEST(test_no_placement_beats_the_sum_of_its_parts)
         CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
         CU_ASSERT(placed.sm_work_frac <= 1 + 1e-9);
         CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
-        ASSERT_OK(fulcrum_place_time_sliced(&loop, &sharing, 6, &placed, NULL));
+        placed = sliced(&loop, &sharing, 6);
         CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
     }
 }
@@ -384,13 +389,11 @@ TEST(test_communication_costs)
     struct fulcrum_gpu_loop loop = random_loop(&state);
     struct fulcrum_gpu_sharing sharing = no_cost;
     struct fulcrum_grouping grouping = all_apart(3);
-    struct fulcrum_placed free_placed;
-    ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &free_placed, NULL));
+    struct fulcrum_placed free_placed = shares(&loop, &sharing, &grouping);
     double before = free_placed.rounds_per_s;
     for (int power = 12; power >= 5; power--) {
-        struct fulcrum_placed placed;
         sharing.byte_per_s = pow(10, power);
-        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL));
+        struct fulcrum_placed placed = shares(&loop, &sharing, &grouping);
         CU_ASSERT(placed.rounds_per_s <= before);
         before = placed.rounds_per_s;
     }

@@ -155,8 +155,7 @@ TEST(test_draws_that_the_equations_refuse_are_simulated)
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
-    designs_add_parameter(
-        calibration, "workload.step.cv", 0.201, 0.02, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.cv", 0.201, 0.02);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
@@ -179,8 +178,7 @@ TEST(test_intervals_follow_the_parameter_that_binds)
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.mean_s", 1e-3, 1e-4);
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};

@@ -79,13 +79,12 @@ TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
     struct fixture f = {0};
     designs_gpu(&f.base);
     struct fulcrum_calibration *first = add_calibration(&f, &f.base.machine);
-    designs_add_parameter(first, "workload.step.mean_s", 3e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_log(first, "workload.step.mean_s", 3e-3, 1e-4);
     designs_add_parameter(first, "workload.step.cv", 0.7, 0.1, FULCRUM_SCALE_LINEAR);
     designs_add_parameter(
         first, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
     struct fulcrum_calibration *second = add_calibration(&f, &f.base.machine);
-    designs_add_parameter(
-        second, "workload.step.mean_s", 4e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_log(second, "workload.step.mean_s", 4e-3, 1e-4);
     set(&f, "workload.step.cv", 0.9);
     start(&f);
     struct fulcrum_design design = design_of(&f, &nominal);
@@ -128,10 +127,8 @@ TEST(test_times_are_scaled_to_the_machine_and_flagged)
     f.base.machine.gpu.sm_count = 160;
     f.base.run.sm_count = (double)NAN;
     struct fulcrum_calibration *calibration = add_calibration(&f, &reference);
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.mean_s", 2e-3, 1e-4);
+    designs_add_log(calibration, "workload.network.per_item_s", 6e-6, 1e-6);
     start(&f);
     struct fulcrum_design design = design_of(&f, &nominal);
     assert_close("t_e", design.workload.step.mean_s, 1e-3, 1e-12);
@@ -149,10 +146,8 @@ TEST(test_learner_times_stay_with_their_kind_of_device)
     designs_cpu(&cpu);
     f.base.workload.network.per_batch_s = (double)NAN;
     struct fulcrum_calibration *calibration = add_calibration(&f, &cpu.machine);
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 1e-4, 0, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.network.per_batch_s", 1e-3, 0, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.mean_s", 1e-4, 0);
+    designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 0);
     start(&f);
     struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -175,10 +170,8 @@ TEST(test_tables_hold_only_where_they_were_measured)
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
     ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
-    designs_add_parameter(
-        calibration, "workload.network.per_batch_s", 1e-3, 0, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.network.per_item_s", 1e-4, 0, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 0);
+    designs_add_log(calibration, "workload.network.per_item_s", 1e-4, 0);
     start(&f);
     struct fulcrum_design design = design_of(&f, &nominal);
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
@@ -220,8 +213,7 @@ TEST(test_draws_repeat_for_a_seed_and_spread_priors)
     f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.gpu.idle_w"), 1.3};
     f.inputs.prior_count = 1;
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 2e-3, 2e-4, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.mean_s", 2e-3, 2e-4);
     start(&f);
     double square_idle = 0;
     double square_step = 0;
@@ -258,8 +250,7 @@ TEST(test_drawn_shares_of_gpu_time_sum_to_one)
     struct fixture f = {0};
     designs_gpu(&f.base);
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
-    designs_add_parameter(
-        calibration, "workload.training.train_step_s", 0.2, 1e-3, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.training.train_step_s", 0.2, 1e-3);
     for (size_t i = 0; i < 4; i++) {
         double value = i == 0 ? 0.03 : -0.97 * slopes[i];
         designs_add_parameter(
@@ -334,14 +325,10 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
     fixture->base.machine.cpu.single_thread_speed_rel = 2.0;
     fixture->base.run.sm_count = (double)NAN;
     struct fulcrum_calibration *calibration = add_calibration(fixture, &reference);
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.host.per_item_s", 1e-6, 1e-7, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.network.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.step.mean_s", 2e-3, 1e-4);
+    designs_add_log(calibration, "workload.host.per_item_s", 1e-6, 1e-7);
+    designs_add_log(calibration, "workload.network.per_batch_s", 1e-3, 1e-4);
+    designs_add_log(calibration, "workload.network.per_item_s", 6e-6, 1e-6);
     designs_add_parameter(
         calibration, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
     ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
@@ -473,14 +460,10 @@ static struct fulcrum_calibration *new_calibration(
     struct fulcrum_calibration *calibration = NULL;
     ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = *machine;
-    designs_add_parameter(
-        calibration, "workload.host.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.step.mean_s", 2e-3, 2e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.host.per_item_s", 2e-5, 2e-6, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        calibration, "workload.host.delay_s", 4e-4, 0.0, FULCRUM_SCALE_LOG);
+    designs_add_log(calibration, "workload.host.per_batch_s", 1e-3, 1e-4);
+    designs_add_log(calibration, "workload.step.mean_s", 2e-3, 2e-4);
+    designs_add_log(calibration, "workload.host.per_item_s", 2e-5, 2e-6);
+    designs_add_log(calibration, "workload.host.delay_s", 4e-4, 0.0);
     ASSERT_OK(
         fulcrum_calibration_set_covariance(calibration, "workload.host.per_batch_s",
             "workload.host.per_item_s", 0.6 * 1e-4 * 2e-6, NULL));
@@ -582,8 +565,7 @@ TEST(test_settings_and_later_calibrations_leave_no_chance)
     f.inputs.setting_count = 1;
     ASSERT_OK(fulcrum_calibration_new(&f.calibrations[1], NULL));
     f.calibrations[1]->machine = f.base.machine;
-    designs_add_parameter(
-        f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0, FULCRUM_SCALE_LOG);
+    designs_add_log(f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0);
     f.inputs.calibration_count = 2;
     size_t count = list(&f, &uncertain);
     CU_ASSERT_EQUAL(count, 2);
