@@ -20,7 +20,6 @@
 #include "model/parallel.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
-#include "presets/load/reference_csv.h"
 #include "presets/load/reference_file.h"
 
 /* In place of a path: what the figures tell something of. */

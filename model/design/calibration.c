@@ -67,28 +67,21 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration)
     free(calibration);
 }
 
-/* Room for one more row of `size` bytes at *rows; the count is the caller's to raise.
- */
-static void *grow(void **rows, size_t count, size_t size, struct fulcrum_error *err)
+/* The rows with room for one more, all zero; NULL leaves them as they are. */
+static void *grown(void *rows, size_t count, size_t size)
 {
-    void *larger = calloc(count + 1, size);
-    if (larger == NULL) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a row of a calibration");
-        return NULL;
-    }
-    if (count > 0) {
-        memcpy(larger, *rows, count * size);
-    }
-    free(*rows);
-    *rows = larger;
-    return (char *)larger + count * size;
+    void *larger = realloc(rows, (count + 1) * size);
+    return larger != NULL
+               ? (char *)memset((char *)larger + count * size, 0, size) - count * size
+               : NULL;
 }
 
-/* Grows a member array by one row and leaves the new row in `row`. */
-#define GROW(calibration, member, count_member, row, err)                              \
+/* Grows a member array by one row, whose count is the caller's to raise. */
+#define GROW(calibration, member, count_member, err)                                   \
     do {                                                                               \
-        void *rows = (calibration)->member;                                            \
-        (row) = grow(&rows, (calibration)->count_member, sizeof *(row), err);          \
+        void *rows = grown((calibration)->member, (calibration)->count_member,         \
+            sizeof *(calibration)->member);                                            \
+        TRY_MEMORY(rows, err, "a row of a calibration");                               \
         (calibration)->member = rows;                                                  \
     } while (0)
 
@@ -123,11 +116,8 @@ enum fulcrum_status fulcrum_calibration_add_parameter(
 {
     size_t i = parameter_index(calibration, parameter->path);
     if (i == calibration->parameter_count) {
-        struct fulcrum_parameter *row;
-        GROW(calibration, parameters, parameter_count, row, err);
-        if (row == NULL || widen_covariance(calibration, err) != FULCRUM_OK) {
-            return FULCRUM_ERR_NO_MEMORY;
-        }
+        GROW(calibration, parameters, parameter_count, err);
+        TRY(widen_covariance(calibration, err));
         calibration->parameter_count++;
     }
     calibration->parameters[i] = *parameter;
@@ -146,26 +136,16 @@ enum fulcrum_status fulcrum_calibration_add_quantity(
     struct fulcrum_calibration *calibration, const struct fulcrum_quantity *quantity,
     struct fulcrum_error *err)
 {
-    struct fulcrum_quantity *row;
-    GROW(calibration, quantities, quantity_count, row, err);
-    if (row == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    *row = *quantity;
-    calibration->quantity_count++;
+    GROW(calibration, quantities, quantity_count, err);
+    calibration->quantities[calibration->quantity_count++] = *quantity;
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_calibration_add_fit(struct fulcrum_calibration *calibration,
     const struct fulcrum_fit_report *fit, struct fulcrum_error *err)
 {
-    struct fulcrum_fit_report *row;
-    GROW(calibration, fits, fit_count, row, err);
-    if (row == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    *row = *fit;
-    calibration->fit_count++;
+    GROW(calibration, fits, fit_count, err);
+    calibration->fits[calibration->fit_count++] = *fit;
     return FULCRUM_OK;
 }
 
@@ -179,14 +159,10 @@ enum fulcrum_status fulcrum_calibration_add_note(
     struct fulcrum_calibration *calibration, const char *key, const char *text,
     struct fulcrum_error *err)
 {
-    struct fulcrum_note *row;
-    GROW(calibration, notes, note_count, row, err);
-    if (row == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
+    GROW(calibration, notes, note_count, err);
+    struct fulcrum_note *row = &calibration->notes[calibration->note_count++];
     copy_text(row->key, sizeof row->key, key);
     copy_text(row->text, sizeof row->text, text);
-    calibration->note_count++;
     return FULCRUM_OK;
 }
 
@@ -209,17 +185,15 @@ enum fulcrum_status fulcrum_calibration_add_series(
     copy.value = copy_values(series->value, series->count, 0.0);
     copy.canary_rel = copy_values(series->canary_rel, series->count, 1.0);
     copy.disturbed = copy_values(series->disturbed, series->count, 0.0);
-    struct fulcrum_series *row = NULL;
-    if (copy.x != NULL && copy.value != NULL && copy.canary_rel != NULL &&
-        copy.disturbed != NULL) {
-        GROW(calibration, series, series_count, row, err);
-    }
-    if (row == NULL) {
+    struct fulcrum_series *rows =
+        grown(calibration->series, calibration->series_count, sizeof *rows);
+    calibration->series = rows != NULL ? rows : calibration->series;
+    if (rows == NULL || copy.x == NULL || copy.value == NULL ||
+        copy.canary_rel == NULL || copy.disturbed == NULL) {
         series_free(&copy);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "series %s", series->name);
     }
-    *row = copy;
-    calibration->series_count++;
+    rows[calibration->series_count++] = copy;
     return FULCRUM_OK;
 }
 

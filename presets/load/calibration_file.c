@@ -1,6 +1,5 @@
 /* calibration_file.c - calibrations from files and into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "presets/load/calibration_file.h"
 
 #include <json-c/json.h>
 #include <math.h>

@@ -8,6 +8,10 @@
 #include "presets/io/reader.h"
 #include "presets/load/preset_kind.h"
 
+#define FULCRUM_CALIBRATION_SCHEMA "fulcrum-calibration"
+/* Raised when a file of the old form would be misread. */
+#define FULCRUM_CALIBRATION_VERSION 1
+
 struct fulcrum_file_header {
     bool is_kind; /* 1: the file is of the kind asked for */
     char name[64];

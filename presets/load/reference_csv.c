@@ -6,7 +6,7 @@
  * it "<quantity>_half_width". Faults are gathered, so that a file is mended in one go.
  */
 
-#include "presets/load/reference_csv.h"
+#include "presets/load/reference_file.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,23 +21,44 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
-#include "presets/load/reference_file.h"
 
-#define FULCRUM_CSV_SERIES "series"
+#define CSV_SERIES     "series"
+#define CSV_BASE       "is_base"
+#define CSV_HALF_WIDTH "_half_width"
 
-#define FULCRUM_CSV_BASE "is_base"
+/* What is observed. The first four say the same of a run in other words. */
+enum csv_quantity {
+    CSV_STEPS_PER_S,
+    CSV_FRAMES_PER_S,
+    CSV_SPEEDUP,
+    CSV_RUNTIME_REL,
+    CSV_GPU_W,
+    CSV_QUANTITIES
+};
 
-#define FULCRUM_CSV_HALF_WIDTH "_half_width"
+enum {
+    CSV_WORD_SERIES = 2 * CSV_QUANTITIES,
+    CSV_WORD_BASE,
+    CSV_WORD_ENV_COUNT,
+    CSV_WORD_ACTORS,
+    CSV_WORDS
+};
 
-enum { FULCRUM_CSV_RATES = FULCRUM_CSV_GPU_W };
+/* Names of quantities, of their half-widths, and of the other columns. */
+static const char *const words[CSV_WORDS] = {"steps_per_s", "frames_per_s", "speedup",
+    "runtime_rel", "gpu_w", "steps_per_s" CSV_HALF_WIDTH, "frames_per_s" CSV_HALF_WIDTH,
+    "speedup" CSV_HALF_WIDTH, "runtime_rel" CSV_HALF_WIDTH, "gpu_w" CSV_HALF_WIDTH,
+    CSV_SERIES, CSV_BASE, FULCRUM_REFERENCE_ENV_COUNT, "actors"};
 
-struct fulcrum_csv_reader {
+enum { CSV_RATES = CSV_GPU_W };
+
+struct csv_reader {
     const char *path;
     const struct fulcrum_design *design;
     struct fulcrum_csv *table;
     struct fulcrum_reference *reference;
-    size_t column[FULCRUM_CSV_WORDS]; /* where each word stands;
-                                         FULCRUM_CSV_COLUMN_NONE: nowhere */
+    size_t column[CSV_WORDS]; /* where each word stands;
+                                         CSV_COLUMN_NONE: nowhere */
     size_t field_count;
     size_t *field_column; /* columns that set fields, and the fields */
     const struct fulcrum_field **fields;
@@ -45,14 +66,14 @@ struct fulcrum_csv_reader {
     struct fulcrum_error faults;
 };
 
-#define FULCRUM_CSV_COLUMN_NONE ((size_t)-1)
+#define CSV_COLUMN_NONE ((size_t)-1)
 
-static int csv_has(const struct fulcrum_csv_reader *reader, size_t word);
+static int csv_has(const struct csv_reader *reader, size_t word);
 
 /* Rows of a CSV file of measurements become points. */
 
 /* Room for `count` items and one more; a fault where memory ran out. */
-static void *csv_room(struct fulcrum_csv_reader *reader, size_t count, size_t size)
+static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
 {
     void *items = calloc(count + 1, size);
     if (items == NULL) {
@@ -63,7 +84,7 @@ static void *csv_room(struct fulcrum_csv_reader *reader, size_t count, size_t si
 }
 
 /* Adds a fault: a cell that does not hold what its column should. */
-static void csv_fault_cell(struct fulcrum_csv_reader *reader, size_t row, size_t column,
+static void csv_fault_cell(struct csv_reader *reader, size_t row, size_t column,
     enum fulcrum_status status, const char *expected)
 {
     (void)fulcrum_fail_more(&reader->faults, status,
@@ -74,8 +95,7 @@ static void csv_fault_cell(struct fulcrum_csv_reader *reader, size_t row, size_t
 }
 
 /* A cell as a number: NAN where it is empty, and where it is a fault. */
-static double csv_read_number(
-    struct fulcrum_csv_reader *reader, size_t row, size_t column)
+static double csv_read_number(struct csv_reader *reader, size_t row, size_t column)
 {
     double value = (double)NAN;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
@@ -87,14 +107,14 @@ static double csv_read_number(
     return value;
 }
 
-static bool is_blank(const struct fulcrum_csv_reader *reader, size_t row, size_t column)
+static bool is_blank(const struct csv_reader *reader, size_t row, size_t column)
 {
     const char *text = fulcrum_csv_text(reader->table, row, column);
     return text[strspn(text, " \t")] == '\0';
 }
 
 /* Whether a design would take the value is asked of one that nobody keeps. */
-static void read_field(struct fulcrum_csv_reader *reader, size_t row, size_t which,
+static void read_field(struct csv_reader *reader, size_t row, size_t which,
     struct fulcrum_reference_setting *out)
 {
     const struct fulcrum_field *field = reader->fields[which];
@@ -128,10 +148,10 @@ static void read_field(struct fulcrum_csv_reader *reader, size_t row, size_t whi
     }
 }
 
-static void read_env_count(struct fulcrum_csv_reader *reader, size_t row,
-    struct fulcrum_reference_setting *out)
+static void read_env_count(
+    struct csv_reader *reader, size_t row, struct fulcrum_reference_setting *out)
 {
-    size_t column = reader->column[FULCRUM_CSV_WORD_ENV_COUNT];
+    size_t column = reader->column[CSV_WORD_ENV_COUNT];
     double count = csv_read_number(reader, row, column);
     (void)snprintf(out->path, sizeof out->path, "%s", FULCRUM_REFERENCE_ENV_COUNT);
     out->number = count;
@@ -141,8 +161,8 @@ static void read_env_count(struct fulcrum_csv_reader *reader, size_t row,
     }
 }
 
-static void read_settings(struct fulcrum_csv_reader *reader, size_t row,
-    struct fulcrum_reference_point *point)
+static void read_settings(
+    struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
 {
     point->settings = csv_room(reader, reader->field_count, sizeof *point->settings);
     if (point->settings == NULL) {
@@ -151,17 +171,17 @@ static void read_settings(struct fulcrum_csv_reader *reader, size_t row,
     for (size_t i = 0; i < reader->field_count; i++) {
         read_field(reader, row, i, &point->settings[point->setting_count++]);
     }
-    if (csv_has(reader, FULCRUM_CSV_WORD_ENV_COUNT)) {
+    if (csv_has(reader, CSV_WORD_ENV_COUNT)) {
         read_env_count(reader, row, &point->settings[point->setting_count++]);
     }
 }
 
-static void read_half_width(struct fulcrum_csv_reader *reader, size_t row,
-    size_t quantity, struct fulcrum_observation *out)
+static void read_half_width(struct csv_reader *reader, size_t row, size_t quantity,
+    struct fulcrum_observation *out)
 {
-    size_t column = reader->column[FULCRUM_CSV_QUANTITIES + quantity];
+    size_t column = reader->column[CSV_QUANTITIES + quantity];
     out->half_width = (double)NAN;
-    if (column == FULCRUM_CSV_COLUMN_NONE) {
+    if (column == CSV_COLUMN_NONE) {
         return;
     }
     out->half_width = csv_read_number(reader, row, column);
@@ -175,33 +195,31 @@ static void read_half_width(struct fulcrum_csv_reader *reader, size_t row,
 }
 
 /* 1 where the row has this quantity; frames become steps. */
-static int read_observation(struct fulcrum_csv_reader *reader, size_t row,
-    size_t quantity, struct fulcrum_observation *out)
+static int read_observation(struct csv_reader *reader, size_t row, size_t quantity,
+    struct fulcrum_observation *out)
 {
     size_t column = reader->column[quantity];
-    if (column == FULCRUM_CSV_COLUMN_NONE) {
+    if (column == CSV_COLUMN_NONE) {
         return 0;
     }
     double value = csv_read_number(reader, row, column);
-    double per_step = quantity == FULCRUM_CSV_FRAMES_PER_S
-                          ? reader->design->workload.frame_skip
-                          : 1.0;
+    double per_step =
+        quantity == CSV_FRAMES_PER_S ? reader->design->workload.frame_skip : 1.0;
     *out = (struct fulcrum_observation){.value = value};
     if (value <= 0.0 || value > FULCRUM_REFERENCE_MOST) {
         csv_fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a number above 0");
     }
     read_half_width(reader, row, quantity, out);
     (void)snprintf(out->quantity, sizeof out->quantity, "%s",
-        fulcrum_csv_words[quantity == FULCRUM_CSV_FRAMES_PER_S ? FULCRUM_CSV_STEPS_PER_S
-                                                               : quantity]);
+        words[quantity == CSV_FRAMES_PER_S ? CSV_STEPS_PER_S : quantity]);
     out->value /= per_step;
     out->half_width /= per_step;
     return !isnan(value);
 }
 
-static bool is_observed(const struct fulcrum_csv_reader *reader, size_t row)
+static bool is_observed(const struct csv_reader *reader, size_t row)
 {
-    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
+    for (size_t i = 0; i < CSV_QUANTITIES; i++) {
         if (csv_has(reader, i) && !is_blank(reader, row, reader->column[i])) {
             return 1;
         }
@@ -210,20 +228,19 @@ static bool is_observed(const struct fulcrum_csv_reader *reader, size_t row)
 }
 
 /* Speed and time of one run, said twice, would count twice. */
-static void read_observations(struct fulcrum_csv_reader *reader, size_t row,
-    struct fulcrum_reference_point *point)
+static void read_observations(
+    struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
 {
     size_t rates = 0;
-    point->observations =
-        csv_room(reader, FULCRUM_CSV_QUANTITIES, sizeof *point->observations);
+    point->observations = csv_room(reader, CSV_QUANTITIES, sizeof *point->observations);
     if (point->observations == NULL) {
         return;
     }
-    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
+    for (size_t i = 0; i < CSV_QUANTITIES; i++) {
         if (read_observation(
                 reader, row, i, &point->observations[point->observation_count])) {
             point->observation_count++;
-            rates += i < FULCRUM_CSV_RATES ? 1 : 0;
+            rates += i < CSV_RATES ? 1 : 0;
         }
     }
     if (rates > 1) {
@@ -239,11 +256,11 @@ static void read_observations(struct fulcrum_csv_reader *reader, size_t row,
     }
 }
 
-static void read_series(struct fulcrum_csv_reader *reader, size_t row,
-    struct fulcrum_reference_point *point)
+static void read_series(
+    struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
 {
-    size_t column = reader->column[FULCRUM_CSV_WORD_SERIES];
-    if (column == FULCRUM_CSV_COLUMN_NONE) {
+    size_t column = reader->column[CSV_WORD_SERIES];
+    if (column == CSV_COLUMN_NONE) {
         return;
     }
     const char *text = fulcrum_csv_text(reader->table, row, column);
@@ -259,26 +276,19 @@ static void read_series(struct fulcrum_csv_reader *reader, size_t row,
     memcpy(point->series, text, length + 1);
 }
 
-const char *const fulcrum_csv_words[FULCRUM_CSV_WORDS] = {"steps_per_s", "frames_per_s",
-    "speedup", "runtime_rel", "gpu_w", "steps_per_s" FULCRUM_CSV_HALF_WIDTH,
-    "frames_per_s" FULCRUM_CSV_HALF_WIDTH, "speedup" FULCRUM_CSV_HALF_WIDTH,
-    "runtime_rel" FULCRUM_CSV_HALF_WIDTH, "gpu_w" FULCRUM_CSV_HALF_WIDTH,
-    FULCRUM_CSV_SERIES, FULCRUM_CSV_BASE, FULCRUM_REFERENCE_ENV_COUNT, "actors"};
-
 bool fulcrum_reference_is_csv(const char *name)
 {
     size_t length = strlen(name);
     return length > 4 && strcasecmp(name + length - 4, ".csv") == 0;
 }
 
-static void fault_column(struct fulcrum_csv_reader *reader, size_t column)
+static void fault_column(struct csv_reader *reader, size_t column)
 {
     const char *name = fulcrum_csv_column_name(reader->table, column);
     /* The name that a column of this name was most likely to have. */
-    size_t i = fulcrum_nearest(
-        name, fulcrum_csv_words, FULCRUM_CSV_WORDS, sizeof fulcrum_csv_words[0]);
-    const char *nearest = strchr(name, '.') == NULL && i < FULCRUM_CSV_WORDS
-                              ? fulcrum_csv_words[i]
+    size_t i = fulcrum_nearest(name, words, CSV_WORDS, sizeof words[0]);
+    const char *nearest = strchr(name, '.') == NULL && i < CSV_WORDS
+                              ? words[i]
                               : fulcrum_field_nearest(name);
     (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
         "%s: column %zu: nothing is called '%.60s'%s%s%s", reader->path, column + 1,
@@ -288,7 +298,7 @@ static void fault_column(struct fulcrum_csv_reader *reader, size_t column)
 }
 
 static int sets_field(
-    const struct fulcrum_csv_reader *reader, const struct fulcrum_field *field)
+    const struct csv_reader *reader, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < reader->field_count; i++) {
         if (reader->fields[i] == field) {
@@ -298,19 +308,19 @@ static int sets_field(
     return 0;
 }
 
-static void read_header(struct fulcrum_csv_reader *reader)
+static void read_header(struct csv_reader *reader)
 {
     size_t count = fulcrum_csv_column_count(reader->table);
-    for (size_t i = 0; i < FULCRUM_CSV_WORDS; i++) {
-        size_t column = fulcrum_csv_find(reader->table, fulcrum_csv_words[i]);
-        reader->column[i] = column < count ? column : FULCRUM_CSV_COLUMN_NONE;
+    for (size_t i = 0; i < CSV_WORDS; i++) {
+        size_t column = fulcrum_csv_find(reader->table, words[i]);
+        reader->column[i] = column < count ? column : CSV_COLUMN_NONE;
     }
     for (size_t column = 0; column < count; column++) {
         size_t i = 0;
-        while (i <= FULCRUM_CSV_WORD_ENV_COUNT && reader->column[i] != column) {
+        while (i <= CSV_WORD_ENV_COUNT && reader->column[i] != column) {
             i++;
         }
-        if (i > FULCRUM_CSV_WORD_ENV_COUNT) {
+        if (i > CSV_WORD_ENV_COUNT) {
             /* A column whose name is that of a field, or short for one. */
             const char *name = fulcrum_csv_column_name(reader->table, column);
             const struct fulcrum_field *field = fulcrum_field_find(name);
@@ -330,24 +340,22 @@ static void read_header(struct fulcrum_csv_reader *reader)
 }
 
 /* Whether the file has a column of that word. */
-static int csv_has(const struct fulcrum_csv_reader *reader, size_t word)
+static int csv_has(const struct csv_reader *reader, size_t word)
 {
-    return reader->column[word] != FULCRUM_CSV_COLUMN_NONE;
+    return reader->column[word] != CSV_COLUMN_NONE;
 }
 
-static bool is_relative(const struct fulcrum_csv_reader *reader)
+static bool is_relative(const struct csv_reader *reader)
 {
-    return csv_has(reader, FULCRUM_CSV_SPEEDUP) ||
-           csv_has(reader, FULCRUM_CSV_RUNTIME_REL);
+    return csv_has(reader, CSV_SPEEDUP) || csv_has(reader, CSV_RUNTIME_REL);
 }
 
 /* The row that is marked, else the first. */
-static void find_base(struct fulcrum_csv_reader *reader)
+static void find_base(struct csv_reader *reader)
 {
-    size_t column = reader->column[FULCRUM_CSV_WORD_BASE];
+    size_t column = reader->column[CSV_WORD_BASE];
     size_t marks = 0;
-    size_t count =
-        column != FULCRUM_CSV_COLUMN_NONE ? reader->reference->point_count : 0;
+    size_t count = column != CSV_COLUMN_NONE ? reader->reference->point_count : 0;
     for (size_t row = 0; row < count; row++) {
         double mark = csv_read_number(reader, row, column);
         if (!isnan(mark) && mark != 0.0 && mark != 1.0) {
@@ -358,11 +366,11 @@ static void find_base(struct fulcrum_csv_reader *reader)
             marks++;
         }
     }
-    if (column != FULCRUM_CSV_COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
+    if (column != CSV_COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
             "%s: column %zu: %s is 1 in %zu rows: expected it in the one row that "
             "speedup or runtime_rel refer to",
-            reader->path, column + 1, FULCRUM_CSV_BASE, marks);
+            reader->path, column + 1, CSV_BASE, marks);
     }
 }
 
@@ -370,10 +378,8 @@ static const struct fulcrum_observation *ratio_of(
     const struct fulcrum_reference_point *point)
 {
     for (size_t i = 0; i < point->observation_count; i++) {
-        if (strcmp(point->observations[i].quantity,
-                fulcrum_csv_words[FULCRUM_CSV_SPEEDUP]) == 0 ||
-            strcmp(point->observations[i].quantity,
-                fulcrum_csv_words[FULCRUM_CSV_RUNTIME_REL]) == 0) {
+        if (strcmp(point->observations[i].quantity, words[CSV_SPEEDUP]) == 0 ||
+            strcmp(point->observations[i].quantity, words[CSV_RUNTIME_REL]) == 0) {
             return &point->observations[i];
         }
     }
@@ -382,7 +388,7 @@ static const struct fulcrum_observation *ratio_of(
 
 /* No figure is taken from the base itself, so what else its row observed gets a point
  * of its own. */
-static void split_base(struct fulcrum_csv_reader *reader)
+static void split_base(struct csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     const struct fulcrum_reference_point *base = &reference->points[reader->base];
@@ -409,7 +415,7 @@ static void split_base(struct fulcrum_csv_reader *reader)
         other->observation_count * sizeof *other->observations);
 }
 
-static void read_rows(struct fulcrum_csv_reader *reader)
+static void read_rows(struct csv_reader *reader)
 {
     size_t count = fulcrum_csv_row_count(reader->table);
     reader->reference->points =
@@ -437,8 +443,7 @@ static void read_rows(struct fulcrum_csv_reader *reader)
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
             "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
             "or a column %s with 1 in another row",
-            reader->path, fulcrum_csv_line(reader->table, reader->base),
-            FULCRUM_CSV_BASE);
+            reader->path, fulcrum_csv_line(reader->table, reader->base), CSV_BASE);
     }
     if (reader->faults.status == FULCRUM_OK) {
         split_base(reader);
@@ -458,7 +463,7 @@ static void set_name(const char *path, struct fulcrum_reference *out)
 }
 
 /* Where the numbers come from, as far as the file itself tells. */
-static void set_source(struct fulcrum_csv_reader *reader)
+static void set_source(struct csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     reference->sources = csv_room(reader, 1, sizeof *reference->sources);
@@ -473,14 +478,13 @@ static void set_source(struct fulcrum_csv_reader *reader)
         comment[0] != '\0' ? ": " : "", comment);
 }
 
-static void set_head(struct fulcrum_csv_reader *reader)
+static void set_head(struct csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     reference->design = *reader->design;
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
-    reference->frame_skip = csv_has(reader, FULCRUM_CSV_FRAMES_PER_S)
-                                ? reader->design->workload.frame_skip
-                                : 1.0;
+    reference->frame_skip =
+        csv_has(reader, CSV_FRAMES_PER_S) ? reader->design->workload.frame_skip : 1.0;
     memcpy(reference->machine, reader->design->machine.name, sizeof reference->machine);
     memcpy(
         reference->workload, reader->design->workload.name, sizeof reference->workload);
@@ -490,7 +494,7 @@ static void set_head(struct fulcrum_csv_reader *reader)
 
 /* Rows are read where the header is understood: else each would be a fault. */
 static enum fulcrum_status read_all(
-    struct fulcrum_csv_reader *reader, struct fulcrum_error *err)
+    struct csv_reader *reader, struct fulcrum_error *err)
 {
     size_t columns = fulcrum_csv_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
@@ -502,20 +506,20 @@ static enum fulcrum_status read_all(
     read_header(reader);
     /* Half-widths without a value, environments counted twice, nothing observed. */
     bool has_quantity = 0;
-    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
+    for (size_t i = 0; i < CSV_QUANTITIES; i++) {
         has_quantity = has_quantity || csv_has(reader, i);
-        if (csv_has(reader, FULCRUM_CSV_QUANTITIES + i) && !csv_has(reader, i)) {
+        if (csv_has(reader, CSV_QUANTITIES + i) && !csv_has(reader, i)) {
             (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
                 "%s: column %zu: '%s' without a column '%s'", reader->path,
-                reader->column[FULCRUM_CSV_QUANTITIES + i] + 1,
-                fulcrum_csv_words[FULCRUM_CSV_QUANTITIES + i], fulcrum_csv_words[i]);
+                reader->column[CSV_QUANTITIES + i] + 1, words[CSV_QUANTITIES + i],
+                words[i]);
         }
     }
-    if (csv_has(reader, FULCRUM_CSV_WORD_ENV_COUNT) &&
+    if (csv_has(reader, CSV_WORD_ENV_COUNT) &&
         sets_field(reader, fulcrum_field_find("run.actor_count"))) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
             "%s: column %zu: '%s' beside a column of actors: expected one of them",
-            reader->path, reader->column[FULCRUM_CSV_WORD_ENV_COUNT] + 1,
+            reader->path, reader->column[CSV_WORD_ENV_COUNT] + 1,
             FULCRUM_REFERENCE_ENV_COUNT);
     }
     if (!has_quantity && reader->faults.status == FULCRUM_OK) {
@@ -543,7 +547,7 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     const struct fulcrum_design *design, struct fulcrum_reference **out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_csv_reader reader = {.path = path, .design = design};
+    struct csv_reader reader = {.path = path, .design = design};
     enum fulcrum_status status;
     TRY_OR_END(fulcrum_csv_load(path, &reader.table, err));
     TRY_OR_END(read_all(&reader, err));

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "presets/io/json.h"
-#include "presets/load/calibration_file.h"
 #include "presets/load/fields_io.h"
+#include "presets/load/file_header.h"
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"

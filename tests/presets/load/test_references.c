@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "presets/load/preset.h"
-#include "presets/load/reference_csv.h"
 #include "presets/load/reference_file.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
