@@ -357,11 +357,6 @@ static const char *domain_name(int index)
                                               : fulcrum_domain_name((size_t)index);
 }
 
-static const char *method_name(int index)
-{
-    return fulcrum_method_name((enum fulcrum_method)index);
-}
-
 static const char *judge_name(int index)
 {
     static const char *const names[] = {"simulate", "chain"};
@@ -378,7 +373,8 @@ static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION_SEED(offsetof(struct settings, seed),
         "of networks and simulations; the same seed gives the same bytes"),
     FULCRUM_OPTION(CHOICE, "method", offsetof(struct settings, method), "METHOD",
-        .fallback = "fast", .choice = method_name, .help = "the method that is judged"),
+        .fallback = "fast", .choice = fulcrum_method_name,
+        .help = "the method that is judged"),
     FULCRUM_OPTION(CHOICE, "judge", offsetof(struct settings, judge), "METHOD",
         .choice = judge_name,
         .help = "what it is held against; the chain on exponential networks and "

@@ -129,7 +129,7 @@ double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n)
     }
 }
 
-const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve)
+const char *fulcrum_cpu_curve_name(int curve)
 {
     static const char *const names[] = {
         "smt_turbo", "saturating", "saturating_sync", "table"};

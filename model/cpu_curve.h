@@ -44,7 +44,7 @@ double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
 double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
 
 /* The form's name as it stands in files; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve);
+const char *fulcrum_cpu_curve_name(int curve);
 
 /* How fast a CPU works off actors that do not come back. */
 

@@ -17,52 +17,17 @@
 #include "model/nearest.h"
 #include "model/try.h"
 
-static const char *accelerator_choice(int index)
-{
-    return fulcrum_accelerator_name(index);
-}
-
-static const char *curve_choice(int index)
-{
-    return fulcrum_cpu_curve_name((enum fulcrum_cpu_curve)index);
-}
-
-static const char *law_choice(int index)
-{
-    return fulcrum_step_law_name((enum fulcrum_step_law)index);
-}
-
-static const char *device_choice(int index)
-{
-    return fulcrum_simulation_device_name(index);
-}
-
-static const char *policy_choice(int index)
-{
-    return fulcrum_batch_policy_name((enum fulcrum_batch_policy)index);
-}
-
-static const char *allreduce_choice(int index)
-{
-    return fulcrum_allreduce_name(index);
-}
-
-static const char *batch_scaling_choice(int index)
-{
-    return fulcrum_batch_scaling_name(index);
-}
-
 /* clang-format off */
 #define KIND_NUMBER      FULCRUM_FIELD_NUMBER, NULL
 #define KIND_COUNT       FULCRUM_FIELD_COUNT, NULL
 #define KIND_TEXT        FULCRUM_FIELD_TEXT, NULL
-#define KIND_ACCELERATOR FULCRUM_FIELD_CHOICE, accelerator_choice
-#define KIND_CURVE       FULCRUM_FIELD_CHOICE, curve_choice
-#define KIND_DEVICE      FULCRUM_FIELD_CHOICE, device_choice
-#define KIND_LAW         FULCRUM_FIELD_CHOICE, law_choice
-#define KIND_POLICY      FULCRUM_FIELD_CHOICE, policy_choice
-#define KIND_ALLREDUCE   FULCRUM_FIELD_CHOICE, allreduce_choice
-#define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, batch_scaling_choice
+#define KIND_ACCELERATOR FULCRUM_FIELD_CHOICE, fulcrum_accelerator_name
+#define KIND_CURVE       FULCRUM_FIELD_CHOICE, fulcrum_cpu_curve_name
+#define KIND_DEVICE      FULCRUM_FIELD_CHOICE, fulcrum_simulation_device_name
+#define KIND_LAW         FULCRUM_FIELD_CHOICE, fulcrum_step_law_name
+#define KIND_POLICY      FULCRUM_FIELD_CHOICE, fulcrum_batch_policy_name
+#define KIND_ALLREDUCE   FULCRUM_FIELD_CHOICE, fulcrum_allreduce_name
+#define KIND_BATCH_SCALING FULCRUM_FIELD_CHOICE, fulcrum_batch_scaling_name
 
 static const struct fulcrum_field fields[] = {
 #define X(member, kind, least, most, fallback, unit, meaning)                  \

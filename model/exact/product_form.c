@@ -290,7 +290,7 @@ enum fulcrum_status fulcrum_product_form_check(
     return faults.status;
 }
 
-const char *fulcrum_product_form_type_name(enum fulcrum_product_form_type type)
+const char *fulcrum_product_form_type_name(int type)
 {
     static const char *const names[] = {"queue", "multi", "delay", "ld"};
     size_t i = (size_t)type;

@@ -130,6 +130,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_product_form_audit(
     const struct fulcrum_product_form_load *loads, struct fulcrum_error *err);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_product_form_type_name(enum fulcrum_product_form_type type);
+const char *fulcrum_product_form_type_name(int type);
 
 #endif

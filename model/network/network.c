@@ -54,7 +54,7 @@ double fulcrum_sharing_stretch(const struct fulcrum_training *training)
     return training->sharing_frac > 0.0 ? 2.0 / training->sharing_frac : 2.0;
 }
 
-const char *fulcrum_step_law_name(enum fulcrum_step_law law)
+const char *fulcrum_step_law_name(int law)
 {
     static const char *const names[] = {"lognormal", "exponential", "deterministic",
         "erlang", "hyperexponential", "pareto"};
@@ -62,7 +62,7 @@ const char *fulcrum_step_law_name(enum fulcrum_step_law law)
     return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }
 
-const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy)
+const char *fulcrum_batch_policy_name(int policy)
 {
     static const char *const names[] = {"greedy", "fixed"};
     size_t i = (size_t)policy;

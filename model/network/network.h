@@ -86,10 +86,10 @@ double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
 double fulcrum_sharing_stretch(const struct fulcrum_training *training);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_step_law_name(enum fulcrum_step_law law);
+const char *fulcrum_step_law_name(int law);
 
 /* As fulcrum_step_law_name. */
-const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy);
+const char *fulcrum_batch_policy_name(int policy);
 
 /* What a method of solving a network is asked, and what it gives. */
 

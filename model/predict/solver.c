@@ -115,7 +115,7 @@ enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     return FULCRUM_OK;
 }
 
-const char *fulcrum_method_name(enum fulcrum_method method)
+const char *fulcrum_method_name(int method)
 {
     size_t i = (size_t)method;
     return i < sizeof methods / sizeof methods[0] ? methods[i].name : NULL;

@@ -24,6 +24,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve(
     struct fulcrum_solution *out, struct fulcrum_error *err);
 
 /* Names as they stand in files and on the command line; NULL beyond the last one. */
-const char *fulcrum_method_name(enum fulcrum_method method);
+const char *fulcrum_method_name(int method);
 
 #endif

@@ -51,11 +51,6 @@ static const struct fulcrum_struct_io_row station_rows[] = {
     {"servers", offsetof(struct fulcrum_product_form_station, servers), 1.0, 1.0},
 };
 
-static const char *type_name(int index)
-{
-    return fulcrum_product_form_type_name((enum fulcrum_product_form_type)index);
-}
-
 /* The member that is an object of these numbers, which are read into `base`. */
 static struct fulcrum_node read_section(const struct fulcrum_node *root,
     const char *key, const struct fulcrum_struct_io *section, void *base)
@@ -90,7 +85,8 @@ static void read_station(const struct fulcrum_node *object,
     if (name.json != NULL) {
         (void)fulcrum_node_text(&name, station->name, sizeof station->name);
     }
-    int index = read_choice(object, "type", type_name, (int)FULCRUM_STATION_QUEUE);
+    int index = read_choice(
+        object, "type", fulcrum_product_form_type_name, (int)FULCRUM_STATION_QUEUE);
     if (index < 0) {
         return;
     }
@@ -103,7 +99,7 @@ static void read_station(const struct fulcrum_node *object,
         fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
     } else if (!is_multi && !is_one && servers.json != NULL) {
         fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type %s takes none",
-            type_name((int)station->type));
+            fulcrum_product_form_type_name((int)station->type));
     }
     /* The station's type becomes one that needs no rates where they cannot be read. */
     struct fulcrum_node rate = fulcrum_node_member(object, "rate");
@@ -114,7 +110,7 @@ static void read_station(const struct fulcrum_node *object,
         station->rate = *rates;
     } else if (rate.json != NULL) {
         fulcrum_node_fault(&rate, FULCRUM_ERR_RANGE, "type %s takes none",
-            type_name((int)station->type));
+            fulcrum_product_form_type_name((int)station->type));
     }
 }
 
@@ -198,16 +194,6 @@ static const struct fulcrum_struct_io_row training_rows[] = {
     {"sharing_frac", MEMBER(training.sharing_frac), 0.0, 1.0},
 };
 
-static const char *law_name(int index)
-{
-    return fulcrum_step_law_name((enum fulcrum_step_law)index);
-}
-
-static const char *policy_name(int index)
-{
-    return fulcrum_batch_policy_name((enum fulcrum_batch_policy)index);
-}
-
 static const char *kind_name(int index)
 {
     static const char *const names[] = {"network", "product_form_network", NULL};
@@ -274,7 +260,7 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
     const struct fulcrum_struct_io section = {step_rows, LENGTH(step_rows), others};
     struct fulcrum_node object = read_section(root, "step", &section, network);
     struct fulcrum_step *step = &network->step;
-    int index = read_choice(&object, "law", law_name,
+    int index = read_choice(&object, "law", fulcrum_step_law_name,
         step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
                                          : (int)FULCRUM_LAW_DETERMINISTIC);
     if (index < 0 || isnan(step->cv)) {
@@ -292,7 +278,8 @@ static void read_batching(
         batching_rows, LENGTH(batching_rows), others};
     struct fulcrum_node object = read_section(root, "batching", &section, network);
     struct fulcrum_node size = fulcrum_node_member(&object, "size");
-    int index = read_choice(&object, "policy", policy_name, (int)FULCRUM_BATCH_GREEDY);
+    int index = read_choice(
+        &object, "policy", fulcrum_batch_policy_name, (int)FULCRUM_BATCH_GREEDY);
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
     bool is_zero = size.json != NULL && network->batch_size == 0.0;
