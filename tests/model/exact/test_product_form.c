@@ -347,58 +347,6 @@ TEST(test_thousands_of_customers_against_long_double)
     }
 }
 
-/*
- * The classical recursion over customers (Reiser and Lavenberg 1980) for one station of
- * `servers` and one queue: mean residence from the chances of one customer less, and
- * the chance of an empty station as 1 less the others.
- */
-static double classical_throughput(
-    size_t customers, size_t servers, double service_s, double queue_s)
-{
-    double chance[64] = {1.0}; /* of 0 to servers - 1 at the station */
-    double here = 0.0;
-    double queued = 0.0;
-    double per_s = 0.0;
-    double count = (double)servers;
-    for (size_t n = 1; n <= customers; n++) {
-        double idle = 0.0;
-        for (size_t j = 0; j + 1 < servers; j++) {
-            idle += (count - 1.0 - (double)j) * chance[j];
-        }
-        double stay_s = service_s / count * (1.0 + here + idle);
-        double queue_stay_s = queue_s * (1.0 + queued);
-        per_s = (double)n / (stay_s + queue_stay_s);
-        here = per_s * stay_s;
-        queued = per_s * queue_stay_s;
-        double serving = 0.0;
-        for (size_t j = servers - 1; j > 0; j--) {
-            chance[j] = per_s * service_s * chance[j - 1] / (double)j;
-            serving += (count - (double)j) * chance[j];
-        }
-        chance[0] = 1.0 - (per_s * service_s + serving) / count;
-    }
-    return per_s;
-}
-
-TEST(test_classical_recursion_breaks_where_ours_holds)
-{
-    const struct fulcrum_product_form_station stations[] = {
-        multi(16.0, 16.0), queue(0.9)};
-    struct fulcrum_product_form_network network = network_of(8, 0.0, stations, 2);
-    /* It is right with few customers... */
-    assert_close("8 customers", classical_throughput(8, 16, 16.0, 0.9),
-        solved(&network).cycles_per_s, 1e-12);
-    /* ...and off any scale with 64, where the station is never empty. */
-    network.customers = 64;
-    struct answer answer = solved(&network);
-    assert_close("64 customers", answer.cycles_per_s, 1.0, 0.01);
-    double classical = classical_throughput(64, 16, 16.0, 0.9);
-    CU_ASSERT(classical < 0.0);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_product_form_audit(&network, classical, answer.loads, &err),
-        FULCRUM_ERR_NUMERIC);
-}
-
 TEST(test_audit_refuses_what_cannot_be)
 {
     const struct fulcrum_product_form_station stations[] = {

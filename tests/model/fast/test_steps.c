@@ -148,7 +148,8 @@ static double tail(double x, void *data)
 }
 
 /* The integral of the tail from x on, by adaptive quadrature. */
-static double excess(const struct law *law, double x, gsl_integration_workspace *work)
+static double exact_excess(
+    const struct law *law, double x, gsl_integration_workspace *work)
 {
     struct law own = *law;
     gsl_function f = {tail, &own};
@@ -180,7 +181,7 @@ static void assert_law(struct law *law, gsl_integration_workspace *work)
         CU_ASSERT_DOUBLE_EQUAL(
             fulcrum_step_table_tail(&table, x), tail(x, law), law->tail_error);
         CU_ASSERT_DOUBLE_EQUAL(fulcrum_step_table_excess(&table, x),
-            excess(law, x, work), law->excess_error);
+            exact_excess(law, x, work), law->excess_error);
     }
 }
 

@@ -46,37 +46,44 @@ static struct fulcrum_design made(void)
     return design;
 }
 
+struct outcome {
+    struct fulcrum_replicas replicas;
+    struct fulcrum_solution solution;
+};
+
+static struct outcome outcome_of(const struct fulcrum_design *design)
+{
+    struct outcome out = {.replicas = {.count = 0.0}};
+    ASSERT_OK(fulcrum_resident_solve(design, &out.replicas, &out.solution, NULL));
+    return out;
+}
+
 static double rate_of(const struct fulcrum_design *design)
 {
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
-    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
-    return solution.steps_per_s * replicas.count * replicas.steps_per_request;
+    struct outcome out = outcome_of(design);
+    return out.solution.steps_per_s * out.replicas.count *
+           out.replicas.steps_per_request;
 }
 
 /* The SMs' activity, of which the watts follow. */
 static double active_of(const struct fulcrum_design *design)
 {
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
-    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
-    return fulcrum_power_of(design, &replicas, &solution).sm_active_frac;
+    struct outcome out = outcome_of(design);
+    return fulcrum_power_of(design, &out.replicas, &out.solution).sm_active_frac;
 }
 
 TEST(test_times_add_up)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
     ASSERT_OK(fulcrum_design_check(&design, NULL));
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
+    struct outcome out = outcome_of(&design);
     assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
-    assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
-    assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
-    assert_close("training", solution.gpu_train_busy_frac, 0.2, 1e-12);
-    assert_close("host", solution.host_busy_frac, 0.1, 1e-12);
-    CU_ASSERT_EQUAL(solution.bottleneck, FULCRUM_BOUND_GPU);
-    CU_ASSERT_EQUAL(replicas.reserved_threads, 2);
+    assert_close("simulation", out.solution.gpu_simulation_busy_frac, 0.3, 1e-12);
+    assert_close("inference", out.solution.gpu_inference_busy_frac, 0.4, 1e-12);
+    assert_close("training", out.solution.gpu_train_busy_frac, 0.2, 1e-12);
+    assert_close("host", out.solution.host_busy_frac, 0.1, 1e-12);
+    CU_ASSERT_EQUAL(out.solution.bottleneck, FULCRUM_BOUND_GPU);
+    CU_ASSERT_EQUAL(out.replicas.reserved_threads, 2);
     design.workload.training.env_steps_per_train_step = 0;
     assert_close("no training", rate_of(&design), 1000 / 8e-3, 1e-12);
 }
@@ -113,33 +120,31 @@ TEST(test_gpus_add_and_instances_divide)
 TEST(test_instances_are_workers)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
     design.workload.training.batch_size = 4000;
     design.workload.training.critical_batch_size = 4000;
     design.run.gpu_count = 2;
     design.run.instances_per_gpu = 4;
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
-    CU_ASSERT_EQUAL(replicas.training.global_batch_size, 32000.0);
-    assert_close("epochs", replicas.training.epochs_rel, 4.5, 1e-12);
+    struct outcome out = outcome_of(&design);
+    CU_ASSERT_EQUAL(out.replicas.training.global_batch_size, 32000.0);
+    assert_close("epochs", out.replicas.training.epochs_rel, 4.5, 1e-12);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
-    CU_ASSERT_EQUAL(replicas.training.global_batch_size, 4000.0);
-    CU_ASSERT_EQUAL(replicas.training.epochs_rel, 1.0);
+    out = outcome_of(&design);
+    CU_ASSERT_EQUAL(out.replicas.training.global_batch_size, 4000.0);
+    CU_ASSERT_EQUAL(out.replicas.training.epochs_rel, 1.0);
     assert_close("its part of a round",
-        replicas.network.training.env_steps_per_train_step, 4000 / 250.0 / 8, 1e-12);
+        out.replicas.network.training.env_steps_per_train_step, 4000 / 250.0 / 8,
+        1e-12);
 }
 
 /* Seconds of a GPU whose SMs training keeps active, over all GPUs, for one step. */
 static double trained_s_per_step(struct fulcrum_design *design, double gpus)
 {
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
     design->run.gpu_count = gpus;
-    ASSERT_OK(fulcrum_resident_solve(design, &replicas, &solution, NULL));
-    struct fulcrum_power power = fulcrum_power_of(design, &replicas, &solution);
+    struct outcome out = outcome_of(design);
+    struct fulcrum_power power = fulcrum_power_of(design, &out.replicas, &out.solution);
     return power.sm_active_frac * gpus /
-           (solution.steps_per_s * replicas.count * replicas.steps_per_request);
+           (out.solution.steps_per_s * out.replicas.count *
+               out.replicas.steps_per_request);
 }
 
 /* GPUs that divide a batch do the work of one; launches keep no SM active, however
@@ -163,16 +168,14 @@ TEST(test_a_batch_divided_is_the_same_work)
 TEST(test_launches_are_a_lesser_share_on_fewer_sms)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
     design.workload.training.launch_bound_frac = 0.4;
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     design.run.gpu_count = 4;
     design.run.sm_count = 40;
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
+    struct outcome out = outcome_of(&design);
     double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
-    assert_close(
-        "step", replicas.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
+    assert_close("step", out.replicas.training.compute_s,
+        8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
 }
 
 /* All three stages in `n` equal instances that share at no cost. */
@@ -275,13 +278,11 @@ TEST(test_launches_alone_keep_what_they_are_told)
 TEST(test_instances_say_what_they_leave_out)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_replicas replicas;
-    struct fulcrum_solution solution;
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
-    CU_ASSERT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
+    struct outcome out = outcome_of(&design);
+    CU_ASSERT_EQUAL(out.replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
     design.run.instances_per_gpu = 2;
-    ASSERT_OK(fulcrum_resident_solve(&design, &replicas, &solution, NULL));
-    CU_ASSERT_NOT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
+    out = outcome_of(&design);
+    CU_ASSERT_NOT_EQUAL(out.replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
 }
 
 TEST(test_memory_counts_environments)

@@ -29,7 +29,7 @@ static void open_fixture(struct fixture *fixture)
 }
 
 /* Of a hundred different times, so that many are equal. */
-static double draw(const struct fixture *fixture)
+static double draw_time(const struct fixture *fixture)
 {
     return (double)gsl_rng_uniform_int(fixture->rng, 100);
 }
@@ -39,7 +39,7 @@ TEST(test_times_leave_in_order)
     static struct fixture fixture;
     open_fixture(&fixture);
     for (size_t i = 0; i < MOST; i++) {
-        fixture.sorted[i] = draw(&fixture);
+        fixture.sorted[i] = draw_time(&fixture);
         fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[i]);
     }
     gsl_sort(fixture.sorted, 1, MOST);
@@ -66,11 +66,11 @@ TEST(test_replacing_the_top_keeps_the_order)
     static struct fixture fixture;
     open_fixture(&fixture);
     for (size_t count = 1; count <= 9; count++) {
-        fixture.sorted[count - 1] = draw(&fixture);
+        fixture.sorted[count - 1] = draw_time(&fixture);
         fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[count - 1]);
         gsl_sort(fixture.sorted, 1, count);
         for (int i = 0; i < ROUNDS / 100; i++) {
-            replace_top(&fixture, draw(&fixture));
+            replace_top(&fixture, draw_time(&fixture));
         }
     }
     gsl_rng_free(fixture.rng);
@@ -84,7 +84,7 @@ TEST(test_pushes_and_pops_mix)
         size_t count = fixture.heap.count;
         int grows = count == 0 || (count < 40 && gsl_rng_uniform(fixture.rng) < 0.5);
         if (grows) {
-            fixture.sorted[count] = draw(&fixture);
+            fixture.sorted[count] = draw_time(&fixture);
             fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[count]);
         } else {
             fixture.sorted[0] = fixture.sorted[count - 1];
