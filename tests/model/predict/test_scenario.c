@@ -451,6 +451,9 @@ struct uncertain_fixture {
     struct fulcrum_prior priors[2];
     struct fulcrum_scenario_inputs inputs;
     struct fulcrum_scenario *scenario;
+    struct fulcrum_uncertain_input *uncertain; /* `count` of them */
+    size_t count;
+    double score[SLOTS_MOST];
 };
 
 /* Two correlated numbers, one by itself, one known exactly. */
@@ -492,23 +495,24 @@ static void stop_uncertain(struct uncertain_fixture *f)
     fulcrum_scenario_free(f->scenario);
     fulcrum_calibration_free(f->calibrations[0]);
     fulcrum_calibration_free(f->calibrations[1]);
+    free(f->uncertain);
 }
 
-static size_t list(
-    const struct uncertain_fixture *f, struct fulcrum_uncertain_input **uncertain)
+static void list(struct uncertain_fixture *f)
 {
-    size_t count = 0;
-    ASSERT_OK(fulcrum_uncertain_inputs_list(&f->inputs, uncertain, &count, NULL));
-    return count;
+    free(f->uncertain);
+    ASSERT_OK(
+        fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
 }
 
 /* The chance of a field; NULL: it has none. */
 static const struct fulcrum_uncertain_input *find(
-    const struct fulcrum_uncertain_input *uncertain, size_t count, const char *path)
+    const struct uncertain_fixture *f, const char *path)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (uncertain[i].field != NULL && strcmp(uncertain[i].field->path, path) == 0) {
-            return &uncertain[i];
+    for (size_t i = 0; i < f->count; i++) {
+        const struct fulcrum_field *field = f->uncertain[i].field;
+        if (field != NULL && strcmp(field->path, path) == 0) {
+            return &f->uncertain[i];
         }
     }
     return NULL;
@@ -518,47 +522,37 @@ static const struct fulcrum_uncertain_input *find(
 TEST(test_what_is_in_force_has_a_chance)
 {
     struct uncertain_fixture f = {0};
-    struct fulcrum_uncertain_input *uncertain = NULL;
     start_uncertain(&f);
-    size_t count = list(&f, &uncertain);
-    CU_ASSERT_EQUAL_FATAL(count, 4);
-    const struct fulcrum_uncertain_input *step =
-        find(uncertain, count, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest =
-        find(uncertain, count, "machine.rest_w");
+    list(&f);
+    CU_ASSERT_EQUAL_FATAL(f.count, 4);
+    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(&f, "machine.rest_w");
     CU_ASSERT(step != NULL && step->kind == FULCRUM_UNCERTAIN_PARAMETER);
     CU_ASSERT(rest != NULL && rest->kind == FULCRUM_UNCERTAIN_PRIOR);
-    CU_ASSERT_PTR_NULL(find(uncertain, count, "workload.host.delay_s"));
-    free(uncertain);
+    CU_ASSERT_PTR_NULL(find(&f, "workload.host.delay_s"));
     stop_uncertain(&f);
 }
 
 TEST(test_covariance_makes_a_group)
 {
     struct uncertain_fixture f = {0};
-    struct fulcrum_uncertain_input *uncertain = NULL;
     start_uncertain(&f);
-    size_t count = list(&f, &uncertain);
-    const struct fulcrum_uncertain_input *batch =
-        find(uncertain, count, "workload.host.per_batch_s");
-    const struct fulcrum_uncertain_input *item =
-        find(uncertain, count, "workload.host.per_item_s");
-    const struct fulcrum_uncertain_input *step =
-        find(uncertain, count, "workload.step.mean_s");
+    list(&f);
+    const struct fulcrum_uncertain_input *batch = find(&f, "workload.host.per_batch_s");
+    const struct fulcrum_uncertain_input *item = find(&f, "workload.host.per_item_s");
+    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
     if (batch != NULL && item != NULL && step != NULL) {
         CU_ASSERT_EQUAL(batch->group, item->group);
         CU_ASSERT_NOT_EQUAL(batch->group, step->group);
         CU_ASSERT_EQUAL(item - batch, 1); /* beside each other */
     }
     CU_ASSERT(batch != NULL && item != NULL && step != NULL);
-    free(uncertain);
     stop_uncertain(&f);
 }
 
 TEST(test_settings_and_later_calibrations_leave_no_chance)
 {
     struct uncertain_fixture f = {0};
-    struct fulcrum_uncertain_input *uncertain = NULL;
     start_uncertain(&f);
     f.settings[0] =
         (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
@@ -567,11 +561,10 @@ TEST(test_settings_and_later_calibrations_leave_no_chance)
     f.calibrations[1]->machine = f.base.machine;
     designs_add_log(f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0);
     f.inputs.calibration_count = 2;
-    size_t count = list(&f, &uncertain);
-    CU_ASSERT_EQUAL(count, 2);
-    CU_ASSERT_PTR_NULL(find(uncertain, count, "machine.rest_w"));
-    CU_ASSERT_PTR_NULL(find(uncertain, count, "workload.step.mean_s"));
-    free(uncertain);
+    list(&f);
+    CU_ASSERT_EQUAL(f.count, 2);
+    CU_ASSERT_PTR_NULL(find(&f, "machine.rest_w"));
+    CU_ASSERT_PTR_NULL(find(&f, "workload.step.mean_s"));
     stop_uncertain(&f);
 }
 
@@ -579,21 +572,18 @@ TEST(test_settings_and_later_calibrations_leave_no_chance)
 TEST(test_scaled_times_have_a_chance_of_their_own)
 {
     struct uncertain_fixture f = {0};
-    struct fulcrum_uncertain_input *uncertain = NULL;
     start_uncertain(&f);
     (void)strcpy(f.base.machine.cpu.name, "another");
-    size_t count = list(&f, &uncertain);
+    list(&f);
     size_t cpu = 0;
-    for (size_t i = 0; i < count; i++) {
-        cpu += uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
-        CU_ASSERT_NOT_EQUAL(uncertain[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
+    for (size_t i = 0; i < f.count; i++) {
+        cpu += f.uncertain[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+        CU_ASSERT_NOT_EQUAL(f.uncertain[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
     }
     CU_ASSERT_EQUAL(cpu, 1);
-    free(uncertain);
     (void)strcpy(f.base.machine.gpu.name, "another");
-    count = list(&f, &uncertain);
-    CU_ASSERT_EQUAL(count, 6);
-    free(uncertain);
+    list(&f);
+    CU_ASSERT_EQUAL(f.count, 6);
     stop_uncertain(&f);
 }
 
@@ -609,23 +599,22 @@ static struct fulcrum_design design_in(
     return design;
 }
 
-static void start_scenario(struct uncertain_fixture *f, double *score)
+static void start_scenario(struct uncertain_fixture *f)
 {
     start_uncertain(f);
     ASSERT_OK(fulcrum_scenario_new(&f->inputs, &f->scenario, NULL));
     CU_ASSERT_FATAL(fulcrum_uncertain_input_slots(&f->inputs) <= SLOTS_MOST);
     for (size_t i = 0; i < SLOTS_MOST; i++) {
-        score[i] = FULCRUM_UNKNOWN;
+        f->score[i] = FULCRUM_UNKNOWN;
     }
 }
 
 TEST(test_no_score_is_the_design_itself)
 {
     struct uncertain_fixture f = {0};
-    double score[SLOTS_MOST];
-    start_scenario(&f, score);
+    start_scenario(&f);
     struct fulcrum_design a = design_in(&f, NULL);
-    struct fulcrum_design b = design_in(&f, score);
+    struct fulcrum_design b = design_in(&f, f.score);
     CU_ASSERT_EQUAL(a.workload.step.mean_s, b.workload.step.mean_s);
     CU_ASSERT_EQUAL(a.workload.host.per_batch_s, b.workload.host.per_batch_s);
     CU_ASSERT_EQUAL(a.workload.host.delay_s, b.workload.host.delay_s);
@@ -637,44 +626,38 @@ TEST(test_no_score_is_the_design_itself)
 TEST(test_a_score_moves_its_own_number)
 {
     struct uncertain_fixture f = {0};
-    double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *uncertain = NULL;
-    start_scenario(&f, score);
-    size_t count = list(&f, &uncertain);
-    const struct fulcrum_uncertain_input *step =
-        find(uncertain, count, "workload.step.mean_s");
-    const struct fulcrum_uncertain_input *rest =
-        find(uncertain, count, "machine.rest_w");
+    start_scenario(&f);
+    list(&f);
+    const struct fulcrum_uncertain_input *step = find(&f, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(&f, "machine.rest_w");
     if (step != NULL && rest != NULL) {
-        score[step->slot] = 2.0;
-        struct fulcrum_design design = design_in(&f, score);
+        f.score[step->slot] = 2.0;
+        struct fulcrum_design design = design_in(&f, f.score);
         assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
         assert_close("told", fulcrum_uncertain_input_value(&f.inputs, step, 2.0),
             2e-3 * exp(0.2), 1e-12);
         CU_ASSERT_EQUAL(design.machine.rest_w, 100.0);
         CU_ASSERT_EQUAL(design.workload.host.per_batch_s, 1e-3);
-        score[rest->slot] = -1.0;
-        design = design_in(&f, score);
+        f.score[rest->slot] = -1.0;
+        design = design_in(&f, f.score);
         assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
         assert_close("told", fulcrum_uncertain_input_value(&f.inputs, rest, -1.0),
             100.0 / 1.5, 1e-12);
     }
     CU_ASSERT(step != NULL && rest != NULL);
-    free(uncertain);
     stop_uncertain(&f);
 }
 
 TEST(test_a_scale_moves_all_times)
 {
     struct uncertain_fixture f = {0};
-    double score[SLOTS_MOST];
-    start_scenario(&f, score);
+    start_scenario(&f);
     fulcrum_scenario_free(f.scenario);
     (void)strcpy(f.base.machine.cpu.name, "another");
     ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
-    struct fulcrum_design before = design_in(&f, score);
-    score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
-    struct fulcrum_design after = design_in(&f, score);
+    struct fulcrum_design before = design_in(&f, f.score);
+    f.score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
+    struct fulcrum_design after = design_in(&f, f.score);
     assert_close("step", after.workload.step.mean_s / before.workload.step.mean_s,
         FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
     assert_close("host",
@@ -688,17 +671,15 @@ TEST(test_scores_of_a_group_keep_its_correlation)
 {
     enum { WORLDS = 4000 };
     struct uncertain_fixture f = {0};
-    double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *uncertain = NULL;
-    start_scenario(&f, score);
-    size_t count = list(&f, &uncertain);
+    start_scenario(&f);
+    list(&f);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     double sum[5] = {0.0};
     for (size_t k = 0; k < WORLDS; k++) {
-        for (size_t i = 0; i < count; i++) {
-            score[uncertain[i].slot] = gsl_ran_ugaussian(rng);
+        for (size_t i = 0; i < f.count; i++) {
+            f.score[f.uncertain[i].slot] = gsl_ran_ugaussian(rng);
         }
-        struct fulcrum_design design = design_in(&f, score);
+        struct fulcrum_design design = design_in(&f, f.score);
         double x = log(design.workload.host.per_batch_s / 1e-3) / 0.1;
         double y = log(design.workload.host.per_item_s / 2e-5) / 0.1;
         double z = log(design.workload.step.mean_s / 2e-3) / 0.1;
@@ -714,7 +695,6 @@ TEST(test_scores_of_a_group_keep_its_correlation)
     CU_ASSERT_DOUBLE_EQUAL(sum[3], 0.6, 4.0 * sqrt(1.36) * sigma);
     CU_ASSERT_DOUBLE_EQUAL(sum[4], 0.0, 4.0 * sigma);
     gsl_rng_free(rng);
-    free(uncertain);
     stop_uncertain(&f);
 }
 
@@ -722,30 +702,27 @@ TEST(test_scores_of_a_group_keep_its_correlation)
 TEST(test_kept_draws_are_one_chance)
 {
     struct uncertain_fixture f = {0};
-    double score[SLOTS_MOST];
-    struct fulcrum_uncertain_input *uncertain = NULL;
-    start_scenario(&f, score);
+    start_scenario(&f);
     fulcrum_scenario_free(f.scenario);
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
     ASSERT_OK(fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL));
     ASSERT_OK(fulcrum_scenario_new(&f.inputs, &f.scenario, NULL));
-    size_t count = list(&f, &uncertain);
-    size_t rows = count;
-    for (size_t i = 0; i < count; i++) {
-        rows = uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
+    list(&f);
+    size_t rows = f.count;
+    for (size_t i = 0; i < f.count; i++) {
+        rows = f.uncertain[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
     }
-    CU_ASSERT_EQUAL(count, 3);
-    CU_ASSERT_FATAL(rows < count);
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 2e-5);
-    score[uncertain[rows].slot] = -0.1;
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 1e-5);
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 1e-3);
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.step.mean_s, 2e-3);
-    score[uncertain[rows].slot] = 0.1;
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
-    score[uncertain[rows].slot] = 40.0; /* beyond the last row there is none */
-    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
-    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &uncertain[rows], 1.0)));
-    free(uncertain);
+    CU_ASSERT_EQUAL(f.count, 3);
+    CU_ASSERT_FATAL(rows < f.count);
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_item_s, 2e-5);
+    f.score[f.uncertain[rows].slot] = -0.1;
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_item_s, 1e-5);
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 1e-3);
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.step.mean_s, 2e-3);
+    f.score[f.uncertain[rows].slot] = 0.1;
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 3e-3);
+    f.score[f.uncertain[rows].slot] = 40.0; /* beyond the last row there is none */
+    CU_ASSERT_EQUAL(design_in(&f, f.score).workload.host.per_batch_s, 3e-3);
+    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &f.uncertain[rows], 1.0)));
     stop_uncertain(&f);
 }
