@@ -59,6 +59,20 @@ void designs_cpu(struct fulcrum_design *out)
     out->run.actor_count = 7;
 }
 
+struct fulcrum_design gpu_design(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    return design;
+}
+
+struct fulcrum_design cpu_design(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    return design;
+}
+
 void designs_assert_refused(
     const struct fulcrum_design *design, enum fulcrum_status status, const char *part)
 {

@@ -7,9 +7,11 @@
 #include "model/design/design.h"
 
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
+struct fulcrum_design gpu_design(void);
 void designs_gpu(struct fulcrum_design *out);
 
 /* 8 cores without SMT, one of them the learner's; MLP-like times, greedy. */
+struct fulcrum_design cpu_design(void);
 void designs_cpu(struct fulcrum_design *out);
 
 /* The design fails with that status and a message that has `part`: in its check or,

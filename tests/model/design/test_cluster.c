@@ -303,8 +303,7 @@ TEST(test_every_update_sums_its_gradients)
 
 TEST(test_a_design_says_what_trains_where)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.network.parameter_count = 1e6;
     design.workload.training.batch_size = 32;
     design.run.gpu_count = 4;
@@ -322,7 +321,7 @@ TEST(test_a_design_says_what_trains_where)
     CU_ASSERT_EQUAL(layout.instance_count, 1.0);
     design.run.instances_per_gpu = 3;
     CU_ASSERT_EQUAL(fulcrum_layout_of(&design).instance_count, 3.0);
-    designs_cpu(&design);
+    design = cpu_design();
     CU_ASSERT_EQUAL(fulcrum_layout_of(&design).model_parallel_count, 1.0);
     CU_ASSERT_STRING_EQUAL(fulcrum_batch_scaling_name(FULCRUM_BATCH_WEAK), "weak");
     CU_ASSERT_PTR_NULL(fulcrum_batch_scaling_name(2));

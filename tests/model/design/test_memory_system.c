@@ -192,10 +192,10 @@ TEST(test_changes_that_nothing_meets)
 }
 
 /* R2D2's sizes: the only one that its preset does not know are activations. */
-static void r2d2(struct fulcrum_design *out)
+static struct fulcrum_design r2d2(void)
 {
-    designs_gpu(out);
-    struct fulcrum_workload *workload = &out->workload;
+    struct fulcrum_design out = gpu_design();
+    struct fulcrum_workload *workload = &out.workload;
     workload->network.parameter_count = 4.4e6;
     workload->network.observation_byte = 28224;
     workload->training.env_steps_per_train_step = 3360;
@@ -204,13 +204,13 @@ static void r2d2(struct fulcrum_design *out)
     workload->training.unroll_length = 80;
     workload->training.burn_in_length = 40;
     workload->batching.depth = 2;
-    out->machine.gpu.memory_byte = 16e9;
+    out.machine.gpu.memory_byte = 16e9;
+    return out;
 }
 
 TEST(test_each_part_is_counted)
 {
-    static struct fulcrum_design design;
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     design.workload.network.activation_byte = 1e5;
     design.workload.training.replay_byte = 3e9;
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
@@ -227,8 +227,7 @@ TEST(test_each_part_is_counted)
 /* Nothing but what inference needs: weights and observations. */
 TEST(test_inference_alone_keeps_no_gradients)
 {
-    static struct fulcrum_design design;
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     design.workload.training.env_steps_per_train_step = 0;
     design.workload.training.replay_byte = 3e9;
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 1);
@@ -239,8 +238,7 @@ TEST(test_inference_alone_keeps_no_gradients)
 
 TEST(test_what_is_not_known_counts_as_nothing)
 {
-    static struct fulcrum_design design;
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
     CU_ASSERT(!memory.is_whole);
     assert_close("observations alone", memory.training_byte, 64 * 120 * 28224.0, 1e-14);
@@ -255,8 +253,7 @@ TEST(test_what_is_not_known_counts_as_nothing)
  * of a split batch. Weights are whole where one infers. */
 TEST(test_what_gpus_divide_is_counted_once)
 {
-    static struct fulcrum_design design;
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     double parameters = design.workload.network.parameter_count;
     struct fulcrum_gpu_memory alone = fulcrum_gpu_memory_of(&design, 128);
     design.machine.gpu.count = 8;
@@ -281,9 +278,8 @@ TEST(test_what_gpus_divide_is_counted_once)
 
 TEST(test_a_memory_that_is_too_small_is_named)
 {
-    static struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
     double needed = fulcrum_gpu_memory_sum(&memory);
     design.machine.gpu.memory_byte = needed;
@@ -304,9 +300,8 @@ TEST(test_a_memory_that_is_too_small_is_named)
  * those may never be reached. */
 TEST(test_designs_that_do_not_fit_are_refused)
 {
-    static struct fulcrum_design design;
     static struct fulcrum_replicas replicas;
-    r2d2(&design);
+    struct fulcrum_design design = r2d2();
     ASSERT_OK(fulcrum_design_to_network(&design, &replicas, NULL));
     design.workload.training.replay_byte = 16e9;
     designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");

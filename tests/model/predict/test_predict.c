@@ -34,8 +34,7 @@ static struct fulcrum_prediction predict_design(const struct fulcrum_design *des
 /* One actor, constant step, no queue anywhere: X = 1 / (t_e + g0 + g1). */
 TEST(test_one_actor_takes_turns_with_the_gpu)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.step.law = FULCRUM_LAW_DETERMINISTIC;
     design.workload.step.cv = 0;
     design.run.actor_count = 1;
@@ -57,8 +56,7 @@ TEST(test_one_actor_takes_turns_with_the_gpu)
 /* Machines that do not train together: as many times one of them. */
 TEST(test_nodes_without_training_are_so_many_machines)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     struct fulcrum_prediction one = predict_design(&design);
     design.run.node_count = 5;
     struct fulcrum_prediction five = predict_design(&design);
@@ -83,8 +81,7 @@ TEST(test_nodes_without_training_are_so_many_machines)
 /* Epochs by hand, and the quality of a run whose critical batch nobody knows. */
 TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.network.parameter_count = 1e6;
     design.workload.training.env_steps_per_train_step = 3360;
     design.workload.training.train_step_s = 0.01;
@@ -108,8 +105,7 @@ TEST(test_quality_takes_longer_with_the_batch_of_many_gpus)
 /* (12)-(13) with utilisations given, not solved. */
 TEST(test_watts_by_hand)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.run.gpu_count = 2;
     design.run.sm_count = 40;
     design.workload.network.sm_active_frac = 0.1;
@@ -131,8 +127,7 @@ TEST(test_watts_by_hand)
 
 TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 {
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_predict_options options = {.solver = {.seed = 1}};
     struct fulcrum_prediction p = predict(&inputs, &options);
@@ -147,8 +142,7 @@ TEST(test_a_machine_without_gpu_has_no_gpu_figures)
 /* Half of the draws vary too little for the equations: they count all the same. */
 TEST(test_draws_that_the_equations_refuse_are_simulated)
 {
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     design.workload.step.law = FULCRUM_LAW_LOGNORMAL;
     design.workload.step.cv = 0.201;
     design.run.actor_count = 5;
@@ -169,8 +163,7 @@ TEST(test_draws_that_the_equations_refuse_are_simulated)
 /* CPU-bound: X is inversely proportional to the step time, and so are its quantiles. */
 TEST(test_intervals_follow_the_parameter_that_binds)
 {
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     design.workload.network.per_batch_s = 1e-8;
     design.workload.network.per_item_s = 1e-9;
     design.workload.step.mean_s = 1e-3;
@@ -230,8 +223,7 @@ static void compare_alone(struct fulcrum_predictor *predictor,
 TEST(test_a_predictor_keeps_nothing_of_the_point_before)
 {
     static const double actors[] = {40, 10, -1, 200, 40};
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;

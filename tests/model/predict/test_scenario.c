@@ -77,7 +77,7 @@ static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
 TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
 {
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     struct fulcrum_calibration *first = add_calibration(&f, &f.base.machine);
     designs_add_log(first, "workload.step.mean_s", 3e-3, 1e-4);
     designs_add_parameter(first, "workload.step.cv", 0.7, 0.1, FULCRUM_SCALE_LINEAR);
@@ -103,7 +103,7 @@ TEST(test_a_setting_wins_over_a_calibration_over_a_preset)
 TEST(test_cores_follow_a_varied_thread_count)
 {
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     start(&f);
     struct fulcrum_setting varied[] = {
         {fulcrum_field_find("machine.cpu.thread_count"), 100, NULL},
@@ -119,7 +119,7 @@ TEST(test_cores_follow_a_varied_thread_count)
 TEST(test_times_are_scaled_to_the_machine_and_flagged)
 {
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     struct fulcrum_machine reference = f.base.machine;
     (void)strcpy(f.base.machine.cpu.name, "EPYC");
     (void)strcpy(f.base.machine.gpu.name, "A100");
@@ -142,8 +142,8 @@ TEST(test_learner_times_stay_with_their_kind_of_device)
 {
     struct fixture f = {0};
     struct fulcrum_design cpu;
-    designs_gpu(&f.base);
-    designs_cpu(&cpu);
+    f.base = gpu_design();
+    cpu = cpu_design();
     f.base.workload.network.per_batch_s = (double)NAN;
     struct fulcrum_calibration *calibration = add_calibration(&f, &cpu.machine);
     designs_add_log(calibration, "workload.step.mean_s", 1e-4, 0);
@@ -166,7 +166,7 @@ TEST(test_tables_hold_only_where_they_were_measured)
     static const double size[] = {1, 8};
     static const double time_s[] = {1e-3, 2e-3};
     struct fixture f = {0};
-    designs_cpu(&f.base);
+    f.base = cpu_design();
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
     ASSERT_OK(fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL));
     ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL));
@@ -191,7 +191,7 @@ TEST(test_tables_hold_only_where_they_were_measured)
 TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
 {
     struct fixture f = {0};
-    designs_cpu(&f.base);
+    f.base = cpu_design();
     struct fulcrum_machine elsewhere = f.base.machine;
     (void)strcpy(elsewhere.cpu.name, "Another");
     struct fulcrum_calibration *calibration = add_calibration(&f, &elsewhere);
@@ -209,7 +209,7 @@ TEST(test_watts_are_taken_only_for_the_cpu_they_were_measured_on)
 TEST(test_draws_repeat_for_a_seed_and_spread_priors)
 {
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.gpu.idle_w"), 1.3};
     f.inputs.prior_count = 1;
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
@@ -248,7 +248,7 @@ TEST(test_drawn_shares_of_gpu_time_sum_to_one)
         "workload.network.latency_frac"};
     static const double slopes[] = {1.0, -0.4, -0.3, -0.3};
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
     designs_add_log(calibration, "workload.training.train_step_s", 0.2, 1e-3);
     for (size_t i = 0; i < 4; i++) {
@@ -310,7 +310,7 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
 {
     static const double size[] = {1, 8};
     static const double time_s[] = {1e-3, 2e-3};
-    designs_gpu(&fixture->base);
+    fixture->base = gpu_design();
     struct fulcrum_gpu *gpu = &fixture->base.machine.gpu;
     gpu->clock_hz = 1.5e9;
     gpu->flop_per_sm_cycle = 128;
@@ -431,7 +431,7 @@ TEST(test_a_stem_knows_draws_texts_and_failures)
 TEST(test_settings_out_of_range_are_refused)
 {
     struct fixture f = {0};
-    designs_gpu(&f.base);
+    f.base = gpu_design();
     set(&f, "machine.gpu.sm_count", 0);
     f.inputs.base = &f.base;
     f.inputs.settings = f.settings;
@@ -475,7 +475,7 @@ static struct fulcrum_calibration *new_calibration(
 
 static void start_uncertain(struct uncertain_fixture *f)
 {
-    designs_gpu(&f->base);
+    f->base = gpu_design();
     f->calibrations[0] = new_calibration(&f->base.machine);
     f->priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
     f->priors[1] =

@@ -21,8 +21,7 @@ static struct fulcrum_replicas lower(const struct fulcrum_design *design)
 
 TEST(test_one_gpu_takes_the_whole_cpu)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.host.reserved_threads = 3;
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.count, 1.0);
@@ -36,8 +35,7 @@ TEST(test_one_gpu_takes_the_whole_cpu)
 
 TEST(test_gpus_share_threads_and_actors)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.run.gpu_count = 8;
     design.workload.host.reserved_threads = 3;
     design.machine.cpu.slice_s = 2.8e-3;
@@ -57,25 +55,25 @@ TEST(test_gpus_share_threads_and_actors)
 }
 
 /* R2D2-like training: 4.4 million parameters, a step of 0.2 s. */
-static void trains_on_many(struct fulcrum_design *design)
+static struct fulcrum_design trains_on_many(void)
 {
-    designs_gpu(design);
-    design->machine.gpu.count = 8;
-    design->workload.network.parameter_count = 4.4e6;
-    design->workload.training.env_steps_per_train_step = 3360;
-    design->workload.training.train_step_s = 0.2;
-    design->workload.training.batch_size = 64;
-    design->workload.training.model_parallel_frac = 0.5;
-    design->machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
+    struct fulcrum_design design = gpu_design();
+    design.machine.gpu.count = 8;
+    design.workload.network.parameter_count = 4.4e6;
+    design.workload.training.env_steps_per_train_step = 3360;
+    design.workload.training.train_step_s = 0.2;
+    design.workload.training.batch_size = 64;
+    design.workload.training.model_parallel_frac = 0.5;
+    design.machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
         .peer_latency_s = 3.4e-6,
         .network_byte_per_s = 50e9,
         .network_latency_s = 14e-6};
+    return design;
 }
 
 TEST(test_one_gpu_waits_for_nobody)
 {
-    struct fulcrum_design design;
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.network.training.train_step_s, 0.2);
     CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 3360.0);
@@ -87,8 +85,7 @@ TEST(test_one_gpu_waits_for_nobody)
 
 TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
 {
-    struct fulcrum_design design;
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     design.run.gpu_count = 8;
     design.workload.training.allreduce = FULCRUM_ALLREDUCE_RING;
     struct fulcrum_replicas replicas = lower(&design);
@@ -108,8 +105,7 @@ TEST(test_training_steps_of_many_gpus_last_an_all_reduce_longer)
 
 TEST(test_unknown_links_are_free_and_said_to_be)
 {
-    struct fulcrum_design design;
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     design.run.gpu_count = 8;
     design.machine.link.peer_byte_per_s = (double)NAN;
     design.machine.link.peer_latency_s = 0;
@@ -122,8 +118,7 @@ TEST(test_unknown_links_are_free_and_said_to_be)
 
 TEST(test_a_worker_of_several_gpus_is_one_shard)
 {
-    struct fulcrum_design design;
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     design.run.gpu_count = 8;
     design.run.model_parallel_gpu_count = 4;
     design.machine.link.peer_byte_per_s = 1e15;
@@ -144,8 +139,7 @@ TEST(test_a_worker_of_several_gpus_is_one_shard)
 
 TEST(test_strong_scaling_shares_a_training_step)
 {
-    struct fulcrum_design design;
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     design.run.gpu_count = 8;
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     design.workload.network.parameter_count = 1;
@@ -157,9 +151,8 @@ TEST(test_strong_scaling_shares_a_training_step)
 
 TEST(test_what_several_nodes_need_is_asked_for)
 {
-    struct fulcrum_design design;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    trains_on_many(&design);
+    struct fulcrum_design design = trains_on_many();
     design.run.node_count = 2;
     design.run.sm_count = 80;
     ASSERT_OK(fulcrum_design_check(&design, &err));
@@ -168,7 +161,7 @@ TEST(test_what_several_nodes_need_is_asked_for)
         &design, FULCRUM_ERR_MISSING, "machine.link.network_byte_per_s");
     design.workload.training.env_steps_per_train_step = 0;
     ASSERT_OK(fulcrum_design_check(&design, &err));
-    trains_on_many(&design);
+    design = trains_on_many();
     design.run.gpu_count = 2;
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = (double)NAN;
@@ -178,8 +171,7 @@ TEST(test_what_several_nodes_need_is_asked_for)
 
 TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
 {
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     struct fulcrum_replicas replicas = lower(&design);
     CU_ASSERT_EQUAL(replicas.network.cpu.reserved_threads, 1.0);
     CU_ASSERT_EQUAL(fulcrum_cpu_servers(&replicas.network.cpu), 7.0);
@@ -190,8 +182,7 @@ TEST(test_a_cpu_learner_takes_its_core_from_the_actors)
 
 TEST(test_a_request_carries_its_environments)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.run.envs_per_actor = 4;
     design.workload.host.per_item_s = 2e-5;
     design.workload.training.env_steps_per_train_step = 3360;
@@ -229,16 +220,14 @@ TEST(test_the_law_of_a_sum_of_steps)
         {FULCRUM_LAW_PARETO, FULCRUM_LAW_LOGNORMAL, 4, pareto / 2},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_design design;
-        designs_gpu(&design);
+        struct fulcrum_design design = gpu_design();
         design.workload.step.law = (int)cases[i].law;
         design.run.envs_per_actor = cases[i].envs;
         struct fulcrum_replicas replicas = lower(&design);
         CU_ASSERT_EQUAL(replicas.network.step.law, cases[i].expected);
         CU_ASSERT_DOUBLE_EQUAL(replicas.network.step.cv, cases[i].cv, 1e-12);
     }
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.step.cv = 2.0;
     design.workload.step.law = FULCRUM_LAW_HYPEREXPONENTIAL;
     design.run.envs_per_actor = 16;
@@ -247,8 +236,7 @@ TEST(test_the_law_of_a_sum_of_steps)
 
 TEST(test_a_share_of_the_population_is_a_whole_batch)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     design.workload.batching.population_frac = 0.5;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 20.0);
@@ -270,8 +258,7 @@ TEST(test_a_share_of_the_population_is_a_whole_batch)
 
 TEST(test_fewer_sms_lengthen_gpu_work_only)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     design.run.sm_count = 40;
     struct fulcrum_replicas replicas = lower(&design);
     assert_close("g1", replicas.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
@@ -282,8 +269,7 @@ TEST(test_a_measured_table_counts_requests)
 {
     static const double size[] = {1, 4, 16};
     static const double time_s[] = {1e-3, 2e-3, 5e-3};
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     design.batch_size = size;
     design.batch_time_s = time_s;
     design.batch_count = 3;
@@ -311,8 +297,7 @@ TEST(test_hand_off_is_counted_by_request_and_by_observation)
 {
     static const double envs[] = {1, 4, 16};
     for (size_t i = 0; i < LENGTH(envs); i++) {
-        struct fulcrum_design design;
-        designs_gpu(&design);
+        struct fulcrum_design design = gpu_design();
         design.run.envs_per_actor = envs[i];
         design.workload.host.per_batch_s = 7e-6;
         design.workload.host.per_item_s = 1e-6;
@@ -332,8 +317,7 @@ TEST(test_hand_off_is_counted_by_request_and_by_observation)
 /* Without the new parts, what was before: files of older versions mean the same. */
 TEST(test_hand_off_defaults_change_nothing)
 {
-    struct fulcrum_design design;
-    designs_gpu(&design);
+    struct fulcrum_design design = gpu_design();
     struct fulcrum_replicas replicas = lower(&design);
     assert_close("step", replicas.network.step.mean_s, 2e-3, 0.0);
     assert_close("cv", replicas.network.step.cv, 0.5, 0.0);
@@ -376,8 +360,7 @@ TEST(test_a_longer_step_keeps_its_spread_where_the_law_can)
 /* Cartpole's 30 ns beside a hand-off of microseconds: nothing of its spread is left. */
 TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
 {
-    struct fulcrum_design design;
-    designs_cpu(&design);
+    struct fulcrum_design design = cpu_design();
     design.workload.step.mean_s = 3e-8;
     design.workload.step.cv = 0.2;
     design.workload.host.actor_s = 2e-5;
@@ -393,20 +376,21 @@ TEST(test_a_step_lost_in_its_hand_off_does_not_vary)
 #define PCIE_5 63e9
 
 /* R2D2-like training on `learners` of `gpus` GPUs, 64 actors for each that infers. */
-static void design_apart(
-    double gpus, double learners, double train_step_s, struct fulcrum_design *out)
+static struct fulcrum_design design_apart(
+    double gpus, double learners, double train_step_s)
 {
-    designs_gpu(out);
-    out->machine.cpu.core_count = 80;
-    out->machine.cpu.thread_count = 160;
-    out->workload.host.reserved_threads = 3;
-    out->workload.network.sm_active_frac = 0.2;
-    out->workload.training.env_steps_per_train_step = 3360;
-    out->workload.training.train_step_s = train_step_s;
-    out->workload.training.queue_train_steps = 2.4;
-    out->run.gpu_count = gpus;
-    out->run.learner_gpu_count = learners;
-    out->run.actor_count = 64 * (gpus - learners);
+    struct fulcrum_design out = gpu_design();
+    out.machine.cpu.core_count = 80;
+    out.machine.cpu.thread_count = 160;
+    out.workload.host.reserved_threads = 3;
+    out.workload.network.sm_active_frac = 0.2;
+    out.workload.training.env_steps_per_train_step = 3360;
+    out.workload.training.train_step_s = train_step_s;
+    out.workload.training.queue_train_steps = 2.4;
+    out.run.gpu_count = gpus;
+    out.run.learner_gpu_count = learners;
+    out.run.actor_count = 64 * (gpus - learners);
+    return out;
 }
 
 struct outcome {
@@ -434,8 +418,7 @@ static struct outcome outcome_of(
 
 TEST(test_every_gpu_does_both_unless_said_otherwise)
 {
-    struct fulcrum_design design;
-    design_apart(4, 0, 0.1, &design);
+    struct fulcrum_design design = design_apart(4, 0, 0.1);
     design.machine.link.host_byte_per_s = PCIE_3;
     design.workload.network.parameter_count = 4.4e6;
     design.workload.host.inference_threads = 2;
@@ -461,8 +444,7 @@ TEST(test_every_gpu_does_both_unless_said_otherwise)
 
 TEST(test_learners_take_threads_from_all_shards)
 {
-    struct fulcrum_design design;
-    design_apart(8, 2, 0.1, &design);
+    struct fulcrum_design design = design_apart(8, 2, 0.1);
     CU_ASSERT_EQUAL(fulcrum_shard_count(&design), 6.0);
     /* One thread for each of six that infer and three for each of two learners. */
     assert_close("of a shard", fulcrum_node_reserved_threads(&design), 2.0, 1e-15);
@@ -518,8 +500,7 @@ static double item_s_at(const struct fulcrum_design *base, double item_s,
 
 TEST(test_a_calibration_is_moved_to_another_link)
 {
-    struct fulcrum_design base;
-    designs_gpu(&base);
+    struct fulcrum_design base = gpu_design();
     base.machine.link.host_byte_per_s = PCIE_5;
     base.workload.network.observation_byte = 28224;
     unsigned flags = 0;
@@ -535,8 +516,7 @@ TEST(test_a_calibration_is_moved_to_another_link)
 
 TEST(test_learners_without_work_leave_the_rate_of_inference)
 {
-    struct fulcrum_design apart;
-    design_apart(4, 1, 1e-9, &apart);
+    struct fulcrum_design apart = design_apart(4, 1, 1e-9);
     struct outcome split = outcome_of(&apart, FULCRUM_METHOD_FAST);
     /* Three GPUs without any training, beside the same threads that are taken. */
     struct fulcrum_design inferring = apart;
@@ -559,8 +539,8 @@ TEST(test_busy_learners_hold_all_shards_to_their_rate)
         double train_step_s;
     } rows[] = {{2, 1, 0.5}, {4, 1, 0.4}, {8, 3, 1.0}, {8, 7, 3.0}};
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct fulcrum_design design;
-        design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
+        struct fulcrum_design design =
+            design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s);
         struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
         assert_close("K L / t_T", out.steps_per_s,
             3360 * rows[i].learners / rows[i].train_step_s, 1e-9);
@@ -571,8 +551,7 @@ TEST(test_busy_learners_hold_all_shards_to_their_rate)
 
 TEST(test_weights_are_copied_once_a_train_step)
 {
-    struct fulcrum_design design;
-    design_apart(4, 1, 0.4, &design);
+    struct fulcrum_design design = design_apart(4, 1, 0.4);
     design.workload.network.parameter_count = 4.4e9;
     design.machine.link.host_byte_per_s = PCIE_3;
     design.machine.gpu.memory_byte = (double)NAN;
@@ -621,8 +600,7 @@ TEST(test_work_and_watts_add_up)
 {
     static const double train_step_s[] = {1e-3, 0.05, 0.15, 0.6};
     for (size_t i = 0; i < 4; i++) {
-        struct fulcrum_design design;
-        design_apart(8, 2, train_step_s[i], &design);
+        struct fulcrum_design design = design_apart(8, 2, train_step_s[i]);
         struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
         check_books(&design, &out);
         out = outcome_of(&design, FULCRUM_METHOD_SIMULATE);
@@ -632,8 +610,7 @@ TEST(test_work_and_watts_add_up)
 
 TEST(test_watts_of_both_kinds_follow_their_own_exponent)
 {
-    struct fulcrum_design design;
-    design_apart(4, 1, 0.4, &design);
+    struct fulcrum_design design = design_apart(4, 1, 0.4);
     design.machine.gpu.power_exponent = 2.0;
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
     double infer = 0.2 * out.solution.gpu_inference_busy_frac;
@@ -652,8 +629,8 @@ TEST(test_simulation_agrees_with_equations)
         {8, 6, 0.4, 0}, {4, 1, 0.05, 0.5}, {4, 2, 0.2, 0.5}, {8, 3, 0.15, 0.5},
         {8, 7, 0.8, 0.5}};
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct fulcrum_design design;
-        design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s, &design);
+        struct fulcrum_design design =
+            design_apart(rows[i].gpus, rows[i].learners, rows[i].train_step_s);
         if (rows[i].population_frac > 0) {
             design.workload.batching.policy = FULCRUM_BATCH_FIXED;
             design.workload.batching.population_frac = rows[i].population_frac;
@@ -673,8 +650,7 @@ TEST(test_a_split_never_beats_its_parts)
     for (size_t i = 0; i < 42; i++) {
         size_t learning = 1 + i / 6;
         double learners = (double)learning;
-        struct fulcrum_design design;
-        design_apart(8, learners, train_step_s[i % 6], &design);
+        struct fulcrum_design design = design_apart(8, learners, train_step_s[i % 6]);
         struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
         design.workload.training.train_step_s = 1e-9;
         struct outcome inferring = outcome_of(&design, FULCRUM_METHOD_FAST);
@@ -689,8 +665,7 @@ TEST(test_a_split_never_beats_its_parts)
 /* Learners sum gradients with each other, not with GPUs that only infer. */
 TEST(test_learners_of_all_machines_train_together)
 {
-    struct fulcrum_design design;
-    design_apart(4, 1, 0.4, &design);
+    struct fulcrum_design design = design_apart(4, 1, 0.4);
     design.workload.network.parameter_count = 4.4e6;
     design.machine.link.peer_byte_per_s = 1e9;
     design.machine.link.network_byte_per_s = 1e9;
@@ -716,22 +691,21 @@ TEST(test_learners_of_all_machines_train_together)
 
 TEST(test_splits_that_cannot_run_are_named)
 {
-    struct fulcrum_design design;
-    design_apart(4, 1, 0.1, &design);
+    struct fulcrum_design design = design_apart(4, 1, 0.1);
     design.run.learner_gpu_count = 4;
     designs_assert_refused(&design, FULCRUM_ERR_RANGE, "run.learner_gpu_count = 4");
     design.run.learner_gpu_count = 1;
     design.workload.training.env_steps_per_train_step = 0;
     designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "nothing trains");
-    design_apart(4, 2, 0.1, &design);
+    design = design_apart(4, 2, 0.1);
     design.run.model_parallel_gpu_count = 2;
     design.workload.training.model_parallel_frac = 0.5;
     designs_assert_refused(
         &design, FULCRUM_ERR_INFEASIBLE, "run.model_parallel_gpu_count");
-    designs_cpu(&design);
+    design = cpu_design();
     design.run.learner_gpu_count = 1;
     designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "");
-    design_apart(4, 1, 0.1, &design);
+    design = design_apart(4, 1, 0.1);
     design.run.actor_count = 64;
     designs_assert_refused(&design, FULCRUM_ERR_INFEASIBLE, "3 GPUs that infer");
 }
