@@ -59,6 +59,7 @@ void assert_close(
 void assert_part(const char *text, const char *part);
 
 /* Its longer name. */
-#define suite_assert_close assert_close
+void suite_assert_close(
+    const char *what, double actual, double expected, double tolerance_rel);
 
 #endif

@@ -501,8 +501,13 @@ static void stop_uncertain(struct uncertain_fixture *f)
 static void list(struct uncertain_fixture *f)
 {
     free(f->uncertain);
-    ASSERT_OK(
-        fulcrum_uncertain_inputs_list(&f->inputs, &f->uncertain, &f->count, NULL));
+    struct fulcrum_uncertain_input *uncertain = NULL;
+    size_t count = 0;
+    enum fulcrum_status status =
+        fulcrum_uncertain_inputs_list(&f->inputs, &uncertain, &count, NULL);
+    f->uncertain = uncertain;
+    f->count = count;
+    ASSERT_OK(status);
 }
 
 /* The chance of a field; NULL: it has none. */
