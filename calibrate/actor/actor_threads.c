@@ -7,8 +7,6 @@
  * measured. A window opens after a start-up in which threads wake and spread over the
  * cores.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "calibrate/actor/actor_threads.h"
 
 #include <math.h>
@@ -16,7 +14,6 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
@@ -217,16 +214,6 @@ enum fulcrum_status fulcrum_actor_threads_stop(
     return FULCRUM_OK;
 }
 
-static double thread_cpu_s(pthread_t thread)
-{
-    clockid_t clock;
-    struct timespec used = {0, 0};
-    if (pthread_getcpuclockid(thread, &clock) == 0) {
-        (void)clock_gettime(clock, &used);
-    }
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
 struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
     struct fulcrum_actor_threads *actor_threads)
 {
@@ -237,7 +224,7 @@ struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
     }
     /* Apart, so that the slow clock reads do not spread the counts over time. */
     for (size_t i = 0; i < actor_threads->active_count; i++) {
-        reading.cpu_s += thread_cpu_s(actor_threads->workers[i].thread) +
+        reading.cpu_s += fulcrum_cpu_s_of(actor_threads->workers[i].thread) +
                          fulcrum_stepper_cpu_s(&actor_threads->workers[i].stepper);
     }
     return reading;

@@ -167,9 +167,9 @@ static void print_item(const struct fulcrum_measured_stages *item)
             (void)printf("    %-10s share %5.1f %%, active %.4f s, threads %.4f s, CPU "
                          "%.4f s, %.0f events, recording %.2g s\n",
                 fulcrum_stage_kind_name((enum fulcrum_stage_kind)k),
-                100.0 * fulcrum_stage_times_share_sum(
-                            &item->times, (enum fulcrum_stage_kind)k),
-                kind->active_s[0], kind->thread_s, kind->cpu_s, kind->event_count,
+                100.0 *
+                    fulcrum_stage_times_share(&item->times, (enum fulcrum_stage_kind)k),
+                kind->active_s, kind->thread_s, kind->cpu_s, kind->event_count,
                 kind->recording_s);
         }
     }
