@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/probing.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -211,24 +212,6 @@ static void test_recording_costs_less_than_one_in_twenty(void)
     fulcrum_stages_measurement_free(found);
 }
 
-/* Builds without a learner have no pipeline. */
-static bool has_learner(void)
-{
-    const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
-        .max_batch = 1,
-        .input_count = 4,
-        .action_count = 1,
-        .train_batch = 1};
-    const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
-    struct fulcrum_learner_state *state = NULL;
-    struct fulcrum_learner_info info;
-    if (learner == NULL || learner->open(&options, &state, &info, NULL) != FULCRUM_OK) {
-        return 0;
-    }
-    learner->close(state);
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -238,7 +221,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_configurations_that_cannot_run_keep_their_reason),
         SUITE_CASE(test_recording_costs_less_than_one_in_twenty),
     };
-    if (!has_learner()) {
+    if (!probing_has_learner()) {
         return NOT_HERE;
     }
     return suite_run(
