@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 
-#include "calibrate/meter/meter_perf.h"
-
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -60,55 +58,26 @@ static enum fulcrum_status read_event_file(char path[FULCRUM_METER_PATH_SIZE],
     return fulcrum_meter_read_line(path, line, 64, err);
 }
 
-static enum fulcrum_status read_type(
-    uint32_t *out, const char *root, struct fulcrum_error *err)
-{
-    char path[FULCRUM_METER_PATH_SIZE];
-    uint64_t type = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
-    TRY_OR_END(fulcrum_meter_read_count(path, &type, err));
-    if (type > UINT32_MAX) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: too large", path));
-    }
-end:
-    *out = (uint32_t)type;
-    return status;
-}
-
 enum fulcrum_status fulcrum_perf_event_read(struct fulcrum_perf_event *out,
     const char *root, const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_METER_PATH_SIZE];
     char line[64];
+    uint64_t type = 0;
     struct fulcrum_perf_event event = {0};
-    enum fulcrum_status status = read_type(&event.type, root, err);
-    if (status == FULCRUM_OK) {
-        status =
-            read_event_file(path, line, (const char *const[]){root, name, ""}, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = parse_config(&event.config, path, line, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_event_file(
-            path, line, (const char *const[]){root, name, ".scale"}, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = parse_scale(&event.j_per_count, path, line, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_event_file(
-            path, line, (const char *const[]){root, name, ".unit"}, err);
-    }
-    if (status == FULCRUM_OK && strcmp(line, "Joules") != 0) {
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: \"%s\" is not Joules", path, line);
-    }
-    if (status == FULCRUM_OK) {
-        *out = event;
-    }
-    return status;
+    TRY(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
+    TRY(fulcrum_meter_read_count(path, &type, err));
+    FAIL_IF(type > UINT32_MAX, err, FULCRUM_ERR_FORMAT, "%s: too large", path);
+    event.type = (uint32_t)type;
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ""}, err));
+    TRY(parse_config(&event.config, path, line, err));
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ".scale"}, err));
+    TRY(parse_scale(&event.j_per_count, path, line, err));
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ".unit"}, err));
+    FAIL_IF(strcmp(line, "Joules") != 0, err, FULCRUM_ERR_FORMAT,
+        "%s: \"%s\" is not Joules", path, line);
+    *out = event;
+    return FULCRUM_OK;
 }
 
 /* One number or range at `*text`; 0 if there is none. */

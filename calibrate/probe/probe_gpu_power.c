@@ -178,26 +178,18 @@ static void give_up(struct own *own, const char *reason)
     own->set = NULL;
 }
 
-static bool is_gpu(const struct fulcrum_energy_domain *domain)
-{
-    return domain->domain->scope == FULCRUM_METER_GPU;
-}
-
 /* The only GPU there is, or the one with the learner's UUID. */
 static bool find_gpu(struct own *own, const char *uuid)
 {
     struct fulcrum_energy_domain domain;
-    size_t count = 0;
     size_t found_count = 0;
-    for (size_t i = 0; fulcrum_energy_domain(own->set, i, &domain); i++) {
-        if (is_gpu(&domain) &&
-            (uuid[0] == '\0' || strstr(domain.domain->detail, uuid) != NULL)) {
+    for (size_t i = 0; fulcrum_energy_gpu(own->set, i, &domain); i++) {
+        if (uuid[0] == '\0' || strstr(domain.domain->detail, uuid) != NULL) {
             own->gpu = *domain.domain;
             own->meter = domain.meter;
-            own->gpu_index = count;
+            own->gpu_index = i;
             found_count++;
         }
-        count += (size_t)is_gpu(&domain);
     }
     return found_count == 1 && fulcrum_energy_choose_gpu(own->set, own->gpu.name);
 }
@@ -210,7 +202,7 @@ static enum fulcrum_status open_meter(
         .uses_gpu = 1,
         .window_rel = bench->meter_window_rel};
     TRY(fulcrum_energy_open(&own->set, &options, err));
-    if (!fulcrum_energy_has(own->set, FULCRUM_METER_GPU)) {
+    if (!fulcrum_energy_has_gpu(own->set)) {
         struct fulcrum_energy_reading reading;
         fulcrum_energy_begin(own->set);
         fulcrum_energy_end(own->set, 1, &reading);
