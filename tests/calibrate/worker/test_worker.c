@@ -21,6 +21,7 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/stopwatch.h"
+#include "calibrate/worker/worker_protocol.h"
 #include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
