@@ -112,28 +112,4 @@ extern const struct fulcrum_meter fulcrum_meter_powercap;
 extern const struct fulcrum_meter fulcrum_meter_perf;
 extern const struct fulcrum_meter fulcrum_meter_nvml;
 
-/* How the kernel describes the energy events of its `power` unit. */
-
-struct fulcrum_perf_event {
-    uint32_t type;      /* of the measuring unit */
-    uint64_t config;    /* of the event */
-    double j_per_count; /* > 0 */
-};
-
-/*
- * Reads type, config, scale and unit of event `name` ("energy-pkg") below
- * `root`/sys/bus/event_source/devices/power.
- *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT; path and content in the detail
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_perf_event_read(
-    struct fulcrum_perf_event *out, const char *root, const char *name,
-    struct fulcrum_error *err);
-
-/*
- * Processors of a list such as "0,18-19", at most `capacity` numbers.
- *   fails    FULCRUM_ERR_FORMAT (malformed, empty or more than `capacity`)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_perf_cpu_list(int *cpu, size_t *count,
-    size_t capacity, const char *list, struct fulcrum_error *err);
-
 #endif

@@ -475,11 +475,9 @@ static bool looks_around(void *user)
         done += is_wanted(options, item) ? fmin(share, 0.95) : 1.0;
     }
     done /= (double)session->found->count;
-    double spent_s = fulcrum_wall_s() - session->start_s;
     if (options->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {.done_frac = done,
-            .left_s = done > 0.0 ? spent_s * (1.0 - done) / done : (double)NAN,
-            .what = "end to end"};
+        const struct fulcrum_calibrate_progress progress = {
+            .done_frac = done, .what = "end to end"};
         options->progress(options->user, &progress);
     }
     if (options->stop != NULL && options->stop(options->user)) {
@@ -565,10 +563,11 @@ static enum fulcrum_status measure_all(
         took_any = false;
         for (size_t i = 0; i < session->found->count && !looks_around(session); i++) {
             struct fulcrum_measured *item = &session->found->items[i];
-            if (is_wanted(session->options, item)) {
-                took_any = true;
-                TRY(measure_item(session, item, err));
+            if (!is_wanted(session->options, item)) {
+                continue;
             }
+            took_any = true;
+            TRY(measure_item(session, item, err));
         }
     }
     return FULCRUM_OK;

@@ -9,7 +9,6 @@
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/recorder.h"
 #include "calibrate/statistics.h"
-#include "calibrate/stopwatch.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
@@ -27,7 +26,6 @@ struct session {
     double *unrecorded_per_s;
     double *corrected_per_s;
     size_t done_count; /* windows */
-    double start_s;
 };
 
 void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement)
@@ -68,11 +66,9 @@ static bool looks_around(void *user)
     const struct fulcrum_measure_options *measure = session->options->measure;
     double whole = 2.0 * (double)(session->options->pair_count * measure->config_count);
     double done = (double)session->done_count / whole;
-    double spent_s = fulcrum_wall_s() - session->start_s;
     if (measure->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {.done_frac = done,
-            .left_s = done > 0.0 ? spent_s * (1.0 - done) / done : FULCRUM_UNKNOWN,
-            .what = "stages"};
+        const struct fulcrum_calibrate_progress progress = {
+            .done_frac = done, .what = "stages"};
         measure->progress(measure->user, &progress);
     }
     return measure->stop != NULL && measure->stop(measure->user);
@@ -124,11 +120,8 @@ static enum fulcrum_status analyse(struct session *session,
     if (options->trace_path == NULL || !is_last) {
         return FULCRUM_OK;
     }
-    struct fulcrum_trace_saved saved = {.span_count = 0};
-    TRY(fulcrum_recorder_save_trace(
-        recorder, options->trace_path, options->span_max, &saved, err));
-    found->trace_left_out_count = saved.left_out_count;
-    return FULCRUM_OK;
+    return fulcrum_recorder_save_trace(
+        recorder, options->trace_path, options->span_max, NULL, err);
 }
 
 static enum fulcrum_status take_recorded(struct session *session,
@@ -223,7 +216,7 @@ static enum fulcrum_status new_items(struct session *session, struct fulcrum_err
 enum fulcrum_status fulcrum_measure_stages(struct fulcrum_stages_measurement **out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
 {
-    struct session session = {.options = options, .start_s = fulcrum_wall_s()};
+    struct session session = {.options = options};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(check_options(options, err));
     TRY_OR_END(new_items(&session, err));

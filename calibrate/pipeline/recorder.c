@@ -463,7 +463,6 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
     out->sd_frac = gsl_stats_sd_m(cost_frac, 1, count, out->mean_frac);
     out->upper_frac = out->mean_frac + gsl_cdf_tdist_Pinv(0.95, (double)(count - 1)) *
                                            out->sd_frac / root;
-    out->median_frac = fulcrum_statistics_median(cost_frac, count);
     free(cost_frac);
     return FULCRUM_OK;
 }
@@ -503,15 +502,16 @@ enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *r
         event_count += recorder->tracks[i].result.event_count;
     }
     struct fulcrum_trace_span *spans = calloc(event_count + 1, sizeof *spans);
-    struct fulcrum_trace_lane *lanes = calloc(recorder->track_count, sizeof *lanes);
+    struct fulcrum_trace_lane *lanes = calloc(recorder->track_count + 1, sizeof *lanes);
     struct fulcrum_trace trace = {.processes = processes,
         .process_count = 1,
         .lanes = lanes,
         .span_max = span_max};
     enum fulcrum_status status = FULCRUM_OK;
     if (spans == NULL || lanes == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a trace of %zu tracks",
-            recorder->track_count));
+        status = fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a trace of %zu tracks", recorder->track_count);
+        goto end;
     }
     struct fulcrum_trace_span *next = spans;
     for (size_t i = 0; i < recorder->track_count; i++) {

@@ -185,7 +185,6 @@ struct fulcrum_recorder_pairs {
     double mean_frac;  /* more time for the same work; below 0 where noise rules */
     double sd_frac;    /* from pair to pair */
     double upper_frac; /* one-sided upper 95 % limit of the mean, Student's t */
-    double median_frac;
 };
 
 /*

@@ -156,7 +156,6 @@ struct fulcrum_stages_measurement {
     size_t count;
     struct fulcrum_measured_stages *items;
     struct fulcrum_recorder_cost cost; /* of tight loops: what is taken off */
-    size_t trace_left_out_count;       /* spans that the trace has no room for */
 };
 
 /*

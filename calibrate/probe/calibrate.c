@@ -296,7 +296,6 @@ static bool looks_around(void *user)
         double elapsed_s = fulcrum_wall_s() - run->start_s;
         struct fulcrum_calibrate_progress progress = {
             .done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0),
-            .left_s = fmax(run->schedule.budget_s - elapsed_s, 0.0),
             .what = run->what,
         };
         options->progress(options->user, &progress);

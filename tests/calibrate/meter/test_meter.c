@@ -276,21 +276,6 @@ static struct scratch make_power_unit(void)
     return make_files(power_unit, sizeof power_unit / sizeof power_unit[0]);
 }
 
-/* The usual scale is 2^-32 J. */
-static void test_perf_event_is_read_from_its_files(void)
-{
-    struct scratch root = make_power_unit();
-    struct fulcrum_perf_event event;
-    CU_ASSERT_EQUAL(
-        fulcrum_perf_event_read(&event, root.folder, "energy-pkg", NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(event.type, 21);
-    CU_ASSERT_EQUAL(event.config, 2);
-    suite_assert_close("scale", event.j_per_count, 1.0 / 4294967296.0, 1e-15);
-    CU_ASSERT_EQUAL(fulcrum_perf_event_read(&event, root.folder, "energy-ram", NULL),
-        FULCRUM_ERR_FILE);
-    scratch_free(&root);
-}
-
 static void test_perf_event_refuses_garbage(void)
 {
     static const struct {
@@ -309,12 +294,11 @@ static void test_perf_event_refuses_garbage(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct scratch root = make_power_unit();
-        struct fulcrum_perf_event event;
+        struct fulcrum_meter_state *state = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         write_file(&root, cases[i].change.path, cases[i].change.text);
-        CU_ASSERT_EQUAL(
-            fulcrum_perf_event_read(&event, root.folder, "energy-pkg", &err),
-            FULCRUM_ERR_FORMAT);
+        CU_ASSERT_EQUAL(fulcrum_meter_perf.open(root.folder, &state, &err),
+            FULCRUM_ERR_UNSUPPORTED);
         expect_part(err.detail, cases[i].detail);
         scratch_free(&root);
     }
@@ -337,28 +321,28 @@ static void test_perf_is_unsupported_where_the_kernel_refuses_the_event(void)
     scratch_free(&root);
 }
 
+/* The first of a good list is where the kernel refuses the event. */
 static void test_cpu_lists_are_parsed_or_refused(void)
 {
     static const struct {
         const char *list;
-        size_t count;
-        int cpu[4];
-    } good[] = {{"0", 1, {0}}, {"0,18", 2, {0, 18}}, {"3-5", 3, {3, 4, 5}},
-        {"0-1,64,7", 4, {0, 1, 64, 7}}};
-    static const char *const bad[] = {
-        "", ",", "0,", "a", "1-", "-1", "5-3", "0-4", "0,1,2,3,4", "0 1", "9999999999"};
-    int cpu[4];
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_perf_cpu_list(cpu, &count, 4, good[i].list, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL_FATAL(count, good[i].count);
-        CU_ASSERT_EQUAL(memcmp(cpu, good[i].cpu, count * sizeof cpu[0]), 0);
+        const char *detail;
+    } rows[] = {{"0", "on processor 0:"}, {"18,0", "on processor 18:"},
+        {"3-5", "on processor 3:"}, {"0-1,64,7", "on processor 0:"},
+        {",", "not a list"}, {"0,", "not a list"}, {"a", "not a list"},
+        {"1-", "not a list"}, {"-1", "not a list"}, {"5-3", "not a list"},
+        {"0-64", "not a list"}, {"0 1", "not a list"}, {"9999999999", "not a list"}};
+    struct scratch root = make_power_unit();
+    write_file(&root, UNIT "type", "4294967294\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_meter_state *state = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        write_file(&root, UNIT "cpumask", rows[i].list);
+        CU_ASSERT_EQUAL(fulcrum_meter_perf.open(root.folder, &state, &err),
+            FULCRUM_ERR_UNSUPPORTED);
+        expect_part(err.detail, rows[i].detail);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_perf_cpu_list(cpu, &count, 4, bad[i], NULL), FULCRUM_ERR_FORMAT);
-    }
+    scratch_free(&root);
 }
 
 int main(int argc, char **argv)
@@ -372,7 +356,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_open_first_takes_what_works_or_explains_every_meter),
         SUITE_CASE(test_powercap_names_the_remedy_for_root_only_counters),
         SUITE_CASE(test_meters_of_this_machine_work_or_say_why),
-        SUITE_CASE(test_perf_event_is_read_from_its_files),
         SUITE_CASE(test_perf_event_refuses_garbage),
         SUITE_CASE(test_perf_is_unsupported_where_the_kernel_refuses_the_event),
         SUITE_CASE(test_cpu_lists_are_parsed_or_refused),

@@ -77,8 +77,6 @@ static void test_recorded_windows_show_every_stage_of_the_pipeline(void)
     char *text = scratch_read(path);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "actor 1"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "server"));
-    CU_ASSERT_EQUAL(
-        found->trace_left_out_count > 0, strstr(text, "spans left out") != NULL);
     free(text);
     fulcrum_stages_measurement_free(found);
     free(path);
@@ -155,13 +153,13 @@ static void test_configurations_that_cannot_run_keep_their_reason(void)
 static void print_item(const struct fulcrum_measured_stages *item)
 {
     (void)printf("\n  %2zu actors: %.0f steps/s recorded, %.0f without, corrected "
-                 "%.0f; cost mean %+.2f %%, median %+.2f %%, sd %.2f %%, upper 95 %% "
+                 "%.0f; cost mean %+.2f %%, sd %.2f %%, upper 95 %% "
                  "limit %+.2f %%; %zu of %zu windows disturbed\n",
         item->config.actor_count, item->recorded_steps_per_s,
         item->unrecorded_steps_per_s, item->corrected_steps_per_s,
-        100.0 * item->pairs.mean_frac, 100.0 * item->pairs.median_frac,
-        100.0 * item->pairs.sd_frac, 100.0 * item->pairs.upper_frac,
-        item->disturbed_count, 2 * item->pairs.pair_count);
+        100.0 * item->pairs.mean_frac, 100.0 * item->pairs.sd_frac,
+        100.0 * item->pairs.upper_frac, item->disturbed_count,
+        2 * item->pairs.pair_count);
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
         const struct fulcrum_stage_time *kind = &item->times.kinds[k];
         if (kind->event_count > 0.0) {

@@ -695,8 +695,10 @@ static void test_calibration_keeps_what_was_measured(void)
     (void)unsetenv("FULCRUM_TEST_ODD");
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_ENVIRONMENT);
     expect_part(err.detail, "environment 2: step 20 has not returned for 1 s");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
-    expect_kept(calibration);
+    CU_ASSERT_PTR_NOT_NULL(calibration);
+    if (calibration != NULL) {
+        expect_kept(calibration);
+    }
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
