@@ -32,11 +32,10 @@ double fulcrum_statistics_quantile(const double *sorted, size_t count, double fr
     return gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac);
 }
 
-/* Sorts `sample` in place, increasing; `count` is above 0. */
-static double statistics_median(double *sample, size_t count)
+double fulcrum_statistics_median(double *sample, size_t count)
 {
     gsl_sort(sample, 1, count);
-    return fulcrum_statistics_quantile(sample, count, 0.5);
+    return count > 0 ? fulcrum_statistics_quantile(sample, count, 0.5) : (double)NAN;
 }
 
 size_t fulcrum_statistics_median_rank(size_t count)
@@ -76,18 +75,12 @@ static double lag1_of(const double *sample, size_t count)
 /* The part that needs order: `sorted` is used up. */
 static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t count)
 {
-    out->median = statistics_median(sorted, count);
-    out->low_decile = fulcrum_statistics_quantile(sorted, count, 0.1);
+    out->median = fulcrum_statistics_median(sorted, count);
     out->low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
     out->high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
-    out->high_decile = fulcrum_statistics_quantile(sorted, count, 0.9);
     size_t rank = fulcrum_statistics_median_rank(count);
     out->median_low = rank > 0 ? sorted[rank - 1] : (double)NAN;
     out->median_high = rank > 0 ? sorted[count - rank] : (double)NAN;
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = fabs(sorted[i] - out->median);
-    }
-    out->mad = statistics_median(sorted, count);
 }
 
 enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
@@ -105,9 +98,6 @@ enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
     fill_ranks(&result, sorted, count);
     free(sorted);
     result.mean = gsl_stats_mean(sample, 1, count);
-    result.sd = count > 1 ? gsl_stats_sd(sample, 1, count) : 0;
-    double size = fabs(result.mean);
-    result.cv = size > 0 ? result.sd / size : (double)NAN;
     result.lag1 = lag1_of(sample, count);
     *out = result;
     return FULCRUM_OK;

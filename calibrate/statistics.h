@@ -24,14 +24,9 @@ struct fulcrum_statistics {
     double median;
     double median_low;  /* distribution-free interval that holds the true median with */
     double median_high; /* at least 95 %; NaN below six samples, where there is none */
-    double low_decile;
     double low_quartile;
     double high_quartile;
-    double high_decile;
     double mean;
-    double sd;   /* 0 for one sample */
-    double cv;   /* sd / |mean|; NaN where the mean is 0 */
-    double mad;  /* median absolute deviation from the median, not scaled to an sd */
     double lag1; /* correlation of neighbours in time; 0 without variation */
 };
 
@@ -47,6 +42,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_statistics_of(
 
 /* Quantile in [0, 1], linear between order statistics; `sorted` increases. */
 double fulcrum_statistics_quantile(const double *sorted, size_t count, double frac);
+
+/* Sorts the sample; NAN where there is none. */
+double fulcrum_statistics_median(double *sample, size_t count);
 
 /*
  * Rank k in 1..count/2 such that the k-th smallest and the k-th largest sample enclose

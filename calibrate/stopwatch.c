@@ -4,7 +4,6 @@
 
 #include "calibrate/stopwatch.h"
 
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stddef.h>
 #include <time.h>
@@ -30,6 +29,12 @@ double fulcrum_thread_cpu_s(void)
     return clock_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double fulcrum_cpu_s_of(pthread_t thread)
+{
+    clockid_t clock = 0;
+    return pthread_getcpuclockid(thread, &clock) == 0 ? clock_s(clock) : 0.0;
+}
+
 static double pair_cost_s(clockid_t clock)
 {
     double cost_s[PAIR_COUNT];
@@ -37,8 +42,7 @@ static double pair_cost_s(clockid_t clock)
         double begin_s = clock_s(clock);
         cost_s[i] = clock_s(clock) - begin_s;
     }
-    gsl_sort(cost_s, 1, PAIR_COUNT);
-    return fulcrum_statistics_quantile(cost_s, PAIR_COUNT, 0.5);
+    return fulcrum_statistics_median(cost_s, PAIR_COUNT);
 }
 
 struct fulcrum_stopwatch fulcrum_stopwatch_calibrated(void)

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_STOPWATCH_H
 #define FULCRUM_CALIBRATE_STOPWATCH_H
 
+#include <pthread.h>
+
 /* Seconds on a clock that never goes back; its origin means nothing. */
 double fulcrum_wall_s(void);
 
@@ -11,6 +13,9 @@ double fulcrum_wall_s(void);
  * have the core, but a read costs up to half a microsecond.
  */
 double fulcrum_thread_cpu_s(void);
+
+/* The same of another thread that has not been joined; 0 where it is not told. */
+double fulcrum_cpu_s_of(pthread_t thread);
 
 struct fulcrum_stopwatch {
     double wall_cost_s; /* what a pair of reads with nothing between them shows */

@@ -28,20 +28,6 @@ enum {
     FULCRUM_STAGE_WORK_COUNT = FULCRUM_STAGE_WAIT /* all but waiting */
 };
 
-/* What a stage runs on. */
-enum fulcrum_stage_resource { FULCRUM_STAGE_CPU, FULCRUM_STAGE_GPU };
-
-enum { FULCRUM_STAGE_RESOURCE_COUNT = FULCRUM_STAGE_GPU + 1 };
-
-/* Which of them are in a stage at one moment. */
-enum fulcrum_stage_where {
-    FULCRUM_STAGE_CPU_ONLY,
-    FULCRUM_STAGE_GPU_ONLY,
-    FULCRUM_STAGE_CPU_AND_GPU
-};
-
-enum { FULCRUM_STAGE_WHERE_COUNT = FULCRUM_STAGE_CPU_AND_GPU + 1 };
-
 /* "simulation"... Static. */
 const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind);
 

@@ -165,7 +165,7 @@ extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
 
 extern const struct fulcrum_actor fulcrum_actor_libretro;
 
-extern const struct fulcrum_actor fulcrum_actor_plugin; /* actor_worker.c */
+extern const struct fulcrum_actor fulcrum_actor_plugin;
 
 extern const struct fulcrum_actor fulcrum_actor_gym;
 

@@ -7,8 +7,6 @@
  * measured. A window opens after a start-up in which threads wake and spread over the
  * cores.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "calibrate/actor/actor_threads.h"
 
 #include <math.h>
@@ -16,7 +14,6 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
@@ -33,7 +30,7 @@
 struct worker {
     /* Apart from its neighbours', or each step would move a cache line. */
     alignas(128) atomic_ullong step_count;
-    struct fulcrum_actor_threads *actor_threads;
+    struct fulcrum_actor_threads *threads;
     struct fulcrum_stepper stepper;
     size_t number;
     pthread_t thread;
@@ -55,33 +52,33 @@ struct fulcrum_actor_threads {
     struct worker *workers;
 };
 
-/* Waits for a start that includes this worker. Returns 0 where the actor threads ends.
+/* Waits for a start that includes this worker. Returns 0 where they end.
  */
 static int await_turn(struct worker *worker, size_t *seen)
 {
-    struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
-    (void)pthread_mutex_lock(&actor_threads->lock);
-    while (!actor_threads->ends && (actor_threads->turn == *seen ||
-                                       worker->number >= actor_threads->active_count)) {
-        *seen = actor_threads->turn;
-        (void)pthread_cond_wait(&actor_threads->go, &actor_threads->lock);
+    struct fulcrum_actor_threads *threads = worker->threads;
+    (void)pthread_mutex_lock(&threads->lock);
+    while (!threads->ends &&
+           (threads->turn == *seen || worker->number >= threads->active_count)) {
+        *seen = threads->turn;
+        (void)pthread_cond_wait(&threads->go, &threads->lock);
     }
-    *seen = actor_threads->turn;
-    int goes_on = !actor_threads->ends;
-    (void)pthread_mutex_unlock(&actor_threads->lock);
+    *seen = threads->turn;
+    int goes_on = !threads->ends;
+    (void)pthread_mutex_unlock(&threads->lock);
     return goes_on;
 }
 
 /* Steps until it is told to stop, or its environment fails. */
 static void step_on(struct worker *worker)
 {
-    struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
+    struct fulcrum_actor_threads *threads = worker->threads;
     enum fulcrum_status status = FULCRUM_OK;
     while (status == FULCRUM_OK &&
-           !atomic_load_explicit(&actor_threads->stops, memory_order_relaxed)) {
+           !atomic_load_explicit(&threads->stops, memory_order_relaxed)) {
         status = fulcrum_stepper_run(
-            &worker->stepper, actor_threads->burst, NULL, &worker->failure);
-        size_t done = status == FULCRUM_OK ? actor_threads->burst : 0;
+            &worker->stepper, threads->burst, NULL, &worker->failure);
+        size_t done = status == FULCRUM_OK ? threads->burst : 0;
         atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
     }
 }
@@ -92,13 +89,13 @@ static void *work(void *argument)
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
         step_on(worker);
-        struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
-        (void)pthread_mutex_lock(&actor_threads->lock);
-        actor_threads->running_count--;
-        if (actor_threads->running_count == 0) {
-            (void)pthread_cond_signal(&actor_threads->parked);
+        struct fulcrum_actor_threads *threads = worker->threads;
+        (void)pthread_mutex_lock(&threads->lock);
+        threads->running_count--;
+        if (threads->running_count == 0) {
+            (void)pthread_cond_signal(&threads->parked);
         }
-        (void)pthread_mutex_unlock(&actor_threads->lock);
+        (void)pthread_mutex_unlock(&threads->lock);
     }
     return NULL;
 }
@@ -113,14 +110,14 @@ static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err
 }
 
 /* All environments start side by side; then each gets its thread. */
-static enum fulcrum_status hire_all(struct fulcrum_actor_threads *actor_threads,
+static enum fulcrum_status hire_all(struct fulcrum_actor_threads *threads,
     const struct fulcrum_stage *stage, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < actor_threads->count; i++) {
-        TRY(fulcrum_stepper_begin(&actor_threads->workers[i].stepper, stage, i, err));
+    for (size_t i = 0; i < threads->count; i++) {
+        TRY(fulcrum_stepper_begin(&threads->workers[i].stepper, stage, i, err));
     }
-    for (size_t i = 0; i < actor_threads->count; i++) {
-        TRY(hire(&actor_threads->workers[i], err));
+    for (size_t i = 0; i < threads->count; i++) {
+        TRY(hire(&threads->workers[i], err));
     }
     return FULCRUM_OK;
 }
@@ -129,87 +126,86 @@ enum fulcrum_status fulcrum_actor_threads_new(struct fulcrum_actor_threads **out
     const struct fulcrum_stage *stage, size_t count, double step_s,
     struct fulcrum_error *err)
 {
-    struct fulcrum_actor_threads *actor_threads = calloc(1, sizeof *actor_threads);
+    struct fulcrum_actor_threads *threads = calloc(1, sizeof *threads);
     struct worker *workers = aligned_alloc(
         alignof(struct worker), (count > 0 ? count : 1) * sizeof *workers);
-    if (actor_threads == NULL || workers == NULL) {
-        free(actor_threads);
+    if (threads == NULL || workers == NULL) {
+        free(threads);
         free(workers);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu actor threads", count);
     }
-    actor_threads->workers = workers;
-    actor_threads->count = count;
+    threads->workers = workers;
+    threads->count = count;
     double look_s = stage->actor->step_many != NULL ? LOOK_ELSEWHERE_S : LOOK_S;
-    actor_threads->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
-    (void)pthread_mutex_init(&actor_threads->lock, NULL);
-    (void)pthread_cond_init(&actor_threads->go, NULL);
-    (void)pthread_cond_init(&actor_threads->parked, NULL);
-    atomic_init(&actor_threads->stops, 0);
+    threads->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
+    (void)pthread_mutex_init(&threads->lock, NULL);
+    (void)pthread_cond_init(&threads->go, NULL);
+    (void)pthread_cond_init(&threads->parked, NULL);
+    atomic_init(&threads->stops, 0);
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (struct worker){.actor_threads = actor_threads, .number = i};
+        workers[i] = (struct worker){.threads = threads, .number = i};
         atomic_init(&workers[i].step_count, 0);
     }
-    enum fulcrum_status status = hire_all(actor_threads, stage, err);
+    enum fulcrum_status status = hire_all(threads, stage, err);
     if (status != FULCRUM_OK) {
-        fulcrum_actor_threads_free(actor_threads);
+        fulcrum_actor_threads_free(threads);
         return status;
     }
-    *out = actor_threads;
+    *out = threads;
     return FULCRUM_OK;
 }
 
-void fulcrum_actor_threads_free(struct fulcrum_actor_threads *actor_threads)
+void fulcrum_actor_threads_free(struct fulcrum_actor_threads *threads)
 {
-    if (actor_threads == NULL) {
+    if (threads == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&actor_threads->lock);
-    actor_threads->ends = 1;
-    atomic_store(&actor_threads->stops, 1);
-    (void)pthread_cond_broadcast(&actor_threads->go);
-    (void)pthread_mutex_unlock(&actor_threads->lock);
-    for (size_t i = 0; i < actor_threads->count; i++) {
-        if (actor_threads->workers[i].runs) {
-            (void)pthread_join(actor_threads->workers[i].thread, NULL);
+    (void)pthread_mutex_lock(&threads->lock);
+    threads->ends = 1;
+    atomic_store(&threads->stops, 1);
+    (void)pthread_cond_broadcast(&threads->go);
+    (void)pthread_mutex_unlock(&threads->lock);
+    for (size_t i = 0; i < threads->count; i++) {
+        if (threads->workers[i].runs) {
+            (void)pthread_join(threads->workers[i].thread, NULL);
         }
-        fulcrum_stepper_close(&actor_threads->workers[i].stepper);
+        fulcrum_stepper_close(&threads->workers[i].stepper);
     }
-    (void)pthread_cond_destroy(&actor_threads->parked);
-    (void)pthread_cond_destroy(&actor_threads->go);
-    (void)pthread_mutex_destroy(&actor_threads->lock);
-    free(actor_threads->workers);
-    free(actor_threads);
+    (void)pthread_cond_destroy(&threads->parked);
+    (void)pthread_cond_destroy(&threads->go);
+    (void)pthread_mutex_destroy(&threads->lock);
+    free(threads->workers);
+    free(threads);
 }
 
-size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *actor_threads)
+size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *threads)
 {
-    return actor_threads->count;
+    return threads->count;
 }
 
-void fulcrum_actor_threads_start(
-    struct fulcrum_actor_threads *actor_threads, size_t count)
+void fulcrum_actor_threads_start(struct fulcrum_actor_threads *threads, size_t count)
 {
-    (void)pthread_mutex_lock(&actor_threads->lock);
-    actor_threads->active_count = count;
-    actor_threads->running_count = count;
-    actor_threads->turn++;
-    atomic_store(&actor_threads->stops, 0);
-    (void)pthread_cond_broadcast(&actor_threads->go);
-    (void)pthread_mutex_unlock(&actor_threads->lock);
+    (void)pthread_mutex_lock(&threads->lock);
+    threads->active_count = count;
+    threads->running_count = count;
+    threads->turn++;
+    atomic_store(&threads->stops, 0);
+    (void)pthread_cond_broadcast(&threads->go);
+    (void)pthread_mutex_unlock(&threads->lock);
 }
 
 enum fulcrum_status fulcrum_actor_threads_stop(
-    struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err)
+    struct fulcrum_actor_threads *threads, struct fulcrum_error *err)
 {
-    atomic_store(&actor_threads->stops, 1);
-    (void)pthread_mutex_lock(&actor_threads->lock);
-    while (actor_threads->running_count > 0) {
-        (void)pthread_cond_wait(&actor_threads->parked, &actor_threads->lock);
+    atomic_store(&threads->stops, 1);
+    (void)pthread_mutex_lock(&threads->lock);
+    while (threads->running_count > 0) {
+        (void)pthread_cond_wait(&threads->parked, &threads->lock);
     }
-    (void)pthread_mutex_unlock(&actor_threads->lock);
+    (void)pthread_mutex_unlock(&threads->lock);
     /* The first thread's whose environment failed. */
-    for (size_t i = 0; i < actor_threads->active_count; i++) {
-        const struct fulcrum_error *failure = &actor_threads->workers[i].failure;
+    for (size_t i = 0; i < threads->active_count; i++) {
+        const struct fulcrum_error *failure = &threads->workers[i].failure;
         if (failure->status != FULCRUM_OK) {
             return fulcrum_fail(err, failure->status, "%s", failure->detail);
         }
@@ -217,44 +213,32 @@ enum fulcrum_status fulcrum_actor_threads_stop(
     return FULCRUM_OK;
 }
 
-static double thread_cpu_s(pthread_t thread)
-{
-    clockid_t clock;
-    struct timespec used = {0, 0};
-    if (pthread_getcpuclockid(thread, &clock) == 0) {
-        (void)clock_gettime(clock, &used);
-    }
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
 struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
-    struct fulcrum_actor_threads *actor_threads)
+    struct fulcrum_actor_threads *threads)
 {
     struct fulcrum_actor_threads_reading reading = {.wall_s = fulcrum_wall_s()};
-    for (size_t i = 0; i < actor_threads->active_count; i++) {
+    for (size_t i = 0; i < threads->active_count; i++) {
         reading.step_count += (double)atomic_load_explicit(
-            &actor_threads->workers[i].step_count, memory_order_relaxed);
+            &threads->workers[i].step_count, memory_order_relaxed);
     }
     /* Apart, so that the slow clock reads do not spread the counts over time. */
-    for (size_t i = 0; i < actor_threads->active_count; i++) {
-        reading.cpu_s += thread_cpu_s(actor_threads->workers[i].thread) +
-                         fulcrum_stepper_cpu_s(&actor_threads->workers[i].stepper);
+    for (size_t i = 0; i < threads->active_count; i++) {
+        reading.cpu_s += fulcrum_cpu_s_of(threads->workers[i].thread) +
+                         fulcrum_stepper_cpu_s(&threads->workers[i].stepper);
     }
     return reading;
 }
 
-enum fulcrum_status fulcrum_actor_threads_window(
-    struct fulcrum_actor_threads *actor_threads, size_t count, double window_s,
-    struct fulcrum_actor_threads_reading *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_actor_threads_window(struct fulcrum_actor_threads *threads,
+    size_t count, double window_s, struct fulcrum_actor_threads_reading *out,
+    struct fulcrum_error *err)
 {
-    fulcrum_actor_threads_start(actor_threads, count);
+    fulcrum_actor_threads_start(threads, count);
     fulcrum_sleep_s(START_UP_S);
-    struct fulcrum_actor_threads_reading begin =
-        fulcrum_actor_threads_read(actor_threads);
+    struct fulcrum_actor_threads_reading begin = fulcrum_actor_threads_read(threads);
     fulcrum_sleep_s(window_s);
-    struct fulcrum_actor_threads_reading end =
-        fulcrum_actor_threads_read(actor_threads);
-    TRY(fulcrum_actor_threads_stop(actor_threads, err));
+    struct fulcrum_actor_threads_reading end = fulcrum_actor_threads_read(threads);
+    TRY(fulcrum_actor_threads_stop(threads, err));
     *out = (struct fulcrum_actor_threads_reading){
         .wall_s = end.wall_s - begin.wall_s,
         .step_count = end.step_count - begin.step_count,

@@ -22,14 +22,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_new(
     double step_s, struct fulcrum_error *err);
 
 /* Stops and joins the threads. Accepts NULL. */
-void fulcrum_actor_threads_free(struct fulcrum_actor_threads *actor_threads);
+void fulcrum_actor_threads_free(struct fulcrum_actor_threads *threads);
 
 /* Threads of the actor threads, started or not. */
-size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *actor_threads);
+size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *threads);
 
 /* Lets the first `count` threads step; they were all waiting. */
-void fulcrum_actor_threads_start(
-    struct fulcrum_actor_threads *actor_threads, size_t count);
+void fulcrum_actor_threads_start(struct fulcrum_actor_threads *threads, size_t count);
 
 /*
  * Returns when all of them wait again.
@@ -37,7 +36,7 @@ void fulcrum_actor_threads_start(
  *            waited since, and the actor threads is only good for freeing
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_stop(
-    struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err);
+    struct fulcrum_actor_threads *threads, struct fulcrum_error *err);
 
 /* Totals over the threads that were started. */
 struct fulcrum_actor_threads_reading {
@@ -48,7 +47,7 @@ struct fulcrum_actor_threads_reading {
 
 /* While they step, or after. */
 struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
-    struct fulcrum_actor_threads *actor_threads);
+    struct fulcrum_actor_threads *threads);
 
 /*
  * Runs the first `count` threads for `window_s` after a short start-up.
@@ -56,7 +55,7 @@ struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
  *   fails    as fulcrum_actor_threads_stop
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_window(
-    struct fulcrum_actor_threads *actor_threads, size_t count, double window_s,
+    struct fulcrum_actor_threads *threads, size_t count, double window_s,
     struct fulcrum_actor_threads_reading *out, struct fulcrum_error *err);
 
 #endif

@@ -92,7 +92,7 @@ static enum fulcrum_status add_range(struct fulcrum_cpu_list *out,
     return FULCRUM_OK;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_processors(const void *a, const void *b)
 {
     unsigned short left = *(const unsigned short *)a;
     unsigned short right = *(const unsigned short *)b;
@@ -119,7 +119,7 @@ enum fulcrum_status fulcrum_cpu_list_read(
         at += is_followed;
         status = add_range(out, &allowed, range, err);
     }
-    qsort(out->cpu, out->count, sizeof out->cpu[0], compare);
+    qsort(out->cpu, out->count, sizeof out->cpu[0], compare_processors);
     return status;
 }
 
@@ -147,13 +147,6 @@ void fulcrum_cpu_list_write(
 struct cores {
     unsigned short core_of[CPU_SETSIZE];
 };
-
-static struct cores cores_of_host(void)
-{
-    struct cores cores = {{0}};
-    fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
-    return cores;
-}
 
 static size_t count_cores(
     const struct cores *cores, const struct fulcrum_cpu_list *list)
@@ -209,7 +202,8 @@ enum fulcrum_status fulcrum_placement_complete(
 {
     struct fulcrum_cpu_list allowed = {.count = 0};
     TRY(fulcrum_cpu_list_allowed(&allowed, err));
-    struct cores cores = cores_of_host();
+    struct cores cores = {{0}};
+    fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
     if (placement->server.count == 0) {
         place_server(&cores, &allowed, placement);
     }
@@ -223,7 +217,6 @@ enum fulcrum_status fulcrum_placement_complete(
         FULCRUM_ERR_INFEASIBLE, "no core is left for the %s",
         placement->server.count == 0 ? "server" : "actors");
     placement->actor_core_count = count_cores(&cores, &placement->actors);
-    placement->server_core_count = count_cores(&cores, &placement->server);
     placement->is_apart = 1;
     for (size_t i = 0; i < placement->actors.count; i++) {
         if (touches(&cores, &placement->server, placement->actors.cpu[i])) {

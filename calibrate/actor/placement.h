@@ -19,9 +19,8 @@ struct fulcrum_cpu_list {
 struct fulcrum_placement {
     struct fulcrum_cpu_list actors;
     struct fulcrum_cpu_list server; /* inference, and training where there is any */
-    size_t actor_core_count;        /* cores that the lists lie on */
-    size_t server_core_count;
-    bool is_apart; /* no core in both */
+    size_t actor_core_count;        /* cores that the actors' list lies on */
+    bool is_apart;                  /* no core in both */
 };
 
 /*

@@ -45,125 +45,113 @@ struct fulcrum_request_queue {
 enum fulcrum_status fulcrum_request_queue_new(
     struct fulcrum_request_queue **out, size_t seat_count, struct fulcrum_error *err)
 {
-    struct fulcrum_request_queue *request_queue = calloc(1, sizeof *request_queue);
-    size_t *queue = calloc(seat_count + 1, sizeof *queue);
-    sem_t *answers = calloc(seat_count + 1, sizeof *answers);
-    if (request_queue == NULL || queue == NULL || answers == NULL) {
-        free(request_queue);
-        free(queue);
-        free(answers);
+    struct fulcrum_request_queue *requests = calloc(1, sizeof *requests);
+    TRY_MEMORY(requests, err, "%zu seats", seat_count);
+    requests->queue = calloc(seat_count + 1, sizeof *requests->queue);
+    requests->answers = calloc(seat_count + 1, sizeof *requests->answers);
+    if (requests->queue == NULL || requests->answers == NULL) {
+        free(requests->queue);
+        free(requests->answers);
+        free(requests);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu seats", seat_count);
     }
-    request_queue->queue = queue;
-    request_queue->answers = answers;
-    request_queue->seat_count = seat_count;
-    atomic_init(&request_queue->is_closed, 0);
-    (void)pthread_mutex_init(&request_queue->lock, NULL);
-    (void)pthread_cond_init(&request_queue->is_enough, NULL);
+    requests->seat_count = seat_count;
+    atomic_init(&requests->is_closed, 0);
+    (void)pthread_mutex_init(&requests->lock, NULL);
+    (void)pthread_cond_init(&requests->is_enough, NULL);
     for (size_t i = 0; i < seat_count; i++) {
-        (void)sem_init(&answers[i], 0, 0);
+        (void)sem_init(&requests->answers[i], 0, 0);
     }
-    *out = request_queue;
+    *out = requests;
     return FULCRUM_OK;
 }
 
-void fulcrum_request_queue_free(struct fulcrum_request_queue *request_queue)
+void fulcrum_request_queue_free(struct fulcrum_request_queue *requests)
 {
-    if (request_queue == NULL) {
+    if (requests == NULL) {
         return;
     }
-    for (size_t i = 0; i < request_queue->seat_count; i++) {
-        (void)sem_destroy(&request_queue->answers[i]);
+    for (size_t i = 0; i < requests->seat_count; i++) {
+        (void)sem_destroy(&requests->answers[i]);
     }
-    (void)pthread_cond_destroy(&request_queue->is_enough);
-    (void)pthread_mutex_destroy(&request_queue->lock);
-    free(request_queue->answers);
-    free(request_queue->queue);
-    free(request_queue);
+    (void)pthread_cond_destroy(&requests->is_enough);
+    (void)pthread_mutex_destroy(&requests->lock);
+    free(requests->answers);
+    free(requests->queue);
+    free(requests);
 }
 
-int fulcrum_request_queue_hand_in(
-    struct fulcrum_request_queue *request_queue, size_t seat)
+int fulcrum_request_queue_hand_in(struct fulcrum_request_queue *requests, size_t seat)
 {
-    if (atomic_load(&request_queue->is_closed)) {
+    if (atomic_load(&requests->is_closed)) {
         return 0;
     }
-    (void)pthread_mutex_lock(&request_queue->lock);
-    request_queue->queue[(request_queue->first + request_queue->waiting_count) %
-                         request_queue->seat_count] = seat;
-    request_queue->waiting_count++;
-    int completes = request_queue->wanted_count > 0 &&
-                    request_queue->waiting_count >= request_queue->wanted_count;
+    (void)pthread_mutex_lock(&requests->lock);
+    requests
+        ->queue[(requests->first + requests->waiting_count) % requests->seat_count] =
+        seat;
+    requests->waiting_count++;
+    int completes =
+        requests->wanted_count > 0 && requests->waiting_count >= requests->wanted_count;
     if (completes) {
-        request_queue->wanted_count = 0;
+        requests->wanted_count = 0;
     }
-    (void)pthread_mutex_unlock(&request_queue->lock);
+    (void)pthread_mutex_unlock(&requests->lock);
     if (completes) {
-        (void)pthread_cond_signal(&request_queue->is_enough);
+        (void)pthread_cond_signal(&requests->is_enough);
     }
     return 1;
 }
 
-int fulcrum_request_queue_await(
-    struct fulcrum_request_queue *request_queue, size_t seat)
+int fulcrum_request_queue_await(struct fulcrum_request_queue *requests, size_t seat)
 {
-    while (sem_wait(&request_queue->answers[seat]) != 0 && errno == EINTR) {
+    while (sem_wait(&requests->answers[seat]) != 0 && errno == EINTR) {
     }
-    bool is_open = !atomic_load(&request_queue->is_closed);
+    bool is_open = !atomic_load(&requests->is_closed);
     if (!is_open) {
         /* Whoever waits here again is sent home too. */
-        (void)sem_post(&request_queue->answers[seat]);
+        (void)sem_post(&requests->answers[seat]);
     }
     return is_open;
 }
 
-size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
-    size_t least, size_t most, size_t *seats)
+size_t fulcrum_request_queue_collect(
+    struct fulcrum_request_queue *requests, size_t least, size_t most, size_t *seats)
 {
-    (void)pthread_mutex_lock(&request_queue->lock);
+    (void)pthread_mutex_lock(&requests->lock);
     /* With the lock held. */
-    while (request_queue->waiting_count < least &&
-           !atomic_load(&request_queue->is_closed)) {
-        request_queue->wanted_count = least;
-        (void)pthread_cond_wait(&request_queue->is_enough, &request_queue->lock);
+    while (requests->waiting_count < least && !atomic_load(&requests->is_closed)) {
+        requests->wanted_count = least;
+        (void)pthread_cond_wait(&requests->is_enough, &requests->lock);
     }
-    request_queue->wanted_count = 0;
-    bool is_closed = atomic_load(&request_queue->is_closed);
-    size_t count =
-        request_queue->waiting_count < most ? request_queue->waiting_count : most;
+    requests->wanted_count = 0;
+    bool is_closed = atomic_load(&requests->is_closed);
+    size_t count = requests->waiting_count < most ? requests->waiting_count : most;
     for (size_t i = 0; i < count; i++) {
-        seats[i] = request_queue->queue[request_queue->first];
-        request_queue->first = (request_queue->first + 1) % request_queue->seat_count;
+        seats[i] = requests->queue[requests->first];
+        requests->first = (requests->first + 1) % requests->seat_count;
     }
-    request_queue->waiting_count -= count;
-    (void)pthread_mutex_unlock(&request_queue->lock);
+    requests->waiting_count -= count;
+    (void)pthread_mutex_unlock(&requests->lock);
     return is_closed ? 0 : count;
 }
 
 void fulcrum_request_queue_answer(
-    struct fulcrum_request_queue *request_queue, const size_t *seats, size_t count)
+    struct fulcrum_request_queue *requests, const size_t *seats, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        (void)sem_post(&request_queue->answers[seats[i]]);
+        (void)sem_post(&requests->answers[seats[i]]);
     }
 }
 
-size_t fulcrum_request_queue_waiting(struct fulcrum_request_queue *request_queue)
+void fulcrum_request_queue_close(struct fulcrum_request_queue *requests)
 {
-    (void)pthread_mutex_lock(&request_queue->lock);
-    size_t count = request_queue->waiting_count;
-    (void)pthread_mutex_unlock(&request_queue->lock);
-    return count;
-}
-
-void fulcrum_request_queue_close(struct fulcrum_request_queue *request_queue)
-{
-    (void)pthread_mutex_lock(&request_queue->lock);
-    bool was_closed = atomic_exchange(&request_queue->is_closed, 1);
-    (void)pthread_cond_signal(&request_queue->is_enough);
-    (void)pthread_mutex_unlock(&request_queue->lock);
-    for (size_t i = 0; i < request_queue->seat_count && !was_closed; i++) {
-        (void)sem_post(&request_queue->answers[i]);
+    (void)pthread_mutex_lock(&requests->lock);
+    bool was_closed = atomic_exchange(&requests->is_closed, 1);
+    (void)pthread_cond_signal(&requests->is_enough);
+    (void)pthread_mutex_unlock(&requests->lock);
+    for (size_t i = 0; i < requests->seat_count && !was_closed; i++) {
+        (void)sem_post(&requests->answers[i]);
     }
 }
 
@@ -181,7 +169,7 @@ struct seat {
 
 struct fulcrum_handoff {
     struct fulcrum_handoff_plan plan;
-    struct fulcrum_request_queue *request_queue;
+    struct fulcrum_request_queue *requests;
     struct fulcrum_placement placement;
     struct fulcrum_cpu_list before; /* where the server might run */
     bool is_apart;
@@ -214,8 +202,8 @@ static void *act(void *argument)
         size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
         memset(seat->items, (int)(seat->ask_count & 127), byte);
         double begin_s = fulcrum_thread_cpu_s();
-        goes_on = fulcrum_request_queue_hand_in(handoff->request_queue, seat->number) &&
-                  fulcrum_request_queue_await(handoff->request_queue, seat->number);
+        goes_on = fulcrum_request_queue_hand_in(handoff->requests, seat->number) &&
+                  fulcrum_request_queue_await(handoff->requests, seat->number);
         seat->woken_s = fulcrum_wall_s();
         seat->ask_s += fulcrum_thread_cpu_s() - begin_s - handoff->clock_cost_s;
         seat->ask_count++;
@@ -223,7 +211,7 @@ static void *act(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status allocate(
+static enum fulcrum_status make_room(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
     const struct fulcrum_handoff_plan *plan = &handoff->plan;
@@ -234,7 +222,7 @@ static enum fulcrum_status allocate(
     FAIL_IF(
         handoff->seats == NULL || handoff->numbers == NULL || handoff->input == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "%zu waiting actors", plan->actor_count);
-    return fulcrum_request_queue_new(&handoff->request_queue, plan->actor_count, err);
+    return fulcrum_request_queue_new(&handoff->requests, plan->actor_count, err);
 }
 
 enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
@@ -244,7 +232,7 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     TRY_MEMORY(handoff, err, "%zu waiting actors", plan->actor_count);
     handoff->plan = *plan;
     handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
-    enum fulcrum_status status = allocate(handoff, err);
+    enum fulcrum_status status = make_room(handoff, err);
     /* The calling thread onto the server's processors, where there are two cores. */
     handoff->is_apart =
         fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
@@ -277,8 +265,8 @@ void fulcrum_handoff_free(struct fulcrum_handoff *handoff)
     if (handoff == NULL) {
         return;
     }
-    if (handoff->request_queue != NULL) {
-        fulcrum_request_queue_close(handoff->request_queue);
+    if (handoff->requests != NULL) {
+        fulcrum_request_queue_close(handoff->requests);
     }
     for (size_t i = 0; i < handoff->seated_count; i++) {
         if (handoff->seats[i].runs) {
@@ -289,7 +277,7 @@ void fulcrum_handoff_free(struct fulcrum_handoff *handoff)
     if (handoff->is_apart) {
         (void)fulcrum_cpu_list_bind(&handoff->before);
     }
-    fulcrum_request_queue_free(handoff->request_queue);
+    fulcrum_request_queue_free(handoff->requests);
     free(handoff->seats);
     free(handoff->numbers);
     free(handoff->input);
@@ -301,7 +289,7 @@ void fulcrum_handoff_collect(struct fulcrum_handoff *handoff)
     size_t count = handoff->plan.actor_count;
     size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
     (void)fulcrum_request_queue_collect(
-        handoff->request_queue, count, count, handoff->numbers);
+        handoff->requests, count, count, handoff->numbers);
     for (size_t i = 0; i < count; i++) {
         memcpy(
             handoff->input + i * byte, handoff->seats[handoff->numbers[i]].items, byte);
@@ -314,7 +302,7 @@ void fulcrum_handoff_answer(struct fulcrum_handoff *handoff)
 {
     handoff->answered_s = fulcrum_wall_s();
     fulcrum_request_queue_answer(
-        handoff->request_queue, handoff->numbers, handoff->plan.actor_count);
+        handoff->requests, handoff->numbers, handoff->plan.actor_count);
 }
 
 double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff)

@@ -8,8 +8,6 @@
 
 #include "model/status.h"
 
-/* Requests of many threads to one server, and its answers. */
-
 /*
  * A queue under a mutex, a condition variable on which the server waits for requests
  * enough, and a semaphore for each seat on which its thread waits for the answer: what
@@ -27,19 +25,17 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_request_queue_new(
     struct fulcrum_request_queue **out, size_t seat_count, struct fulcrum_error *err);
 
 /* Accepts NULL. */
-void fulcrum_request_queue_free(struct fulcrum_request_queue *request_queue);
+void fulcrum_request_queue_free(struct fulcrum_request_queue *requests);
 
 /*
  * Hands in the request of a seat; fulcrum_request_queue_await takes the answer. Returns
  * 0 once the request queue is closed.
  */
-int fulcrum_request_queue_hand_in(
-    struct fulcrum_request_queue *request_queue, size_t seat);
+int fulcrum_request_queue_hand_in(struct fulcrum_request_queue *requests, size_t seat);
 
 /* Waits for the answer to the seat's request. Returns 0 once the request queue is
  * closed. */
-int fulcrum_request_queue_await(
-    struct fulcrum_request_queue *request_queue, size_t seat);
+int fulcrum_request_queue_await(struct fulcrum_request_queue *requests, size_t seat);
 
 /*
  * The server's side: waits until `least` requests (1..seat_count) are there, then takes
@@ -47,18 +43,15 @@ int fulcrum_request_queue_await(
  *   seats   room for `most`
  * Returns how many; 0 once the request queue is closed.
  */
-size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
-    size_t least, size_t most, size_t *seats);
+size_t fulcrum_request_queue_collect(
+    struct fulcrum_request_queue *requests, size_t least, size_t most, size_t *seats);
 
 /* Lets the threads of `count` seats go on. */
 void fulcrum_request_queue_answer(
-    struct fulcrum_request_queue *request_queue, const size_t *seats, size_t count);
-
-/* Requests that wait to be collected, now. */
-size_t fulcrum_request_queue_waiting(struct fulcrum_request_queue *request_queue);
+    struct fulcrum_request_queue *requests, const size_t *seats, size_t count);
 
 /* Sends everybody home: whoever waits, and whoever comes. May be called twice. */
-void fulcrum_request_queue_close(struct fulcrum_request_queue *request_queue);
+void fulcrum_request_queue_close(struct fulcrum_request_queue *requests);
 
 /*
  * Actor threads around a request queue as in a real run, with nothing behind it: the

@@ -19,14 +19,14 @@
 #include "calibrate/stopwatch.h"
 #include "model/try.h"
 
-enum { SOURCE_COUNT = 2, TEXT_SIZE = 240 };
+enum { CPU, GPU, SOURCE_COUNT };
 
 /* What one domain counts, and why it cannot be believed. */
 struct track {
     double begin_j;
     double window_j;
     bool is_wanted; /* one of those asked for */
-    char doubt[TEXT_SIZE];
+    char doubt[240];
 };
 
 struct source {
@@ -36,7 +36,10 @@ struct source {
     struct track *track;
     double *read_j;
     size_t count;
-    double window_rel; /* of the windows that its domains need */
+    /* Of the domains that are wanted. */
+    size_t wanted_count;
+    double least_window_s;
+    double settle_s;
     double begin_s;
     double last_s; /* of the last read */
     double window_s;
@@ -51,7 +54,6 @@ struct fulcrum_energy_meterset {
     bool is_begun;
     double begin_s;
     struct source source[SOURCE_COUNT];
-    struct fulcrum_energy_reading idle;
 };
 
 static double wall_s(void *user)
@@ -83,39 +85,45 @@ static void keep_line(char *text, size_t size, const char *detail)
 }
 
 /* Domains of one GPU where one is named, all of the source otherwise. */
-static int choose_domains(struct source *source, const char *name)
+static bool choose_domains(struct source *source, const char *name)
 {
     bool is_any = name == NULL || name[0] == '\0';
-    size_t wanted = 0;
     source->absence[0] = '\0';
+    source->wanted_count = 0;
+    source->least_window_s = 0;
+    source->settle_s = 0;
     for (size_t i = 0; i < source->count; i++) {
         const struct fulcrum_meter_domain *domain = &source->domain[i];
         source->track[i].is_wanted = is_any || strcmp(domain->name, name) == 0 ||
                                      strstr(domain->detail, name) != NULL;
-        wanted += (size_t)source->track[i].is_wanted;
+        if (source->track[i].is_wanted) {
+            source->wanted_count++;
+            source->least_window_s =
+                fmax(source->least_window_s, domain->least_window_s);
+            source->settle_s = fmax(source->settle_s, domain->settle_s);
+        }
     }
-    if (wanted == 0) {
+    if (source->wanted_count == 0) {
         (void)snprintf(source->absence, sizeof source->absence,
             "meter %s has no \"%.100s\" among its %zu domains", source->meter->name,
             is_any ? "domain" : name, source->count);
     }
-    return wanted > 0;
+    return source->wanted_count > 0;
 }
 
 int fulcrum_energy_choose_gpu(struct fulcrum_energy_meterset *set, const char *gpu)
 {
-    struct source *source = &set->source[1];
+    struct source *source = &set->source[GPU];
     return source->meter != NULL && choose_domains(source, gpu);
 }
 
 static enum fulcrum_status open_source(struct source *source,
-    enum fulcrum_meter_scope scope, const struct fulcrum_energy_options *options,
+    enum fulcrum_meter_scope scope, const char *root, const char *name,
     struct fulcrum_error *err)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    const char *root = options->root == NULL ? "" : options->root;
-    if (fulcrum_meter_open_first(&source->meter, &source->state, scope, root, &why) !=
-        FULCRUM_OK) {
+    if (fulcrum_meter_open_first(&source->meter, &source->state, scope,
+            root == NULL ? "" : root, &why) != FULCRUM_OK) {
         keep_line(source->absence, sizeof source->absence, why.detail);
         return FULCRUM_OK;
     }
@@ -127,104 +135,45 @@ static enum fulcrum_status open_source(struct source *source,
     for (size_t i = 0; i < source->count; i++) {
         source->track[i].window_j = (double)NAN;
     }
-    (void)choose_domains(source, scope == FULCRUM_METER_GPU ? options->gpu : NULL);
+    (void)choose_domains(source, name);
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_energy_open(struct fulcrum_energy_meterset **out,
     const struct fulcrum_energy_options *options, struct fulcrum_error *err)
 {
-    static const enum fulcrum_meter_scope scopes[SOURCE_COUNT] = {
-        FULCRUM_METER_CPU_PACKAGE, FULCRUM_METER_GPU};
+    enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_energy_meterset *set = calloc(1, sizeof *set);
     TRY_MEMORY(set, err, "energy meters");
     set->clock_s = options->clock_s == NULL ? wall_s : options->clock_s;
     set->user = options->user;
     set->uses_gpu = options->uses_gpu;
     set->window_rel = options->window_rel > 0 ? options->window_rel : 1;
-    fulcrum_energy_take_idle(set, &(struct fulcrum_energy_reading){0});
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < SOURCE_COUNT && status == FULCRUM_OK; i++) {
-        set->source[i].window_rel = set->window_rel;
-        status = open_source(&set->source[i], scopes[i], options, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_energy_close(set);
-        return status;
-    }
+    TRY_OR_END(open_source(
+        &set->source[CPU], FULCRUM_METER_CPU_PACKAGE, options->root, NULL, err));
+    TRY_OR_END(open_source(
+        &set->source[GPU], FULCRUM_METER_GPU, options->root, options->gpu, err));
     *out = set;
     return FULCRUM_OK;
+end:
+    fulcrum_energy_close(set);
+    return status;
 }
 
-/* The source of domain `at` of the set, and the place of the domain in it. */
-static const struct source *source_of(
-    const struct fulcrum_energy_meterset *set, size_t at, size_t *index)
+bool fulcrum_energy_has_gpu(const struct fulcrum_energy_meterset *set)
 {
-    size_t skipped = 0;
-    for (size_t i = 0; i < SOURCE_COUNT; i++) {
-        const struct source *source = &set->source[i];
-        if (at < skipped + source->count) {
-            *index = at - skipped;
-            return source;
-        }
-        skipped += source->count;
-    }
-    return NULL;
-}
-
-/* The first wanted domain from `*at` on, which moves behind it; NULL: no more. */
-static const struct fulcrum_meter_domain *next_wanted(
-    const struct fulcrum_energy_meterset *set, size_t *at, double *window_j)
-{
-    size_t index = 0;
-    const struct source *source = source_of(set, *at, &index);
-    while (source != NULL && !source->track[index].is_wanted) {
-        (*at)++;
-        source = source_of(set, *at, &index);
-    }
-    if (source == NULL) {
-        return NULL;
-    }
-    (*at)++;
-    *window_j = source->track[index].window_j;
-    return &source->domain[index];
-}
-
-/* What holds for every domain that is wanted. */
-struct bounds {
-    double least_window_s;
-    double settle_s;
-    int has[FULCRUM_METER_SCOPE_COUNT];
-};
-
-static struct bounds bounds_of(const struct fulcrum_energy_meterset *set)
-{
-    struct bounds bounds = {0};
-    size_t at = 0;
-    double window_j = 0;
-    for (const struct fulcrum_meter_domain *domain = next_wanted(set, &at, &window_j);
-         domain != NULL; domain = next_wanted(set, &at, &window_j)) {
-        bounds.least_window_s = fmax(bounds.least_window_s, domain->least_window_s);
-        bounds.settle_s = fmax(bounds.settle_s, domain->settle_s);
-        bounds.has[domain->scope] = 1;
-    }
-    return bounds;
-}
-
-int fulcrum_energy_has(
-    const struct fulcrum_energy_meterset *set, enum fulcrum_meter_scope scope)
-{
-    return bounds_of(set).has[scope];
+    return set->source[GPU].wanted_count > 0;
 }
 
 double fulcrum_energy_least_window_s(const struct fulcrum_energy_meterset *set)
 {
-    return set->window_rel * bounds_of(set).least_window_s;
+    return set->window_rel *
+           fmax(set->source[CPU].least_window_s, set->source[GPU].least_window_s);
 }
 
 double fulcrum_energy_settle_s(const struct fulcrum_energy_meterset *set)
 {
-    return set->window_rel * bounds_of(set).settle_s;
+    return set->window_rel * fmax(set->source[CPU].settle_s, set->source[GPU].settle_s);
 }
 
 /* The first doubt about a domain within a window stays. */
@@ -320,16 +269,17 @@ void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)
 
 static void end_source(struct fulcrum_energy_meterset *set, struct source *source)
 {
-    if (source->meter != NULL) {
-        read_again(set, source);
+    if (source->meter == NULL) {
+        source->window_s = (double)NAN;
+        return;
     }
+    read_again(set, source);
     source->window_s = source->last_s - source->begin_s;
     for (size_t i = 0; i < source->count; i++) {
         struct track *track = &source->track[i];
-        /* Joules of one domain, NAN where they cannot be believed. */
         const struct fulcrum_meter_domain *domain = &source->domain[i];
         double joules = source->read_j[i] - track->begin_j;
-        double least_s = source->window_rel * domain->least_window_s;
+        double least_s = set->window_rel * domain->least_window_s;
         if (!(source->window_s >= least_s)) {
             doubt(track, "%s: a window of %.3g s is shorter than the %.3g s it needs",
                 domain->name, source->window_s, least_s);
@@ -344,145 +294,78 @@ static void end_source(struct fulcrum_energy_meterset *set, struct source *sourc
     }
 }
 
-/* Adds a line's worth to a text, cut where it is full. */
-static void append(char *text, size_t size, const char *separator, const char *more)
+/* Adds to a text, cut where it is full. */
+static void add_reason(char *text, size_t size, const char *more)
 {
     size_t length = strlen(text);
-    (void)snprintf(
-        text + length, size - length, "%s%s", length > 0 ? separator : "", more);
+    (void)snprintf(text + length, size - length, "%s%s",
+        length > 0 && more[0] != '\0' ? "; " : "", more);
 }
 
-/* Joules and watts of one scope; NAN where a wanted domain of it has none. */
-static void sum_scope(const struct source *source, enum fulcrum_meter_scope scope,
-    double *joules, double *watts)
+/* Joules of one scope; NAN where there is none or a wanted domain of it has none. */
+static double scope_j(const struct source *source, enum fulcrum_meter_scope scope)
 {
     double sum_j = 0;
     size_t count = 0;
     for (size_t i = 0; i < source->count; i++) {
-        const struct track *track = &source->track[i];
-        if (source->domain[i].scope != scope || !track->is_wanted) {
-            continue;
-        }
-        count++;
-        sum_j += track->window_j;
-    }
-    *joules = count > 0 ? sum_j : (double)NAN;
-    *watts = count > 0 ? sum_j / source->window_s : (double)NAN;
-}
-
-/* Joules above an idle level that may not be known: NAN then. */
-static double above_j(const struct source *source, double joules, double idle_w)
-{
-    return joules - idle_w * source->window_s;
-}
-
-/* What a step costs is the sum of what it runs on, or not known. */
-static void add_to_step(const struct fulcrum_energy_meterset *set,
-    struct fulcrum_energy_reading *out, double step_count)
-{
-    const struct source *cpu = &set->source[0];
-    double sum_j = out->cpu_j;
-    double sum_above_j = above_j(cpu, out->cpu_j, set->idle.cpu_w);
-    if (isfinite(out->dram_j)) {
-        double memory_j = above_j(cpu, out->dram_j, set->idle.dram_w);
-        sum_j += out->dram_j;
-        sum_above_j += isfinite(memory_j) ? memory_j : 0;
-    }
-    if (set->uses_gpu) {
-        sum_j += out->gpu_j;
-        sum_above_j += above_j(&set->source[1], out->gpu_j, set->idle.gpu_w);
-    }
-    bool has_steps = step_count > 0 && isfinite(step_count);
-    out->j_per_step = has_steps ? sum_j / step_count : (double)NAN;
-    out->above_idle_j_per_step = has_steps ? sum_above_j / step_count : (double)NAN;
-    if (!has_steps) {
-        append(out->reason, sizeof out->reason, "; ", "no step within the window");
-    }
-}
-
-/* Names of the domains behind the joules of a step. */
-static void name_domains(
-    const struct fulcrum_energy_meterset *set, struct fulcrum_energy_reading *out)
-{
-    size_t at = 0;
-    double window_j = 0;
-    for (const struct fulcrum_meter_domain *domain = next_wanted(set, &at, &window_j);
-         domain != NULL; domain = next_wanted(set, &at, &window_j)) {
-        if (isfinite(window_j) &&
-            (set->uses_gpu || domain->scope != FULCRUM_METER_GPU)) {
-            append(out->covers, sizeof out->covers, ", ", domain->name);
+        if (source->domain[i].scope == scope && source->track[i].is_wanted) {
+            count++;
+            sum_j += source->track[i].window_j;
         }
     }
+    return count > 0 ? sum_j : (double)NAN;
 }
 
 /* Why nothing was opened, and what is in doubt of what was. */
 static void give_reasons(const struct source *source, char *reason, size_t size)
 {
-    append(reason, size, "", source->absence);
+    add_reason(reason, size, source->absence);
     for (size_t i = 0; i < source->count; i++) {
-        const struct track *track = &source->track[i];
-        if (track->is_wanted && track->doubt[0] != '\0') {
-            append(reason, size, "; ", track->doubt);
+        if (source->track[i].is_wanted) {
+            add_reason(reason, size, source->track[i].doubt);
         }
     }
-}
-
-static void fill(struct fulcrum_energy_meterset *set, double step_count,
-    struct fulcrum_energy_reading *out)
-{
-    struct source *cpu = &set->source[0];
-    struct source *gpu = &set->source[1];
-    end_source(set, cpu);
-    end_source(set, gpu);
-    sum_scope(cpu, FULCRUM_METER_CPU_PACKAGE, &out->cpu_j, &out->cpu_w);
-    sum_scope(cpu, FULCRUM_METER_DRAM, &out->dram_j, &out->dram_w);
-    sum_scope(gpu, FULCRUM_METER_GPU, &out->gpu_j, &out->gpu_w);
-    give_reasons(cpu, out->cpu_reason, sizeof out->cpu_reason);
-    give_reasons(gpu, out->gpu_reason, sizeof out->gpu_reason);
-    (void)snprintf(out->reason, sizeof out->reason, "%s%s%s", out->cpu_reason,
-        out->cpu_reason[0] != '\0' && out->gpu_reason[0] != '\0' ? "; " : "",
-        out->gpu_reason);
-    add_to_step(set, out, step_count);
-    name_domains(set, out);
 }
 
 void fulcrum_energy_end(struct fulcrum_energy_meterset *set, double step_count,
     struct fulcrum_energy_reading *out)
 {
     const double none = (double)NAN;
-    *out = (struct fulcrum_energy_reading){none, none, none, none, none, none, none,
-        none, none, "", "", "", "no window was begun"};
+    *out = (struct fulcrum_energy_reading){
+        none, none, none, none, "", "no window was begun"};
     if (!set->is_begun) {
         return;
     }
+    set->is_begun = 0;
     out->reason[0] = '\0';
     out->window_s = set->clock_s(set->user) - set->begin_s;
-    fill(set, step_count, out);
-    set->is_begun = 0;
+    struct source *cpu = &set->source[CPU];
+    struct source *gpu = &set->source[GPU];
+    end_source(set, cpu);
+    end_source(set, gpu);
+    double cpu_j = scope_j(cpu, FULCRUM_METER_CPU_PACKAGE);
+    double dram_j = scope_j(cpu, FULCRUM_METER_DRAM);
+    double gpu_j = scope_j(gpu, FULCRUM_METER_GPU);
+    out->cpu_w = cpu_j / cpu->window_s;
+    out->gpu_w = gpu_j / gpu->window_s;
+    give_reasons(cpu, out->reason, sizeof out->reason);
+    give_reasons(gpu, out->gpu_reason, sizeof out->gpu_reason);
+    add_reason(out->reason, sizeof out->reason, out->gpu_reason);
+    if (step_count > 0 && isfinite(step_count)) {
+        double sum_j = cpu_j + (isfinite(dram_j) ? dram_j : 0);
+        out->j_per_step = (sum_j + (set->uses_gpu ? gpu_j : 0)) / step_count;
+    } else {
+        add_reason(out->reason, sizeof out->reason, "no step within the window");
+    }
 }
 
-static double known_w(double watts)
-{
-    return watts > 0 && isfinite(watts) ? watts : (double)NAN;
-}
-
-void fulcrum_energy_take_idle(
-    struct fulcrum_energy_meterset *set, const struct fulcrum_energy_reading *idle)
-{
-    set->idle.cpu_w = known_w(idle->cpu_w);
-    set->idle.dram_w = known_w(idle->dram_w);
-    set->idle.gpu_w = known_w(idle->gpu_w);
-}
-
-int fulcrum_energy_domain(const struct fulcrum_energy_meterset *set, size_t index,
+bool fulcrum_energy_gpu(const struct fulcrum_energy_meterset *set, size_t index,
     struct fulcrum_energy_domain *out)
 {
-    size_t place = 0;
-    const struct source *source = source_of(set, index, &place);
-    if (source != NULL) {
-        out->meter = source->meter->name;
-        out->domain = &source->domain[place];
-        out->window_j = source->track[place].window_j;
+    const struct source *source = &set->source[GPU];
+    if (index < source->count) {
+        *out = (struct fulcrum_energy_domain){
+            source->meter->name, &source->domain[index], source->track[index].window_j};
     }
-    return source != NULL;
+    return index < source->count;
 }

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_METER_ENERGY_H
 #define FULCRUM_CALIBRATE_METER_ENERGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/meter/meter.h"
@@ -38,22 +39,14 @@ struct fulcrum_energy_options {
 struct fulcrum_energy_reading {
     double window_s;
     double cpu_w; /* all packages */
-    double dram_w;
     double gpu_w;
-    double cpu_j;
-    double dram_j;
-    double gpu_j;
     /*
      * Packages, memory where a meter counts it, and GPUs where the work uses one; NAN
      * where one of these was not measured. Nothing else of the machine is in it.
      */
     double j_per_step;
-    /* The same less what idles; memory only where its idle watts are known. */
-    double above_idle_j_per_step;
-    char covers[160]; /* what j_per_step is the sum of: "package-0, dram-0, gpu-0" */
-    char cpu_reason[1000]; /* why packages or memory are NAN, one line; "" if not */
-    char gpu_reason[600];
-    char reason[1800]; /* both, and why there is nothing per step */
+    char gpu_reason[600]; /* why GPUs are NAN, one line; "" if not */
+    char reason[1800];    /* that, why packages or memory are, or what is per step */
 };
 
 /*
@@ -75,9 +68,8 @@ void fulcrum_energy_close(struct fulcrum_energy_meterset *set);
  */
 int fulcrum_energy_choose_gpu(struct fulcrum_energy_meterset *set, const char *gpu);
 
-/* 1 where a domain of that scope is counted, by a meter that opened. */
-int fulcrum_energy_has(
-    const struct fulcrum_energy_meterset *set, enum fulcrum_meter_scope scope);
+/* Whether a GPU is counted, by a meter that opened. */
+bool fulcrum_energy_has_gpu(const struct fulcrum_energy_meterset *set);
 
 /* Shortest window that every meter of the set may be read over; 0 without meters. */
 double fulcrum_energy_least_window_s(const struct fulcrum_energy_meterset *set);
@@ -104,13 +96,6 @@ void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set);
 void fulcrum_energy_end(struct fulcrum_energy_meterset *set, double step_count,
     struct fulcrum_energy_reading *out);
 
-/*
- * Takes the watts of a reading (of an idle machine, or filled in by hand; not above 0
- * or NAN: not known) as the idle level of the windows that end from now on.
- */
-void fulcrum_energy_take_idle(
-    struct fulcrum_energy_meterset *set, const struct fulcrum_energy_reading *idle);
-
 /* One domain within the last window. */
 struct fulcrum_energy_domain {
     const char *meter; /* static */
@@ -118,8 +103,8 @@ struct fulcrum_energy_domain {
     double window_j; /* NAN: not measured */
 };
 
-/* Domain `index` of the set, those of the processors first; 0 beyond the last one. */
-int fulcrum_energy_domain(const struct fulcrum_energy_meterset *set, size_t index,
+/* GPU `index` of the machine, counted or not; false beyond the last one. */
+bool fulcrum_energy_gpu(const struct fulcrum_energy_meterset *set, size_t index,
     struct fulcrum_energy_domain *out);
 
 #endif

@@ -83,16 +83,6 @@ const struct fulcrum_meter *const *fulcrum_meters(void)
     return meters;
 }
 
-const struct fulcrum_meter *fulcrum_meter_find(const char *name)
-{
-    for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
-        if (strcmp((*m)->name, name) == 0) {
-            return *m;
-        }
-    }
-    return NULL;
-}
-
 enum fulcrum_status fulcrum_meter_open_first(const struct fulcrum_meter **meter,
     struct fulcrum_meter_state **out, enum fulcrum_meter_scope scope, const char *root,
     struct fulcrum_error *err)

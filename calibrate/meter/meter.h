@@ -97,9 +97,6 @@ struct fulcrum_meter {
 /* NULL-terminated, in the order of preference and of `fulcrum list meters`. Static. */
 const struct fulcrum_meter *const *fulcrum_meters(void);
 
-/* NULL if there is none of that name. */
-const struct fulcrum_meter *fulcrum_meter_find(const char *name);
-
 /*
  * Opens the first meter for `scope` that works here.
  *   meter, out  set on success only; `out` is given back with (*meter)->close
@@ -112,9 +109,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_open_first(
 /* The meters that the table lists. */
 
 extern const struct fulcrum_meter fulcrum_meter_powercap;
-
 extern const struct fulcrum_meter fulcrum_meter_perf;
-
 extern const struct fulcrum_meter fulcrum_meter_nvml;
 
 #endif

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE
 
-#include "calibrate/meter/meter_perf.h"
-
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -22,6 +20,12 @@
 /* How the kernel describes its energy events. */
 
 static const char unit_folder[] = "sys/bus/event_source/devices/power";
+
+struct perf_event {
+    uint32_t type;      /* of the measuring unit */
+    uint64_t config;    /* of the event */
+    double j_per_count; /* > 0 */
+};
 
 /* "event=0x02": the only term that the energy events have. */
 static enum fulcrum_status parse_config(
@@ -60,55 +64,26 @@ static enum fulcrum_status read_event_file(char path[FULCRUM_METER_PATH_SIZE],
     return fulcrum_meter_read_line(path, line, 64, err);
 }
 
-static enum fulcrum_status read_type(
-    uint32_t *out, const char *root, struct fulcrum_error *err)
-{
-    char path[FULCRUM_METER_PATH_SIZE];
-    uint64_t type = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
-    TRY_OR_END(fulcrum_meter_read_count(path, &type, err));
-    if (type > UINT32_MAX) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: too large", path));
-    }
-end:
-    *out = (uint32_t)type;
-    return status;
-}
-
-enum fulcrum_status fulcrum_perf_event_read(struct fulcrum_perf_event *out,
-    const char *root, const char *name, struct fulcrum_error *err)
+static enum fulcrum_status read_event(struct perf_event *out, const char *root,
+    const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_METER_PATH_SIZE];
     char line[64];
-    struct fulcrum_perf_event event = {0};
-    enum fulcrum_status status = read_type(&event.type, root, err);
-    if (status == FULCRUM_OK) {
-        status =
-            read_event_file(path, line, (const char *const[]){root, name, ""}, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = parse_config(&event.config, path, line, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_event_file(
-            path, line, (const char *const[]){root, name, ".scale"}, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = parse_scale(&event.j_per_count, path, line, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_event_file(
-            path, line, (const char *const[]){root, name, ".unit"}, err);
-    }
-    if (status == FULCRUM_OK && strcmp(line, "Joules") != 0) {
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: \"%s\" is not Joules", path, line);
-    }
-    if (status == FULCRUM_OK) {
-        *out = event;
-    }
-    return status;
+    uint64_t type = 0;
+    struct perf_event event = {0};
+    TRY(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
+    TRY(fulcrum_meter_read_count(path, &type, err));
+    FAIL_IF(type > UINT32_MAX, err, FULCRUM_ERR_FORMAT, "%s: too large", path);
+    event.type = (uint32_t)type;
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ""}, err));
+    TRY(parse_config(&event.config, path, line, err));
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ".scale"}, err));
+    TRY(parse_scale(&event.j_per_count, path, line, err));
+    TRY(read_event_file(path, line, (const char *const[]){root, name, ".unit"}, err));
+    FAIL_IF(strcmp(line, "Joules") != 0, err, FULCRUM_ERR_FORMAT,
+        "%s: \"%s\" is not Joules", path, line);
+    *out = event;
+    return FULCRUM_OK;
 }
 
 /* One number or range at `*text`; 0 if there is none. */
@@ -132,7 +107,8 @@ static int take_range(const char **text, long *first, long *last)
     return *last >= *first && *last < most;
 }
 
-enum fulcrum_status fulcrum_perf_cpu_list(int *cpu, size_t *count, size_t capacity,
+/* Processors of a list such as "0,18-19". */
+static enum fulcrum_status read_processors(int *cpu, size_t *count, size_t capacity,
     const char *list, struct fulcrum_error *err)
 {
     const char *text = list;
@@ -173,7 +149,7 @@ static void perf_close(struct fulcrum_meter_state *state)
 }
 
 /* Counts from now on, whatever runs on the package. Negative on failure. */
-static int open_event(const struct fulcrum_perf_event *event, int cpu)
+static int open_event(const struct perf_event *event, int cpu)
 {
     struct perf_event_attr attr;
     memset(&attr, 0, sizeof attr);
@@ -195,12 +171,12 @@ static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *
 
 /* One domain per package for one event. */
 static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
-    const struct fulcrum_perf_event *event, const struct fulcrum_meter_domain *kind,
+    const struct perf_event *event, const struct fulcrum_meter_domain *kind,
     const char *list, struct fulcrum_error *err)
 {
     int cpu[MOST_PACKAGES];
     size_t package_count = 0;
-    TRY(fulcrum_perf_cpu_list(cpu, &package_count, MOST_PACKAGES, list, err));
+    TRY(read_processors(cpu, &package_count, MOST_PACKAGES, list, err));
     for (size_t i = 0; i < package_count; i++) {
         int file = open_event(event, cpu[i]);
         if (file < 0) {
@@ -227,14 +203,14 @@ static enum fulcrum_status open_events(
         .detail = "RAPL counter, event power/energy-ram"};
     char path[FULCRUM_METER_PATH_SIZE];
     char list[512];
-    struct fulcrum_perf_event event;
-    TRY(fulcrum_perf_event_read(&event, root, "energy-pkg", err));
+    struct perf_event event = {0};
+    TRY(read_event(&event, root, "energy-pkg", err));
     TRY(fulcrum_meter_path(
         path, err, "%s/sys/bus/event_source/devices/power/cpumask", root));
     TRY(fulcrum_meter_read_line(path, list, sizeof list, err));
     TRY(add_event(state, &event, &package, list, err));
     /* Memory is counted on servers only; its absence is no fault. */
-    if (fulcrum_perf_event_read(&event, root, "energy-ram", NULL) == FULCRUM_OK) {
+    if (read_event(&event, root, "energy-ram", NULL) == FULCRUM_OK) {
         TRY(add_event(state, &event, &dram, list, err));
     }
     return FULCRUM_OK;

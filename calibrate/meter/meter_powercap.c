@@ -27,9 +27,9 @@ struct zone {
 };
 
 struct fulcrum_meter_state {
-    struct fulcrum_meter_domain *domain;
-    struct zone *zone;
+    struct fulcrum_meter_domain *domain; /* behind the zones */
     size_t count;
+    struct zone zone[];
 };
 
 /* "intel-rapl:0" and "intel-rapl:0:1"; AMD's too. The -mmio twins count twice. */
@@ -79,52 +79,30 @@ static enum fulcrum_status add_zone(struct fulcrum_meter_state *state, const cha
     char path[FULCRUM_METER_PATH_SIZE];
     char name[40];
     struct zone *zone = &state->zone[state->count];
-    enum fulcrum_status status =
-        fulcrum_meter_path(path, err, "%s/%s/name", base, folder);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_read_line(path, name, sizeof name, err);
+    TRY(fulcrum_meter_path(path, err, "%s/%s/name", base, folder));
+    TRY(fulcrum_meter_read_line(path, name, sizeof name, err));
+    if (!name_domain(&state->domain[state->count], folder, name)) {
+        return FULCRUM_OK;
     }
-    if (status != FULCRUM_OK ||
-        !name_domain(&state->domain[state->count], folder, name)) {
-        return status;
-    }
-    status = fulcrum_meter_path(path, err, "%s/%s/max_energy_range_uj", base, folder);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_read_count(path, &zone->range_uj, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_path(zone->path, err, "%s/%s/energy_uj", base, folder);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_read_count(zone->path, &zone->last_uj, err);
-    }
-    if (status == FULCRUM_OK) {
-        describe_domain(&state->domain[state->count], zone);
-        state->count++;
-    }
-    return status;
+    TRY(fulcrum_meter_path(path, err, "%s/%s/max_energy_range_uj", base, folder));
+    TRY(fulcrum_meter_read_count(path, &zone->range_uj, err));
+    TRY(fulcrum_meter_path(zone->path, err, "%s/%s/energy_uj", base, folder));
+    TRY(fulcrum_meter_read_count(zone->path, &zone->last_uj, err));
+    describe_domain(&state->domain[state->count++], zone);
+    return FULCRUM_OK;
 }
 
 static void powercap_close(struct fulcrum_meter_state *state)
 {
-    if (state != NULL) {
-        free(state->domain);
-        free(state->zone);
-        free(state);
-    }
+    free(state);
 }
 
 static struct fulcrum_meter_state *state_new(size_t capacity)
 {
-    struct fulcrum_meter_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return NULL;
-    }
-    state->domain = calloc(capacity, sizeof *state->domain);
-    state->zone = calloc(capacity, sizeof *state->zone);
-    if (state->domain == NULL || state->zone == NULL) {
-        powercap_close(state);
-        return NULL;
+    struct fulcrum_meter_state *state = calloc(
+        1, sizeof *state + capacity * (sizeof *state->zone + sizeof *state->domain));
+    if (state != NULL) {
+        state->domain = (void *)&state->zone[capacity];
     }
     return state;
 }

@@ -11,8 +11,6 @@
  * thread each; what passes between them are observations with what was done before them
  * and trained weights (both in replay.c).
  */
-#define _GNU_SOURCE /* pthread_getcpuclockid */
-
 #include "calibrate/pipeline/live.h"
 
 #include <math.h>
@@ -21,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "calibrate/actor/request_queue.h"
 #include "calibrate/stopwatch.h"
@@ -71,17 +68,8 @@ struct fulcrum_live {
     bool has_trainer;
 };
 
-/* Which row of the recorder an actor, the server and the trainer write. */
-static void attach(
-    struct fulcrum_live *live, size_t track, const char *name, size_t processor_group)
-{
-    const struct fulcrum_recorder_role role = {
-        .name = name, .processor_group = processor_group};
-    fulcrum_recorder_attach(live->plan.recorder, track, &role);
-}
-
 /* Keeps the first failure and sends everybody home. */
-static void fail(struct fulcrum_live *live, const struct fulcrum_error *why)
+static void give_up(struct fulcrum_live *live, const struct fulcrum_error *why)
 {
     (void)pthread_mutex_lock(&live->ledger.lock);
     if (live->failure.status == FULCRUM_OK) {
@@ -101,7 +89,7 @@ static int step_all(struct actor *actor)
         size_t rows = stepper->stage->actions.row_count;
         stepper->row = (stepper->row + (size_t)actor->answers[i]) % rows;
         if (fulcrum_stepper_run(stepper, 1, NULL, &why) != FULCRUM_OK) {
-            fail(live, &why);
+            give_up(live, &why);
             return 0;
         }
     }
@@ -117,7 +105,7 @@ static void *act(void *argument)
     char name[FULCRUM_RECORDER_NAME_SIZE];
     (void)snprintf(name, sizeof name, "actor %zu", actor->seat);
     (void)fulcrum_cpu_list_bind(&live->plan.placement->actors);
-    attach(live, track, name, 1);
+    fulcrum_recorder_attach(recorder, track, name, 1);
     int goes_on = 1;
     while (goes_on) {
         fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_SIMULATION);
@@ -223,7 +211,7 @@ static int take_weights(struct fulcrum_live *live)
     bool is_taken = 0;
     if (fulcrum_weights_take(live->weights, inference->learner, inference->state,
             &is_taken, &why) != FULCRUM_OK) {
-        fail(live, &why);
+        give_up(live, &why);
         return 0;
     }
     if (is_taken) {
@@ -264,7 +252,7 @@ static int serve_batch(struct fulcrum_live *live)
     struct fulcrum_error why = {FULCRUM_OK, ""};
     if (inference->learner->forward(inference->state, count * live->plan.envs_per_actor,
             live->inferred, &why) != FULCRUM_OK) {
-        fail(live, &why);
+        give_up(live, &why);
         return 0;
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
@@ -278,7 +266,7 @@ static void *serve(void *argument)
 {
     struct fulcrum_live *live = argument;
     (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
-    attach(live, FULCRUM_LIVE_SERVER, "server", 0);
+    fulcrum_recorder_attach(live->plan.recorder, FULCRUM_LIVE_SERVER, "server", 0);
     while (serve_batch(live)) {
     }
     fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
@@ -300,7 +288,8 @@ static int await_due(struct fulcrum_live *live)
 }
 
 /* Draws a batch of sequences and gives it to the learner. */
-static enum fulcrum_status draw(struct fulcrum_live *live, struct fulcrum_error *err)
+static enum fulcrum_status draw_rows(
+    struct fulcrum_live *live, struct fulcrum_error *err)
 {
     const struct fulcrum_live_learner *training = &live->plan.training;
     const struct fulcrum_replay_target target = {.rows = live->rows.observation,
@@ -334,19 +323,15 @@ static enum fulcrum_status train_once(
     struct fulcrum_recorder *recorder = live->plan.recorder;
     double loss = 0.0;
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
-    enum fulcrum_status status = draw(live, err);
-    if (status == FULCRUM_OK) {
-        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
-        status = training->learner->train(training->state, &loss, err);
+    TRY(draw_rows(live, err));
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
+    TRY(training->learner->train(training->state, &loss, err));
+    if (live->weights == NULL || number % live->plan.train_steps_per_copy != 0) {
+        return FULCRUM_OK;
     }
-    bool is_published = status == FULCRUM_OK && live->weights != NULL &&
-                        number % live->plan.train_steps_per_copy == 0;
-    if (is_published) {
-        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
-        status = fulcrum_weights_publish(
-            live->weights, training->learner, training->state, err);
-    }
-    return status;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
+    return fulcrum_weights_publish(
+        live->weights, training->learner, training->state, err);
 }
 
 static void *train(void *argument)
@@ -356,11 +341,11 @@ static void *train(void *argument)
     struct ledger *ledger = &live->ledger;
     struct fulcrum_error why = {FULCRUM_OK, ""};
     (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
-    attach(live, FULCRUM_LIVE_TRAINER, "trainer", 0);
+    fulcrum_recorder_attach(recorder, FULCRUM_LIVE_TRAINER, "trainer", 0);
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
     for (size_t number = 1; await_due(live); number++) {
         if (train_once(live, number, &why) != FULCRUM_OK) {
-            fail(live, &why);
+            give_up(live, &why);
             break;
         }
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
@@ -427,7 +412,7 @@ static enum fulcrum_status start_threads(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status allocate(
+static enum fulcrum_status make_seats(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
     size_t envs = live->plan.envs_per_actor;
@@ -441,7 +426,7 @@ static enum fulcrum_status allocate(
     return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
 }
 
-static enum fulcrum_status allocate_replay(
+static enum fulcrum_status make_replay(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
     const struct fulcrum_live_plan *plan = &live->plan;
@@ -488,22 +473,19 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
     size_t wants_byte = plan->inference.info.input_byte;
     live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
-    enum fulcrum_status status = set_batching(live, err);
-    if (status == FULCRUM_OK) {
-        status = allocate(live, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(set_batching(live, err));
+    TRY_OR_END(make_seats(live, err));
+    if (plan->training.state != NULL) {
+        TRY_OR_END(make_replay(live, err));
     }
-    if (status == FULCRUM_OK && plan->training.state != NULL) {
-        status = allocate_replay(live, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = start_threads(live, err);
-    }
+    TRY_OR_END(start_threads(live, err));
+    *out = live;
+end:
     if (status != FULCRUM_OK) {
         fulcrum_live_free(live);
-        return status;
     }
-    *out = live;
-    return FULCRUM_OK;
+    return status;
 }
 
 static void stop_threads(struct fulcrum_live *live)
@@ -548,16 +530,6 @@ void fulcrum_live_free(struct fulcrum_live *live)
     free(live);
 }
 
-static double thread_cpu_s(pthread_t thread)
-{
-    clockid_t clock;
-    struct timespec used = {0, 0};
-    if (pthread_getcpuclockid(thread, &clock) == 0) {
-        (void)clock_gettime(clock, &used);
-    }
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
 enum fulcrum_status fulcrum_live_failure(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -573,7 +545,7 @@ enum fulcrum_status fulcrum_live_failure(
 static double actor_cpu_s(const struct fulcrum_live *live, size_t number)
 {
     const struct actor *actor = &live->actors[number];
-    double cpu_s = thread_cpu_s(actor->thread);
+    double cpu_s = fulcrum_cpu_s_of(actor->thread);
     for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
         cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[i]);
     }
@@ -586,22 +558,9 @@ void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *o
     *out = live->ledger.totals;
     (void)pthread_mutex_unlock(&live->ledger.lock);
     out->wall_s = fulcrum_wall_s();
-    out->server_cpu_s = thread_cpu_s(live->server);
-    out->train_cpu_s = live->has_trainer ? thread_cpu_s(live->trainer) : 0.0;
+    out->server_cpu_s = fulcrum_cpu_s_of(live->server);
+    out->train_cpu_s = live->has_trainer ? fulcrum_cpu_s_of(live->trainer) : 0.0;
     for (size_t i = 0; i < live->plan.actor_count; i++) {
         out->actor_cpu_s += actor_cpu_s(live, i);
-    }
-}
-
-void fulcrum_live_await_training(
-    struct fulcrum_live *live, double train_step_count, double until_s)
-{
-    struct ledger *ledger = &live->ledger;
-    bool is_done = !live->has_trainer;
-    while (!is_done && fulcrum_wall_s() < until_s) {
-        fulcrum_sleep_s(0.01);
-        (void)pthread_mutex_lock(&ledger->lock);
-        is_done = ledger->totals.train_step_count >= train_step_count;
-        (void)pthread_mutex_unlock(&ledger->lock);
     }
 }

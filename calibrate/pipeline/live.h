@@ -186,8 +186,4 @@ enum fulcrum_status fulcrum_live_failure(
 /* While it runs. */
 void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out);
 
-/* Waits until so many train steps are done, or until `until_s` on the wall clock. */
-void fulcrum_live_await_training(
-    struct fulcrum_live *live, double train_step_count, double until_s);
-
 #endif

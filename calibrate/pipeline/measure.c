@@ -112,19 +112,14 @@ static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
     struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
 {
     double reading_s[CANARY_RUNS];
-    enum fulcrum_status status = FULCRUM_OK;
     /* The first runs after a thread has moved find caches cold: they are not kept. */
-    for (int i = -CANARY_WARM_UPS; i < CANARY_RUNS && status == FULCRUM_OK; i++) {
+    for (int i = -CANARY_WARM_UPS; i < CANARY_RUNS; i++) {
         double run_s = 0.0;
-        status = fulcrum_canary_close(
-            canary, &run_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err);
+        TRY(fulcrum_canary_close(
+            canary, &run_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err));
         reading_s[i < 0 ? 0 : i] = canary->last.cpu_s;
     }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    gsl_sort(reading_s, 1, CANARY_RUNS);
-    *out = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
+    *out = fulcrum_statistics_median(reading_s, CANARY_RUNS);
     return FULCRUM_OK;
 }
 
@@ -181,16 +176,12 @@ static enum fulcrum_status await_calm(
     struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
 {
     double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
-    enum fulcrum_status status = FULCRUM_OK;
-    int waits = 1;
-    while (waits && status == FULCRUM_OK) {
-        status = take_pulse(room, out, err);
-        waits = out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s;
-        if (waits && status == FULCRUM_OK) {
-            status = pause_s(room, CALM_PAUSE_S, err);
-        }
+    TRY(take_pulse(room, out, err));
+    while (out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
+        TRY(pause_s(room, CALM_PAUSE_S, err));
+        TRY(take_pulse(room, out, err));
     }
-    return status == FULCRUM_OK ? learn(room, out, err) : status;
+    return learn(room, out, err);
 }
 
 /* A second state of the learner: inference and training never share one. */
@@ -281,10 +272,13 @@ static double own_cpu_s(const struct fulcrum_window_room *room)
 }
 
 static enum fulcrum_status look(struct fulcrum_window_room *room,
-    struct fulcrum_live *live, struct fulcrum_error *err)
+    struct fulcrum_live *live, struct fulcrum_live_reading *out,
+    struct fulcrum_error *err)
 {
     TRY(fulcrum_live_failure(live, err));
-    return pause_s(room, LOOK_S, err);
+    TRY(pause_s(room, LOOK_S, err));
+    fulcrum_live_read(live, out);
+    return FULCRUM_OK;
 }
 
 /* Until the pipeline has found its stride. */
@@ -294,15 +288,12 @@ static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
     struct fulcrum_live_reading reading = {0};
     double until_s =
         fulcrum_wall_s() + fmax(WARM_UP_S, fulcrum_energy_settle_s(room->energy));
-    int trains = room->training.state != NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK &&
-           (fulcrum_wall_s() < until_s || reading.batch_count < WARM_UP_BATCHES ||
-               (trains && reading.train_step_count < 1.0))) {
-        status = look(room, live, err);
-        fulcrum_live_read(live, &reading);
+    bool trains = room->training.state != NULL;
+    while (fulcrum_wall_s() < until_s || reading.batch_count < WARM_UP_BATCHES ||
+           (trains && reading.train_step_count < 1.0)) {
+        TRY(look(room, live, &reading, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Both ends of a window, and what the machine did meanwhile. */
@@ -341,9 +332,8 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     while (status == FULCRUM_OK &&
            (spent_s < window_s ||
                (!has_seen_enough(room, out) && spent_s < WINDOWS_MOST * window_s))) {
-        status = look(room, live, err);
+        status = look(room, live, &out->end, err);
         fulcrum_energy_refresh(room->energy);
-        fulcrum_live_read(live, &out->end);
         spent_s = out->end.wall_s - out->begin.wall_s;
     }
     fulcrum_recorder_stop(room->recorder);
@@ -355,8 +345,8 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
-static void fill(const struct fulcrum_window_room *room, const struct passage *passage,
-    struct fulcrum_measure_window *out)
+static void fill_window(const struct fulcrum_window_room *room,
+    const struct passage *passage, struct fulcrum_measure_window *out)
 {
     const struct fulcrum_live_reading *begin = &passage->begin;
     const struct fulcrum_live_reading *end = &passage->end;
@@ -387,55 +377,40 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     struct fulcrum_error *err)
 {
     const struct fulcrum_measure_training *training = &room->options->training;
-    const struct fulcrum_live_plan plan =
-        (struct fulcrum_live_plan){.steppers = room->steppers,
-            .actor_count = config->actor_count,
-            .envs_per_actor = config->envs_per_actor,
-            .inference = {room->bench.learner, room->bench.state,
-                room->bench.learner_info, room->bench.learner_options.max_batch},
-            .training = room->training,
-            .policy = config->policy,
-            .batch_requests = fulcrum_measure_batch_requests(config),
-            .env_steps_per_train_step = training->env_steps_per_train_step,
-            .queue_train_steps = training->queue_train_steps,
-            .train_steps_per_copy = training->steps_per_copy,
-            .placement = &room->placement,
-            .recorder = room->recorder};
+    const struct fulcrum_live_plan plan = {.steppers = room->steppers,
+        .actor_count = config->actor_count,
+        .envs_per_actor = config->envs_per_actor,
+        .inference = {room->bench.learner, room->bench.state, room->bench.learner_info,
+            room->bench.learner_options.max_batch},
+        .training = room->training,
+        .policy = config->policy,
+        .batch_requests = fulcrum_measure_batch_requests(config),
+        .env_steps_per_train_step = training->env_steps_per_train_step,
+        .queue_train_steps = training->queue_train_steps,
+        .train_steps_per_copy = training->steps_per_copy,
+        .placement = &room->placement,
+        .recorder = room->recorder};
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};
     struct pulse after = {.worst_rel = 0.0};
+    enum fulcrum_status status = FULCRUM_OK;
     /* A size below one request would be taken for none at all. */
-    bool has_room = !(config->batch_size > 0.0) ||
-                    config->batch_size >= (double)config->envs_per_actor;
-    enum fulcrum_status status =
-        has_room ? FULCRUM_OK
-                 : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                       "a batch of %g observations has no room for a request of %zu",
-                       config->batch_size, config->envs_per_actor);
-    if (status == FULCRUM_OK) {
-        status = await_calm(room, &before, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_live_new(&live, &plan, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = warm_up(room, live, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = watch(room, live, &passage, err);
-    }
+    FAIL_IF(
+        config->batch_size > 0.0 && config->batch_size < (double)config->envs_per_actor,
+        err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %g observations has no room for a request of %zu",
+        config->batch_size, config->envs_per_actor);
+    TRY(await_calm(room, &before, err));
+    TRY_OR_END(fulcrum_live_new(&live, &plan, err));
+    TRY_OR_END(warm_up(room, live, err));
+    status = watch(room, live, &passage, err);
+end:
     fulcrum_live_free(live);
-    if (status == FULCRUM_OK) {
-        status = take_pulse(room, &after, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = learn(room, &after, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    fill(room, &passage, out);
+    TRY(status);
+    TRY(take_pulse(room, &after, err));
+    TRY(learn(room, &after, err));
+    fill_window(room, &passage, out);
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
@@ -500,11 +475,9 @@ static bool looks_around(void *user)
         done += is_wanted(options, item) ? fmin(share, 0.95) : 1.0;
     }
     done /= (double)session->found->count;
-    double spent_s = fulcrum_wall_s() - session->start_s;
     if (options->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {.done_frac = done,
-            .left_s = done > 0.0 ? spent_s * (1.0 - done) / done : (double)NAN,
-            .what = "end to end"};
+        const struct fulcrum_calibrate_progress progress = {
+            .done_frac = done, .what = "end to end"};
         options->progress(options->user, &progress);
     }
     if (options->stop != NULL && options->stop(options->user)) {
@@ -537,24 +510,20 @@ static enum fulcrum_status check_options(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status allocate(struct session *session, struct fulcrum_error *err)
+static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_options *options = session->options;
     struct fulcrum_measurement *found = calloc(1, sizeof *found);
-    struct fulcrum_measured *items = calloc(options->config_count, sizeof *items);
-    if (found == NULL || items == NULL) {
-        free(found);
-        free(items);
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu configurations", options->config_count);
-    }
-    found->items = items;
-    found->count = options->config_count;
+    TRY_MEMORY(found, err, "a measurement");
     session->found = found;
+    found->items = calloc(options->config_count, sizeof *found->items);
+    TRY_MEMORY(found->items, err, "%zu configurations", options->config_count);
+    found->count = options->config_count;
     for (size_t i = 0; i < found->count; i++) {
-        items[i].config = options->configs[i];
-        items[i].windows = calloc(options->most_windows, sizeof *items[i].windows);
-        TRY_MEMORY(items[i].windows, err, "%zu windows of %zu", options->most_windows,
+        struct fulcrum_measured *item = &found->items[i];
+        item->config = options->configs[i];
+        item->windows = calloc(options->most_windows, sizeof *item->windows);
+        TRY_MEMORY(item->windows, err, "%zu windows of %zu", options->most_windows,
             found->count);
     }
     return FULCRUM_OK;
@@ -585,31 +554,21 @@ static enum fulcrum_status measure_item(
                : FULCRUM_OK;
 }
 
-/* One window of each item that wants one; `took_any`: whether there was such. */
-static enum fulcrum_status measure_round(
-    struct session *session, int *took_any, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = FULCRUM_OK;
-    *took_any = 0;
-    for (size_t i = 0; i < session->found->count && status == FULCRUM_OK; i++) {
-        struct fulcrum_measured *item = &session->found->items[i];
-        if (looks_around(session)) {
-            break;
-        }
-        if (is_wanted(session->options, item)) {
-            *took_any = 1;
-            status = measure_item(session, item, err);
-        }
-    }
-    return status;
-}
-
+/* Rounds of one window of each item that wants one. */
 static enum fulcrum_status measure_all(
     struct session *session, struct fulcrum_error *err)
 {
-    int took_any = 1;
+    bool took_any = true;
     while (took_any && !session->is_stopped) {
-        TRY(measure_round(session, &took_any, err));
+        took_any = false;
+        for (size_t i = 0; i < session->found->count && !looks_around(session); i++) {
+            struct fulcrum_measured *item = &session->found->items[i];
+            if (!is_wanted(session->options, item)) {
+                continue;
+            }
+            took_any = true;
+            TRY(measure_item(session, item, err));
+        }
     }
     return FULCRUM_OK;
 }
@@ -633,7 +592,7 @@ static const size_t medians[] = {
 };
 
 /* The numbers at `offset` of the windows that count, sorted; returns how many. */
-static size_t gather(
+static size_t sort_numbers(
     const struct fulcrum_measured *item, bool takes_all, size_t offset, double *values)
 {
     size_t count = 0;
@@ -658,17 +617,17 @@ static void summarise(struct fulcrum_measured *item, double *values)
     bool takes_all = calm == 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
     for (size_t k = 0; k < sizeof medians / sizeof medians[0]; k++) {
-        size_t count = gather(item, takes_all, medians[k], values);
+        size_t count = sort_numbers(item, takes_all, medians[k], values);
         double median =
             count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
         memcpy((char *)&item->median + medians[k], &median, sizeof median);
     }
-    size_t count = gather(item, takes_all, medians[0], values);
+    size_t count = sort_numbers(item, takes_all, medians[0], values);
     item->lo = count > 0 ? values[0] : (double)NAN;
     item->hi = count > 0 ? values[count - 1] : (double)NAN;
 }
 
-static void describe(const struct session *session)
+static void describe_run(const struct session *session)
 {
     struct fulcrum_measurement *found = session->found;
     const struct fulcrum_bench *bench = &session->room.bench;
@@ -702,7 +661,7 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
         summarise(&session->found->items[i], values);
     }
     free(values);
-    describe(session);
+    describe_run(session);
     return FULCRUM_OK;
 }
 
@@ -710,21 +669,15 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
     struct session session = {.options = options, .start_s = fulcrum_wall_s()};
-    enum fulcrum_status status = check_options(options, err);
-    if (status == FULCRUM_OK) {
-        status = allocate(&session, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_window_room_open(&session.room, options, err);
-    }
-    if (status == FULCRUM_OK) {
-        session.room.stops = looks_around;
-        session.room.user = &session;
-        status = measure_all(&session, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = settle(&session, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_options(options, err));
+    TRY_OR_END(new_items(&session, err));
+    TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
+    session.room.stops = looks_around;
+    session.room.user = &session;
+    TRY_OR_END(measure_all(&session, err));
+    status = settle(&session, err);
+end:
     fulcrum_window_room_close(&session.room);
     if (status != FULCRUM_OK) {
         fulcrum_measurement_free(session.found);

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/pipeline/stage_times.h"
 
-#include <gsl/gsl_sort.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/recorder.h"
 #include "calibrate/statistics.h"
-#include "calibrate/stopwatch.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
@@ -23,11 +21,11 @@ struct session {
     const struct fulcrum_measure_stages_options *options;
     struct fulcrum_window_room room;
     struct fulcrum_stages_measurement *found;
-    double *recorded_per_s; /* of the configuration at hand, pair by pair; owned */
+    double *recorded_per_s; /* of the configuration at hand, pair by pair; owned with
+                               the two behind it */
     double *unrecorded_per_s;
     double *corrected_per_s;
     size_t done_count; /* windows */
-    double start_s;
 };
 
 void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement)
@@ -42,7 +40,7 @@ void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurem
     free(measurement);
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_options(
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_options *measure = options->measure;
@@ -68,11 +66,9 @@ static bool looks_around(void *user)
     const struct fulcrum_measure_options *measure = session->options->measure;
     double whole = 2.0 * (double)(session->options->pair_count * measure->config_count);
     double done = (double)session->done_count / whole;
-    double spent_s = fulcrum_wall_s() - session->start_s;
     if (measure->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {.done_frac = done,
-            .left_s = done > 0.0 ? spent_s * (1.0 - done) / done : FULCRUM_UNKNOWN,
-            .what = "stages"};
+        const struct fulcrum_calibrate_progress progress = {
+            .done_frac = done, .what = "stages"};
         measure->progress(measure->user, &progress);
     }
     return measure->stop != NULL && measure->stop(measure->user);
@@ -85,9 +81,7 @@ static enum fulcrum_status new_recorder(struct fulcrum_recorder **out,
     size_t capacity = EVENTS_MOST / tracks;
     capacity = capacity < TRACK_EVENTS_LEAST ? TRACK_EVENTS_LEAST : capacity;
     capacity = capacity > TRACK_EVENTS_MOST ? TRACK_EVENTS_MOST : capacity;
-    const struct fulcrum_recorder_options options = {
-        .track_count = tracks, .event_capacity = capacity};
-    return fulcrum_recorder_new(out, &options, err);
+    return fulcrum_recorder_new(out, tracks, capacity, err);
 }
 
 static enum fulcrum_status take(struct session *session,
@@ -107,41 +101,27 @@ static enum fulcrum_status take(struct session *session,
     return status;
 }
 
-static bool is_last(const struct session *session,
-    const struct fulcrum_measured_stages *item, size_t pair)
-{
-    const struct fulcrum_stages_measurement *found = session->found;
-    return pair + 1 == session->options->pair_count &&
-           item == &found->items[found->count - 1];
-}
-
-static enum fulcrum_status save_trace(struct session *session,
-    const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
-{
-    struct fulcrum_trace_saved saved = {.span_count = 0};
-    enum fulcrum_status status = fulcrum_recorder_save_trace(recorder,
-        session->options->trace_path, session->options->span_max, &saved, err);
-    session->found->trace_left_out_count = saved.left_out_count;
-    return status;
-}
-
 /* What the recorder saw, in place of what it saw before. */
 static enum fulcrum_status analyse(struct session *session,
     struct fulcrum_measured_stages *item, const struct fulcrum_recorder *recorder,
     size_t pair, struct fulcrum_error *err)
 {
+    const struct fulcrum_measure_stages_options *options = session->options;
+    struct fulcrum_stages_measurement *found = session->found;
     double rate = session->recorded_per_s[pair];
     const struct fulcrum_stage_facts facts = {
-        .step_count = rate * fulcrum_recorder_window_s(recorder),
-        .sm_active_frac = FULCRUM_UNKNOWN,
-        .cost = session->found->cost};
+        .step_count = rate * fulcrum_recorder_window_s(recorder), .cost = found->cost};
     fulcrum_stage_times_free(&item->times);
     TRY(fulcrum_stage_times_new(&item->times, recorder, &facts, err));
     session->corrected_per_s[pair] =
         rate * item->times.window_s / item->times.corrected_window_s;
-    return session->options->trace_path != NULL && is_last(session, item, pair)
-               ? save_trace(session, recorder, err)
-               : FULCRUM_OK;
+    bool is_last =
+        pair + 1 == options->pair_count && item == &found->items[found->count - 1];
+    if (options->trace_path == NULL || !is_last) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_recorder_save_trace(
+        recorder, options->trace_path, options->span_max, NULL, err);
 }
 
 static enum fulcrum_status take_recorded(struct session *session,
@@ -168,12 +148,6 @@ static enum fulcrum_status take_pair(struct session *session,
     return FULCRUM_OK;
 }
 
-static double median(double *values, size_t count)
-{
-    gsl_sort(values, 1, count);
-    return fulcrum_statistics_quantile(values, count, 0.5);
-}
-
 static enum fulcrum_status summarise(struct session *session,
     struct fulcrum_measured_stages *item, struct fulcrum_error *err)
 {
@@ -184,9 +158,12 @@ static enum fulcrum_status summarise(struct session *session,
             session->unrecorded_per_s, count, err);
     }
     /* Pairs are not needed any more: medians sort them. */
-    item->recorded_steps_per_s = median(session->recorded_per_s, count);
-    item->unrecorded_steps_per_s = median(session->unrecorded_per_s, count);
-    item->corrected_steps_per_s = median(session->corrected_per_s, count);
+    item->recorded_steps_per_s =
+        fulcrum_statistics_median(session->recorded_per_s, count);
+    item->unrecorded_steps_per_s =
+        fulcrum_statistics_median(session->unrecorded_per_s, count);
+    item->corrected_steps_per_s =
+        fulcrum_statistics_median(session->corrected_per_s, count);
     return status;
 }
 
@@ -213,23 +190,21 @@ static enum fulcrum_status measure_item(struct session *session,
                : FULCRUM_OK;
 }
 
-static enum fulcrum_status allocate(struct session *session, struct fulcrum_error *err)
+static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_options *measure = session->options->measure;
     size_t pairs = session->options->pair_count;
+    session->recorded_per_s = calloc(pairs, 3 * sizeof *session->recorded_per_s);
     session->found = calloc(1, sizeof *session->found);
-    session->recorded_per_s = calloc(pairs, sizeof(double));
-    session->unrecorded_per_s = calloc(pairs, sizeof(double));
-    session->corrected_per_s = calloc(pairs, sizeof(double));
     struct fulcrum_measured_stages *items =
         calloc(measure->config_count, sizeof *items);
-    if (session->found == NULL || session->recorded_per_s == NULL ||
-        session->unrecorded_per_s == NULL || session->corrected_per_s == NULL ||
-        items == NULL) {
+    if (session->found == NULL || session->recorded_per_s == NULL || items == NULL) {
         free(items);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "%zu configurations and %zu pairs", measure->config_count, pairs);
     }
+    session->unrecorded_per_s = session->recorded_per_s + pairs;
+    session->corrected_per_s = session->unrecorded_per_s + pairs;
     session->found->items = items;
     session->found->count = measure->config_count;
     for (size_t i = 0; i < measure->config_count; i++) {
@@ -238,40 +213,26 @@ static enum fulcrum_status allocate(struct session *session, struct fulcrum_erro
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status run(struct session *session, struct fulcrum_error *err)
-{
-    enum fulcrum_status status =
-        fulcrum_window_room_open(&session->room, session->options->measure, err);
-    session->room.stops = looks_around;
-    session->room.user = session;
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recorder_cost_measure(&session->found->cost, err);
-    }
-    for (size_t i = 0; i < session->found->count && status == FULCRUM_OK; i++) {
-        status = measure_item(session, &session->found->items[i], err);
-    }
-    fulcrum_window_room_close(&session->room);
-    return status;
-}
-
 enum fulcrum_status fulcrum_measure_stages(struct fulcrum_stages_measurement **out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
 {
-    struct session session = {.options = options, .start_s = fulcrum_wall_s()};
-    enum fulcrum_status status = check(options, err);
-    if (status == FULCRUM_OK) {
-        status = allocate(&session, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = run(&session, err);
-    }
-    free(session.recorded_per_s);
-    free(session.unrecorded_per_s);
-    free(session.corrected_per_s);
-    if (status != FULCRUM_OK) {
-        fulcrum_stages_measurement_free(session.found);
-        return status;
+    struct session session = {.options = options};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_options(options, err));
+    TRY_OR_END(new_items(&session, err));
+    TRY_OR_END(fulcrum_window_room_open(&session.room, options->measure, err));
+    session.room.stops = looks_around;
+    session.room.user = &session;
+    TRY_OR_END(fulcrum_recorder_cost_measure(&session.found->cost, err));
+    for (size_t i = 0; i < session.found->count; i++) {
+        TRY_OR_END(measure_item(&session, &session.found->items[i], err));
     }
     *out = session.found;
-    return FULCRUM_OK;
+end:
+    fulcrum_window_room_close(&session.room);
+    free(session.recorded_per_s);
+    if (status != FULCRUM_OK) {
+        fulcrum_stages_measurement_free(session.found);
+    }
+    return status;
 }

@@ -1,4 +1,4 @@
-/* recorder.c - which stage each thread of a run is in, moment by moment. */
+/* recorder.c - when which stage ran, what recording it costs, and its traces. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A track keeps the stages it is in on a small stack. The stage that ends goes to an
@@ -12,6 +12,9 @@
 #include "calibrate/pipeline/recorder.h"
 
 #include <assert.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,6 +26,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -47,18 +51,13 @@ struct frame {
     double begin_s;
     double inside_s; /* of stages within */
     uint8_t kind;
-    uint8_t is_recorded;
     uint8_t is_chained; /* entered by next */
 };
 
 struct track {
     /* Apart from its neighbours', or each event would move a cache line. */
     alignas(LINE_BYTE) struct frame frames[FULCRUM_RECORDER_DEPTH_MAX];
-    size_t depth; /* may exceed the frames there are */
-    int records;  /* this cycle */
-    size_t sample_every;
-    size_t skip_count; /* cycles until the next one that is recorded */
-    uint32_t random;
+    size_t depth;                          /* may exceed the frames there are */
     struct fulcrum_recorder_event *events; /* owned */
     struct fulcrum_recorder_track result;
     char name[FULCRUM_RECORDER_NAME_SIZE];
@@ -71,7 +70,6 @@ struct track {
 struct fulcrum_recorder {
     _Atomic double begin_s; /* of the window; NEVER until it opens */
     _Atomic double end_s;   /* NEVER until it closes */
-    double injected_s[FULCRUM_STAGE_KIND_COUNT];
     size_t capacity;
     size_t track_count;
     struct track *tracks; /* owned */
@@ -96,8 +94,6 @@ static int track_init(struct track *track, size_t number, size_t capacity)
     for (size_t i = 0; i < capacity; i++) {
         track->events[i].begin_s = FULCRUM_UNKNOWN;
     }
-    track->records = 1;
-    track->random = (uint32_t)number + 1U;
     track->result.events = track->events;
     track->result.name = track->name;
     track->result.processor_group = number;
@@ -122,38 +118,25 @@ static struct track *new_tracks(size_t count)
 }
 
 enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
-    const struct fulcrum_recorder_options *options, struct fulcrum_error *err)
+    size_t track_count, size_t event_capacity, struct fulcrum_error *err)
 {
-    FAIL_IF(options->track_count == 0, err, FULCRUM_ERR_RANGE,
+    FAIL_IF(track_count == 0, err, FULCRUM_ERR_RANGE,
         "track_count = 0: expected 1 or more");
-    for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
-        FAIL_IF(!(options->injected_s[k] >= 0.0 && options->injected_s[k] <= 1.0), err,
-            FULCRUM_ERR_RANGE, "injected_s of %s = %g is outside [0, 1]",
-            fulcrum_stage_kind_name((enum fulcrum_stage_kind)k),
-            options->injected_s[k]);
-    }
     struct fulcrum_recorder *recorder = calloc(1, sizeof *recorder);
-    struct track *tracks = new_tracks(options->track_count);
-    if (recorder == NULL || tracks == NULL) {
-        free(recorder);
-        free(tracks);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu tracks of a recording",
-            options->track_count);
-    }
+    TRY_MEMORY(recorder, err, "a recording");
     atomic_init(&recorder->begin_s, NEVER);
     atomic_init(&recorder->end_s, NEVER);
-    memcpy(recorder->injected_s, options->injected_s, sizeof recorder->injected_s);
-    recorder->capacity =
-        options->event_capacity > 0 ? options->event_capacity : CAPACITY_DEFAULT;
-    recorder->track_count = options->track_count;
-    recorder->tracks = tracks;
-    for (size_t i = 0; i < recorder->track_count; i++) {
-        if (!track_init(&tracks[i], i, recorder->capacity)) {
-            size_t capacity = recorder->capacity;
-            fulcrum_recorder_free(recorder);
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                "%zu events on each of %zu tracks", capacity, options->track_count);
-        }
+    recorder->capacity = event_capacity > 0 ? event_capacity : CAPACITY_DEFAULT;
+    recorder->tracks = new_tracks(track_count);
+    recorder->track_count = recorder->tracks != NULL ? track_count : 0;
+    bool has_room = recorder->tracks != NULL;
+    for (size_t i = 0; i < recorder->track_count && has_room; i++) {
+        has_room = track_init(&recorder->tracks[i], i, recorder->capacity);
+    }
+    if (!has_room) {
+        fulcrum_recorder_free(recorder);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "events on each of %zu tracks of a recording", track_count);
     }
     *out = recorder;
     return FULCRUM_OK;
@@ -207,16 +190,15 @@ void fulcrum_recorder_stop(struct fulcrum_recorder *recorder)
 }
 
 void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
-    const struct fulcrum_recorder_role *role)
+    const char *name, size_t processor_group)
 {
     if (recorder == NULL) {
         return;
     }
     assert(number < recorder->track_count);
     struct track *track = &recorder->tracks[number];
-    (void)snprintf(track->name, sizeof track->name, "%s", role->name);
-    track->sample_every = role->sample_every;
-    track->result.processor_group = role->processor_group;
+    (void)snprintf(track->name, sizeof track->name, "%s", name);
+    track->result.processor_group = processor_group;
     if (pthread_getcpuclockid(pthread_self(), &track->cpu_clock) == 0) {
         /* Of use to a thread that attaches when the window is open already. */
         atomic_store(&track->cpu_begin_s, cpu_time_s(track->cpu_clock));
@@ -254,31 +236,6 @@ static double edge_s(const _Atomic double *time_s)
     return edge;
 }
 
-void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number)
-{
-    struct track *track = track_of(recorder, number);
-    if (track->sample_every > 1) {
-        if (track->skip_count == 0) {
-            /* Gaps of 1 to 2 n - 1 cycles, n on average. */
-            /* Numerical Recipes' generator; its high bits are good enough to break
-             * rhythms. */
-            track->random = 1664525U * track->random + 1013904223U;
-            track->skip_count =
-                1 + (track->random >> 8) % (2 * track->sample_every - 1);
-        }
-        track->skip_count--;
-        track->records = track->skip_count == 0;
-    }
-    /* Counts may miss a cycle at an edge: they need no waiting. */
-    bool is_open =
-        !isinf(atomic_load_explicit(&recorder->begin_s, memory_order_relaxed)) &&
-        isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
-    if (is_open) {
-        track->result.cycle_count += 1.0;
-        track->result.recorded_cycle_count += track->records ? 1.0 : 0.0;
-    }
-}
-
 static void store(const struct fulcrum_recorder *recorder, struct track *track,
     const struct fulcrum_recorder_event *event)
 {
@@ -307,15 +264,12 @@ static int cut(
     return 1;
 }
 
-/* Enters the stage whose frame is at `depth`; `now_s` is not used where not recorded.
- */
+/* Enters the stage whose frame is at `depth`. */
 static void enter(
     struct track *track, enum fulcrum_stage_kind kind, double now_s, bool is_chained)
 {
-    track->frames[track->depth - 1] = (struct frame){.begin_s = now_s,
-        .kind = (uint8_t)kind,
-        .is_recorded = (uint8_t)track->records,
-        .is_chained = (uint8_t)is_chained};
+    track->frames[track->depth - 1] = (struct frame){
+        .begin_s = now_s, .kind = (uint8_t)kind, .is_chained = (uint8_t)is_chained};
 }
 
 /* Counts the innermost stage, which ends now. */
@@ -327,47 +281,31 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
     struct fulcrum_recorder_event event = {.begin_s = frame->begin_s,
         .end_s = now_s,
         .kind = frame->kind,
-        .resource = FULCRUM_STAGE_CPU,
         .depth = (uint8_t)depth};
     if (!cut(recorder, &event)) {
         return;
     }
     double span_s = event.end_s - event.begin_s;
-    struct fulcrum_recorder_total *totals = track->result.totals[FULCRUM_STAGE_CPU];
+    struct fulcrum_recorder_total *totals = track->result.totals;
     struct fulcrum_recorder_total *total = &totals[frame->kind];
     double chained = (double)(frame->is_chained + is_chained);
     total->exclusive_s += span_s - frame->inside_s;
     total->event_count += 1.0;
     total->chained_end_count += chained;
     total->paired_end_count += 2.0 - chained;
-    if (depth > 0 && track->frames[depth - 1].is_recorded) {
+    if (depth > 0) {
         track->frames[depth - 1].inside_s += span_s;
         totals[track->frames[depth - 1].kind].child_count += 1.0;
     }
     store(recorder, track, &event);
 }
 
-/* A busy wait counts towards the stage it is injected into. */
-static void inject(
-    const struct fulcrum_recorder *recorder, enum fulcrum_stage_kind kind, double now_s)
-{
-    double until_s = now_s + recorder->injected_s[kind];
-    while (now_s < until_s) {
-        now_s = fulcrum_wall_s();
-    }
-}
-
 void fulcrum_recorder_begin_on(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     struct track *track = track_of(recorder, number);
-    if (++track->depth > FULCRUM_RECORDER_DEPTH_MAX) {
-        return;
-    }
-    double now_s = track->records ? fulcrum_wall_s() : 0.0;
-    enter(track, kind, now_s, 0);
-    if (track->records && recorder->injected_s[kind] > 0.0) {
-        inject(recorder, kind, now_s);
+    if (++track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
+        enter(track, kind, fulcrum_wall_s(), 0);
     }
 }
 
@@ -377,8 +315,7 @@ void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number)
     if (track->depth == 0) {
         return;
     }
-    if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX &&
-        track->frames[track->depth - 1].is_recorded) {
+    if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
         leave(recorder, track, fulcrum_wall_s(), 0);
     }
     track->depth--;
@@ -390,40 +327,10 @@ void fulcrum_recorder_next_on(
     struct track *track = track_of(recorder, number);
     if (track->depth == 0) {
         fulcrum_recorder_begin_on(recorder, number, kind);
-        return;
-    }
-    if (track->depth > FULCRUM_RECORDER_DEPTH_MAX) {
-        return;
-    }
-    bool was_recorded = track->frames[track->depth - 1].is_recorded;
-    double now_s = was_recorded || track->records ? fulcrum_wall_s() : 0.0;
-    if (was_recorded) {
+    } else if (track->depth <= FULCRUM_RECORDER_DEPTH_MAX) {
+        double now_s = fulcrum_wall_s();
         leave(recorder, track, now_s, 1);
-    }
-    enter(track, kind, now_s, 1);
-    if (track->records && recorder->injected_s[kind] > 0.0) {
-        inject(recorder, kind, now_s);
-    }
-}
-
-void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t number,
-    const struct fulcrum_recorder_span *span)
-{
-    if (recorder == NULL) {
-        return;
-    }
-    assert(span->begin_s <= span->end_s);
-    struct track *track = track_of(recorder, number);
-    struct fulcrum_recorder_event event = {.begin_s = span->begin_s,
-        .end_s = span->end_s,
-        .kind = (uint8_t)span->kind,
-        .resource = (uint8_t)span->resource};
-    if (cut(recorder, &event)) {
-        struct fulcrum_recorder_total *total =
-            &track->result.totals[span->resource][span->kind];
-        total->exclusive_s += event.end_s - event.begin_s;
-        total->event_count += 1.0;
-        store(recorder, track, &event);
+        enter(track, kind, now_s, 1);
     }
 }
 
@@ -451,4 +358,174 @@ struct fulcrum_recorder_track fulcrum_recorder_read(
     result.is_used = atomic_load(&track->attachment) != UNATTACHED ||
                      result.event_count > 0 || result.dropped_count > 0;
     return result;
+}
+
+/* What recording costs, and totals without it. */
+
+/* Blocks short enough that most of them run undisturbed. */
+enum { BLOCKS = 61, BLOCK_EVENTS = 500 };
+
+/* Of each block, per event. */
+struct blocks {
+    double pair_s[BLOCKS];
+    double pair_inside_s[BLOCKS];
+    double chained_s[BLOCKS];
+};
+
+static double exclusive_s(
+    const struct fulcrum_recorder *recorder, enum fulcrum_stage_kind kind)
+{
+    return fulcrum_recorder_read(recorder, 0).totals[kind].exclusive_s;
+}
+
+static void run_block(
+    struct fulcrum_recorder *recorder, struct blocks *blocks, size_t i)
+{
+    double before_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION);
+    double begin_s = fulcrum_wall_s();
+    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+        fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
+        fulcrum_recorder_end(recorder, 0);
+    }
+    blocks->pair_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+    double inside_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION) - before_s;
+    blocks->pair_inside_s[i] = inside_s / BLOCK_EVENTS;
+    fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
+    begin_s = fulcrum_wall_s();
+    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+        fulcrum_recorder_next(recorder, 0, FULCRUM_STAGE_HANDOFF);
+    }
+    blocks->chained_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+    fulcrum_recorder_end(recorder, 0);
+}
+
+enum fulcrum_status fulcrum_recorder_cost_measure(
+    struct fulcrum_recorder_cost *out, struct fulcrum_error *err)
+{
+    /* Every event finds room: the way of those that find none is shorter. */
+    struct fulcrum_recorder *recorder = NULL;
+    TRY(fulcrum_recorder_new(
+        &recorder, 1, (size_t)BLOCKS * (2 * BLOCK_EVENTS + 1), err));
+    struct blocks blocks;
+    fulcrum_recorder_start(recorder);
+    for (size_t i = 0; i < BLOCKS; i++) {
+        run_block(recorder, &blocks, i);
+    }
+    fulcrum_recorder_free(recorder);
+    out->pair_inside_s = fulcrum_statistics_median(blocks.pair_inside_s, BLOCKS);
+    out->pair_outside_s = fmax(
+        0.0, fulcrum_statistics_median(blocks.pair_s, BLOCKS) - out->pair_inside_s);
+    out->chained_s = fulcrum_statistics_median(blocks.chained_s, BLOCKS);
+    return FULCRUM_OK;
+}
+
+struct fulcrum_recorder_correction fulcrum_recorder_correct(
+    const struct fulcrum_recorder_track *track,
+    const struct fulcrum_recorder_cost *cost)
+{
+    struct fulcrum_recorder_correction correction = {.total_s = 0.0};
+    for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
+        const struct fulcrum_recorder_total *total = &track->totals[k];
+        double inside_s = 0.5 * (total->paired_end_count * cost->pair_inside_s +
+                                    total->chained_end_count * cost->chained_s);
+        double recording_s = inside_s + total->child_count * cost->pair_outside_s;
+        correction.recording_s[k] = fmin(recording_s, total->exclusive_s);
+        correction.exclusive_s[k] = total->exclusive_s - correction.recording_s[k];
+        correction.outside_s += 0.5 * total->paired_end_count * cost->pair_outside_s;
+        correction.outside_s -= total->child_count * cost->pair_outside_s;
+        correction.total_s += correction.recording_s[k];
+    }
+    correction.outside_s = fmax(0.0, correction.outside_s);
+    correction.total_s += correction.outside_s;
+    return correction;
+}
+
+enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs *out,
+    const double *with_per_s, const double *without_per_s, size_t count,
+    struct fulcrum_error *err)
+{
+    FAIL_IF(count < 2, err, FULCRUM_ERR_RANGE, "%zu pairs of runs: expected 2 or more",
+        count);
+    double *cost_frac = calloc(count, sizeof *cost_frac);
+    TRY_MEMORY(cost_frac, err, "%zu pairs of runs", count);
+    for (size_t i = 0; i < count; i++) {
+        if (!(with_per_s[i] > 0.0 && without_per_s[i] > 0.0)) {
+            free(cost_frac);
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "pair %zu has rates %g and %g: expected more than 0", i + 1,
+                with_per_s[i], without_per_s[i]);
+        }
+        cost_frac[i] = without_per_s[i] / with_per_s[i] - 1.0;
+    }
+    double root = sqrt((double)count);
+    out->pair_count = count;
+    out->mean_frac = gsl_stats_mean(cost_frac, 1, count);
+    out->sd_frac = gsl_stats_sd_m(cost_frac, 1, count, out->mean_frac);
+    out->upper_frac = out->mean_frac + gsl_cdf_tdist_Pinv(0.95, (double)(count - 1)) *
+                                           out->sd_frac / root;
+    free(cost_frac);
+    return FULCRUM_OK;
+}
+
+/* A recording as a trace file. */
+
+/* By begin; of two that begin together the longer one is the outer one. */
+static int compare_spans(const void *left, const void *right)
+{
+    const struct fulcrum_trace_span *a = left;
+    const struct fulcrum_trace_span *b = right;
+    if (a->begin_s < b->begin_s || a->begin_s > b->begin_s) {
+        return a->begin_s < b->begin_s ? -1 : 1;
+    }
+    return (a->end_s < b->end_s) - (a->end_s > b->end_s);
+}
+
+/* Stages as they were recorded, within each other. */
+static void write_spans(
+    struct fulcrum_trace_span *out, const struct fulcrum_recorder_track *track)
+{
+    for (size_t i = 0; i < track->event_count; i++) {
+        const struct fulcrum_recorder_event *event = &track->events[i];
+        out[i] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
+            fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
+    }
+    qsort(out, track->event_count, sizeof *out, compare_spans);
+}
+
+enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *recorder,
+    const char *path, size_t span_max, struct fulcrum_trace_saved *saved,
+    struct fulcrum_error *err)
+{
+    static const char *const processes[] = {"CPU threads"};
+    size_t event_count = 0;
+    for (size_t i = 0; i < recorder->track_count; i++) {
+        event_count += recorder->tracks[i].result.event_count;
+    }
+    struct fulcrum_trace_span *spans = calloc(event_count + 1, sizeof *spans);
+    struct fulcrum_trace_lane *lanes = calloc(recorder->track_count + 1, sizeof *lanes);
+    struct fulcrum_trace trace = {.processes = processes,
+        .process_count = 1,
+        .lanes = lanes,
+        .span_max = span_max};
+    enum fulcrum_status status = FULCRUM_OK;
+    if (spans == NULL || lanes == NULL) {
+        status = fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a trace of %zu tracks", recorder->track_count);
+        goto end;
+    }
+    struct fulcrum_trace_span *next = spans;
+    for (size_t i = 0; i < recorder->track_count; i++) {
+        struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
+        if (track.is_used) {
+            write_spans(next, &track);
+            lanes[trace.lane_count++] = (struct fulcrum_trace_lane){
+                .name = track.name, .spans = next, .count = track.event_count};
+            next += track.event_count;
+        }
+    }
+    status = fulcrum_trace_save(path, &trace, saved, err);
+end:
+    free(spans);
+    free(lanes);
+    return status;
 }

@@ -11,15 +11,13 @@
 #include "model/status.h"
 #include "presets/load/trace_save.h"
 
-/* Which stage each thread of a run is in, moment by moment. */
-
 /*
- * One track per thread, written by that thread alone: no lock, no allocation and, where
- * the kernel maps its clock into programs, no system call. Where `recorder` is NULL
- * nothing is recorded, at the cost of a branch, so that a pipeline is the same program
- * with and without.
+ * Which stage each thread of a run is in, moment by moment. One track per thread,
+ * written by that thread alone: no lock, no allocation and, where the kernel maps its
+ * clock into programs, no system call. Where `recorder` is NULL nothing is recorded, at
+ * the cost of a branch, so that a pipeline is the same program with and without.
  *
- *     thread:      attach, then for each cycle: cycle, begin/end or next/end; detach
+ *     thread:      attach, then begin/end or next/end; detach
  *     controller:  new, start threads, start, ..., stop, join threads, read, free
  */
 struct fulcrum_recorder; /* opaque */
@@ -29,25 +27,13 @@ enum {
     FULCRUM_RECORDER_NAME_SIZE = 32
 };
 
-/* Zero means the default. */
-struct fulcrum_recorder_options {
-    size_t track_count;    /* at least 1; no default */
-    size_t event_capacity; /* per track; default 65536, at 24 bytes */
-    /*
-     * Busy wait per event inside its stage, by kind of stage: an overhead that is
-     * known, to see whether the correction finds it.
-     */
-    double injected_s[FULCRUM_STAGE_KIND_COUNT];
-};
-
 /*
  * Memory is touched now, so that no page fault falls into the run.
- *   out      given back with fulcrum_recorder_free
- *   fails    FULCRUM_ERR_RANGE (no track; an injected time outside [0, 1]),
- *            FULCRUM_ERR_NO_MEMORY
+ *   event_capacity  of each track; 0: 65536, at 24 bytes
+ *   fails           FULCRUM_ERR_RANGE (no track), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_new(
-    struct fulcrum_recorder **out, const struct fulcrum_recorder_options *options,
+    struct fulcrum_recorder **out, size_t track_count, size_t event_capacity,
     struct fulcrum_error *err);
 
 /* Accepts NULL. */
@@ -64,49 +50,25 @@ void fulcrum_recorder_stop(struct fulcrum_recorder *recorder);
 
 /* --- Called by a track's own thread -------------------------------------------- */
 
-/* How a track is shown and sampled. */
-struct fulcrum_recorder_role {
-    const char *name; /* "actor 3"; copied, cut where too long */
-    /*
-     * Records one cycle in so many, on average, with irregular gaps so that no rhythm
-     * of the work is met again and again; 0 and 1: all. For cycles that last no
-     * longer than their recording.
-     */
-    size_t sample_every;
-    /* Tracks of one group share a processor, and what recording costs them adds up. */
-    size_t processor_group;
-};
-
 /*
  * Names track `number`, below the track_count, and lets start and stop read the calling
  * thread's CPU time. A track that nobody attaches works too; its CPU time is not known.
+ *   name             copied, cut where too long
+ *   processor_group  of tracks that share a processor: what recording costs them adds
+ *                    up
  */
 void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
-    const struct fulcrum_recorder_role *role);
+    const char *name, size_t processor_group);
 
 /* The thread of this track ends. */
 void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number);
 
 /* The calls behind the inline ones: only for recorders that are not NULL. */
-void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number);
 void fulcrum_recorder_begin_on(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
 void fulcrum_recorder_next_on(
     struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
 void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number);
-
-/*
- * A cycle begins, such as one step of an actor: outside any stage, or in the stage
- * that fulcrum_recorder_next will end. Decides whether it is recorded where the track
- * is sampled; tracks that are not need no cycles.
- */
-static inline void fulcrum_recorder_cycle(
-    struct fulcrum_recorder *recorder, size_t number)
-{
-    if (recorder != NULL) {
-        fulcrum_recorder_cycle_on(recorder, number);
-    }
-}
 
 /*
  * Enters a stage; the one around it, if any, stands still until this one's end. Deeper
@@ -141,30 +103,14 @@ static inline void fulcrum_recorder_end(
     }
 }
 
-/* A stage in times of fulcrum_wall_s: finite, begin_s <= end_s. */
-struct fulcrum_recorder_span {
-    enum fulcrum_stage_kind kind;
-    enum fulcrum_stage_resource resource;
-    double begin_s;
-    double end_s;
-};
-
-/*
- * Adds a span that another clock measured, such as a device's. It does not stop the
- * stages that the thread itself is in.
- */
-void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t number,
-    const struct fulcrum_recorder_span *span);
-
 /* --- Read when the threads have ended ------------------------------------------ */
 
 /* One stage from begin to end, the stages inside it included. */
 struct fulcrum_recorder_event {
     double begin_s; /* since the start of the recording; within the window */
     double end_s;
-    uint8_t kind;     /* enum fulcrum_stage_kind */
-    uint8_t resource; /* enum fulcrum_stage_resource */
-    uint8_t depth;    /* 0: outermost */
+    uint8_t kind;  /* enum fulcrum_stage_kind */
+    uint8_t depth; /* 0: outermost */
 };
 
 /* Of one kind of stage on one track: whole, even where events found no room. */
@@ -183,13 +129,10 @@ struct fulcrum_recorder_track {
     size_t event_count;
     size_t dropped_count; /* events that found no room: in totals, not in `events` */
     double dropped_s;     /* outermost ones of these */
-    double cycle_count;   /* of the window */
-    double recorded_cycle_count;
     size_t processor_group;
     double cpu_s; /* of the thread within the window; NAN: not known */
     bool is_used; /* a thread attached, or was in a stage */
-    struct fulcrum_recorder_total totals[FULCRUM_STAGE_RESOURCE_COUNT]
-                                        [FULCRUM_STAGE_KIND_COUNT];
+    struct fulcrum_recorder_total totals[FULCRUM_STAGE_KIND_COUNT];
 };
 
 size_t fulcrum_recorder_track_count(const struct fulcrum_recorder *recorder);
@@ -200,8 +143,6 @@ double fulcrum_recorder_window_s(const struct fulcrum_recorder *recorder);
 /* Borrowed arrays, until the recorder is freed. */
 struct fulcrum_recorder_track fulcrum_recorder_read(
     const struct fulcrum_recorder *recorder, size_t number);
-
-/* What recording costs, and totals without it. */
 
 /*
  * Where the cost of one stage's record arises. A stage that is entered by begin and
@@ -232,8 +173,7 @@ struct fulcrum_recorder_correction {
 
 /*
  * Takes the cost off where it arises: its inside part off the stage itself, its outside
- * part off the stage around, or off no stage. Stages of the CPU; a device's clock does
- * not see the recorder. Of the cycles that were recorded.
+ * part off the stage around, or off no stage.
  */
 struct fulcrum_recorder_correction fulcrum_recorder_correct(
     const struct fulcrum_recorder_track *track,
@@ -245,7 +185,6 @@ struct fulcrum_recorder_pairs {
     double mean_frac;  /* more time for the same work; below 0 where noise rules */
     double sd_frac;    /* from pair to pair */
     double upper_frac; /* one-sided upper 95 % limit of the mean, Student's t */
-    double median_frac;
 };
 
 /*
@@ -257,12 +196,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_cost_of_pairs(
     struct fulcrum_recorder_pairs *out, const double *with_per_s,
     const double *without_per_s, size_t count, struct fulcrum_error *err);
 
-/* A recording as a trace file. */
-
 /*
- * One lane per thread, named as it attached, and one per thread that added spans of a
- * GPU. Of a recorder whose threads have ended. Events that found no room in the
- * recorder are not in it: fulcrum_recorder_track says how many.
+ * Writes the recording as a trace, one lane per thread, named as it attached. Of a
+ * recorder whose threads have ended; events that found no room are not in it.
  *   span_max  0: FULCRUM_TRACE_SPAN_MAX
  *   saved     may be NULL
  *   fails     as fulcrum_trace_save

@@ -50,7 +50,7 @@ static size_t capacity_of(const struct fulcrum_replay_options *options)
     return most_rows / envs >= capacity ? capacity : 0;
 }
 
-static enum fulcrum_status allocate(
+static enum fulcrum_status make_rings(
     struct fulcrum_replay *replay, struct fulcrum_error *err)
 {
     const struct fulcrum_replay_options *options = &replay->options;
@@ -78,7 +78,7 @@ enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     replay->random = fulcrum_random_seeded(options->seed);
     replay->options = *options;
     replay->capacity = capacity;
-    enum fulcrum_status status = allocate(replay, err);
+    enum fulcrum_status status = make_rings(replay, err);
     if (status != FULCRUM_OK) {
         fulcrum_replay_free(replay);
         return status;

@@ -15,7 +15,7 @@
 #include "model/status.h"
 #include "model/try.h"
 
-/* One thread's or device's time, cut so that it is in one stage at once. */
+/* One thread's time, cut so that it is in one stage at once. */
 
 /* Stages that are open at one moment; deeper ones stay with the stage around. */
 enum { OPEN_MAX = 2 * FULCRUM_RECORDER_DEPTH_MAX };
@@ -28,7 +28,7 @@ struct cutter {
 };
 
 /* By begin; of two that begin together the longer one is the outer one. */
-static int compare(const void *left, const void *right)
+static int compare_segments(const void *left, const void *right)
 {
     const struct fulcrum_stage_segment *a = left;
     const struct fulcrum_stage_segment *b = right;
@@ -59,34 +59,8 @@ static void close_until(struct cutter *cutter, double to_s)
     }
 }
 
-static void queue(struct cutter *cutter, struct fulcrum_stage_segment stage)
-{
-    stage.begin_s = fmax(stage.begin_s, cutter->at_s);
-    if (stage.end_s > stage.begin_s) {
-        cutter->lane.segments[cutter->lane.count++] = stage;
-        cutter->at_s = stage.end_s;
-    }
-}
-
-/* Returns how many events there are of this resource. */
-static size_t collect(struct fulcrum_stage_segment *out,
-    const struct fulcrum_recorder_track *track, enum fulcrum_stage_resource resource)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < track->event_count; i++) {
-        const struct fulcrum_recorder_event *event = &track->events[i];
-        if (event->resource == (uint8_t)resource) {
-            out[count++] = (struct fulcrum_stage_segment){
-                event->begin_s, event->end_s, (enum fulcrum_stage_kind)event->kind};
-        }
-    }
-    qsort(out, count, sizeof *out, compare);
-    return count;
-}
-
 enum fulcrum_status fulcrum_stage_lane_new(struct fulcrum_stage_lane *out,
-    const struct fulcrum_recorder_track *track, enum fulcrum_stage_resource resource,
-    struct fulcrum_error *err)
+    const struct fulcrum_recorder_track *track, struct fulcrum_error *err)
 {
     /* Each event begins one segment, and one more of the stage around it. */
     size_t room = track->event_count + 1;
@@ -99,21 +73,21 @@ enum fulcrum_status fulcrum_stage_lane_new(struct fulcrum_stage_lane *out,
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "%zu events of a track", track->event_count);
     }
-    size_t count = collect(stages, track, resource);
-    for (size_t i = 0; i < count; i++) {
-        if (resource == FULCRUM_STAGE_CPU) {
-            struct fulcrum_stage_segment stage = stages[i];
-            close_until(&cutter, stage.begin_s);
-            cut(&cutter, stage.begin_s);
-            if (cutter.open_count > 0) {
-                double outer_end_s = cutter.open[cutter.open_count - 1].end_s;
-                stage.end_s = fmin(stage.end_s, outer_end_s);
-            }
-            if (cutter.open_count < OPEN_MAX) {
-                cutter.open[cutter.open_count++] = stage;
-            }
-        } else {
-            queue(&cutter, stages[i]);
+    for (size_t i = 0; i < track->event_count; i++) {
+        const struct fulcrum_recorder_event *event = &track->events[i];
+        stages[i] = (struct fulcrum_stage_segment){
+            event->begin_s, event->end_s, (enum fulcrum_stage_kind)event->kind};
+    }
+    qsort(stages, track->event_count, sizeof *stages, compare_segments);
+    for (size_t i = 0; i < track->event_count; i++) {
+        struct fulcrum_stage_segment stage = stages[i];
+        close_until(&cutter, stage.begin_s);
+        cut(&cutter, stage.begin_s);
+        if (cutter.open_count > 0) {
+            stage.end_s = fmin(stage.end_s, cutter.open[cutter.open_count - 1].end_s);
+        }
+        if (cutter.open_count < OPEN_MAX) {
+            cutter.open[cutter.open_count++] = stage;
         }
     }
     close_until(&cutter, (double)INFINITY);
@@ -128,7 +102,7 @@ void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane)
     *lane = (struct fulcrum_stage_lane){.segments = NULL};
 }
 
-/* Which stages run at the same time on threads and devices. */
+/* Which stages run at the same time. */
 
 /*
  * One line sweeps over time and stops where a lane enters or leaves a stage. The lanes
@@ -137,23 +111,23 @@ void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane)
 
 /* One lane on the way. */
 struct cursor {
-    const struct fulcrum_stage_swept *swept;
+    const struct fulcrum_stage_lane *lane;
     size_t segment;
     bool is_inside; /* of that segment: its end comes next */
 };
 
-struct stage_sweep_sweep {
+struct sweep {
     struct cursor *heap; /* owned; the earliest edge first */
     size_t count;
     /* How many lanes are in each stage now. */
-    size_t busy[FULCRUM_STAGE_KIND_COUNT][FULCRUM_STAGE_RESOURCE_COUNT];
+    size_t busy[FULCRUM_STAGE_KIND_COUNT];
     double at_s;
     struct fulcrum_stage_overlap overlap;
 };
 
 static const struct fulcrum_stage_segment *segment_of(const struct cursor *cursor)
 {
-    return &cursor->swept->lane.segments[cursor->segment];
+    return &cursor->lane->segments[cursor->segment];
 }
 
 static double edge_s(const struct cursor *cursor)
@@ -163,7 +137,7 @@ static double edge_s(const struct cursor *cursor)
 }
 
 /* The one with the earliest edge of a place in the heap and the two below it. */
-static size_t earliest(const struct stage_sweep_sweep *sweep, size_t i)
+static size_t earliest(const struct sweep *sweep, size_t i)
 {
     size_t least = i;
     for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < sweep->count;
@@ -175,7 +149,7 @@ static size_t earliest(const struct stage_sweep_sweep *sweep, size_t i)
     return least;
 }
 
-static void sift_down(struct stage_sweep_sweep *sweep, size_t i)
+static void sift_down(struct sweep *sweep, size_t i)
 {
     size_t least = earliest(sweep, i);
     while (least != i) {
@@ -187,50 +161,32 @@ static void sift_down(struct stage_sweep_sweep *sweep, size_t i)
     }
 }
 
-/* Where stage `k` is now; -1: nowhere. */
-static int where(const struct stage_sweep_sweep *sweep, size_t k)
-{
-    int on_cpu = sweep->busy[k][FULCRUM_STAGE_CPU] > 0;
-    int on_gpu = sweep->busy[k][FULCRUM_STAGE_GPU] > 0;
-    if (on_cpu && on_gpu) {
-        return FULCRUM_STAGE_CPU_AND_GPU;
-    }
-    if (on_gpu) {
-        return FULCRUM_STAGE_GPU_ONLY;
-    }
-    return on_cpu ? FULCRUM_STAGE_CPU_ONLY : -1;
-}
-
 /* Time goes on to `to_s` with every lane where it is. */
-static void advance(struct stage_sweep_sweep *sweep, double to_s)
+static void advance(struct sweep *sweep, double to_s)
 {
     double span_s = to_s - sweep->at_s;
     size_t active = 0;
-    int on_gpu = 0;
     if (!(span_s > 0.0)) {
         return;
     }
     sweep->at_s = to_s;
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        active += where(sweep, k) >= 0;
-        on_gpu = on_gpu || sweep->busy[k][FULCRUM_STAGE_GPU] > 0;
+        active += sweep->busy[k] > 0;
     }
     sweep->overlap.idle_s += active == 0 ? span_s : 0.0;
-    sweep->overlap.gpu_busy_s += on_gpu ? span_s : 0.0;
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT && active > 0; k++) {
-        int place = where(sweep, k);
-        if (place >= 0) {
-            sweep->overlap.active_s[k][place] += span_s;
-            sweep->overlap.wall_s[k][place] += span_s / (double)active;
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        if (sweep->busy[k] > 0) {
+            sweep->overlap.active_s[k] += span_s;
+            sweep->overlap.wall_s[k] += span_s / (double)active;
         }
     }
 }
 
 /* The earliest lane passes its edge. */
-static void pass(struct stage_sweep_sweep *sweep)
+static void pass(struct sweep *sweep)
 {
     struct cursor *cursor = &sweep->heap[0];
-    size_t *busy = &sweep->busy[segment_of(cursor)->kind][cursor->swept->resource];
+    size_t *busy = &sweep->busy[segment_of(cursor)->kind];
     if (!cursor->is_inside) {
         cursor->is_inside = 1;
         (*busy)++;
@@ -239,21 +195,21 @@ static void pass(struct stage_sweep_sweep *sweep)
         cursor->segment++;
         (*busy)--;
     }
-    if (cursor->segment == cursor->swept->lane.count) {
+    if (cursor->segment == cursor->lane->count) {
         sweep->heap[0] = sweep->heap[--sweep->count];
     }
     sift_down(sweep, 0);
 }
 
 enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
-    const struct fulcrum_stage_swept *lanes, size_t count, double end_s,
+    const struct fulcrum_stage_lane *lanes, size_t count, double end_s,
     struct fulcrum_error *err)
 {
-    struct stage_sweep_sweep sweep = {.heap = calloc(count + 1, sizeof *sweep.heap)};
+    struct sweep sweep = {.heap = calloc(count + 1, sizeof *sweep.heap)};
     TRY_MEMORY(sweep.heap, err, "%zu lanes", count);
     for (size_t i = 0; i < count; i++) {
-        if (lanes[i].lane.count > 0) {
-            sweep.heap[sweep.count++] = (struct cursor){.swept = &lanes[i]};
+        if (lanes[i].count > 0) {
+            sweep.heap[sweep.count++] = (struct cursor){.lane = &lanes[i]};
         }
     }
     for (size_t i = sweep.count; i > 0; i--) {
@@ -269,11 +225,6 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     return FULCRUM_OK;
 }
 
-static bool is_sampled(const struct fulcrum_recorder_track *track)
-{
-    return track->recorded_cycle_count < track->cycle_count;
-}
-
 /* Time that costs CPU: waiting does not. */
 static double working_s(const struct fulcrum_stage_track *track)
 {
@@ -284,41 +235,30 @@ static double working_s(const struct fulcrum_stage_track *track)
     return sum_s;
 }
 
-static void fill_track(struct fulcrum_stage_track *out,
-    const struct fulcrum_stage_times *times, const struct fulcrum_recorder_track *track)
+static void fill_track(struct fulcrum_stage_track *out, double window_s,
+    const struct fulcrum_recorder_track *track,
+    const struct fulcrum_recorder_correction *correction)
 {
-    struct fulcrum_recorder_correction correction =
-        fulcrum_recorder_correct(track, &times->facts.cost);
-    /* How many cycles a recorded one stands for. */
-    double scale = track->recorded_cycle_count > 0.0
-                       ? track->cycle_count / track->recorded_cycle_count
-                       : 1.0;
     (void)snprintf(out->name, sizeof out->name, "%s", track->name);
     if (!track->is_used) {
         return;
     }
-    out->recorded_frac = 1.0 / scale;
-    out->recording_s = correction.total_s;
-    out->outside_s = times->window_s - correction.total_s;
+    out->recording_s = correction->total_s;
+    out->outside_s = window_s - correction->total_s;
     for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
-        out->stage_s[k] = scale * correction.exclusive_s[k];
+        out->stage_s[k] = correction->exclusive_s[k];
         out->outside_s -= out->stage_s[k];
-        out->gpu_s += track->totals[FULCRUM_STAGE_GPU][k].exclusive_s;
     }
     out->outside_s = fmax(0.0, out->outside_s);
-    out->cpu_s = fmax(track->cpu_s - correction.total_s, 0.0);
-    if (isnan(track->cpu_s)) {
-        out->cpu_s = FULCRUM_UNKNOWN;
-    }
-    out->dropped_count = track->dropped_count;
+    out->cpu_s = isnan(track->cpu_s) ? FULCRUM_UNKNOWN
+                                     : fmax(track->cpu_s - correction->total_s, 0.0);
 }
 
 static void add_track(struct fulcrum_stage_times *times,
     const struct fulcrum_stage_track *thread,
-    const struct fulcrum_recorder_track *track)
+    const struct fulcrum_recorder_track *track,
+    const struct fulcrum_recorder_correction *correction)
 {
-    struct fulcrum_recorder_correction correction =
-        fulcrum_recorder_correct(track, &times->facts.cost);
     double working = working_s(thread);
     double worked_s =
         isnan(thread->cpu_s) ? thread->cpu_s : fmin(thread->cpu_s, working);
@@ -326,23 +266,19 @@ static void add_track(struct fulcrum_stage_times *times,
     for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
         struct fulcrum_stage_time *kind = &times->kinds[k];
         kind->thread_s += thread->stage_s[k];
-        kind->recording_s += correction.recording_s[k];
+        kind->recording_s += correction->recording_s[k];
         /* A kind that a thread is never in needs nothing of its clock. */
         if (thread->stage_s[k] > 0.0) {
             kind->cpu_s += k < FULCRUM_STAGE_WORK_COUNT ? cpu_per_s * thread->stage_s[k]
                                                         : thread->cpu_s - worked_s;
         }
-        for (size_t r = 0; r < FULCRUM_STAGE_RESOURCE_COUNT; r++) {
-            kind->event_count += track->totals[r][k].event_count;
-        }
-        kind->gpu_s += track->totals[FULCRUM_STAGE_GPU][k].exclusive_s;
+        kind->event_count += track->totals[k].event_count;
     }
     times->outside_s += thread->outside_s;
     times->recording_s += thread->recording_s;
     times->event_count += track->event_count;
     times->dropped_count += track->dropped_count;
     times->used_track_count += track->is_used ? 1 : 0;
-    times->sampled_track_count += is_sampled(track) ? 1 : 0;
     if (track->dropped_count > 0) {
         double last_s =
             track->event_count > 0 ? track->events[track->event_count - 1].end_s : 0.0;
@@ -368,81 +304,39 @@ static double busiest_recording_s(
 }
 
 /* Recording took the same share of a stage's wall time as of its threads' time. */
-static void put_overlap(struct fulcrum_stage_times *times,
-    const struct fulcrum_stage_overlap *overlap, const unsigned char *unknown)
+static void put_overlap(
+    struct fulcrum_stage_times *times, const struct fulcrum_stage_overlap *overlap)
 {
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
         struct fulcrum_stage_time *kind = &times->kinds[k];
         double raw_s = kind->thread_s + kind->recording_s;
         double kept = raw_s > 0.0 ? kind->thread_s / raw_s : 1.0;
-        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            double factor = w == FULCRUM_STAGE_CPU_ONLY ? kept : 1.0;
-            kind->wall_s[w] = times->sampled_track_count > 0
-                                  ? FULCRUM_UNKNOWN
-                                  : factor * overlap->wall_s[k][w];
-            kind->active_s[w] =
-                unknown[k] ? FULCRUM_UNKNOWN : factor * overlap->active_s[k][w];
-        }
+        kind->wall_s = kept * overlap->wall_s[k];
+        kind->active_s = kept * overlap->active_s[k];
     }
-    times->idle_s = times->sampled_track_count > 0 ? FULCRUM_UNKNOWN : overlap->idle_s;
+    times->idle_s = overlap->idle_s;
 }
 
-static void find_unknown(
-    unsigned char *unknown, const struct fulcrum_recorder *recorder)
-{
-    for (size_t i = 0; i < fulcrum_recorder_track_count(recorder); i++) {
-        struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
-        for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT && is_sampled(&track); k++) {
-            unknown[k] =
-                unknown[k] || track.totals[FULCRUM_STAGE_CPU][k].event_count > 0.0;
-        }
-    }
-}
-
-static void free_lanes(struct fulcrum_stage_swept *lanes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_stage_lane_free(&lanes[i].lane);
-    }
-    free(lanes);
-}
-
-static enum fulcrum_status sweep_lanes(struct fulcrum_stage_times *times,
+static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
-    size_t count = times->track_count * FULCRUM_STAGE_RESOURCE_COUNT;
-    struct fulcrum_stage_swept *lanes = calloc(count + 1, sizeof *lanes);
-    TRY_MEMORY(lanes, err, "%zu lanes", count);
+    struct fulcrum_stage_overlap overlap;
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        struct fulcrum_recorder_track track =
-            fulcrum_recorder_read(recorder, i / FULCRUM_STAGE_RESOURCE_COUNT);
-        lanes[i].resource =
-            (enum fulcrum_stage_resource)(i % FULCRUM_STAGE_RESOURCE_COUNT);
-        status = fulcrum_stage_lane_new(&lanes[i].lane, &track, lanes[i].resource, err);
+    struct fulcrum_stage_lane *lanes = calloc(times->track_count, sizeof *lanes);
+    TRY_MEMORY(lanes, err, "%zu lanes", times->track_count);
+    for (size_t i = 0; i < times->track_count; i++) {
+        struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
+        TRY_OR_END(fulcrum_stage_lane_new(&lanes[i], &track, err));
     }
-    struct fulcrum_stage_overlap overlap = {.gpu_busy_s = 0.0};
-    if (status == FULCRUM_OK) {
-        status = fulcrum_stage_sweep(&overlap, lanes, count, times->swept_s, err);
+    TRY_OR_END(
+        fulcrum_stage_sweep(&overlap, lanes, times->track_count, times->swept_s, err));
+    put_overlap(times, &overlap);
+end:
+    for (size_t i = 0; i < times->track_count; i++) {
+        fulcrum_stage_lane_free(&lanes[i]);
     }
-    free_lanes(lanes, count);
-    if (status == FULCRUM_OK) {
-        unsigned char unknown[FULCRUM_STAGE_KIND_COUNT] = {0};
-        find_unknown(unknown, recorder);
-        put_overlap(times, &overlap, unknown);
-        times->gpu_busy_frac =
-            times->swept_s > 0.0 ? overlap.gpu_busy_s / times->swept_s : 0.0;
-    }
+    free(lanes);
     return status;
-}
-
-static bool has_gpu(const struct fulcrum_stage_times *times)
-{
-    double gpu_s = 0.0;
-    for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
-        gpu_s += times->kinds[k].gpu_s;
-    }
-    return gpu_s > 0.0;
 }
 
 enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
@@ -453,9 +347,6 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
         "the recording has no window: expected one that was started and stopped");
     FAIL_IF(facts->step_count < 0.0 || isinf(facts->step_count), err, FULCRUM_ERR_RANGE,
         "step_count = %g: expected 0 or more", facts->step_count);
-    FAIL_IF(facts->sm_active_frac < 0.0 || facts->sm_active_frac > 1.0, err,
-        FULCRUM_ERR_RANGE, "sm_active_frac = %g is outside [0, 1]",
-        facts->sm_active_frac);
     struct fulcrum_stage_times times = {.facts = *facts};
     times.window_s = times.swept_s = fulcrum_recorder_window_s(recorder);
     times.track_count = fulcrum_recorder_track_count(recorder);
@@ -463,16 +354,17 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
     TRY_MEMORY(times.tracks, err, "%zu tracks", times.track_count);
     for (size_t i = 0; i < times.track_count; i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
-        fill_track(&times.tracks[i], &times, &track);
-        add_track(&times, &times.tracks[i], &track);
+        struct fulcrum_recorder_correction correction =
+            fulcrum_recorder_correct(&track, &facts->cost);
+        fill_track(&times.tracks[i], times.window_s, &track, &correction);
+        add_track(&times, &times.tracks[i], &track, &correction);
     }
     times.corrected_window_s = times.window_s - busiest_recording_s(&times, recorder);
-    enum fulcrum_status status = sweep_lanes(&times, recorder, err);
+    enum fulcrum_status status = sweep_tracks(&times, recorder, err);
     if (status != FULCRUM_OK) {
         fulcrum_stage_times_free(&times);
         return status;
     }
-    times.gpu_busy_frac = has_gpu(&times) ? times.gpu_busy_frac : FULCRUM_UNKNOWN;
     *out = times;
     return FULCRUM_OK;
 }
@@ -487,57 +379,19 @@ static double wall_sum_s(const struct fulcrum_stage_times *times)
 {
     double sum_s = times->idle_s;
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            sum_s += times->kinds[k].wall_s[w];
-        }
+        sum_s += times->kinds[k].wall_s;
     }
     return sum_s;
 }
 
-double fulcrum_stage_times_share(const struct fulcrum_stage_times *times,
-    enum fulcrum_stage_kind kind, enum fulcrum_stage_where where)
-{
-    assert((size_t)kind < FULCRUM_STAGE_WORK_COUNT);
-    return times->kinds[kind].wall_s[where] / wall_sum_s(times);
-}
-
-double fulcrum_stage_times_share_sum(
+double fulcrum_stage_times_share(
     const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind)
 {
-    double sum = 0.0;
-    for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-        sum += fulcrum_stage_times_share(times, kind, (enum fulcrum_stage_where)w);
-    }
-    return sum;
+    assert((size_t)kind < FULCRUM_STAGE_WORK_COUNT);
+    return times->kinds[kind].wall_s / wall_sum_s(times);
 }
 
 double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times)
 {
     return times->idle_s / wall_sum_s(times);
-}
-
-void fulcrum_stage_times_busy_sentence(
-    const struct fulcrum_stage_times *times, char out[FULCRUM_STAGE_SENTENCE_SIZE])
-{
-    double busy = times->gpu_busy_frac;
-    double active = times->facts.sm_active_frac;
-    if (isnan(busy)) {
-        (void)snprintf(out, FULCRUM_STAGE_SENTENCE_SIZE,
-            "GPU busy time was not measured: no stage ran on a device with a clock.");
-    } else if (isnan(active)) {
-        (void)snprintf(out, FULCRUM_STAGE_SENTENCE_SIZE,
-            "The GPU was busy %.3g %% of the time; how many of its SMs were active was "
-            "not measured, and busy time flatters: one active SM keeps a GPU busy.",
-            100.0 * busy);
-    } else if (active > 0.0 && active < busy) {
-        (void)snprintf(out, FULCRUM_STAGE_SENTENCE_SIZE,
-            "The GPU was busy %.3g %% of the time, but its SMs were active %.3g %%: "
-            "busy "
-            "time flatters the GPU's use %.3g-fold.",
-            100.0 * busy, 100.0 * active, busy / active);
-    } else {
-        (void)snprintf(out, FULCRUM_STAGE_SENTENCE_SIZE,
-            "The GPU was busy %.3g %% of the time, and its SMs were active %.3g %%.",
-            100.0 * busy, 100.0 * active);
-    }
 }

@@ -12,8 +12,7 @@
 
 /* Where the time of a recorded run went, as RL-Scope breaks it down. */
 
-/* One thread's or device's time, cut so that it is in one stage at once. */
-
+/* One thread's time, cut so that it is in one stage at once. */
 struct fulcrum_stage_segment {
     double begin_s;
     double end_s; /* > begin_s */
@@ -27,38 +26,27 @@ struct fulcrum_stage_lane {
 };
 
 /*
- * The events of a track on one resource. On a CPU the innermost stage has the time; on
- * a GPU spans run one after the other, and one that begins before the last has ended
- * counts from there.
+ * The events of a track: the innermost stage has the time.
  *   out      given back with fulcrum_stage_lane_free
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_lane_new(
     struct fulcrum_stage_lane *out, const struct fulcrum_recorder_track *track,
-    enum fulcrum_stage_resource resource, struct fulcrum_error *err);
+    struct fulcrum_error *err);
 
 /* Leaves {0}, which it accepts. */
 void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane);
 
-/* Which stages run at the same time on threads and devices. */
-
 /*
- * Wall time by stage and by what was in it. A moment at which several stages are
- * active, on whatever threads and devices, counts for each of them in active_s, and is
- * divided equally among them in wall_s, so that wall_s and idle_s add up to the time
- * swept. Waiting is no stage here: a moment at which all wait is idle.
+ * Wall time by stage. A moment at which several stages are active, on whatever threads,
+ * counts for each of them in active_s, and is divided equally among them in wall_s, so
+ * that wall_s and idle_s add up to the time swept. Waiting is no stage here: a moment
+ * at which all wait is idle.
  */
 struct fulcrum_stage_overlap {
-    double wall_s[FULCRUM_STAGE_WORK_COUNT][FULCRUM_STAGE_WHERE_COUNT];
-    double active_s[FULCRUM_STAGE_WORK_COUNT][FULCRUM_STAGE_WHERE_COUNT];
+    double wall_s[FULCRUM_STAGE_WORK_COUNT];
+    double active_s[FULCRUM_STAGE_WORK_COUNT];
     double idle_s;
-    double gpu_busy_s; /* some GPU lane is in some stage */
-};
-
-/* A lane, and what it belongs to. */
-struct fulcrum_stage_swept {
-    struct fulcrum_stage_lane lane;
-    enum fulcrum_stage_resource resource;
 };
 
 /*
@@ -66,33 +54,28 @@ struct fulcrum_stage_swept {
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_sweep(
-    struct fulcrum_stage_overlap *out, const struct fulcrum_stage_swept *lanes,
+    struct fulcrum_stage_overlap *out, const struct fulcrum_stage_lane *lanes,
     size_t count, double end_s, struct fulcrum_error *err);
 
 /* What the recorder cannot know. */
 struct fulcrum_stage_facts {
-    double step_count;     /* environment steps in the window; NAN: not counted */
-    double sm_active_frac; /* of the GPU's SMs over the window; NAN: not measured */
+    double step_count; /* environment steps in the window; NAN: not counted */
     struct fulcrum_recorder_cost cost; /* {0}: nothing is taken off */
 };
 
 /*
- * One kind of stage. Seconds without what recording cost. NAN: not known, as threads
- * that were sampled say nothing about the same moment elsewhere, and a thread that was
- * not attached nothing about its CPU.
+ * One kind of stage. Seconds without what recording cost. NAN: not known, as of the CPU
+ * of a thread that was not attached.
  */
 struct fulcrum_stage_time {
-    /* The window's wall time, each moment divided among the stages active in it. */
-    double wall_s[FULCRUM_STAGE_WHERE_COUNT];
-    /* Wall time in which any thread or device was in the stage. */
-    double active_s[FULCRUM_STAGE_WHERE_COUNT];
+    double wall_s;   /* each moment divided among the stages active in it */
+    double active_s; /* wall time in which any thread was in the stage */
     double thread_s; /* summed over threads, preempted or not */
     /*
      * CPU time of threads, divided as their thread_s that is work, and at most that;
      * what is left went into blocking and waking up, and is that of waiting.
      */
     double cpu_s;
-    double gpu_s; /* summed over the devices' spans */
     double event_count;
     double recording_s; /* what was taken off thread_s */
 };
@@ -103,10 +86,7 @@ struct fulcrum_stage_track {
     double stage_s[FULCRUM_STAGE_KIND_COUNT]; /* exclusive */
     double outside_s;                         /* in no stage */
     double cpu_s;
-    double gpu_s;
     double recording_s;
-    double recorded_frac; /* of its cycles */
-    size_t dropped_count;
 };
 
 struct fulcrum_stage_times {
@@ -116,14 +96,12 @@ struct fulcrum_stage_times {
     /* Before window_s where tracks ran full: overlap is known up to the first one. */
     double swept_s;
     struct fulcrum_stage_time kinds[FULCRUM_STAGE_KIND_COUNT];
-    double idle_s;        /* no work anywhere; with wall_s it makes the swept time */
-    double gpu_busy_frac; /* of the swept time; NAN: no span of a GPU was added */
-    double outside_s;     /* thread time in no stage */
-    double recording_s;   /* summed over threads */
+    double idle_s;      /* no work anywhere; with wall_s it makes the swept time */
+    double outside_s;   /* thread time in no stage */
+    double recording_s; /* summed over threads */
     size_t event_count;
     size_t dropped_count;
     size_t used_track_count;
-    size_t sampled_track_count;
     struct fulcrum_stage_track *tracks; /* owned */
     size_t track_count;
 };
@@ -141,25 +119,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_times_new(
 /* Leaves {0}, which it accepts. */
 void fulcrum_stage_times_free(struct fulcrum_stage_times *times);
 
-/* Share of a kind in the swept wall time; of `where`, or of all three. NAN: unknown. */
-double fulcrum_stage_times_share(const struct fulcrum_stage_times *times,
-    enum fulcrum_stage_kind kind, enum fulcrum_stage_where where);
-
-double fulcrum_stage_times_share_sum(
+/* Share of a kind in the swept wall time. */
+double fulcrum_stage_times_share(
     const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind);
 
 /* What of the swept wall time was idle. */
 double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times);
-
-/* Room for the sentence below. */
-enum { FULCRUM_STAGE_SENTENCE_SIZE = 240 };
-
-/*
- * A sentence on the GPU's busy time beside its SMs' activity, which the former
- * flatters; or what of the two was not measured.
- */
-void fulcrum_stage_times_busy_sentence(
-    const struct fulcrum_stage_times *times, char out[FULCRUM_STAGE_SENTENCE_SIZE]);
 
 /* The real pipeline with its stages recorded, and without. */
 
@@ -191,7 +156,6 @@ struct fulcrum_stages_measurement {
     size_t count;
     struct fulcrum_measured_stages *items;
     struct fulcrum_recorder_cost cost; /* of tight loops: what is taken off */
-    size_t trace_left_out_count;       /* spans that the trace has no room for */
 };
 
 /*

@@ -56,12 +56,26 @@
 static const char *const standard_actors[] = {
     "mujoco-humanoid", "libretro", "cartpole", NULL};
 
-int fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s)
+bool fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s)
 {
-    if (bench->stops != NULL && bench->stops(bench->user)) {
-        return 0;
+    bool is_stopped = bench->stops != NULL && bench->stops(bench->user);
+    return !is_stopped && fulcrum_wall_s() < until_s;
+}
+
+enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_learner *learner = bench->learner;
+    double loss = 0.0;
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (size_t i = 0; i < work->repeats; i++) {
+        TRY(work->batch > 0
+                ? learner->forward(work->state, work->batch, bench->action, err)
+                : learner->train(work->state, &loss, err));
     }
-    return fulcrum_wall_s() < until_s;
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    *out = fulcrum_span_on(span, learner->clock) / fmax((double)work->repeats, 1.0);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status open_actor(struct fulcrum_stage *stage, const char *name,
@@ -146,7 +160,7 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     FAIL_IF(bench->learner == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
         "there is no learner %s", name);
     bool is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
-    struct fulcrum_nominal_training nominal = {
+    struct fulcrum_train_size nominal = {
         is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
     if (options->nominal_train_batch > 0.0) {
         nominal.batch = options->nominal_train_batch;
@@ -183,14 +197,13 @@ static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s
     double begin_s = fulcrum_wall_s();
     double count = 0.0;
     double spent_s = 0.0;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t burst = 1; spent_s < during_s && status == FULCRUM_OK; burst *= 2) {
-        status = fulcrum_stepper_run(stepper, burst, NULL, err);
+    for (size_t burst = 1; spent_s < during_s; burst *= 2) {
+        TRY(fulcrum_stepper_run(stepper, burst, NULL, err));
         count += (double)burst;
         spent_s = fulcrum_wall_s() - begin_s;
     }
     *out = fmax(spent_s / count, 1e-9);
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status look_at_step(
@@ -198,10 +211,10 @@ static enum fulcrum_status look_at_step(
 {
     struct fulcrum_stepper stepper = {0};
     TRY(fulcrum_stepper_open(&stepper, &bench->stage, 0, err));
-    enum fulcrum_status status = look(&stepper, WARM_UP_S, &bench->step_s, err);
-    if (status == FULCRUM_OK) {
-        status = look(&stepper, LOOK_S, &bench->step_s, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(look(&stepper, WARM_UP_S, &bench->step_s, err));
+    status = look(&stepper, LOOK_S, &bench->step_s, err);
+end:
     fulcrum_stepper_close(&stepper);
     return status;
 }
@@ -248,7 +261,7 @@ struct run {
     struct fulcrum_bench bench;
     const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
     size_t probe_count;
-    struct fulcrum_probe_state *state[FULCRUM_SCHEDULE_MAX_PROBES];
+    struct fulcrum_probe_state state[FULCRUM_SCHEDULE_MAX_PROBES];
     size_t open_count;
 };
 
@@ -282,8 +295,7 @@ static bool looks_around(void *user)
     if (options->progress != NULL) {
         double elapsed_s = fulcrum_wall_s() - run->start_s;
         struct fulcrum_calibrate_progress progress = {
-            .done_frac = fulcrum_schedule_done_frac(&run->schedule, elapsed_s),
-            .left_s = fmax(run->schedule.budget_s - elapsed_s, 0.0),
+            .done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0),
             .what = run->what,
         };
         options->progress(options->user, &progress);
@@ -320,10 +332,10 @@ static enum fulcrum_status check_options(
 }
 
 /* Whether an open probe has nothing to do: its time then goes to the others. */
-static int rests(struct run *run, size_t i)
+static bool rests(struct run *run, size_t i)
 {
     const struct fulcrum_probe *probe = run->probe[i];
-    bool has_nothing = probe->rests != NULL && probe->rests(run->state[i]);
+    bool has_nothing = probe->rests != NULL && probe->rests(&run->state[i]);
     if (has_nothing) {
         run->schedule.share[i] = 0.0;
     }
@@ -332,21 +344,22 @@ static int rests(struct run *run, size_t i)
 
 static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < run->probe_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < run->probe_count; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
         run->what = "preparing";
         if (looks_around(run)) {
             return FULCRUM_OK;
         }
-        status = probe->open(&run->bench, &run->state[i], err);
+        enum fulcrum_status status =
+            fulcrum_probe_open(probe, &run->state[i], &run->bench, err);
         if (status != FULCRUM_OK) {
+            fulcrum_probe_close(probe, &run->state[i]);
             return fulcrum_fail_in(err, status, probe->what);
         }
         run->open_count++;
         (void)rests(run, i);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status visit_all(
@@ -367,7 +380,7 @@ static enum fulcrum_status visit_all(
         if (is_over || looks_around(run)) {
             return FULCRUM_OK;
         }
-        enum fulcrum_status status = probe->visit(run->state[i], until_s, err);
+        enum fulcrum_status status = probe->visit(&run->state[i], until_s, err);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, probe->what);
         }
@@ -436,7 +449,7 @@ static void note_backend(
     }
 }
 
-static enum fulcrum_status describe(const struct run *run,
+static enum fulcrum_status describe_run(const struct run *run,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = &run->bench;
@@ -513,10 +526,10 @@ static enum fulcrum_status assemble(
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     name_calibration(run, calibration);
-    enum fulcrum_status status = describe(run, calibration, err);
+    enum fulcrum_status status = describe_run(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
-        status = probe->report(run->state[i], calibration, err);
+        status = fulcrum_probe_report(probe, &run->state[i], calibration, err);
         if (status != FULCRUM_OK) {
             status = fulcrum_fail_in(err, status, probe->what);
         }
@@ -605,7 +618,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
         status = end_of(run, err);
     }
     for (size_t i = 0; i < run->open_count; i++) {
-        run->probe[i]->close(run->state[i]);
+        fulcrum_probe_close(run->probe[i], &run->state[i]);
     }
     fulcrum_bench_close(&run->bench);
     free(run);

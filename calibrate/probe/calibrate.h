@@ -17,7 +17,6 @@
 
 struct fulcrum_calibrate_progress {
     double done_frac;
-    double left_s;
     const char *what; /* what is being measured: "step time"; static */
 };
 

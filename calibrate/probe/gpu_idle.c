@@ -38,15 +38,12 @@ static int wait(const struct fulcrum_gpu_idle_options *options, double seconds)
 static void take_window(struct fulcrum_gpu_idle *out,
     const struct fulcrum_energy_meterset *set, double window_s)
 {
-    size_t gpu = 0;
     struct fulcrum_energy_domain domain;
-    for (size_t i = 0; fulcrum_energy_domain(set, i, &domain); i++) {
-        if (domain.domain->scope == FULCRUM_METER_GPU && gpu < FULCRUM_GPU_IDLE_GPUS) {
-            out->watts[gpu][out->sample_count] = domain.window_j / window_s;
-            gpu++;
-        }
+    out->gpu_count = 0;
+    while (out->gpu_count < FULCRUM_GPU_IDLE_GPUS &&
+           fulcrum_energy_gpu(set, out->gpu_count, &domain)) {
+        out->watts[out->gpu_count++][out->sample_count] = domain.window_j / window_s;
     }
-    out->gpu_count = gpu;
     out->sample_count++;
 }
 
@@ -100,7 +97,7 @@ void fulcrum_gpu_idle_measure(
         (void)snprintf(out->reason, sizeof out->reason, "%.399s", err.detail);
         return;
     }
-    if (fulcrum_energy_has(set, FULCRUM_METER_GPU)) {
+    if (fulcrum_energy_has_gpu(set)) {
         measure(out, set, options);
         look_for_others(out, options->root);
     } else {

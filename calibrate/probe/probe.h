@@ -16,8 +16,6 @@
 #include "model/design/machine.h"
 #include "model/status.h"
 
-/* One growing series of samples, and what its undisturbed part says. */
-
 /* A fixed piece of work whose time tells whether the machine was disturbed. */
 
 /* A sample beside a canary that took this much longer than usual is disturbed. */
@@ -43,27 +41,20 @@ struct fulcrum_canary {
     double last_end_s;
 };
 
-/* Gives readings and tables back and leaves an empty canary. */
+/* Leaves an empty canary. */
 void fulcrum_canary_free(struct fulcrum_canary *canary);
 
-/*
- * Before a sample: runs the loop, unless a run has only just ended.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* Before a sample: runs the loop, unless a run has only just ended. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_open(
     struct fulcrum_canary *canary, const struct fulcrum_stopwatch *stopwatch,
     struct fulcrum_error *err);
 
-/*
- * After it: runs the loop again.
- *   out      the longer of the two runs
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* After it: runs the loop again; `out` is the longer of the two runs. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_close(
     struct fulcrum_canary *canary, double *out, enum fulcrum_clock clock,
     const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err);
 
-/* A reading with a time from elsewhere. fails: FULCRUM_ERR_NO_MEMORY */
+/* A reading with a time from elsewhere. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
 
@@ -75,45 +66,52 @@ double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s)
 
 /*
  * Median of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time: how fast
- * the core was while samples were undisturbed. NAN before the first reading. fails
- * FULCRUM_ERR_NO_MEMORY
+ * the core was while samples were undisturbed. NAN before the first reading.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_calm_s(
     const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err);
+
+/* One growing series of samples, and what its undisturbed part says. */
 
 struct fulcrum_sample {
     double x;
     double value;
     double canary_s; /* time of the canary beside it, 0: none ran */
-    int marked;      /* known to be disturbed for another reason */
+    bool marked;     /* known to be disturbed for another reason */
+};
+
+/* What stands above the samples in a file. NULL: "". */
+struct fulcrum_recording_header {
+    const char *name;
+    const char *unit;
+    const char *x_name;
+    const char *condition;
+    bool is_busy;        /* other cores are loaded meanwhile, on purpose */
+    bool is_inside;      /* no part of the file */
+    size_t most_in_file; /* the file gets so many, evenly thinned; 0: all */
 };
 
 /* Which samples are disturbed is settled late: the canary's usual time is learnt. */
 struct fulcrum_recording {
-    struct fulcrum_series header; /* its arrays are not used */
-    const struct fulcrum_canary *canary;
+    struct fulcrum_series header;  /* its arrays are not used */
+    struct fulcrum_canary *canary; /* the one that runs beside the samples; borrowed */
     struct fulcrum_sample *samples;
     size_t count;
     size_t capacity;
 };
 
-/*
- *   header   name, unit, x_name and condition
- *   canary   the one that runs beside the samples; borrowed
- */
 void fulcrum_recording_init(struct fulcrum_recording *out,
-    const struct fulcrum_series *header, const struct fulcrum_canary *canary);
+    const struct fulcrum_recording_header *header, struct fulcrum_canary *canary);
 
 /* Leaves it without samples; the canary is not touched. */
 void fulcrum_recording_free(struct fulcrum_recording *recording);
 
-/* fails: FULCRUM_ERR_NO_MEMORY */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_add(
     struct fulcrum_recording *recording, const struct fulcrum_sample *sample,
     struct fulcrum_error *err);
 
-/* 1 where the canary or a mark says that sample `i` was disturbed. */
-int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
+/* Whether the canary or a mark says that sample `i` was disturbed. */
+bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
 
 /* How many samples at `x` are undisturbed. */
 size_t fulcrum_recording_calm_count(
@@ -134,24 +132,15 @@ struct fulcrum_summary {
     double standard_error; /* of the median */
     size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
     size_t disturbed;      /* samples that were set aside, or would have been */
-    int took_all;          /* too few were undisturbed, so all of them count */
+    bool took_all;         /* too few were undisturbed, so all of them count */
 };
 
 /*
  * Over the undisturbed samples at `x`, or over all where these are fewer than four and
  * fewer than half.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
     const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
-    struct fulcrum_error *err);
-
-/*
- * Adds every sample as a series; nothing where there is none.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_report(
-    const struct fulcrum_recording *recording, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err);
 
 /* What GPUs draw before a program takes one. */
@@ -184,11 +173,12 @@ void fulcrum_gpu_idle_measure(
 
 /* The measurements that make up a calibration. */
 
-/* The training step of a real run; what is measured here is smaller. */
-struct fulcrum_nominal_training {
-    double batch;   /* sequences or samples */
-    double unroll;  /* trained steps of a sequence; 1 for networks without memory */
-    double burn_in; /* steps before them */
+/* Sequences (or samples) of a training step, their trained length and what precedes it.
+ */
+struct fulcrum_train_size {
+    double batch;
+    double unroll; /* 1 for networks without memory */
+    double burn_in;
 };
 
 /* What every probe works with. Owned by fulcrum_calibrate. */
@@ -199,8 +189,8 @@ struct fulcrum_bench {
     struct fulcrum_learner_options learner_options; /* of `state` */
     struct fulcrum_learner_state *state;
     struct fulcrum_learner_info learner_info;
-    int *action; /* max_batch of them, for forward */
-    struct fulcrum_nominal_training nominal;
+    int *action;                       /* max_batch of them, for forward */
+    struct fulcrum_train_size nominal; /* of a real run; what is measured is smaller */
     struct fulcrum_stopwatch stopwatch;
     struct fulcrum_canary alone; /* runs while nothing of ours is busy elsewhere */
     struct fulcrum_canary busy;  /* runs while other cores are loaded on purpose */
@@ -215,26 +205,52 @@ struct fulcrum_bench {
     void *user;
 };
 
-/* 1 until `until_s` on the wall clock, 0 at once where the run is to end. */
-int fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s);
+/* True until `until_s` on the wall clock, false at once where the run is to end. */
+bool fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s);
 
-struct fulcrum_probe_state; /* each probe's file completes it in its own way */
+/* What a learner does again and again while it is timed. */
+struct fulcrum_learner_work {
+    struct fulcrum_learner_state *state;
+    size_t batch; /* of inference; 0: training steps */
+    size_t repeats;
+};
+
+/*
+ * Mean time of one repeat, on the learner's clock.
+ *   fails    as the learner's forward or train
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_time(
+    const struct fulcrum_bench *bench, const struct fulcrum_learner_work *work,
+    double *out, struct fulcrum_error *err);
+
+enum { FULCRUM_PROBE_RECORDINGS = 8 };
+
+/* An open probe. */
+struct fulcrum_probe_state {
+    struct fulcrum_bench *bench;
+    struct fulcrum_recording recording[FULCRUM_PROBE_RECORDINGS]; /* as `headers` */
+    void *own; /* own_byte zeros: what the probe keeps beside its samples */
+};
+
+struct fulcrum_findings;
 
 struct fulcrum_probe {
     const char *name;
     const char *what; /* for whoever waits: "step time" */
     double share;     /* of the time, relative to the others' */
-    /* 0 where there is nothing for it to measure: it is not opened. NULL: always 1. */
-    int (*applies)(const struct fulcrum_bench *bench);
-    /*
-     *   out      set on success only; given back with `close`
-     *   fails    FULCRUM_ERR_NO_MEMORY, or as the actor or learner
-     */
-    enum fulcrum_status (*open)(struct fulcrum_bench *bench,
-        struct fulcrum_probe_state **out, struct fulcrum_error *err);
+    /* Its recordings; a name of NULL ends them before FULCRUM_PROBE_RECORDINGS. */
+    struct fulcrum_recording_header headers[FULCRUM_PROBE_RECORDINGS];
+    size_t own_byte;
+    /* False where there is nothing to measure: it is not opened. NULL: always true. */
+    bool (*applies)(const struct fulcrum_bench *bench);
+    /* Fails as the actor or learner; closed afterwards all the same. NULL: nothing. */
+    enum fulcrum_status (*open)(
+        struct fulcrum_probe_state *state, struct fulcrum_error *err);
+    /* Gives back what `own` holds, not `own` itself. NULL: nothing. */
     void (*close)(struct fulcrum_probe_state *state);
-    /* 1 where an open one has nothing to do (more): others get its time. NULL: 0. */
-    int (*rests)(const struct fulcrum_probe_state *state);
+    /* True where an open one has nothing to do (more): others get its time. NULL: never
+     */
+    bool (*rests)(const struct fulcrum_probe_state *state);
     /*
      * Samples until `until_s` on the wall clock, at least once if this is the first
      * visit, and ends within one sample where the run is to end. A probe that has
@@ -243,12 +259,43 @@ struct fulcrum_probe {
     enum fulcrum_status (*visit)(
         struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err);
     /*
-     * Adds parameters, quantities, series, fits and notes. What has no sample yet is
-     * left out.
+     * Adds parameters, quantities, fits and notes; samples are added by whoever calls.
+     * What has no sample yet is left out.
      */
-    enum fulcrum_status (*report)(struct fulcrum_probe_state *state,
-        struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+    void (*report)(
+        struct fulcrum_probe_state *state, struct fulcrum_findings *findings);
 };
+
+/*
+ *   out      given back with fulcrum_probe_close, after a failure too
+ *   fails    FULCRUM_ERR_NO_MEMORY, or as its `open`
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_probe_open(
+    const struct fulcrum_probe *probe, struct fulcrum_probe_state *out,
+    struct fulcrum_bench *bench, struct fulcrum_error *err);
+
+/* Accepts {0}. */
+void fulcrum_probe_close(
+    const struct fulcrum_probe *probe, struct fulcrum_probe_state *state);
+
+/* Adds all that an open probe has found. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_probe_report(
+    const struct fulcrum_probe *probe, struct fulcrum_probe_state *state,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+
+/* Before a sample of recording `which`: its canary runs. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_begin(
+    struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err);
+
+/* After it: the canary runs again, and tells `sample` its time. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_end(
+    struct fulcrum_probe_state *state, size_t which, enum fulcrum_clock clock,
+    struct fulcrum_sample *sample, struct fulcrum_error *err);
+
+/* The same, and the sample is kept. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_keep(
+    struct fulcrum_probe_state *state, size_t which, enum fulcrum_clock clock,
+    struct fulcrum_sample *sample, struct fulcrum_error *err);
 
 /* One file each: calibrate/probe/probe_<name>.c. Listed in calibrate.c. */
 extern const struct fulcrum_probe fulcrum_probe_memory;
@@ -284,29 +331,57 @@ void fulcrum_findings_quantity(
 void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
     const char *unit, double value);
 
-/* A median with its interval. */
+/* The samples at `x`; `used` is 0 where there are none, or something failed before. */
+struct fulcrum_summary fulcrum_findings_median(struct fulcrum_findings *findings,
+    const struct fulcrum_recording *recording, double x);
+
+enum { FULCRUM_MEDIANS_MAX = 16 };
+
+struct fulcrum_medians {
+    double x[FULCRUM_MEDIANS_MAX];
+    double value[FULCRUM_MEDIANS_MAX];
+    size_t count;
+};
+
+/* Medians above 0 at those of `x` that were sampled. */
+struct fulcrum_medians fulcrum_findings_medians(struct fulcrum_findings *findings,
+    const struct fulcrum_recording *recording, const double *x, size_t count);
+
+/* A median with its interval; nothing where no sample is behind it. */
 void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *name,
     const char *unit, const struct fulcrum_summary *summary);
 
-/* Left out where the value is not finite; an unknown standard error becomes 0. */
-void fulcrum_findings_parameter(
-    struct fulcrum_findings *findings, const struct fulcrum_parameter *parameter);
+/*
+ * Value, error, scale and origin, under `path` and with a source as printf makes it.
+ * Left out where the value is not finite; an unknown standard error becomes 0.
+ */
+void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *path,
+    const struct fulcrum_parameter *parameter, const char *format, ...)
+    FULCRUM_PRINTF(4, 5);
 
-/* Every sample of a recording, the disturbed ones too; nothing where there is none. */
-void fulcrum_findings_series(
-    struct fulcrum_findings *findings, const struct fulcrum_recording *recording);
+/* Of the errors of two parameters that are there. */
+void fulcrum_findings_covariance(struct fulcrum_findings *findings, const char *path,
+    const char *other, double covariance);
 
 /* `format` as printf. */
 void fulcrum_findings_note(struct fulcrum_findings *findings, const char *key,
     const char *format, ...) FULCRUM_PRINTF(3, 4);
 
+/*
+ * Whether a fit came to something. Points without a fit are a note, "PREFIXwhy";
+ * another failure is that of the findings.
+ */
+bool fulcrum_findings_fitted(struct fulcrum_findings *findings,
+    enum fulcrum_status status, const struct fulcrum_error *why, const char *key,
+    const char *prefix);
+
 /* Errors and warnings of a fit. */
 void fulcrum_findings_fit(struct fulcrum_findings *findings, const char *name,
     const char *form, const struct fulcrum_fit_result *fit);
 
-/* 95 % interval over the logarithm: both ends stay above 0. */
-struct fulcrum_quantity fulcrum_quantity_log(
-    const char *name, const char *unit, double value, double standard_error);
+/* A value whose 95 % interval is one over the logarithm: both ends stay above 0. */
+void fulcrum_findings_log(struct fulcrum_findings *findings, const char *name,
+    double value_s, double standard_error);
 
 /* How a calibration's time is shared out. */
 
@@ -339,10 +414,6 @@ struct fulcrum_schedule fulcrum_schedule_plan(
  */
 double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
     double elapsed_s, size_t round, size_t probe);
-
-/* How far the run is, 0..1. */
-double fulcrum_schedule_done_frac(
-    const struct fulcrum_schedule *schedule, double elapsed_s);
 
 /* On how many SMs a GPU is measured. */
 
@@ -380,13 +451,6 @@ size_t fulcrum_thread_counts(
 /* Training steps small enough to measure, and the step they stand for. */
 
 #define FULCRUM_TRAIN_PLAN_MAX 3
-
-/* Sequences (or samples) of a step, their trained length and what precedes it. */
-struct fulcrum_train_size {
-    double batch;
-    double unroll;
-    double burn_in;
-};
 
 /*
  * Operations of a step: batch x (constant + per_unroll unroll + per_burn_in burn_in).
@@ -431,10 +495,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_start(
     struct fulcrum_background_load **out, struct fulcrum_bench *bench,
     struct fulcrum_error *err);
 
-/*
- * Ends after the batch at hand. Accepts NULL.
- *   fails    as the learner, where it failed meanwhile
- */
+/* Ends after the batch at hand; accepts NULL. fails: as the learner, where it failed */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_end(
     struct fulcrum_background_load *background_load, struct fulcrum_error *err);
 

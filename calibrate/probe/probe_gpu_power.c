@@ -16,8 +16,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/device/learner.h"
@@ -48,18 +48,16 @@ static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double bu
 {
     double begin_s = fulcrum_wall_s();
     double spent_s = 0;
-    enum fulcrum_status status = FULCRUM_OK;
     do {
         double loss = 0;
-        status =
-            duty->work == FULCRUM_DUTY_INFERENCE
+        TRY(duty->work == FULCRUM_DUTY_INFERENCE
                 ? duty->learner->forward(duty->state, duty->batch, duty->action, err)
-                : duty->learner->train(duty->state, &loss, err);
+                : duty->learner->train(duty->state, &loss, err));
         reading->step_count += 1;
         spent_s = fulcrum_wall_s() - begin_s;
-    } while (status == FULCRUM_OK && spent_s < burst_s);
+    } while (spent_s < burst_s);
     reading->busy_s += spent_s;
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *out,
@@ -70,17 +68,14 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
     assert(!works || (duty->busy_frac > 0 && duty->busy_frac <= 1));
     struct fulcrum_duty_cycle_reading reading = {0};
     double begin_s = fulcrum_wall_s();
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK && fulcrum_wall_s() - begin_s < window_s &&
-           goes_on(duty)) {
+    while (fulcrum_wall_s() - begin_s < window_s && goes_on(duty)) {
         double end_s = begin_s + window_s;
         if (works) {
             double burst_s = BURST_S * fulcrum_random_between(random, 0.5, 1.5);
-            status = work(duty, burst_s, &reading, err);
+            TRY(work(duty, burst_s, &reading, err));
             /* From the beginning on, so that a rest too long is made up for. */
             end_s = begin_s + reading.busy_s / duty->busy_frac;
         }
-        /* Until `until_s` on the wall clock. */
         double left_s = end_s - fulcrum_wall_s();
         while (left_s > 0 && goes_on(duty)) {
             fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
@@ -89,10 +84,8 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
     }
     reading.wall_s = fulcrum_wall_s() - begin_s;
     reading.is_ended = !goes_on(duty);
-    if (status == FULCRUM_OK) {
-        *out = reading;
-    }
-    return status;
+    *out = reading;
+    return FULCRUM_OK;
 }
 
 /* Windows are a little longer than the least, since clocks of two programs differ. */
@@ -116,7 +109,15 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 #define METER_ERROR_FRAC 0.05
 
 /* Samples of one kind of load share a series. */
-enum family { HELD, TRAINING, INFERENCE, LARGE_SHARE, SMALL_SHARE, FAMILY_COUNT };
+enum family {
+    NOBODY,
+    HELD,
+    TRAINING,
+    INFERENCE,
+    LARGE_SHARE,
+    SMALL_SHARE,
+    FAMILY_COUNT
+};
 
 struct level {
     enum family family;
@@ -143,8 +144,7 @@ static const struct level standard_levels[] = {
 
 enum { LEVEL_MAX = sizeof standard_levels / sizeof standard_levels[0] };
 
-struct fulcrum_probe_state {
-    struct fulcrum_bench *bench;
+struct own {
     struct fulcrum_energy_meterset *set; /* NULL: there is nothing to do here */
     const char *meter;
     struct fulcrum_meter_domain gpu; /* a copy: it outlives the set */
@@ -154,7 +154,6 @@ struct fulcrum_probe_state {
     struct fulcrum_random random;
     struct level level[LEVEL_MAX];
     size_t level_count;
-    struct fulcrum_recording recording[FAMILY_COUNT];
     double owed_s; /* of the time of visits that was too short for a sample */
     size_t sample_count;
     size_t failure_count;
@@ -165,168 +164,133 @@ struct fulcrum_probe_state {
 
 static void gpu_power_close(struct fulcrum_probe_state *state)
 {
-    if (state == NULL) {
-        return;
+    const struct own *own = state->own;
+    if (own->learner != NULL) {
+        state->bench->learner->close(own->learner);
     }
-    if (state->learner != NULL) {
-        state->bench->learner->close(state->learner);
-    }
-    fulcrum_energy_close(state->set);
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        fulcrum_recording_free(&state->recording[i]);
-    }
-    free(state);
+    fulcrum_energy_close(own->set);
 }
 
-static void give_up(struct fulcrum_probe_state *state, const char *reason)
+static void give_up(struct own *own, const char *reason)
 {
-    (void)snprintf(state->reason, sizeof state->reason, "%.599s", reason);
-    fulcrum_energy_close(state->set);
-    state->set = NULL;
-}
-
-static bool is_gpu(const struct fulcrum_energy_domain *domain)
-{
-    return domain->domain->scope == FULCRUM_METER_GPU;
+    (void)snprintf(own->reason, sizeof own->reason, "%.599s", reason);
+    fulcrum_energy_close(own->set);
+    own->set = NULL;
 }
 
 /* The only GPU there is, or the one with the learner's UUID. */
-static int find_gpu(struct fulcrum_probe_state *state)
+static bool find_gpu(struct own *own, const char *uuid)
 {
-    const char *uuid = state->bench->learner_info.device_uuid;
     struct fulcrum_energy_domain domain;
-    size_t count = 0;
     size_t found_count = 0;
-    for (size_t i = 0; fulcrum_energy_domain(state->set, i, &domain); i++) {
-        if (is_gpu(&domain) &&
-            (uuid[0] == '\0' || strstr(domain.domain->detail, uuid) != NULL)) {
-            state->gpu = *domain.domain;
-            state->meter = domain.meter;
-            state->gpu_index = count;
+    for (size_t i = 0; fulcrum_energy_gpu(own->set, i, &domain); i++) {
+        if (uuid[0] == '\0' || strstr(domain.domain->detail, uuid) != NULL) {
+            own->gpu = *domain.domain;
+            own->meter = domain.meter;
+            own->gpu_index = i;
             found_count++;
         }
-        count += (size_t)is_gpu(&domain);
     }
-    return found_count == 1 && fulcrum_energy_choose_gpu(state->set, state->gpu.name);
+    return found_count == 1 && fulcrum_energy_choose_gpu(own->set, own->gpu.name);
 }
 
 /* Leaves a set of the learner's GPU alone, or none with a reason. */
 static enum fulcrum_status open_meter(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+    const struct fulcrum_bench *bench, struct own *own, struct fulcrum_error *err)
 {
-    const struct fulcrum_energy_options options = {.root = state->bench->meter_root,
+    const struct fulcrum_energy_options options = {.root = bench->meter_root,
         .uses_gpu = 1,
-        .window_rel = state->bench->meter_window_rel};
-    TRY(fulcrum_energy_open(&state->set, &options, err));
-    if (!fulcrum_energy_has(state->set, FULCRUM_METER_GPU)) {
+        .window_rel = bench->meter_window_rel};
+    TRY(fulcrum_energy_open(&own->set, &options, err));
+    if (!fulcrum_energy_has_gpu(own->set)) {
         struct fulcrum_energy_reading reading;
-        fulcrum_energy_begin(state->set);
-        fulcrum_energy_end(state->set, 1, &reading);
-        give_up(state, reading.gpu_reason);
-    } else if (!find_gpu(state)) {
-        give_up(state, "none of the meter's GPUs, or more than one, can be the "
-                       "learner's: they are told apart by UUID");
+        fulcrum_energy_begin(own->set);
+        fulcrum_energy_end(own->set, 1, &reading);
+        give_up(own, reading.gpu_reason);
+    } else if (!find_gpu(own, bench->learner_info.device_uuid)) {
+        give_up(own, "none of the meter's GPUs, or more than one, can be the "
+                     "learner's: they are told apart by UUID");
     }
     return FULCRUM_OK;
 }
 
 /* The training step of a real run, or as much of it as the GPU has memory for. */
-static enum fulcrum_status open_learner(struct fulcrum_probe_state *state)
+static enum fulcrum_status open_learner(
+    const struct fulcrum_bench *bench, struct own *own)
 {
-    const struct fulcrum_bench *bench = state->bench;
     struct fulcrum_error why = {FULCRUM_OK, ""};
     struct fulcrum_learner_info info;
     enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
-    state->options = bench->learner_options;
-    state->options.max_batch = INFERENCE_BATCH;
-    state->options.train_unroll = (size_t)bench->nominal.unroll;
-    state->options.train_burn_in = (size_t)bench->nominal.burn_in;
+    own->options = bench->learner_options;
+    own->options.max_batch = INFERENCE_BATCH;
+    own->options.train_unroll = (size_t)bench->nominal.unroll;
+    own->options.train_burn_in = (size_t)bench->nominal.burn_in;
     double batch = bench->nominal.batch;
     for (int i = 0; i < SMALLER_TRIALS && status != FULCRUM_OK && batch >= 1; i++) {
-        state->options.train_batch = (size_t)batch;
-        status = bench->learner->open(&state->options, &state->learner, &info, &why);
+        own->options.train_batch = (size_t)batch;
+        status = bench->learner->open(&own->options, &own->learner, &info, &why);
         batch = floor(batch / SMALLER);
     }
     if (status != FULCRUM_OK) {
-        state->learner = NULL;
-        give_up(state, why.detail);
+        own->learner = NULL;
+        give_up(own, why.detail);
     }
     return status;
 }
 
-static void init_recordings(struct fulcrum_probe_state *state)
-{
-    static const char *const conditions[FAMILY_COUNT] = {[HELD] = "held, idle",
-        [TRAINING] = "training",
-        [INFERENCE] = "inference",
-        [LARGE_SHARE] = "training on half the SMs",
-        [SMALL_SHARE] = "training on a quarter of the SMs"};
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        struct fulcrum_series header = {
-            .name = "gpu_power", .unit = "W", .x_name = "busy_frac"};
-        (void)snprintf(header.condition, sizeof header.condition, "%s", conditions[i]);
-        fulcrum_recording_init(&state->recording[i], &header, &state->bench->alone);
-    }
-}
-
 /* What its driver tells besides; 0 where it does not. */
-static void ask_facts(struct fulcrum_probe_state *state, bool is_loaded)
+static void ask_facts(const char *root, struct own *own, bool is_loaded)
 {
     struct fulcrum_nvml *nvml = NULL;
     double value = 0;
-    if (strcmp(state->meter, "nvml") != 0 ||
-        fulcrum_nvml_open(&nvml, state->bench->meter_root, NULL) != FULCRUM_OK) {
+    if (strcmp(own->meter, "nvml") != 0 ||
+        fulcrum_nvml_open(&nvml, root, NULL) != FULCRUM_OK) {
         return;
     }
-    size_t index = state->gpu_index;
+    size_t index = own->gpu_index;
     if (is_loaded && fulcrum_nvml_clock_hz(nvml, index, &value, NULL) == FULCRUM_OK) {
-        state->load_clock_hz = value;
+        own->load_clock_hz = value;
     }
     if (fulcrum_nvml_power_limit_w(nvml, index, &value, NULL) == FULCRUM_OK) {
-        state->limit_w = value;
+        own->limit_w = value;
     }
     fulcrum_nvml_close(nvml);
 }
 
-static int gpu_power_applies(const struct fulcrum_bench *bench)
+static bool gpu_power_applies(const struct fulcrum_bench *bench)
 {
     return bench->learner_info.is_gpu;
 }
 
-static enum fulcrum_status gpu_power_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+static enum fulcrum_status gpu_power_open(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "GPU power probe");
-    state->bench = bench;
-    state->random = fulcrum_random_seeded(bench->learner_options.seed);
-    init_recordings(state);
-    enum fulcrum_status status = open_meter(state, err);
-    if (status != FULCRUM_OK) {
-        gpu_power_close(state);
-        return status;
+    const struct fulcrum_bench *bench = state->bench;
+    const struct fulcrum_learner_info *info = &bench->learner_info;
+    struct own *own = state->own;
+    own->random = fulcrum_random_seeded(bench->learner_options.seed);
+    TRY(open_meter(bench, own, err));
+    if (own->set == NULL || open_learner(bench, own) != FULCRUM_OK) {
+        return FULCRUM_OK;
     }
-    if (state->set != NULL && open_learner(state) == FULCRUM_OK) {
-        const struct fulcrum_learner_info *info = &state->bench->learner_info;
-        int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0;
-        for (size_t i = 0; i < LEVEL_MAX; i++) {
-            struct level level = standard_levels[i];
-            bool is_share = level.sm_count > 0;
-            /* A fraction of what the learner was given, as the table has it. */
-            level.sm_count *= info->granted_sm_count;
-            if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
-                state->level[state->level_count++] = level;
-            }
+    bool shares = bench->learner->grant != NULL && info->least_sm_count > 0;
+    for (size_t i = 0; i < LEVEL_MAX; i++) {
+        struct level level = standard_levels[i];
+        bool is_share = level.sm_count > 0;
+        /* A fraction of what the learner was given, as the table has it. */
+        level.sm_count *= info->granted_sm_count;
+        if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
+            own->level[own->level_count++] = level;
         }
-        ask_facts(state, 0);
     }
-    *out = state;
+    ask_facts(bench->meter_root, own, 0);
     return FULCRUM_OK;
 }
 
-static int gpu_power_rests(const struct fulcrum_probe_state *state)
+static bool gpu_power_rests(const struct fulcrum_probe_state *state)
 {
-    return state->set == NULL;
+    const struct own *own = state->own;
+    return own->set == NULL;
 }
 
 /* Goes on as long as the run does. */
@@ -335,20 +299,21 @@ static bool run_goes_on(void *user)
     return fulcrum_bench_goes_on(user, HUGE_VAL);
 }
 
-/* Puts the SMs asked for in force; 0 where the device refuses. */
-static int grant(struct fulcrum_probe_state *state, struct level *level)
+/* Puts the SMs asked for in force; false where the device refuses. */
+static bool grant(
+    const struct fulcrum_bench *bench, struct own *own, struct level *level)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
     double granted = 0;
     if (!(level->sm_count > 0)) {
         return 1;
     }
-    if (state->bench->learner->grant(state->learner, level->sm_count, &granted, &why) !=
+    if (bench->learner->grant(own->learner, level->sm_count, &granted, &why) !=
         FULCRUM_OK) {
-        (void)snprintf(state->reason, sizeof state->reason, "%.599s", why.detail);
+        (void)snprintf(own->reason, sizeof own->reason, "%.599s", why.detail);
         return 0;
     }
-    level->sm_frac = fmin(granted / state->bench->learner_info.granted_sm_count, 1);
+    level->sm_frac = fmin(granted / bench->learner_info.granted_sm_count, 1);
     return 1;
 }
 
@@ -356,15 +321,16 @@ static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
     const struct level *level, const struct fulcrum_energy_reading *energy,
     const struct fulcrum_duty_cycle_reading *duty, struct fulcrum_error *err)
 {
+    struct own *own = state->own;
     if (isnan(energy->gpu_w)) {
-        state->failure_count++;
-        if (state->failure_count >= FAILURES_MAX) {
-            give_up(state, energy->gpu_reason);
+        own->failure_count++;
+        if (own->failure_count >= FAILURES_MAX) {
+            give_up(own, energy->gpu_reason);
         }
         return FULCRUM_OK;
     }
-    state->sample_count++;
-    state->failure_count = 0;
+    own->sample_count++;
+    own->failure_count = 0;
     double busy_frac = duty->busy_s / duty->wall_s;
     const struct fulcrum_sample sample = {.x = level->busy_frac,
         .value = energy->gpu_w,
@@ -382,31 +348,31 @@ static enum fulcrum_status run_level(
         [INFERENCE] = FULCRUM_DUTY_INFERENCE,
         [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
         [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
-    const struct fulcrum_duty_cycle duty =
-        (struct fulcrum_duty_cycle){.learner = state->bench->learner,
-            .state = state->learner,
-            .work = works[level->family],
-            .busy_frac = level->busy_frac,
-            .batch = INFERENCE_BATCH,
-            .action = state->bench->action,
-            .goes_on = run_goes_on,
-            .user = state->bench};
+    struct own *own = state->own;
+    const struct fulcrum_duty_cycle duty = {.learner = state->bench->learner,
+        .state = own->learner,
+        .work = works[level->family],
+        .busy_frac = level->busy_frac,
+        .batch = INFERENCE_BATCH,
+        .action = state->bench->action,
+        .goes_on = run_goes_on,
+        .user = state->bench};
     struct fulcrum_duty_cycle_reading done;
     struct fulcrum_energy_reading energy;
-    enum fulcrum_status status = fulcrum_duty_cycle_run(
-        &done, &duty, fulcrum_energy_settle_s(state->set), &state->random, err);
-    if (status != FULCRUM_OK || done.is_ended) {
-        return status;
+    TRY(fulcrum_duty_cycle_run(
+        &done, &duty, fulcrum_energy_settle_s(own->set), &own->random, err));
+    if (done.is_ended) {
+        return FULCRUM_OK;
     }
-    fulcrum_energy_begin(state->set);
-    status = fulcrum_duty_cycle_run(&done, &duty,
-        LONGER * fulcrum_energy_least_window_s(state->set), &state->random, err);
-    fulcrum_energy_end(state->set, 1, &energy);
-    if (status != FULCRUM_OK || done.is_ended) {
-        return status;
+    fulcrum_energy_begin(own->set);
+    TRY(fulcrum_duty_cycle_run(&done, &duty,
+        LONGER * fulcrum_energy_least_window_s(own->set), &own->random, err));
+    fulcrum_energy_end(own->set, 1, &energy);
+    if (done.is_ended) {
+        return FULCRUM_OK;
     }
     if (level->family == TRAINING && level->busy_frac >= 1) {
-        ask_facts(state, 1);
+        ask_facts(state->bench->meter_root, own, 1);
     }
     return keep_sample(state, level, &energy, &done, err);
 }
@@ -414,30 +380,32 @@ static enum fulcrum_status run_level(
 static enum fulcrum_status sample_level(
     struct fulcrum_probe_state *state, struct level *level, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
+    const struct own *own = state->own;
     level->trial_count++;
-    if (!grant(state, level)) {
+    if (!grant(bench, state->own, level)) {
         /* Its turn does not come again. */
         level->trial_count = SIZE_MAX;
         return FULCRUM_OK;
     }
     TRY(run_level(state, level, err));
     /* Back to what the learner was given. */
-    const struct fulcrum_learner_info *info = &state->bench->learner_info;
+    const struct fulcrum_learner_info *info = &bench->learner_info;
     bool has_all = !(info->granted_sm_count < info->sm_count);
     double granted = 0;
     if (!(level->sm_count > 0)) {
         return FULCRUM_OK;
     }
-    return state->bench->learner->grant(
-        state->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
+    return bench->learner->grant(
+        own->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
 }
 
-static struct level *neediest(struct fulcrum_probe_state *state)
+static struct level *neediest(struct own *own)
 {
-    struct level *found = &state->level[0];
-    for (size_t i = 1; i < state->level_count; i++) {
-        if (state->level[i].trial_count < found->trial_count) {
-            found = &state->level[i];
+    struct level *found = &own->level[0];
+    for (size_t i = 1; i < own->level_count; i++) {
+        if (own->level[i].trial_count < found->trial_count) {
+            found = &own->level[i];
         }
     }
     return found;
@@ -446,22 +414,22 @@ static struct level *neediest(struct fulcrum_probe_state *state)
 static enum fulcrum_status gpu_power_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    if (state->set == NULL) {
+    struct own *own = state->own;
+    if (own->set == NULL) {
         return FULCRUM_OK;
     }
-    double sample_s = fulcrum_energy_settle_s(state->set) +
-                      LONGER * fulcrum_energy_least_window_s(state->set);
-    state->owed_s += fmax(until_s - fulcrum_wall_s(), 0);
-    bool is_first = state->sample_count == 0 && state->failure_count == 0;
-    while (status == FULCRUM_OK && state->set != NULL && run_goes_on(state->bench) &&
-           (is_first || state->owed_s > 0.5 * sample_s)) {
+    double sample_s = fulcrum_energy_settle_s(own->set) +
+                      LONGER * fulcrum_energy_least_window_s(own->set);
+    own->owed_s += fmax(until_s - fulcrum_wall_s(), 0);
+    bool is_first = own->sample_count == 0 && own->failure_count == 0;
+    while (own->set != NULL && run_goes_on(state->bench) &&
+           (is_first || own->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
-        status = sample_level(state, neediest(state), err);
-        state->owed_s -= fulcrum_wall_s() - begin_s;
+        TRY(sample_level(state, neediest(own), err));
+        own->owed_s -= fulcrum_wall_s() - begin_s;
         is_first = 0;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* One figure of the fit. */
@@ -472,24 +440,21 @@ struct finding {
     unsigned needs; /* fulcrum_gpu_power_told */
 };
 
-static void report_parameter(const struct fulcrum_probe_state *state,
-    const struct finding *finding, struct fulcrum_findings *findings)
+static void report_finding(const struct own *own, const struct finding *finding,
+    struct fulcrum_findings *findings)
 {
     bool is_exact = finding->error < 0;
     bool has_error = finding->error > 0 && isfinite(finding->error);
     double assumed = is_exact ? 0 : METER_ERROR_FRAC * finding->value;
-    struct fulcrum_parameter parameter = {.value = finding->value,
-        .standard_error = has_error ? finding->error : assumed,
-        .scale = FULCRUM_SCALE_LINEAR,
-        .origin = FULCRUM_ORIGIN_FITTED};
-    (void)snprintf(parameter.path, sizeof parameter.path, "%s", finding->path);
-    (void)snprintf(parameter.source, sizeof parameter.source,
-        "%s, %.140s; %zu windows%s", state->meter, state->gpu.detail,
-        state->sample_count,
+    fulcrum_findings_parameter(findings, finding->path,
+        &(struct fulcrum_parameter){.value = finding->value,
+            .standard_error = has_error ? finding->error : assumed,
+            .scale = FULCRUM_SCALE_LINEAR,
+            .origin = FULCRUM_ORIGIN_FITTED},
+        "%s, %.140s; %zu windows%s", own->meter, own->gpu.detail, own->sample_count,
         is_exact    ? "; by convention: watts tell its product with dynamic_w"
         : has_error ? ""
                     : "; error assumed: 5 %");
-    fulcrum_findings_parameter(findings, &parameter);
 }
 
 /* How much more the hungriest load draws than training. */
@@ -503,7 +468,7 @@ static double scale_of(const struct fulcrum_gpu_power_fit *fit)
  * Watts tell dynamic_w times the activity of a load, not each: the load that draws most
  * is taken to keep every SM active.
  */
-static void report_parameters(const struct fulcrum_probe_state *state,
+static void report_parameters(const struct own *own,
     const struct fulcrum_gpu_power_fit *fit, struct fulcrum_findings *findings)
 {
     const struct fulcrum_fit_estimate *estimate = fit->fit.parameter;
@@ -527,7 +492,7 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if ((fit->told & rows[i].needs) != 0) {
-            report_parameter(state, &rows[i], findings);
+            report_finding(own, &rows[i], findings);
         }
     }
     struct fulcrum_gpu *gpu = &findings->calibration->machine.gpu;
@@ -555,13 +520,9 @@ static void report_covariances(
     for (size_t i = 0; i < (size_t)COUNT * COUNT; i++) {
         size_t row = i / COUNT;
         size_t column = i % COUNT;
-        if (row < column && findings->status == FULCRUM_OK &&
-            fulcrum_calibration_parameter(findings->calibration, paths[row]) != NULL &&
-            fulcrum_calibration_parameter(findings->calibration, paths[column]) !=
-                NULL) {
-            findings->status = fulcrum_calibration_set_covariance(findings->calibration,
-                paths[row], paths[column], fit->fit.covariance[row * width + column],
-                findings->err);
+        if (row < column) {
+            fulcrum_findings_covariance(findings, paths[row], paths[column],
+                fit->fit.covariance[row * width + column]);
         }
     }
 }
@@ -571,9 +532,10 @@ static void note_left_out(const struct fulcrum_probe_state *state,
     const struct fulcrum_gpu_power_fit *fit, struct fulcrum_findings *findings)
 {
     const struct fulcrum_gpu_idle *idle = &state->bench->gpu_idle;
+    const struct own *own = state->own;
     if ((fit->told & FULCRUM_GPU_POWER_IDLE) == 0) {
         bool is_taken =
-            state->gpu_index < idle->gpu_count && idle->is_taken[state->gpu_index];
+            own->gpu_index < idle->gpu_count && idle->is_taken[own->gpu_index];
         fulcrum_findings_note(findings, "gpu_power_idle",
             "left out: %.4g W are idle and floor together; the GPU was not seen "
             "without a program (%s)",
@@ -596,126 +558,116 @@ static void note_left_out(const struct fulcrum_probe_state *state,
             "that watts follow the share of SMs in use is assumed: no window with "
             "fewer");
     }
-    if (state->reason[0] != '\0') {
-        fulcrum_findings_note(findings, "gpu_power_warning", "%s", state->reason);
+    if (own->reason[0] != '\0') {
+        fulcrum_findings_note(findings, "gpu_power_warning", "%s", own->reason);
     }
 }
 
 /* Windows of the GPU while nobody held it, as a series of their own. */
-static enum fulcrum_status add_idle(const struct fulcrum_probe_state *state,
-    struct fulcrum_recording *idle, struct fulcrum_findings *findings)
+static void add_idle(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
     const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
-    size_t gpu = state->gpu_index;
+    const struct own *own = state->own;
+    size_t gpu = own->gpu_index;
     for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
         const struct fulcrum_sample sample = {
             .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
-        if (isfinite(sample.value)) {
-            TRY(fulcrum_recording_add(idle, &sample, findings->err));
+        if (isfinite(sample.value) && findings->status == FULCRUM_OK) {
+            findings->status = fulcrum_recording_add(
+                &state->recording[NOBODY], &sample, findings->err);
         }
     }
-    return FULCRUM_OK;
 }
 
-/* Medians of the levels that were sampled; at most LEVEL_MAX + 1. */
-static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
-    const struct fulcrum_recording *idle, struct fulcrum_gpu_load *loads, size_t *count,
-    struct fulcrum_error *err)
+/* Medians of the levels that were sampled; returns how many, LEVEL_MAX + 1 at most. */
+static size_t find_loads(const struct fulcrum_probe_state *state,
+    struct fulcrum_gpu_load *loads, struct fulcrum_findings *findings)
 {
-    struct fulcrum_summary summary;
-    enum fulcrum_status status = fulcrum_recording_summary(idle, 0, &summary, err);
-    *count = 0;
-    if (status == FULCRUM_OK && summary.used > 0 && !idle->samples[0].marked) {
-        loads[(*count)++] =
+    const struct own *own = state->own;
+    const struct fulcrum_recording *idle = &state->recording[NOBODY];
+    struct fulcrum_summary summary = fulcrum_findings_median(findings, idle, 0);
+    size_t count = 0;
+    if (summary.used > 0 && !idle->samples[0].marked) {
+        loads[count++] =
             (struct fulcrum_gpu_load){.sm_frac = 1, .watts = summary.median};
     }
-    for (size_t i = 0; i < state->level_count && status == FULCRUM_OK; i++) {
-        const struct level *level = &state->level[i];
+    for (size_t i = 0; i < own->level_count; i++) {
+        const struct level *level = &own->level[i];
         bool is_inference = level->family == INFERENCE;
-        status = fulcrum_recording_summary(
-            &state->recording[level->family], level->busy_frac, &summary, err);
-        if (status == FULCRUM_OK && summary.used > 0) {
-            loads[(*count)++] = (struct fulcrum_gpu_load){.is_active = 1,
+        summary = fulcrum_findings_median(
+            findings, &state->recording[level->family], level->busy_frac);
+        if (summary.used > 0) {
+            loads[count++] = (struct fulcrum_gpu_load){.is_active = 1,
                 .train_frac = is_inference ? 0 : level->busy_frac,
                 .inference_frac = is_inference ? level->busy_frac : 0,
                 .sm_frac = level->sm_frac,
                 .watts = summary.median};
         }
     }
-    return status;
+    return count;
 }
 
-static enum fulcrum_status report_fit(const struct fulcrum_probe_state *state,
-    const struct fulcrum_recording *idle, struct fulcrum_findings *findings)
+static void report_fit(
+    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
     struct fulcrum_gpu_load loads[LEVEL_MAX + 1];
     struct fulcrum_gpu_power_fit fit;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    size_t count = 0;
-    TRY(gather(state, idle, loads, &count, findings->err));
+    size_t count = find_loads(state, loads, findings);
     if (fulcrum_fit_gpu_power(&fit, loads, count, &why) != FULCRUM_OK) {
         fulcrum_findings_note(findings, "gpu_power_fit", "%s", why.detail);
-        return findings->status;
+        return;
     }
-    report_parameters(state, &fit, findings);
+    report_parameters(state->own, &fit, findings);
     report_covariances(&fit, findings);
     note_left_out(state, &fit, findings);
     fulcrum_findings_fit(
         findings, "gpu_power", "idle + floor + dynamic U^alpha s / S", &fit.fit);
-    return findings->status;
 }
 
-static void report_facts(
-    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
+static void gpu_power_report(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    const struct fulcrum_learner_options *options = &state->options;
+    const struct own *own = state->own;
+    const struct fulcrum_learner_options *options = &own->options;
+    if (own->sample_count == 0) {
+        fulcrum_findings_note(findings, "gpu_power", "not measured");
+        fulcrum_findings_note(findings, "gpu_power_reason", "%s",
+            own->reason[0] != '\0' ? own->reason : "no window was completed");
+        return;
+    }
     fulcrum_findings_note(findings, "gpu_power",
         "measured with %s: %s; batches of %d inferred, training on %zu x (%zu + %zu)",
-        state->meter, state->gpu.detail, INFERENCE_BATCH, options->train_batch,
+        own->meter, own->gpu.detail, INFERENCE_BATCH, options->train_batch,
         options->train_burn_in, options->train_unroll);
-    if (state->limit_w > 0) {
-        fulcrum_findings_value(findings, "gpu_power_limit_w", "W", state->limit_w);
+    if (own->limit_w > 0) {
+        fulcrum_findings_value(findings, "gpu_power_limit_w", "W", own->limit_w);
     }
-    if (state->load_clock_hz > 0) {
+    if (own->load_clock_hz > 0) {
         fulcrum_findings_value(
-            findings, "gpu_training_clock_hz", "Hz", state->load_clock_hz);
+            findings, "gpu_training_clock_hz", "Hz", own->load_clock_hz);
     }
+    add_idle(state, findings);
+    report_fit(state, findings);
 }
 
-static enum fulcrum_status gpu_power_report(struct fulcrum_probe_state *state,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    if (state->sample_count == 0) {
-        fulcrum_findings_note(&findings, "gpu_power", "not measured");
-        fulcrum_findings_note(&findings, "gpu_power_reason", "%s",
-            state->reason[0] != '\0' ? state->reason : "no window was completed");
-        return findings.status;
+#define WATTS(words)                                                                   \
+    {                                                                                  \
+        .name = "gpu_power", .unit = "W", .x_name = "busy_frac", .condition = (words)  \
     }
-    struct fulcrum_series header = {.name = "gpu_power",
-        .unit = "W",
-        .x_name = "busy_frac",
-        .condition = "held by nobody"};
-    struct fulcrum_recording idle;
-    fulcrum_recording_init(&idle, &header, &state->bench->alone);
-    report_facts(state, &findings);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(add_idle(state, &idle, &findings));
-    TRY_OR_END(report_fit(state, &idle, &findings));
-    fulcrum_findings_series(&findings, &idle);
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        fulcrum_findings_series(&findings, &state->recording[i]);
-    }
-    status = findings.status;
-end:
-    fulcrum_recording_free(&idle);
-    return status;
-}
 
 const struct fulcrum_probe fulcrum_probe_gpu_power = {
     .name = "gpu_power",
     .what = "power of the GPU",
     .share = 0.35,
+    .headers = {[NOBODY] = WATTS("held by nobody"),
+        [HELD] = WATTS("held, idle"),
+        [TRAINING] = WATTS("training"),
+        [INFERENCE] = WATTS("inference"),
+        [LARGE_SHARE] = WATTS("training on half the SMs"),
+        [SMALL_SHARE] = WATTS("training on a quarter of the SMs")},
+    .own_byte = sizeof(struct own),
     .applies = gpu_power_applies,
     .open = gpu_power_open,
     .close = gpu_power_close,

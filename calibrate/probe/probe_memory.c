@@ -18,26 +18,10 @@
 /* Each takes a few steps, so that what it only touches then counts too. */
 #define STEP_COUNT 8
 
-struct fulcrum_probe_state {
-    struct fulcrum_bench *bench;
+struct own {
     size_t env_count; /* 0: not yet measured */
     double byte;      /* growth with all of them */
 };
-
-static enum fulcrum_status memory_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
-{
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "memory probe");
-    state->bench = bench;
-    *out = state;
-    return FULCRUM_OK;
-}
-
-static void memory_close(struct fulcrum_probe_state *state)
-{
-    free(state);
-}
 
 /* Bytes of this process in memory; 0 where the kernel does not tell. */
 static double resident_byte(void)
@@ -56,6 +40,13 @@ static double resident_byte(void)
     return strtod(end, NULL) * (double)sysconf(_SC_PAGESIZE);
 }
 
+static enum fulcrum_status open_and_step(struct fulcrum_stepper *stepper,
+    const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
+{
+    TRY(fulcrum_stepper_open(stepper, stage, number, err));
+    return fulcrum_stepper_run(stepper, STEP_COUNT, NULL, err);
+}
+
 static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     struct fulcrum_stepper *steppers, double until_s, struct fulcrum_error *err)
 {
@@ -64,23 +55,18 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     size_t count = 0;
     double grown_byte = 0.0;
     double elsewhere_byte = 0.0; /* in processes that step for us */
-    while (status == FULCRUM_OK && count < ENV_MAX && grown_byte < GROWTH_BYTE &&
+    while (count < ENV_MAX && grown_byte < GROWTH_BYTE &&
            (count < ENV_MIN || fulcrum_bench_goes_on(state->bench, until_s))) {
-        status =
-            fulcrum_stepper_open(&steppers[count], &state->bench->stage, count, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_stepper_run(&steppers[count], STEP_COUNT, NULL, err);
-            elsewhere_byte += fulcrum_stepper_memory_byte(&steppers[count]);
-            grown_byte = resident_byte() - start_byte + elsewhere_byte;
-            count++;
-        }
+        struct fulcrum_stepper *stepper = &steppers[count];
+        TRY_OR_END(open_and_step(stepper, &state->bench->stage, count, err));
+        elsewhere_byte += fulcrum_stepper_memory_byte(stepper);
+        grown_byte = resident_byte() - start_byte + elsewhere_byte;
+        count++;
     }
-    for (size_t i = 0; i < count; i++) {
+    *(struct own *)state->own = (struct own){count, grown_byte};
+end:
+    for (size_t i = 0; i < ENV_MAX && steppers[i].env != NULL; i++) {
         fulcrum_stepper_close(&steppers[i]);
-    }
-    if (status == FULCRUM_OK) {
-        state->env_count = count;
-        state->byte = grown_byte;
     }
     return status;
 }
@@ -89,7 +75,8 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
 static enum fulcrum_status memory_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    if (state->env_count > 0) {
+    const struct own *own = state->own;
+    if (own->env_count > 0) {
         return FULCRUM_OK;
     }
     struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
@@ -99,25 +86,23 @@ static enum fulcrum_status memory_visit(
     return status;
 }
 
-static enum fulcrum_status memory_report(struct fulcrum_probe_state *state,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+static void memory_report(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    if (state->env_count > 0 && state->byte > 0.0) {
-        fulcrum_findings_value(&findings, "env_memory_byte", "byte",
-            state->byte / (double)state->env_count);
-        fulcrum_findings_note(&findings, "env_memory",
-            "growth of the resident set over %zu environments", state->env_count);
+    const struct own *own = state->own;
+    if (own->env_count > 0 && own->byte > 0.0) {
+        fulcrum_findings_value(
+            findings, "env_memory_byte", "byte", own->byte / (double)own->env_count);
+        fulcrum_findings_note(findings, "env_memory",
+            "growth of the resident set over %zu environments", own->env_count);
     }
-    return findings.status;
 }
 
 const struct fulcrum_probe fulcrum_probe_memory = {
     .name = "memory",
     .what = "memory of an environment",
     .share = 0.02,
-    .open = memory_open,
-    .close = memory_close,
+    .own_byte = sizeof(struct own),
     .visit = memory_visit,
     .report = memory_report,
 };

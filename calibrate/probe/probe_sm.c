@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
@@ -28,26 +27,20 @@
 
 static const double batches[] = {1, 16, 64, 256};
 
-enum { BATCHES = sizeof batches / sizeof batches[0], ITEMS = BATCHES + 1 };
+/* Inference of each batch size, then training. */
+enum { TRAINING = sizeof batches / sizeof batches[0], ITEMS = TRAINING + 1 };
 
-/* Inference of one batch size, or training. */
-struct item {
-    size_t batch; /* 0: a training step */
-    struct fulcrum_recording recording;
-    double rough_s[FULCRUM_SM_COUNTS_MAX]; /* last time on each, 0: none yet */
-};
-
-struct fulcrum_probe_state {
-    struct fulcrum_bench *bench;
+struct own {
     struct fulcrum_learner_state *learner; /* NULL: not yet opened */
     struct fulcrum_learner_options options;
-    struct item items[ITEMS];
+    /* Last time of each item on each number of SMs, 0: none yet. */
+    double rough_s[ITEMS][FULCRUM_SM_COUNTS_MAX];
     double sm_counts[FULCRUM_SM_COUNTS_MAX];
     size_t sm_count;
     char refusal[200]; /* why the sweep ended early; "": it did not */
 };
 
-static int sm_applies(const struct fulcrum_bench *bench)
+static bool sm_applies(const struct fulcrum_bench *bench)
 {
     const struct fulcrum_learner_info *info = &bench->learner_info;
     return bench->learner->grant != NULL && info->is_gpu &&
@@ -56,162 +49,108 @@ static int sm_applies(const struct fulcrum_bench *bench)
 
 static void sm_close(struct fulcrum_probe_state *state)
 {
-    if (state == NULL) {
-        return;
+    const struct own *own = state->own;
+    if (own->learner != NULL) {
+        state->bench->learner->close(own->learner);
     }
-    if (state->learner != NULL) {
-        state->bench->learner->close(state->learner);
-    }
-    for (size_t i = 0; i < ITEMS; i++) {
-        fulcrum_recording_free(&state->items[i].recording);
-    }
-    free(state);
 }
 
-static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+static enum fulcrum_status sm_open(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "SM probe");
+    (void)err;
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
     /* Where the learner was told to run on a part, that part is the GPU. */
     const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
         bench->learner_info.least_sm_count, bench->learner_info.sm_step};
-    state->bench = bench;
     /* As many sequences as nominal, and the same proportion of burn-in. */
-    const struct fulcrum_nominal_training *nominal = &bench->nominal;
-    struct fulcrum_learner_options options = bench->learner_options;
+    const struct fulcrum_train_size *nominal = &bench->nominal;
+    struct fulcrum_learner_options *options = &own->options;
     double unroll = fmin(nominal->unroll, UNROLL);
-    options.train_batch = (size_t)nominal->batch;
-    options.train_unroll = (size_t)unroll;
-    options.train_burn_in = (size_t)round(nominal->burn_in * unroll / nominal->unroll);
-    state->options = options;
-    state->sm_count = fulcrum_sm_counts(state->sm_counts, &steps);
-    for (size_t i = 0; i < ITEMS; i++) {
-        state->items[i].batch = i < BATCHES ? (size_t)batches[i] : 0;
-        struct item *item = &state->items[i];
-        struct fulcrum_series header = {.unit = "s", .x_name = "sms"};
-        (void)snprintf(header.name, sizeof header.name, "%s",
-            item->batch > 0 ? "inference_sm" : "train_sm");
-        if (item->batch > 0) {
-            (void)snprintf(
-                header.condition, sizeof header.condition, "batch %zu", item->batch);
-        } else {
-            (void)snprintf(header.condition, sizeof header.condition,
-                "%zu x (%zu + %zu)", state->options.train_batch,
-                state->options.train_burn_in, state->options.train_unroll);
-        }
-        fulcrum_recording_init(&item->recording, &header, &state->bench->alone);
-    }
-    *out = state;
+    *options = bench->learner_options;
+    options->train_batch = (size_t)nominal->batch;
+    options->train_unroll = (size_t)unroll;
+    options->train_burn_in = (size_t)round(nominal->burn_in * unroll / nominal->unroll);
+    own->sm_count = fulcrum_sm_counts(own->sm_counts, &steps);
+    struct fulcrum_series *training = &state->recording[TRAINING].header;
+    (void)snprintf(training->condition, sizeof training->condition, "%zu x (%zu + %zu)",
+        options->train_batch, options->train_burn_in, options->train_unroll);
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status run_once(const struct fulcrum_probe_state *state,
-    const struct item *item, struct fulcrum_error *err)
+static enum fulcrum_status sample_item(struct fulcrum_probe_state *state, size_t item,
+    size_t which, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
-    double loss = 0.0;
-    return item->batch > 0 ? bench->learner->forward(
-                                 state->learner, item->batch, bench->action, err)
-                           : bench->learner->train(state->learner, &loss, err);
-}
-
-/* Mean time of `repeats` of them, on the learner's clock. */
-static enum fulcrum_status time_item(const struct fulcrum_probe_state *state,
-    const struct item *item, size_t repeats, double *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_span begin = fulcrum_span_begin();
-    for (size_t i = 0; i < repeats && status == FULCRUM_OK; i++) {
-        status = run_once(state, item, err);
-    }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    *out = fulcrum_span_on(span, bench->learner->clock) / (double)repeats;
-    return status;
-}
-
-static enum fulcrum_status sample_item(struct fulcrum_probe_state *state,
-    struct item *item, size_t which, struct fulcrum_error *err)
-{
-    struct fulcrum_bench *bench = state->bench;
-    double *rough_s = &item->rough_s[which];
+    struct own *own = state->own;
+    double *rough_s = &own->rough_s[item][which];
+    struct fulcrum_learner_work work = {
+        own->learner, item < TRAINING ? (size_t)batches[item] : 0, 1};
+    struct fulcrum_sample sample = {.x = own->sm_counts[which]};
     /* The first after a grant sets up what the share needs: not kept. */
     double first_s = 0.0;
-    enum fulcrum_status status = time_item(state, item, 1, &first_s, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_bench_time(bench, &work, &first_s, err));
+    TRY(fulcrum_sample_begin(state, item, err));
     double usual_s = *rough_s > 0.0 ? *rough_s : first_s;
-    struct fulcrum_sample sample = {.x = state->sm_counts[which]};
-    size_t repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
-    status = time_item(state, item, repeats, &sample.value, err);
+    work.repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
+    TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
     *rough_s = sample.value;
-    TRY(status);
-    TRY(fulcrum_canary_close(&bench->alone, &sample.canary_s, bench->learner->clock,
-        &bench->stopwatch, err));
-    return fulcrum_recording_add(&item->recording, &sample, err);
+    return fulcrum_sample_keep(state, item, bench->learner->clock, &sample, err);
 }
 
 /* Takes a number of SMs out of the list; the others keep their order. */
-static void drop_count(struct fulcrum_probe_state *state, size_t which)
+static void drop_count(struct own *own, size_t which)
 {
-    state->sm_count--;
-    for (size_t i = which; i < state->sm_count; i++) {
-        state->sm_counts[i] = state->sm_counts[i + 1];
+    own->sm_count--;
+    for (size_t i = which; i < own->sm_count; i++) {
+        own->sm_counts[i] = own->sm_counts[i + 1];
         for (size_t k = 0; k < ITEMS; k++) {
-            state->items[k].rough_s[i] = state->items[k].rough_s[i + 1];
+            own->rough_s[k][i] = own->rough_s[k][i + 1];
         }
     }
 }
 
 /*
  * Grants the number of that place; what was really given takes its place, and is taken
- * out where it is in the list already. Returns 1 where it is to be measured.
+ * out where it is in the list already. Returns whether it is to be measured.
  */
-static int take_share(struct fulcrum_probe_state *state, size_t which)
+static bool take_share(
+    const struct fulcrum_learner *learner, struct own *own, size_t which)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    double granted = state->sm_counts[which];
-    if (state->bench->learner->grant(
-            state->learner, state->sm_counts[which], &granted, &why) != FULCRUM_OK) {
-        (void)snprintf(state->refusal, sizeof state->refusal, "%.199s", why.detail);
-        return 0;
+    double granted = own->sm_counts[which];
+    if (learner->grant(own->learner, own->sm_counts[which], &granted, &why) !=
+        FULCRUM_OK) {
+        (void)snprintf(own->refusal, sizeof own->refusal, "%.199s", why.detail);
+        return false;
     }
-    for (size_t i = 0; i < state->sm_count; i++) {
-        if (i != which && fabs(state->sm_counts[i] - granted) < 0.5) {
-            drop_count(state, which);
-            return 0;
+    for (size_t i = 0; i < own->sm_count; i++) {
+        if (i != which && fabs(own->sm_counts[i] - granted) < 0.5) {
+            drop_count(own, which);
+            return false;
         }
     }
-    state->sm_counts[which] = granted;
-    return 1;
-}
-
-static size_t next_count(const struct fulcrum_probe_state *state)
-{
-    double sm_count = fulcrum_recording_neediest(
-        &state->items[0].recording, state->sm_counts, state->sm_count);
-    size_t i = 0;
-    while (i + 1 < state->sm_count && fabs(state->sm_counts[i] - sm_count) > 0.5) {
-        i++;
-    }
-    return i;
+    own->sm_counts[which] = granted;
+    return true;
 }
 
 static enum fulcrum_status sample_share(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    size_t which = next_count(state);
-    if (!take_share(state, which)) {
+    struct own *own = state->own;
+    double sm_count =
+        fulcrum_recording_neediest(&state->recording[0], own->sm_counts, own->sm_count);
+    size_t which = 0;
+    while (which + 1 < own->sm_count && fabs(own->sm_counts[which] - sm_count) > 0.5) {
+        which++;
+    }
+    if (!take_share(state->bench->learner, own, which)) {
         return FULCRUM_OK;
     }
     for (size_t i = 0; i < ITEMS && fulcrum_bench_goes_on(state->bench, HUGE_VAL);
          i++) {
-        TRY(sample_item(state, &state->items[i], which, err));
+        TRY(sample_item(state, i, which, err));
     }
     return FULCRUM_OK;
 }
@@ -219,40 +158,16 @@ static enum fulcrum_status sample_share(
 static enum fulcrum_status sm_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (state->learner == NULL) {
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    if (own->learner == NULL) {
         struct fulcrum_learner_info info;
-        status = bench->learner->open(&state->options, &state->learner, &info, err);
+        TRY(bench->learner->open(&own->options, &own->learner, &info, err));
     }
-    while (status == FULCRUM_OK && state->refusal[0] == '\0') {
-        status = sample_share(state, err);
-        if (!fulcrum_bench_goes_on(bench, until_s)) {
-            break;
-        }
-    }
-    return status;
-}
-
-/* The medians of every item on every number of SMs that was sampled. */
-struct medians {
-    struct fulcrum_sm_point points[ITEMS * FULCRUM_SM_COUNTS_MAX];
-    size_t count;
-};
-
-static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
-    struct medians *out, struct fulcrum_error *err)
-{
-    out->count = 0;
-    for (size_t i = 0; i < ITEMS * state->sm_count; i++) {
-        const struct item *item = &state->items[i / state->sm_count];
-        double sm_count = state->sm_counts[i % state->sm_count];
-        struct fulcrum_summary summary;
-        TRY(fulcrum_recording_summary(&item->recording, sm_count, &summary, err));
-        if (summary.used > 0 && summary.median > 0.0) {
-            out->points[out->count++] = (struct fulcrum_sm_point){
-                (double)item->batch, sm_count, summary.median};
-        }
+    bool goes_on = true;
+    while (goes_on && own->refusal[0] == '\0') {
+        TRY(sample_share(state, err));
+        goes_on = fulcrum_bench_goes_on(bench, until_s);
     }
     return FULCRUM_OK;
 }
@@ -309,19 +224,15 @@ static void report_follower(const struct fulcrum_sm_fit *fit,
 {
     const struct fulcrum_fit_estimate *estimate =
         fulcrum_fit_find(&fit->fit, follower->share);
-    struct fulcrum_parameter parameter = {
-        .value = follower->value,
-        .standard_error = fabs(follower->slope) * estimate->standard_error,
-        .scale = FULCRUM_SCALE_LINEAR,
-        .origin = FULCRUM_ORIGIN_FITTED,
-    };
-    (void)snprintf(parameter.path, sizeof parameter.path, "%s", follower->path);
-    (void)snprintf(parameter.source, sizeof parameter.source,
+    fulcrum_findings_parameter(findings, follower->path,
+        &(struct fulcrum_parameter){.value = follower->value,
+            .standard_error = fabs(follower->slope) * estimate->standard_error,
+            .scale = FULCRUM_SCALE_LINEAR,
+            .origin = FULCRUM_ORIGIN_FITTED},
         "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f %% "
         "of it is the prior%s",
         follower->share, fit->fit.residuals.count, 100.0 * estimate->prior_share,
         follower->slope < 0.0 ? "; kept in the proportions of a V100" : "");
-    fulcrum_findings_parameter(findings, &parameter);
 }
 
 /* How the errors of the fields go together. */
@@ -329,15 +240,15 @@ static void report_covariances(const struct fulcrum_sm_fit *fit,
     const struct follower *followers, size_t count, struct fulcrum_findings *findings)
 {
     const struct fulcrum_fit_result *result = &fit->fit;
-    for (size_t k = 0; k < count * count && findings->status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < count * count; k++) {
         const struct follower *a = &followers[k / count];
         const struct follower *b = &followers[k % count];
         size_t i = index_of(result, a->share);
         size_t j = index_of(result, b->share);
         double covariance = result->covariance[i * result->parameter_count + j];
         if (a < b && isfinite(covariance)) {
-            findings->status = fulcrum_calibration_set_covariance(findings->calibration,
-                a->path, b->path, a->slope * b->slope * covariance, findings->err);
+            fulcrum_findings_covariance(
+                findings, a->path, b->path, a->slope * b->slope * covariance);
         }
     }
 }
@@ -358,35 +269,43 @@ static void report_fit(
     fulcrum_findings_value(findings, "sm_train_step_s", "s", fit->train_step_s);
 }
 
-static enum fulcrum_status sm_report(struct fulcrum_probe_state *state,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+/* The medians of every item on every number of SMs that was sampled. */
+static void sm_report(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    struct medians medians;
+    const struct own *own = state->own;
+    struct fulcrum_sm_point points[ITEMS * FULCRUM_SM_COUNTS_MAX];
+    size_t count = 0;
     struct fulcrum_sm_fit fit;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    TRY(gather(state, &medians, err));
     for (size_t i = 0; i < ITEMS; i++) {
-        fulcrum_findings_series(&findings, &state->items[i].recording);
+        struct fulcrum_medians medians = fulcrum_findings_medians(
+            findings, &state->recording[i], own->sm_counts, own->sm_count);
+        for (size_t k = 0; k < medians.count; k++) {
+            points[count++] = (struct fulcrum_sm_point){
+                i < TRAINING ? batches[i] : 0.0, medians.x[k], medians.value[k]};
+        }
     }
-    if (state->refusal[0] != '\0') {
-        fulcrum_findings_note(&findings, "sm_sweep", "ended: %s", state->refusal);
+    if (own->refusal[0] != '\0') {
+        fulcrum_findings_note(findings, "sm_sweep", "ended: %s", own->refusal);
     }
-    enum fulcrum_status status = fulcrum_fit_sm(&fit, medians.points, medians.count,
-        state->bench->learner_info.granted_sm_count, &why);
-    if (status == FULCRUM_ERR_NO_FIT) {
-        fulcrum_findings_note(&findings, "sm_fit", "no shares: %s", why.detail);
-        return findings.status;
+    enum fulcrum_status status = fulcrum_fit_sm(
+        &fit, points, count, state->bench->learner_info.granted_sm_count, &why);
+    if (fulcrum_findings_fitted(findings, status, &why, "sm_fit", "no shares: ")) {
+        report_fit(&fit, findings);
     }
-    FAIL_IF(status != FULCRUM_OK, err, status, "%s", why.detail);
-    report_fit(&fit, &findings);
-    return findings.status;
 }
 
 const struct fulcrum_probe fulcrum_probe_sm = {
     .name = "sm",
     .what = "a part of the SMs",
     .share = 0.25,
+    .headers = {{"inference_sm", "s", "sms", "batch 1", false, false, 0},
+        {"inference_sm", "s", "sms", "batch 16", false, false, 0},
+        {"inference_sm", "s", "sms", "batch 64", false, false, 0},
+        {"inference_sm", "s", "sms", "batch 256", false, false, 0},
+        [TRAINING] = {.name = "train_sm", .unit = "s", .x_name = "sms"}},
+    .own_byte = sizeof(struct own),
     .applies = sm_applies,
     .open = sm_open,
     .close = sm_close,

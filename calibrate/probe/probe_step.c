@@ -50,14 +50,14 @@ struct fulcrum_background_load {
 
 static void *infer(void *argument)
 {
-    struct fulcrum_background_load *background_load = argument;
-    struct fulcrum_bench *bench = background_load->bench;
+    struct fulcrum_background_load *load = argument;
+    const struct fulcrum_bench *bench = load->bench;
     size_t most = bench->learner_options.max_batch;
     size_t batch = most < BATCH_COUNT ? most : BATCH_COUNT;
-    while (background_load->status == FULCRUM_OK &&
-           !atomic_load_explicit(&background_load->ends, memory_order_relaxed)) {
-        background_load->status = bench->learner->forward(
-            bench->state, batch, bench->action, &background_load->err);
+    while (load->status == FULCRUM_OK &&
+           !atomic_load_explicit(&load->ends, memory_order_relaxed)) {
+        load->status =
+            bench->learner->forward(bench->state, batch, bench->action, &load->err);
     }
     return NULL;
 }
@@ -65,32 +65,31 @@ static void *infer(void *argument)
 enum fulcrum_status fulcrum_background_load_start(struct fulcrum_background_load **out,
     struct fulcrum_bench *bench, struct fulcrum_error *err)
 {
-    struct fulcrum_background_load *background_load =
-        calloc(1, sizeof *background_load);
-    TRY_MEMORY(background_load, err, "a busy learner");
-    background_load->bench = bench;
-    atomic_init(&background_load->ends, 0);
-    if (pthread_create(&background_load->thread, NULL, infer, background_load) != 0) {
-        free(background_load);
+    struct fulcrum_background_load *load = calloc(1, sizeof *load);
+    TRY_MEMORY(load, err, "a busy learner");
+    load->bench = bench;
+    atomic_init(&load->ends, 0);
+    if (pthread_create(&load->thread, NULL, infer, load) != 0) {
+        free(load);
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for the learner");
     }
-    *out = background_load;
+    *out = load;
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_background_load_end(
-    struct fulcrum_background_load *background_load, struct fulcrum_error *err)
+    struct fulcrum_background_load *load, struct fulcrum_error *err)
 {
-    if (background_load == NULL) {
+    if (load == NULL) {
         return FULCRUM_OK;
     }
-    atomic_store(&background_load->ends, 1);
-    (void)pthread_join(background_load->thread, NULL);
-    enum fulcrum_status status = background_load->status;
+    atomic_store(&load->ends, 1);
+    (void)pthread_join(load->thread, NULL);
+    enum fulcrum_status status = load->status;
     if (status != FULCRUM_OK) {
-        (void)fulcrum_fail(err, status, "%s", background_load->err.detail);
+        (void)fulcrum_fail(err, status, "%s", load->err.detail);
     }
-    free(background_load);
+    free(load);
     return status;
 }
 
@@ -157,45 +156,43 @@ enum fulcrum_status fulcrum_background_load_end(
 /* Of the cv: how far it wanders between runs in a noisy place. */
 #define CV_ERROR_REL 0.1
 
-struct fulcrum_probe_state {
-    struct fulcrum_bench *bench;
+enum {
+    BLOCK,       /* mean step of a block, resets included */
+    BUSY,        /* the same beside a busy learner */
+    RESET,       /* one reset, or the mean of a block of them */
+    HANDED,      /* as BLOCK, each step with a hand-over */
+    SINGLE,      /* one step without its reset, or short blocks */
+    RESETS,      /* resets per step in each block of BLOCK */
+    BUSY_RESETS, /* likewise of BUSY */
+};
+
+struct own {
     struct fulcrum_stepper stepper; /* the one whose steps are timed one by one */
     struct fulcrum_stepper others[ENV_COUNT - 1];
     size_t other_count; /* that take turns with it in blocks */
     size_t turn;
-    struct fulcrum_recording block;  /* mean step of a block, resets included */
-    struct fulcrum_recording busy;   /* the same beside a busy learner */
-    struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
-    struct fulcrum_recording resets; /* resets per step in each block of `block` */
-    struct fulcrum_recording busy_resets; /* likewise of `busy` */
-    struct fulcrum_recording single; /* one step without its reset, or short blocks */
-    struct fulcrum_recording handed; /* as block, each step with a hand-over */
-    double step_count;               /* all steps so far, and the resets in them */
+    double step_count; /* all steps so far, and the resets in them */
     double reset_count;
 };
 
-static int times_singles(const struct fulcrum_bench *bench)
+static bool is_elsewhere(const struct fulcrum_probe_state *state)
+{
+    const struct own *own = state->own;
+    return fulcrum_stepper_has_log(&own->stepper);
+}
+
+static bool times_singles(const struct fulcrum_bench *bench)
 {
     return bench->step_s >= SINGLE_OVER_CLOCK * bench->stopwatch.cpu_cost_s;
 }
 
 static void step_close(struct fulcrum_probe_state *state)
 {
-    if (state == NULL) {
-        return;
+    struct own *own = state->own;
+    fulcrum_stepper_close(&own->stepper);
+    for (size_t i = 0; i < own->other_count; i++) {
+        fulcrum_stepper_close(&own->others[i]);
     }
-    fulcrum_recording_free(&state->block);
-    fulcrum_recording_free(&state->busy);
-    fulcrum_recording_free(&state->reset);
-    fulcrum_recording_free(&state->resets);
-    fulcrum_recording_free(&state->busy_resets);
-    fulcrum_recording_free(&state->single);
-    fulcrum_recording_free(&state->handed);
-    fulcrum_stepper_close(&state->stepper);
-    for (size_t i = 0; i < state->other_count; i++) {
-        fulcrum_stepper_close(&state->others[i]);
-    }
-    free(state);
 }
 
 /* To the processors that a run gives its actors; `before`: where the thread was. */
@@ -213,25 +210,31 @@ static enum fulcrum_status bind_as_actors(
 static enum fulcrum_status open_others(
     struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
 {
+    struct own *own = state->own;
     for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_stepper_begin(&state->others[i], &state->bench->stage, i + 1, err));
-        state->other_count++;
+        TRY(fulcrum_stepper_begin(&own->others[i], &state->bench->stage, i + 1, err));
+        own->other_count++;
     }
-    for (size_t i = 0; i < state->other_count; i++) {
-        TRY(fulcrum_stepper_await(&state->others[i], err));
+    for (size_t i = 0; i < own->other_count; i++) {
+        TRY(fulcrum_stepper_await(&own->others[i], err));
     }
     return FULCRUM_OK;
 }
 
 /* Processes stay where the thread is bound that they first work for. */
-static enum fulcrum_status open_steppers(
+static enum fulcrum_status step_open(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
     struct fulcrum_cpu_list before;
-    size_t most = state->bench->max_threads < ENV_COUNT ? state->bench->max_threads
-                                                        : (size_t)ENV_COUNT;
-    TRY(fulcrum_stepper_open(&state->stepper, &state->bench->stage, 0, err));
-    if (!fulcrum_stepper_has_log(&state->stepper)) {
+    size_t most =
+        bench->max_threads < ENV_COUNT ? bench->max_threads : (size_t)ENV_COUNT;
+    struct fulcrum_series *single = &state->recording[SINGLE].header;
+    (void)snprintf(single->name, sizeof single->name, "actor_step_%s",
+        times_singles(bench) ? "single" : "short_block");
+    TRY(fulcrum_stepper_open(&own->stepper, &bench->stage, 0, err));
+    if (!is_elsewhere(state)) {
         return open_others(state, ENV_COUNT - 1, err);
     }
     TRY(bind_as_actors(&before, err));
@@ -240,109 +243,66 @@ static enum fulcrum_status open_steppers(
     return status;
 }
 
-static enum fulcrum_status step_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
-{
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "step probe");
-    state->bench = bench;
-    const struct {
-        struct fulcrum_recording *recording;
-        const char *name;
-        const char *unit;
-        bool is_busy;
-    } rows[] = {
-        {&state->block, "actor_step", "s", false},
-        {&state->busy, "actor_step", "s", true},
-        {&state->reset, "reset", "s", false},
-        {&state->resets, "resets_per_step", "", false},
-        {&state->busy_resets, "resets_per_step", "", true},
-        {&state->single,
-            times_singles(bench) ? "actor_step_single" : "actor_step_short_block", "s",
-            false},
-        {&state->handed, "actor_step_handed_over", "s", false},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct fulcrum_series header = {.count = 0};
-        (void)snprintf(header.name, sizeof header.name, "%s", rows[i].name);
-        (void)snprintf(header.unit, sizeof header.unit, "%s", rows[i].unit);
-        (void)snprintf(header.condition, sizeof header.condition, "%s",
-            rows[i].is_busy ? "other side busy" : "alone");
-        fulcrum_recording_init(
-            rows[i].recording, &header, rows[i].is_busy ? &bench->busy : &bench->alone);
-    }
-    enum fulcrum_status status = open_steppers(state, err);
-    if (status != FULCRUM_OK) {
-        step_close(state);
-        return status;
-    }
-    *out = state;
-    return FULCRUM_OK;
-}
-
 static double block_s(const struct fulcrum_probe_state *state)
 {
     double steps_s = fmin(BLOCK_STEPS * state->bench->step_s, BLOCK_MOST_S);
-    return fulcrum_stepper_has_log(&state->stepper) ? BLOCK_ELSEWHERE_S
-                                                    : fmax(BLOCK_S, steps_s);
+    return is_elsewhere(state) ? BLOCK_ELSEWHERE_S : fmax(BLOCK_S, steps_s);
 }
 
 /* The environment whose turn it is; those in processes of their own leave out the one
  * that blocks are asked of. */
-static struct fulcrum_stepper *next_in_turn(struct fulcrum_probe_state *state)
+static struct fulcrum_stepper *next_in_turn(struct own *own)
 {
-    int skips = fulcrum_stepper_has_log(&state->stepper) && state->other_count > 0;
+    bool skips = fulcrum_stepper_has_log(&own->stepper) && own->other_count > 0;
     size_t first = skips ? 1 : 0;
-    state->turn = state->turn < state->other_count ? state->turn + 1 : first;
-    return state->turn == 0 ? &state->stepper : &state->others[state->turn - 1];
+    own->turn = own->turn < own->other_count ? own->turn + 1 : first;
+    return own->turn == 0 ? &own->stepper : &own->others[own->turn - 1];
 }
 
 /* Steps of one environment after the other, as an actor's thread makes them. */
-static enum fulcrum_status run_in_turn(struct fulcrum_probe_state *state, size_t count,
-    size_t *resets, struct fulcrum_error *err)
+static enum fulcrum_status run_in_turn(
+    struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
 {
     *resets = 0;
     for (size_t i = 0; i < count; i++) {
         size_t ended = 0;
-        TRY(fulcrum_stepper_run(next_in_turn(state), 1, &ended, err));
+        TRY(fulcrum_stepper_run(next_in_turn(own), 1, &ended, err));
         *resets += ended;
     }
     return FULCRUM_OK;
 }
 
 /* A block: what steps in a process of its own is asked for all of it at once. */
-static enum fulcrum_status run_block(struct fulcrum_probe_state *state, size_t count,
-    size_t *resets, struct fulcrum_error *err)
+static enum fulcrum_status run_block(
+    struct own *own, size_t count, size_t *resets, struct fulcrum_error *err)
 {
-    return fulcrum_stepper_has_log(&state->stepper)
-               ? fulcrum_stepper_run(&state->stepper, count, resets, err)
-               : run_in_turn(state, count, resets, err);
+    return fulcrum_stepper_has_log(&own->stepper)
+               ? fulcrum_stepper_run(&own->stepper, count, resets, err)
+               : run_in_turn(own, count, resets, err);
 }
 
-/* The mean of a block of steps, the clock read only at its ends. */
-static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
-    struct fulcrum_canary *canary, struct fulcrum_error *err)
+/* The mean of a block of steps, the clock read only at its ends; `which`: BLOCK, BUSY.
+ */
+static enum fulcrum_status sample_block(
+    struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
     double count = fmax(ceil(block_s(state) / bench->step_s), 1.0);
-    TRY(fulcrum_canary_open(canary, &bench->stopwatch, err));
     size_t resets = 0;
-    double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
+    TRY(fulcrum_sample_begin(state, which, err));
+    double elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    enum fulcrum_status status = run_block(state, (size_t)count, &resets, err);
+    TRY(run_block(own, (size_t)count, &resets, err));
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
-    TRY(status);
+    elsewhere_s = fulcrum_stepper_cpu_s(&own->stepper) - elsewhere_s;
     struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
-    TRY(fulcrum_canary_close(
-        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
-    state->step_count += count;
-    state->reset_count += (double)resets;
-    bool is_busy = canary == &bench->busy;
-    TRY(fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err));
+    TRY(fulcrum_sample_keep(state, which, FULCRUM_CLOCK_CPU, &sample, err));
+    own->step_count += count;
+    own->reset_count += (double)resets;
     sample.value = (double)resets / count;
     return fulcrum_recording_add(
-        is_busy ? &state->busy_resets : &state->resets, &sample, err);
+        &state->recording[which == BUSY ? BUSY_RESETS : RESETS], &sample, err);
 }
 
 /* Steps that were timed one by one, and the resets between them. */
@@ -359,33 +319,33 @@ static double since(double begin_s, const struct fulcrum_stopwatch *stopwatch)
 }
 
 /* Step after step with the clock read at each, and the resets apart. */
-static enum fulcrum_status time_here(struct fulcrum_probe_state *state,
-    struct single_times *times, struct fulcrum_error *err)
+static enum fulcrum_status time_here(struct fulcrum_stepper *stepper,
+    const struct fulcrum_stopwatch *stopwatch, struct single_times *times,
+    struct fulcrum_error *err)
 {
-    const struct fulcrum_stopwatch *stopwatch = &state->bench->stopwatch;
     enum fulcrum_step_result result = FULCRUM_STEP_ON;
     for (size_t i = 0; i < times->step_count && result != FULCRUM_STEP_FAILED; i++) {
         double begin_s = fulcrum_thread_cpu_s();
-        result = fulcrum_stepper_step(&state->stepper);
+        result = fulcrum_stepper_step(stepper);
         times->step_s[i] = since(begin_s, stopwatch);
         if (result == FULCRUM_STEP_END) {
             begin_s = fulcrum_thread_cpu_s();
-            result = fulcrum_stepper_reset(&state->stepper);
+            result = fulcrum_stepper_reset(stepper);
             times->reset_s[times->reset_count++] = since(begin_s, stopwatch);
         }
     }
-    return result == FULCRUM_STEP_FAILED ? fulcrum_stepper_failure(&state->stepper, err)
+    return result == FULCRUM_STEP_FAILED ? fulcrum_stepper_failure(stepper, err)
                                          : FULCRUM_OK;
 }
 
 /* What steps in another process is timed there: hand-offs are no part of a step. */
-static enum fulcrum_status time_there(struct fulcrum_probe_state *state,
+static enum fulcrum_status time_there(struct fulcrum_stepper *stepper,
     struct single_times *times, struct fulcrum_error *err)
 {
     struct fulcrum_step_log log = {
         .stride = 1, .step_s = times->step_s, .reset_s = times->reset_s};
     enum fulcrum_status status =
-        fulcrum_stepper_log(&state->stepper, times->step_count, &log, err);
+        fulcrum_stepper_log(stepper, times->step_count, &log, err);
     times->reset_count = log.reset_count;
     return status;
 }
@@ -404,19 +364,21 @@ static enum fulcrum_status add_all(struct fulcrum_recording *recording,
 static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
     struct single_times *times, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
-    double canary_s = 0.0;
-    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
-    TRY(fulcrum_stepper_has_log(&state->stepper) ? time_there(state, times, err)
-                                                 : time_here(state, times, err));
-    TRY(fulcrum_canary_close(
-        &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
-    state->step_count += (double)times->step_count;
-    state->reset_count += (double)times->reset_count;
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    struct fulcrum_sample all = {.x = 0.0};
+    TRY(fulcrum_sample_begin(state, SINGLE, err));
+    TRY(is_elsewhere(state) ? time_there(&own->stepper, times, err)
+                            : time_here(&own->stepper, &bench->stopwatch, times, err));
+    TRY(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
+    own->step_count += (double)times->step_count;
+    own->reset_count += (double)times->reset_count;
     if (times_singles(bench)) {
-        TRY(add_all(&state->single, times->step_s, times->step_count, canary_s, err));
+        TRY(add_all(&state->recording[SINGLE], times->step_s, times->step_count,
+            all.canary_s, err));
     }
-    return add_all(&state->reset, times->reset_s, times->reset_count, canary_s, err);
+    return add_all(&state->recording[RESET], times->reset_s, times->reset_count,
+        all.canary_s, err);
 }
 
 /* A block of steps that are timed one by one. */
@@ -438,12 +400,17 @@ static double short_block_size(const struct fulcrum_bench *bench)
     return ceil(SHORT_OVER_CLOCK * bench->stopwatch.cpu_cost_s / bench->step_s);
 }
 
-static enum fulcrum_status time_blocks_here(struct fulcrum_probe_state *state,
-    size_t size, double *value_s, struct fulcrum_error *err)
+static enum fulcrum_status time_blocks(struct fulcrum_probe_state *state, size_t size,
+    double *value_s, struct fulcrum_error *err)
 {
+    struct own *own = state->own;
+    if (is_elsewhere(state)) {
+        struct fulcrum_step_log log = {.stride = size, .step_s = value_s};
+        return fulcrum_stepper_log(&own->stepper, SHORT_BLOCK_COUNT * size, &log, err);
+    }
     double before_s = fulcrum_thread_cpu_s();
     for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
-        TRY(fulcrum_stepper_run(&state->stepper, size, NULL, err));
+        TRY(fulcrum_stepper_run(&own->stepper, size, NULL, err));
         double after_s = fulcrum_thread_cpu_s();
         value_s[i] = fmax(after_s - before_s - state->bench->stopwatch.cpu_cost_s, 0.0);
         before_s = after_s;
@@ -451,61 +418,48 @@ static enum fulcrum_status time_blocks_here(struct fulcrum_probe_state *state,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status time_blocks(struct fulcrum_probe_state *state, size_t size,
-    double *value_s, struct fulcrum_error *err)
-{
-    if (!fulcrum_stepper_has_log(&state->stepper)) {
-        return time_blocks_here(state, size, value_s, err);
-    }
-    struct fulcrum_step_log log = {.stride = size, .step_s = value_s};
-    return fulcrum_stepper_log(&state->stepper, SHORT_BLOCK_COUNT * size, &log, err);
-}
-
 /* Means of short blocks in a row, with their resets. */
 static enum fulcrum_status sample_short_blocks(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
-    double size = short_block_size(bench);
+    double size = short_block_size(state->bench);
     double value_s[SHORT_BLOCK_COUNT] = {0.0};
-    double canary_s = 0.0;
-    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    struct fulcrum_sample all = {.x = 0.0};
+    TRY(fulcrum_sample_begin(state, SINGLE, err));
     TRY(time_blocks(state, (size_t)size, value_s, err));
-    TRY(fulcrum_canary_close(
-        &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
+    TRY(fulcrum_sample_end(state, SINGLE, FULCRUM_CLOCK_CPU, &all, err));
     for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
         value_s[i] /= size;
     }
-    return add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err);
+    return add_all(
+        &state->recording[SINGLE], value_s, SHORT_BLOCK_COUNT, all.canary_s, err);
 }
 
 /* One reset after the other: for environments whose reset is too short to time. */
 static enum fulcrum_status sample_reset_block(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
-    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    struct own *own = state->own;
+    TRY(fulcrum_sample_begin(state, RESET, err));
     struct fulcrum_span begin = fulcrum_span_begin();
     enum fulcrum_step_result result = FULCRUM_STEP_ON;
     for (int i = 0; i < RESET_BLOCK_COUNT && result == FULCRUM_STEP_ON; i++) {
-        result = fulcrum_stepper_reset(&state->stepper);
+        result = fulcrum_stepper_reset(&own->stepper);
     }
     if (result == FULCRUM_STEP_FAILED) {
-        return fulcrum_stepper_failure(&state->stepper, err);
+        return fulcrum_stepper_failure(&own->stepper, err);
     }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    struct fulcrum_span span = fulcrum_span_end(&state->bench->stopwatch, begin);
     struct fulcrum_sample sample = {.value = span.cpu_s / RESET_BLOCK_COUNT};
-    TRY(fulcrum_canary_close(
-        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
-    return fulcrum_recording_add(&state->reset, &sample, err);
+    return fulcrum_sample_keep(state, RESET, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
 /* Of this thread and of all that step for it. */
-static double stepping_cpu_s(const struct fulcrum_probe_state *state)
+static double stepping_cpu_s(const struct own *own)
 {
-    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
-    for (size_t i = 0; i < state->other_count; i++) {
-        cpu_s += fulcrum_stepper_cpu_s(&state->others[i]);
+    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&own->stepper);
+    for (size_t i = 0; i < own->other_count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&own->others[i]);
     }
     return cpu_s;
 }
@@ -514,20 +468,19 @@ static double stepping_cpu_s(const struct fulcrum_probe_state *state)
 static enum fulcrum_status time_handed(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
     struct fulcrum_sample sample = {.x = 0.0};
-    double count = fmin(fmax(ceil(block_s(state) / bench->step_s), 1.0), HANDED_MAX);
-    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    double count =
+        fmin(fmax(ceil(block_s(state) / state->bench->step_s), 1.0), HANDED_MAX);
+    TRY(fulcrum_sample_begin(state, HANDED, err));
     size_t resets = 0;
     /* The canary has left the caches to itself. */
-    double before = fmin(count, 2.0 * (double)(state->other_count + 1));
-    TRY(run_in_turn(state, (size_t)before, &resets, err));
-    double begin_s = stepping_cpu_s(state);
-    TRY(run_in_turn(state, (size_t)count, &resets, err));
-    sample.value = (stepping_cpu_s(state) - begin_s) / count;
-    TRY(fulcrum_canary_close(
-        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
-    return fulcrum_recording_add(&state->handed, &sample, err);
+    double before = fmin(count, 2.0 * (double)(own->other_count + 1));
+    TRY(run_in_turn(own, (size_t)before, &resets, err));
+    double begin_s = stepping_cpu_s(own);
+    TRY(run_in_turn(own, (size_t)count, &resets, err));
+    sample.value = (stepping_cpu_s(own) - begin_s) / count;
+    return fulcrum_sample_keep(state, HANDED, FULCRUM_CLOCK_CPU, &sample, err);
 }
 
 /* On the processors where those environments are. */
@@ -544,16 +497,16 @@ static enum fulcrum_status sample_handed(
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    bool is_full = state->single.count >= SINGLE_MAX;
-    if (fulcrum_stepper_has_log(&state->stepper)) {
+    bool is_full = state->recording[SINGLE].count >= SINGLE_MAX;
+    if (is_elsewhere(state)) {
         TRY(sample_handed(state, err));
     }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
     /* Elsewhere resets are timed where they happen, as single steps are. */
-    TRY(fulcrum_stepper_has_log(&state->stepper) ? sample_singles(state, err)
-                                                 : sample_reset_block(state, err));
+    TRY(is_elsewhere(state) ? sample_singles(state, err)
+                            : sample_reset_block(state, err));
     return is_full ? FULCRUM_OK : sample_short_blocks(state, err);
 }
 
@@ -564,7 +517,7 @@ static enum fulcrum_status visit_busy(
     enum fulcrum_status status;
     TRY(fulcrum_background_load_start(&background_load, state->bench, err));
     do {
-        status = sample_block(state, &state->bench->busy, err);
+        status = sample_block(state, BUSY, err);
     } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
     enum fulcrum_status ended =
         fulcrum_background_load_end(background_load, status == FULCRUM_OK ? err : NULL);
@@ -579,7 +532,7 @@ static enum fulcrum_status step_visit(
     double now_s = fulcrum_wall_s();
     double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
     do {
-        TRY(sample_block(state, &bench->alone, err));
+        TRY(sample_block(state, BLOCK, err));
         TRY(sample_parts(state, err));
     } while (fulcrum_bench_goes_on(bench, alone_s));
     return has_other_side && fulcrum_bench_goes_on(bench, HUGE_VAL)
@@ -599,37 +552,26 @@ struct step_figures {
 };
 
 /* Mean block without its resets, so that blocks with many of them are no outliers. */
-static enum fulcrum_status summarise_blocks(const struct fulcrum_recording *block,
-    const struct fulcrum_recording *resets, double reset_s, struct fulcrum_summary *out,
-    struct fulcrum_error *err)
+static struct fulcrum_summary summarise_blocks(struct fulcrum_findings *findings,
+    const struct fulcrum_recording *block, const struct fulcrum_recording *resets,
+    double reset_s)
 {
+    struct fulcrum_summary out = {.used = 0};
     struct fulcrum_recording bare = *block;
     bare.samples = calloc(bare.count + 1, sizeof *bare.samples);
-    TRY_MEMORY(bare.samples, err, "blocks of steps");
+    if (bare.samples == NULL) {
+        findings->status =
+            fulcrum_fail(findings->err, FULCRUM_ERR_NO_MEMORY, "blocks of steps");
+        return out;
+    }
     for (size_t i = 0; i < bare.count; i++) {
         bare.samples[i] = block->samples[i];
         bare.samples[i].value =
             fmax(bare.samples[i].value - reset_s * resets->samples[i].value, 0.0);
     }
-    enum fulcrum_status status = fulcrum_recording_summary(&bare, 0.0, out, err);
+    out = fulcrum_findings_median(findings, &bare, 0.0);
     free(bare.samples);
-    return status;
-}
-
-/* Blocks beside a busy learner where there are as many of them as are worth it. */
-static enum fulcrum_status summarise_both(struct fulcrum_probe_state *state,
-    struct step_figures *figures, struct fulcrum_error *err)
-{
-    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(
-        summarise_blocks(&state->block, &state->resets, reset_s, &figures->alone, err));
-    status = summarise_blocks(
-        &state->busy, &state->busy_resets, reset_s, &figures->busy, err);
-end:
-    figures->used =
-        figures->busy.used >= CALM_ENOUGH ? &figures->busy : &figures->alone;
-    return status;
+    return out;
 }
 
 static bool takes_all(const struct fulcrum_recording *recording)
@@ -687,23 +629,21 @@ static double second_moment(const struct fulcrum_recording *recording)
     return count > 0 ? sum / (double)count : 0.0;
 }
 
-struct quantile {
-    const char *name;
-    double frac;
-};
-
-static const struct quantile quantiles[] = {
-    {"actor_step_p05_s", 0.05},
-    {"actor_step_p50_s", 0.50},
-    {"actor_step_p95_s", 0.95},
-    {"actor_step_p99_s", 0.99},
-};
-
 static void report_singles(struct fulcrum_probe_state *state,
     struct step_figures *figures, struct fulcrum_findings *findings)
 {
+    static const struct {
+        const char *name;
+        double frac;
+    } quantiles[] = {
+        {"actor_step_p05_s", 0.05},
+        {"actor_step_p50_s", 0.50},
+        {"actor_step_p95_s", 0.95},
+        {"actor_step_p99_s", 0.99},
+        {"actor_step_median_s", 0.50},
+    };
     size_t count = 0;
-    double *sorted = sorted_values(&state->single, &count);
+    double *sorted = sorted_values(&state->recording[SINGLE], &count);
     if (sorted == NULL || count == 0) {
         free(sorted);
         return;
@@ -712,9 +652,8 @@ static void report_singles(struct fulcrum_probe_state *state,
         fulcrum_findings_value(findings, quantiles[i].name, "s",
             fulcrum_statistics_quantile(sorted, count, quantiles[i].frac));
     }
-    fulcrum_findings_value(findings, "actor_step_median_s", "s",
-        fulcrum_statistics_quantile(sorted, count, 0.5));
-    figures->cv = single_cv(figures, sorted, count, second_moment(&state->reset));
+    figures->cv =
+        single_cv(figures, sorted, count, second_moment(&state->recording[RESET]));
     fulcrum_findings_note(findings, "actor_step_distribution",
         "from %zu single steps without their resets; %d of them are kept, evenly "
         "thinned; the cv takes the longest 0.1 %% at their quantile",
@@ -728,7 +667,7 @@ static void report_singles(struct fulcrum_probe_state *state,
  */
 static double short_block_cv(const struct fulcrum_probe_state *state, double mean_s)
 {
-    const struct fulcrum_recording *single = &state->single;
+    const struct fulcrum_recording *single = &state->recording[SINGLE];
     double *difference_s = calloc(single->count + 1, sizeof *difference_s);
     size_t count = 0;
     int all = takes_all(single);
@@ -741,8 +680,7 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     }
     double cv = 0.0;
     if (count > 1 && mean_s > 0.0) {
-        gsl_sort(difference_s, 1, count);
-        double median_s = fulcrum_statistics_quantile(difference_s, count, 0.5);
+        double median_s = fulcrum_statistics_median(difference_s, count);
         cv = sqrt(short_block_size(state->bench)) * median_s /
              (MEDIAN_DIFFERENCE_PER_SD * mean_s);
     }
@@ -753,35 +691,29 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
 static void report_parameters(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    struct fulcrum_parameter mean = {
-        .path = "workload.step.mean_s",
-        .value = figures->mean_s,
-        .standard_error = figures->used->standard_error,
-        .scale = FULCRUM_SCALE_LOG,
-        .origin = FULCRUM_ORIGIN_MEASURED,
-    };
-    (void)snprintf(mean.source, sizeof mean.source,
+    const struct own *own = state->own;
+    const struct fulcrum_summary *used = figures->used;
+    fulcrum_findings_parameter(findings, "workload.step.mean_s",
+        &(struct fulcrum_parameter){.value = figures->mean_s,
+            .standard_error = used->standard_error,
+            .scale = FULCRUM_SCALE_LOG,
+            .origin = FULCRUM_ORIGIN_MEASURED},
         "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
         "plus %.3g resets per step; %zu disturbed blocks set aside%s",
-        figures->used->used,
-        figures->used == &figures->busy ? " beside a busy learner" : "",
-        fulcrum_stepper_has_log(&state->stepper) ? (size_t)1 : state->other_count + 1,
-        figures->reset_per_step, figures->used->took_all ? 0 : figures->used->disturbed,
-        figures->used->took_all ? "; too few were undisturbed, so all count" : "");
-    fulcrum_findings_parameter(findings, &mean);
-    struct fulcrum_parameter cv = {
-        .path = "workload.step.cv",
-        .value = figures->cv,
-        .standard_error = CV_ERROR_REL * figures->cv,
-        .scale = FULCRUM_SCALE_LOG,
-        .origin = FULCRUM_ORIGIN_MEASURED,
-    };
-    (void)snprintf(cv.source, sizeof cv.source, "%s; standard error assumed",
-        times_singles(state->bench)
-            ? "single steps and resets, CPU time"
-            : "neighbouring blocks of steps, scaled by the root of their size");
+        used->used, used == &figures->busy ? " beside a busy learner" : "",
+        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures->reset_per_step,
+        used->took_all ? 0 : used->disturbed,
+        used->took_all ? "; too few were undisturbed, so all count" : "");
     if (figures->cv > 0.0) {
-        fulcrum_findings_parameter(findings, &cv);
+        fulcrum_findings_parameter(findings, "workload.step.cv",
+            &(struct fulcrum_parameter){.value = figures->cv,
+                .standard_error = CV_ERROR_REL * figures->cv,
+                .scale = FULCRUM_SCALE_LOG,
+                .origin = FULCRUM_ORIGIN_MEASURED},
+            "%s; standard error assumed",
+            times_singles(state->bench)
+                ? "single steps and resets, CPU time"
+                : "neighbouring blocks of steps, scaled by the root of their size");
     }
 }
 
@@ -798,102 +730,107 @@ static void report_busy(
 }
 
 /* What a real run pays on top of each step of an environment in another process. */
-static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state,
-    const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
+static void report_handed(
+    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_summary handed;
-    TRY(fulcrum_recording_summary(&state->handed, 0.0, &handed, findings->err));
+    const struct own *own = state->own;
+    struct fulcrum_summary whole = /* blocks with their resets */
+        fulcrum_findings_median(findings, &state->recording[BLOCK], 0.0);
+    struct fulcrum_summary handed =
+        fulcrum_findings_median(findings, &state->recording[HANDED], 0.0);
     if (handed.used == 0) {
-        return FULCRUM_OK;
+        return;
     }
     fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
     fulcrum_findings_value(
-        findings, "actor_hand_over_s", "s", fmax(handed.median - alone->median, 0.0));
+        findings, "actor_hand_over_s", "s", fmax(handed.median - whole.median, 0.0));
     fulcrum_findings_note(findings, "actor_hand_over",
         "environments live in processes of their own: steps are timed in runs that are "
         "handed over as a whole; asked for one by one (environments in turn: %zu) each "
         "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
         "contain",
-        state->other_count > 0 ? state->other_count : (size_t)1);
-    return FULCRUM_OK;
+        own->other_count > 0 ? own->other_count : (size_t)1);
 }
 
 static void report_means(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    struct fulcrum_quantity mean = fulcrum_quantity_log(
-        "actor_step_mean_s", "s", figures->mean_s, figures->used->standard_error);
-    fulcrum_findings_quantity(findings, &mean);
+    const struct own *own = state->own;
+    fulcrum_findings_log(
+        findings, "actor_step_mean_s", figures->mean_s, figures->used->standard_error);
     fulcrum_findings_summary(
         findings, "actor_step_without_reset_s", "s", figures->used);
     if (figures->reset.used > 0) {
         fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
     }
-    if (state->reset_count > 0.0) {
+    if (own->reset_count > 0.0) {
         fulcrum_findings_value(
             findings, "steps_per_episode", "", 1.0 / figures->reset_per_step);
     }
 }
 
-static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+static void step_report(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    struct step_figures figures = {.cv = 0.0};
-    struct fulcrum_summary whole; /* blocks with their resets */
-    TRY(fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err));
-    TRY(summarise_both(state, &figures, err));
-    TRY(fulcrum_recording_summary(&state->block, 0.0, &whole, err));
-    if (figures.alone.used == 0) {
-        return FULCRUM_OK;
+    const struct fulcrum_recording *recording = state->recording;
+    const struct own *own = state->own;
+    struct step_figures figures = {
+        .reset = fulcrum_findings_median(findings, &recording[RESET], 0.0)};
+    double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
+    figures.alone =
+        summarise_blocks(findings, &recording[BLOCK], &recording[RESETS], reset_s);
+    figures.busy =
+        summarise_blocks(findings, &recording[BUSY], &recording[BUSY_RESETS], reset_s);
+    /* Beside a busy learner where there are as many blocks as are worth it. */
+    figures.used = figures.busy.used >= CALM_ENOUGH ? &figures.busy : &figures.alone;
+    if (figures.alone.used == 0 || findings->status != FULCRUM_OK) {
+        return;
     }
     /* Resets were timed alone; beside a busy learner they suffer as steps do. */
     double slowdown =
         figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
-    double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
-    figures.reset_per_step = state->reset_count / state->step_count;
+    figures.reset_per_step = own->reset_count / own->step_count;
     figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
-    report_means(state, &figures, &findings);
+    report_means(state, &figures, findings);
     if (times_singles(state->bench)) {
-        report_singles(state, &figures, &findings);
+        report_singles(state, &figures, findings);
     } else {
         figures.cv = short_block_cv(state, figures.mean_s);
         fulcrum_findings_value(
-            &findings, "actor_step_median_s", "s", figures.used->median);
-        fulcrum_findings_note(&findings, "actor_step_distribution",
+            findings, "actor_step_median_s", "s", figures.used->median);
+        fulcrum_findings_note(findings, "actor_step_distribution",
             "steps too short to time one by one (a clock read costs %.2g s): the cv is "
-            "from "
-            "differences of neighbouring blocks of %.0f steps times the root of that, "
-            "an "
-            "upper bound; the median is that of blocks; no quantiles",
+            "from differences of neighbouring blocks of %.0f steps times the root of "
+            "that, an upper bound; the median is that of blocks; no quantiles",
             state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
     }
-    report_parameters(state, &figures, &findings);
-    report_busy(&figures, &findings);
-    TRY(report_handed(state, &whole, &findings));
-    fulcrum_findings_series(&findings, &state->block);
-    fulcrum_findings_series(&findings, &state->busy);
-    fulcrum_findings_series(&findings, &state->reset);
-    fulcrum_findings_series(&findings, &state->handed);
-    /* The file gets every k-th single step. */
-    struct fulcrum_recording thinned = state->single;
-    size_t stride = state->single.count / SINGLE_REPORT_MAX + 1;
-    thinned.count = 0;
-    thinned.samples = calloc(state->single.count / stride + 1, sizeof *thinned.samples);
-    for (size_t i = 0; thinned.samples != NULL && i < state->single.count;
-         i += stride) {
-        thinned.samples[thinned.count] = state->single.samples[i];
-        thinned.count++;
-    }
-    fulcrum_findings_series(&findings, &thinned);
-    free(thinned.samples);
-    return findings.status;
+    report_parameters(state, &figures, findings);
+    report_busy(&figures, findings);
+    report_handed(state, findings);
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {
     .name = "step",
     .what = "step time",
     .share = 0.16,
+    .headers = {[BLOCK] = {.name = "actor_step", .unit = "s", .condition = "alone"},
+        [BUSY] = {.name = "actor_step",
+            .unit = "s",
+            .condition = "other side busy",
+            .is_busy = true},
+        [RESET] = {.name = "reset", .unit = "s", .condition = "alone"},
+        [HANDED] = {.name = "actor_step_handed_over",
+            .unit = "s",
+            .condition = "alone"},
+        [SINGLE] = {.name = "actor_step_single",
+            .unit = "s",
+            .condition = "alone",
+            .most_in_file = SINGLE_REPORT_MAX},
+        [RESETS] = {.name = "resets_per_step", .is_inside = true},
+        [BUSY_RESETS] = {.name = "resets_per_step",
+            .is_busy = true,
+            .is_inside = true}},
+    .own_byte = sizeof(struct own),
     .open = step_open,
     .close = step_close,
     .visit = step_visit,

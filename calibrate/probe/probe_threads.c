@@ -34,63 +34,44 @@
 /* Below this nothing can be said of a window. */
 #define CPU_SHARE_FLOOR 0.05
 
-struct fulcrum_probe_state {
-    struct fulcrum_bench *bench;
-    struct fulcrum_actor_threads *actor_threads;
-    size_t count[FULCRUM_THREAD_COUNTS_MAX];
-    size_t count_count;
-    struct fulcrum_recording throughput; /* of each window */
+enum {
+    THROUGHPUT, /* of each window */
     /* A rate over that of one thread just before and after; where others took CPU time,
      * each at the time it should have had. */
-    struct fulcrum_recording capacity;
-    struct fulcrum_recording cpu_share; /* CPU time had over what the cores can give */
+    CAPACITY,
+    CPU_SHARE, /* CPU time had over what the cores can give */
+};
+
+struct own {
+    struct fulcrum_actor_threads *actor_threads;
+    double count[FULCRUM_THREAD_COUNTS_MAX];
+    size_t count_count;
 };
 
 static void threads_close(struct fulcrum_probe_state *state)
 {
-    if (state == NULL) {
-        return;
-    }
-    fulcrum_actor_threads_free(state->actor_threads);
-    fulcrum_recording_free(&state->throughput);
-    fulcrum_recording_free(&state->capacity);
-    fulcrum_recording_free(&state->cpu_share);
-    free(state);
+    const struct own *own = state->own;
+    fulcrum_actor_threads_free(own->actor_threads);
 }
 
-static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+static enum fulcrum_status threads_open(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "threads probe");
-    state->bench = bench;
-    struct fulcrum_series header = {.name = "throughput",
-        .unit = "steps/s",
-        .x_name = "threads",
-        .condition = "alone"};
-    const struct fulcrum_canary *canary = &state->bench->alone;
-    fulcrum_recording_init(&state->throughput, &header, canary);
-    header = (struct fulcrum_series){
-        .name = "capacity", .x_name = "threads", .condition = "alone"};
-    fulcrum_recording_init(&state->capacity, &header, canary);
-    header = (struct fulcrum_series){
-        .name = "throughput_cpu_share", .x_name = "threads", .condition = "alone"};
-    fulcrum_recording_init(&state->cpu_share, &header, canary);
-    state->count_count =
-        fulcrum_thread_counts(state->count, (size_t)bench->machine.cpu.core_count,
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    size_t count[FULCRUM_THREAD_COUNTS_MAX];
+    own->count_count =
+        fulcrum_thread_counts(count, (size_t)bench->machine.cpu.core_count,
             (size_t)bench->machine.cpu.thread_count, bench->max_threads);
-    enum fulcrum_status status = fulcrum_actor_threads_new(&state->actor_threads,
-        &bench->stage, state->count[state->count_count - 1], bench->step_s, err);
-    if (status != FULCRUM_OK) {
-        threads_close(state);
-        return status;
+    for (size_t i = 0; i < own->count_count; i++) {
+        own->count[i] = (double)count[i];
     }
-    *out = state;
-    return FULCRUM_OK;
+    return fulcrum_actor_threads_new(&own->actor_threads, &bench->stage,
+        count[own->count_count - 1], bench->step_s, err);
 }
 
-/* 1 where other programs took CPU time that the threads of a window could have used. */
-static int held_up(const struct fulcrum_probe_state *state, double share,
+/* Whether other programs took CPU time that the threads of a window could have used. */
+static bool is_held_up(const struct fulcrum_probe_state *state, double share,
     const struct fulcrum_actor_threads_reading *reading, double busy_s)
 {
     double threads = state->bench->machine.cpu.thread_count;
@@ -104,25 +85,24 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double count, double window_s, struct fulcrum_sample *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
+    const struct fulcrum_bench *bench = state->bench;
+    const struct own *own = state->own;
     struct fulcrum_actor_threads_reading reading = {0.0, 0.0, 0.0};
-    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(fulcrum_sample_begin(state, THROUGHPUT, err));
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
     TRY(fulcrum_actor_threads_window(
-        state->actor_threads, (size_t)count, window_s, &reading, err));
+        own->actor_threads, (size_t)count, window_s, &reading, err));
     struct fulcrum_host_idle end = fulcrum_host_idle("");
     double busy_s = fulcrum_host_busy_s(&begin, &end);
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
-        .marked = held_up(state, share, &reading, busy_s)};
-    TRY(fulcrum_canary_close(
-        &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err));
-    TRY(fulcrum_recording_add(&state->throughput, out, err));
+        .marked = is_held_up(state, share, &reading, busy_s)};
+    TRY(fulcrum_sample_keep(state, THROUGHPUT, FULCRUM_CLOCK_WALL, out, err));
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;
-    TRY(fulcrum_recording_add(&state->cpu_share, &cpu_share, err));
+    TRY(fulcrum_recording_add(&state->recording[CPU_SHARE], &cpu_share, err));
     /* For the ratio: what the threads would have done with the time that others took.
      */
     out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
@@ -144,19 +124,7 @@ static enum fulcrum_status add_ratio(struct fulcrum_probe_state *state,
         .canary_s = fmax(many->canary_s, fmax(one[0].canary_s, one[1].canary_s)),
         .marked = many->marked || one[0].marked || one[1].marked,
     };
-    return fulcrum_recording_add(&state->capacity, &ratio, err);
-}
-
-/* The counts above one with the fewest good samples come first. */
-static double next_count(const struct fulcrum_probe_state *state)
-{
-    double above[FULCRUM_THREAD_COUNTS_MAX];
-    for (size_t i = 1; i < state->count_count; i++) {
-        above[i - 1] = (double)state->count[i];
-    }
-    return state->count_count > 1 ? fulcrum_recording_neediest(
-                                        &state->capacity, above, state->count_count - 1)
-                                  : 1.0;
+    return fulcrum_recording_add(&state->recording[CAPACITY], &ratio, err);
 }
 
 /*
@@ -165,18 +133,24 @@ static double next_count(const struct fulcrum_probe_state *state)
 static enum fulcrum_status threads_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
+    const struct own *own = state->own;
     double slice_s = until_s - fulcrum_wall_s();
-    double window_s = slice_s / (2.0 * (double)state->count_count);
+    double window_s = slice_s / (2.0 * (double)own->count_count);
     window_s = fmin(fmax(window_s, WINDOW_MIN_S), WINDOW_MAX_S);
-    bool is_first = state->throughput.count == 0;
+    bool is_first = state->recording[THROUGHPUT].count == 0;
     struct fulcrum_sample one[2];
     struct fulcrum_sample many;
     TRY(sample_window(state, 1.0, window_s, &one[0], err));
     size_t done = 1;
     while (fulcrum_bench_goes_on(state->bench, until_s - window_s) ||
-           (is_first && done < state->count_count &&
+           (is_first && done < own->count_count &&
                fulcrum_bench_goes_on(state->bench, HUGE_VAL))) {
-        TRY(sample_window(state, next_count(state), window_s, &many, err));
+        /* The counts above one with the fewest good samples come first. */
+        double count = own->count_count > 1
+                           ? fulcrum_recording_neediest(&state->recording[CAPACITY],
+                                 own->count + 1, own->count_count - 1)
+                           : 1.0;
+        TRY(sample_window(state, count, window_s, &many, err));
         TRY(sample_window(state, 1.0, window_s, &one[1], err));
         if (many.x > 1.0) {
             TRY(add_ratio(state, &many, one, err));
@@ -195,34 +169,31 @@ struct curve_points {
     double alone_per_s;
 };
 
-static enum fulcrum_status gather(struct fulcrum_probe_state *state,
-    struct fulcrum_findings *findings, struct curve_points *points)
+static struct curve_points find_points(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_summary summary;
-    points->count = 0;
-    TRY(fulcrum_recording_summary(&state->throughput, 1.0, &summary, findings->err));
+    const struct own *own = state->own;
+    struct curve_points points = {.count = 0};
+    struct fulcrum_summary summary =
+        fulcrum_findings_median(findings, &state->recording[THROUGHPUT], 1.0);
     if (summary.used == 0) {
-        return FULCRUM_OK;
+        return points;
     }
-    points->alone_per_s = summary.median;
-    points->x[0] = 1.0;
-    points->y[0] = summary.median;
-    points->count = 1;
+    points = (struct curve_points){
+        {1.0}, {summary.median}, .count = 1, .alone_per_s = summary.median};
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
-    for (size_t i = 1; i < state->count_count; i++) {
-        double count = (double)state->count[i];
-        TRY(fulcrum_recording_summary(
-            &state->capacity, count, &summary, findings->err));
+    for (size_t i = 1; i < own->count_count; i++) {
+        summary = fulcrum_findings_median(
+            findings, &state->recording[CAPACITY], own->count[i]);
         if (summary.used > 0) {
             char name[64];
-            (void)snprintf(name, sizeof name, "capacity_%zu", state->count[i]);
+            (void)snprintf(name, sizeof name, "capacity_%.0f", own->count[i]);
             fulcrum_findings_summary(findings, name, "", &summary);
-            points->x[points->count] = count;
-            points->y[points->count] = summary.median * points->alone_per_s;
-            points->count++;
+            points.x[points.count] = own->count[i];
+            points.y[points.count++] = summary.median * points.alone_per_s;
         }
     }
-    return FULCRUM_OK;
+    return points;
 }
 
 /* Which member of the fit goes to which field. */
@@ -248,24 +219,20 @@ static void report_curve_field(const struct curve_field *field,
     if (estimate == NULL || (estimate->marks & FULCRUM_FIT_FIXED) != 0) {
         return;
     }
-    struct fulcrum_parameter parameter = {
-        .value = estimate->value,
-        .standard_error = estimate->standard_error,
-        .scale = field->scale,
-        .origin = FULCRUM_ORIGIN_FITTED,
-    };
-    (void)snprintf(parameter.path, sizeof parameter.path, "%s", field->path);
-    (void)snprintf(parameter.source, sizeof parameter.source,
+    fulcrum_findings_parameter(findings, field->path,
+        &(struct fulcrum_parameter){.value = estimate->value,
+            .standard_error = estimate->standard_error,
+            .scale = field->scale,
+            .origin = FULCRUM_ORIGIN_FITTED},
         "fit of the saturating curve to throughput over threads; %.0f %% of it is the "
         "prior",
         100.0 * estimate->prior_share);
-    fulcrum_findings_parameter(findings, &parameter);
 }
 
-static void report_curve(struct fulcrum_calibration *calibration,
+static void report_curve(
     const struct fulcrum_cpu_curve_fit *fit, struct fulcrum_findings *findings)
 {
-    struct fulcrum_cpu *cpu = &calibration->machine.cpu;
+    struct fulcrum_cpu *cpu = &findings->calibration->machine.cpu;
     cpu->curve = fit->advice == FULCRUM_ADVISE_TABLE ? FULCRUM_CURVE_TABLE
                                                      : FULCRUM_CURVE_SATURATING;
     cpu->smt_yield_frac = fit->station.smt_yield_frac;
@@ -301,10 +268,9 @@ static enum fulcrum_status tabulate(const struct curve_points *points,
 }
 
 /* No form through these points: the table alone stands. */
-static enum fulcrum_status fit_curve(struct fulcrum_probe_state *state,
+static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     const struct curve_points *points, struct fulcrum_findings *findings)
 {
-    const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
     struct fulcrum_calibration *calibration = findings->calibration;
     struct fulcrum_cpu_curve_host host = {
         .core_count = cpu->core_count,
@@ -319,48 +285,53 @@ static enum fulcrum_status fit_curve(struct fulcrum_probe_state *state,
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status = fulcrum_fit_cpu_curve(&fit, &samples, &host, &why);
     if (status == FULCRUM_OK) {
-        report_curve(calibration, &fit, findings);
+        report_curve(&fit, findings);
     } else if (status == FULCRUM_ERR_NO_FIT || status == FULCRUM_ERR_RANGE) {
         calibration->machine.cpu.curve = FULCRUM_CURVE_TABLE;
         fulcrum_findings_note(findings, "cpu_curve", "table: %s", why.detail);
     } else {
         return fulcrum_fail(findings->err, status, "%s", why.detail);
     }
+    TRY(findings->status);
     return tabulate(points, calibration, findings->err);
 }
 
-static enum fulcrum_status threads_report(struct fulcrum_probe_state *state,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+static void threads_report(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    struct curve_points points;
-    TRY(gather(state, &findings, &points));
-    if (points.count > 0) {
-        TRY(fit_curve(state, &points, &findings));
-        /* How much a core's second thread adds, straight from the two counts. */
-        const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
-        double at_cores = 0.0;
-        double at_threads = 0.0;
-        for (size_t i = 0; i < points.count; i++) {
-            at_cores = points.x[i] <= cpu->core_count ? points.y[i] : at_cores;
-            at_threads = points.x[i] <= cpu->thread_count ? points.y[i] : at_threads;
-        }
-        if (cpu->thread_count > cpu->core_count && at_cores > 0.0) {
-            fulcrum_findings_value(&findings, "smt_yield_measured_frac", "",
-                (at_threads / at_cores - 1.0) * cpu->core_count /
-                    (cpu->thread_count - cpu->core_count));
-        }
+    const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
+    struct curve_points points = find_points(state, findings);
+    if (points.count == 0 || findings->status != FULCRUM_OK) {
+        return;
     }
-    fulcrum_findings_series(&findings, &state->throughput);
-    fulcrum_findings_series(&findings, &state->capacity);
-    fulcrum_findings_series(&findings, &state->cpu_share);
-    return findings.status;
+    findings->status = fit_curve(cpu, &points, findings);
+    /* How much a core's second thread adds, straight from the two counts. */
+    double at_cores = 0.0;
+    double at_threads = 0.0;
+    for (size_t i = 0; i < points.count; i++) {
+        at_cores = points.x[i] <= cpu->core_count ? points.y[i] : at_cores;
+        at_threads = points.x[i] <= cpu->thread_count ? points.y[i] : at_threads;
+    }
+    if (cpu->thread_count > cpu->core_count && at_cores > 0.0) {
+        fulcrum_findings_value(findings, "smt_yield_measured_frac", "",
+            (at_threads / at_cores - 1.0) * cpu->core_count /
+                (cpu->thread_count - cpu->core_count));
+    }
 }
 
 const struct fulcrum_probe fulcrum_probe_threads = {
     .name = "threads",
     .what = "throughput of actor threads",
     .share = 0.26,
+    .headers = {[THROUGHPUT] = {.name = "throughput",
+                    .unit = "steps/s",
+                    .x_name = "threads",
+                    .condition = "alone"},
+        [CAPACITY] = {.name = "capacity", .x_name = "threads", .condition = "alone"},
+        [CPU_SHARE] = {.name = "throughput_cpu_share",
+            .x_name = "threads",
+            .condition = "alone"}},
+    .own_byte = sizeof(struct own),
     .open = threads_open,
     .close = threads_close,
     .visit = threads_visit,

@@ -16,13 +16,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/random.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
-#include "model/design/calibration.h"
 #include "model/status.h"
 #include "model/try.h"
 
@@ -94,7 +94,7 @@ static double work(const struct fulcrum_canary_tables *tables, size_t pass_count
     return compute(tables->number, pass_count) + (double)place;
 }
 
-static enum fulcrum_status make_room(
+static enum fulcrum_status grow_readings(
     struct fulcrum_canary *canary, struct fulcrum_error *err)
 {
     if (canary->count < canary->capacity) {
@@ -111,7 +111,7 @@ static enum fulcrum_status make_room(
 enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err)
 {
-    TRY(make_room(canary, err));
+    TRY(grow_readings(canary, err));
     canary->reading_s[canary->count] = reading_s;
     canary->count++;
     if (canary->count <= REVIEW_COUNT || canary->count % REVIEW_COUNT == 0) {
@@ -123,7 +123,6 @@ enum fulcrum_status fulcrum_canary_add(
         double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
         canary->baseline_s = fulcrum_statistics_quantile(sorted, canary->count, frac);
         free(sorted);
-        return FULCRUM_OK;
     }
     return FULCRUM_OK;
 }
@@ -145,14 +144,13 @@ enum fulcrum_status fulcrum_canary_calm_s(
             calm[count++] = canary->reading_s[i];
         }
     }
-    gsl_sort(calm, 1, count);
-    *out = count > 0 ? fulcrum_statistics_quantile(calm, count, 0.5) : (double)NAN;
+    *out = fulcrum_statistics_median(calm, count);
     free(calm);
     return FULCRUM_OK;
 }
 
 /* Runs the loop, warmed up. The first run also makes its tables. */
-static enum fulcrum_status run(struct fulcrum_canary *canary,
+static enum fulcrum_status run_canary(struct fulcrum_canary *canary,
     const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err)
 {
     if (canary->tables == NULL) {
@@ -193,7 +191,7 @@ enum fulcrum_status fulcrum_canary_open(struct fulcrum_canary *canary,
     if (canary->count > 0 && fulcrum_wall_s() - canary->last_end_s < FRESH_S) {
         return FULCRUM_OK;
     }
-    return run(canary, stopwatch, err);
+    return run_canary(canary, stopwatch, err);
 }
 
 enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *out,
@@ -201,7 +199,7 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
     struct fulcrum_error *err)
 {
     struct fulcrum_span before = canary->last;
-    TRY(run(canary, stopwatch, err));
+    TRY(run_canary(canary, stopwatch, err));
     *out = clock == FULCRUM_CLOCK_CPU ? fmax(before.cpu_s, canary->last.cpu_s)
                                       : fmax(before.wall_s, canary->last.wall_s);
     return FULCRUM_OK;
@@ -216,10 +214,20 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
-void fulcrum_recording_init(struct fulcrum_recording *out,
-    const struct fulcrum_series *header, const struct fulcrum_canary *canary)
+static void copy_text(char *out, size_t size, const char *text)
 {
-    *out = (struct fulcrum_recording){.header = *header, .canary = canary};
+    (void)snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+void fulcrum_recording_init(struct fulcrum_recording *out,
+    const struct fulcrum_recording_header *header, struct fulcrum_canary *canary)
+{
+    *out = (struct fulcrum_recording){.canary = canary};
+    struct fulcrum_series *series = &out->header;
+    copy_text(series->name, sizeof series->name, header->name);
+    copy_text(series->unit, sizeof series->unit, header->unit);
+    copy_text(series->x_name, sizeof series->x_name, header->x_name);
+    copy_text(series->condition, sizeof series->condition, header->condition);
 }
 
 void fulcrum_recording_free(struct fulcrum_recording *recording)
@@ -246,7 +254,7 @@ enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
     return FULCRUM_OK;
 }
 
-int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i)
+bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i)
 {
     const struct fulcrum_sample *sample = &recording->samples[i];
     return sample->marked ||
@@ -300,7 +308,7 @@ double fulcrum_recording_neediest(
 
 /* Values at `x`, the undisturbed ones or all; how many. */
 static size_t collect(
-    const struct fulcrum_recording *recording, double x, int all, double *values)
+    const struct fulcrum_recording *recording, double x, bool all, double *values)
 {
     size_t count = 0;
     for (size_t i = 0; i < recording->count; i++) {
@@ -339,7 +347,7 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
     double unknown = (double)NAN;
     size_t all = collect(recording, x, 1, values);
     size_t calm = collect(recording, x, 0, values);
-    int took_all = calm < CALM_ENOUGH && 2 * calm < all;
+    bool took_all = calm < CALM_ENOUGH && 2 * calm < all;
     size_t used = took_all ? collect(recording, x, 1, values) : calm;
     *out = (struct fulcrum_summary){.median = unknown,
         .lo = unknown,
@@ -352,36 +360,5 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
     enum fulcrum_status status =
         used > 0 ? summarise(values, used, out, err) : FULCRUM_OK;
     free(values);
-    return status;
-}
-
-enum fulcrum_status fulcrum_recording_report(const struct fulcrum_recording *recording,
-    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    size_t count = recording->count;
-    if (count == 0) {
-        return FULCRUM_OK;
-    }
-    double *rows = calloc(4 * count, sizeof *rows);
-    TRY_MEMORY(rows, err, "series %s", recording->header.name);
-    struct fulcrum_series series = recording->header;
-    series.count = count;
-    series.x = rows;
-    series.value = rows + count;
-    series.canary_rel = rows + 2 * count;
-    series.disturbed = rows + 3 * count;
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_sample *sample = &recording->samples[i];
-        series.x[i] = sample->x;
-        series.value[i] = sample->value;
-        series.canary_rel[i] =
-            sample->canary_s > 0.0
-                ? fulcrum_canary_rel(recording->canary, sample->canary_s)
-                : 1.0;
-        series.disturbed[i] = (double)fulcrum_recording_disturbed(recording, i);
-    }
-    enum fulcrum_status status =
-        fulcrum_calibration_add_series(calibration, &series, err);
-    free(rows);
     return status;
 }

@@ -58,12 +58,6 @@ double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
     return elapsed_s + left_s * schedule->share[probe] / to_come;
 }
 
-double fulcrum_schedule_done_frac(
-    const struct fulcrum_schedule *schedule, double elapsed_s)
-{
-    return fmin(fmax(elapsed_s / schedule->budget_s, 0.0), 1.0);
-}
-
 /* On how many SMs a GPU is measured. */
 
 /*

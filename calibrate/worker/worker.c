@@ -1,14 +1,17 @@
-/* worker.c - one environment that lives in a process of its own. */
+/* worker.c - environments of the user's own, each in a process of its own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One command, one reply, over a socket; actions and observations lie
- * in memory that both sides map (worker_protocol.h). What comes back is believed as far
- * as it can be true. Where anything goes wrong every later call fails at once.
+ * A worker runs a shared object with the functions of fulcrum_env.h, or a Python
+ * interpreter with an environment of Gymnasium. One command, one reply, over a socket;
+ * actions and observations lie in memory that both sides map (worker_protocol.h). What
+ * comes back is believed as far as it can be true. Where anything goes wrong every
+ * later call fails at once.
  */
 #define _GNU_SOURCE
 
 #include "calibrate/worker/worker.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -22,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -51,28 +55,79 @@
 #define FULL_BYTE ((size_t)1 << 15)
 #define REFILL_S  1e-3
 
+/* An environment may take so long to be destroyed, unless its limit is shorter. */
+#define GRACE_S 1.0
+
 /* A worker whose end was seen on the socket is about to become a zombie. */
 #define DEATH_S 0.5
 
+#define ARGUMENT_MAX 8
+
+/* Two actors that differ in what their workers run. */
+struct fulcrum_actor_shared {
+    char what[200];                         /* for messages: "env plug-in ./mine.so" */
+    double limit_s;                         /* of a start, a step, a reset */
+    double frame_skip;                      /* asked for; 0: the environment's own */
+    char program[FULCRUM_WORKER_PATH_SIZE]; /* fulcrum-worker */
+    char parent[24];                        /* process id */
+    char path[FULCRUM_WORKER_PATH_SIZE];    /* plug-in, or fulcrum_gym.py */
+    char python[FULCRUM_WORKER_PATH_SIZE];
+    char env_id[256];
+    char *argv[ARGUMENT_MAX];                      /* NULL-terminated */
+    struct fulcrum_worker_description description; /* of the first environment */
+    atomic_size_t made_count;
+    atomic_ullong first_seed; /* of the first environment: numbers count from it */
+    atomic_int is_rude;       /* one did not end when asked to: the others are killed */
+};
+
+/* Where everything lies; the observation ends right before the guard page. */
+struct layout {
+    size_t row_count;
+    size_t action_offset;
+    size_t time_offset;
+    size_t observation_offset;
+    size_t memory_byte;
+    size_t row_byte;
+};
+
+struct fulcrum_env {
+    struct fulcrum_actor_shared *shared;
+    uint64_t seed;
+    size_t number; /* from 1, for messages; 0: none */
+    struct fulcrum_worker_process process;
+    struct fulcrum_worker_description description;
+    unsigned char *memory; /* NULL before create */
+    /* Ours: the words in the memory are the worker's to spoil. */
+    struct layout layout;
+    size_t observation_byte;
+    const float *table; /* whose rows were copied; NULL: none yet */
+    size_t table_row_count;
+    size_t exchange_count;
+    pid_t caller;         /* the thread of the last exchange */
+    atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
+    char failure[1600];
+};
+
 /* Seconds that a worker is waited for in one go. */
-static double worker_slice_s(const struct fulcrum_worker_job *job)
+static double worker_slice_s(const struct fulcrum_actor_shared *shared)
 {
-    return fmin(SLICE_S, 0.25 * job->limit_s);
+    return fmin(SLICE_S, 0.25 * shared->limit_s);
 }
 
-volatile uint64_t *fulcrum_worker_word(
-    const struct fulcrum_worker *worker, enum fulcrum_worker_word which)
+/* A word of the shared memory, which the worker may write at any time. */
+static volatile uint64_t *word_of(
+    const struct fulcrum_env *worker, enum fulcrum_worker_word which)
 {
     return (volatile uint64_t *)(void *)worker->memory + which;
 }
 
-static void name_it(const struct fulcrum_worker *worker, char *out, size_t out_byte)
+static void name_it(const struct fulcrum_env *worker, char *out, size_t out_byte)
 {
     if (worker->number > 0) {
         (void)snprintf(
-            out, out_byte, "%s, environment %zu", worker->job->what, worker->number);
+            out, out_byte, "%s, environment %zu", worker->shared->what, worker->number);
     } else {
-        (void)snprintf(out, out_byte, "%s", worker->job->what);
+        (void)snprintf(out, out_byte, "%s", worker->shared->what);
     }
 }
 
@@ -80,7 +135,7 @@ static void name_it(const struct fulcrum_worker *worker, char *out, size_t out_b
  * Kills the worker and keeps why, on one line behind the environment's name. What comes
  * after the first failure follows from it, and is not kept.
  */
-static void worker_fail(struct fulcrum_worker *worker, const char *format, ...)
+static void worker_fail(struct fulcrum_env *worker, const char *format, ...)
 {
     if (atomic_load(&worker->is_failed)) {
         return;
@@ -108,12 +163,12 @@ struct place {
     unsigned long long step;
 };
 
-static struct place place_of(const struct fulcrum_worker *worker)
+static struct place place_of(const struct fulcrum_env *worker)
 {
     struct place place = {FULCRUM_WORKER_WAITS, 0};
     if (worker->memory != NULL) {
-        uint64_t phase = *fulcrum_worker_word(worker, FULCRUM_WORKER_PHASE);
-        place.step = *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER);
+        uint64_t phase = *word_of(worker, FULCRUM_WORKER_PHASE);
+        place.step = *word_of(worker, FULCRUM_WORKER_STEP_NUMBER);
         if (phase == FULCRUM_WORKER_RESETS || phase == FULCRUM_WORKER_STEPS) {
             place.phase = (enum fulcrum_worker_phase)phase;
         }
@@ -123,7 +178,7 @@ static struct place place_of(const struct fulcrum_worker *worker)
 
 /* "in step 12", "in the reset after step 12", "after step 12". */
 static void tell_place(
-    const struct fulcrum_worker *worker, uint32_t code, char *out, size_t out_byte)
+    const struct fulcrum_env *worker, uint32_t code, char *out, size_t out_byte)
 {
     struct place place = place_of(worker);
     if (code == FULCRUM_WORKER_DESCRIBE) {
@@ -141,7 +196,7 @@ static void tell_place(
     }
 }
 
-static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
+static void fail_dead(struct fulcrum_env *worker, uint32_t code)
 {
     char place[80];
     char words[400];
@@ -159,10 +214,10 @@ static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
         words, has_words ? ")" : "");
 }
 
-static void fail_late(struct fulcrum_worker *worker, uint32_t code)
+static void fail_late(struct fulcrum_env *worker, uint32_t code)
 {
     struct place place = place_of(worker);
-    double limit_s = worker->job->limit_s;
+    double limit_s = worker->shared->limit_s;
     if (code == FULCRUM_WORKER_DESCRIBE) {
         worker_fail(worker, "has not started within %.3g s", limit_s);
     } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
@@ -182,7 +237,7 @@ static void fail_late(struct fulcrum_worker *worker, uint32_t code)
 }
 
 /* Takes what it has printed. Fails where that is more than anyone should. */
-static int worker_stays_quiet(struct fulcrum_worker *worker)
+static int worker_stays_quiet(struct fulcrum_env *worker)
 {
     const struct fulcrum_worker_output *output = &worker->process.output;
     /* A full pipe is full again at once where somebody prints for ever. */
@@ -203,12 +258,11 @@ static int worker_stays_quiet(struct fulcrum_worker *worker)
 }
 
 /* Changes with every step and every reset. */
-static uint64_t progress(const struct fulcrum_worker *worker)
+static uint64_t progress(const struct fulcrum_env *worker)
 {
-    return worker->memory != NULL
-               ? *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER) +
-                     *fulcrum_worker_word(worker, FULCRUM_WORKER_RESET_NUMBER)
-               : 0;
+    return worker->memory != NULL ? *word_of(worker, FULCRUM_WORKER_STEP_NUMBER) +
+                                        *word_of(worker, FULCRUM_WORKER_RESET_NUMBER)
+                                  : 0;
 }
 
 struct patience {
@@ -218,7 +272,7 @@ struct patience {
 
 /* A slice went by without a reply. Returns 0 where that was the last. */
 static bool may_wait(
-    struct fulcrum_worker *worker, struct patience *patience, uint32_t code)
+    struct fulcrum_env *worker, struct patience *patience, uint32_t code)
 {
     if (!worker_stays_quiet(worker)) {
         return 0;
@@ -226,7 +280,7 @@ static bool may_wait(
     uint64_t now = progress(worker);
     if (now != patience->progress) {
         patience->progress = now;
-        patience->until_s = fulcrum_wall_s() + worker->job->limit_s;
+        patience->until_s = fulcrum_wall_s() + worker->shared->limit_s;
     }
     if (fulcrum_wall_s() < patience->until_s) {
         return 1;
@@ -240,10 +294,10 @@ static bool may_wait(
     return 0;
 }
 
-static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32_t code)
+static int receive(struct fulcrum_env *worker, void *out, size_t byte, uint32_t code)
 {
     struct patience patience = {
-        progress(worker), fulcrum_wall_s() + worker->job->limit_s};
+        progress(worker), fulcrum_wall_s() + worker->shared->limit_s};
     size_t done = 0;
     while (done < byte) {
         ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
@@ -291,7 +345,7 @@ static const char *fault_of(
  * Receives the reply to `code`, with a payload of exactly so many bytes, within the
  * limit: that of a step, not of the run that it is part of.
  */
-static int worker_answer(struct fulcrum_worker *worker, uint32_t code,
+static int worker_answer(struct fulcrum_env *worker, uint32_t code,
     struct fulcrum_worker_reply *reply, void *payload, size_t payload_byte)
 {
     if (!receive(worker, reply, sizeof *reply, code)) {
@@ -319,7 +373,7 @@ static int worker_answer(struct fulcrum_worker *worker, uint32_t code,
 
 /* Sends a command. Returns 0 where the worker failed, here and below. */
 static int worker_tell(
-    struct fulcrum_worker *worker, const struct fulcrum_worker_command *command)
+    struct fulcrum_env *worker, const struct fulcrum_worker_command *command)
 {
     /* 32 bytes always fit: the last command was answered before. */
     ssize_t sent = -1;
@@ -368,7 +422,7 @@ static int guards_hold(const unsigned char *from, const unsigned char *to)
 }
 
 /* One command and its reply. `reply` is set where the result is 1. */
-static int exchange(struct fulcrum_worker *worker,
+static int exchange(struct fulcrum_env *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
 {
     if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed)) {
@@ -392,7 +446,7 @@ static int exchange(struct fulcrum_worker *worker,
     const unsigned char *observation =
         worker->memory + worker->layout.observation_offset;
     const unsigned char *end = observation + worker->observation_byte;
-    unsigned long long step = *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER);
+    unsigned long long step = *word_of(worker, FULCRUM_WORKER_STEP_NUMBER);
     if (!guards_hold(observation - FULCRUM_WORKER_GUARD_BYTE, observation) ||
         !guards_hold(end, end + FULCRUM_WORKER_GUARD_BYTE)) {
         worker_fail(worker,
@@ -411,7 +465,7 @@ static int exchange(struct fulcrum_worker *worker,
     return 1;
 }
 
-static void copy_observation(const struct fulcrum_worker *worker, void *observation)
+static void copy_observation(const struct fulcrum_env *worker, void *observation)
 {
     memcpy(observation, worker->memory + worker->layout.observation_offset,
         worker->observation_byte);
@@ -424,28 +478,41 @@ static struct fulcrum_worker_command command_of(
         FULCRUM_WORKER_MAGIC, (uint32_t)code, {first, second, third}};
 }
 
-enum fulcrum_status fulcrum_worker_start(struct fulcrum_worker **out,
-    const struct fulcrum_worker_job *job, size_t number, struct fulcrum_error *err)
+/* Starts a process and asks it what its environment is like, without waiting. */
+static enum fulcrum_status worker_start(struct fulcrum_actor_shared *shared,
+    uint64_t seed, size_t number, struct fulcrum_env **out, struct fulcrum_error *err)
 {
-    struct fulcrum_worker *worker = calloc(1, sizeof *worker);
-    TRY_MEMORY(worker, err, "%s", job->what);
-    worker->job = job;
+    struct fulcrum_env *worker = calloc(1, sizeof *worker);
+    TRY_MEMORY(worker, err, "%s", shared->what);
+    worker->shared = shared;
+    worker->seed = seed;
     worker->number = number;
     enum fulcrum_status status =
-        fulcrum_worker_process_start(&worker->process, job->argv, err);
+        fulcrum_worker_process_start(&worker->process, shared->argv, err);
     if (status != FULCRUM_OK) {
         free(worker);
         return status;
     }
-    struct timeval slice = {0, (suseconds_t)fmax(1e6 * worker_slice_s(job), 1.0)};
+    struct timeval slice = {0, (suseconds_t)fmax(1e6 * worker_slice_s(shared), 1.0)};
     (void)setsockopt(
         worker->process.socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
-    struct fulcrum_worker_command command = command_of(
-        FULCRUM_WORKER_DESCRIBE, FULCRUM_WORKER_PROTOCOL, (uint64_t)job->frame_skip, 0);
-    /* Where it is dead already, describe says so. */
+    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_DESCRIBE,
+        FULCRUM_WORKER_PROTOCOL, (uint64_t)shared->frame_skip, 0);
+    /* Where it is dead already, worker_describe says so. */
     (void)send(worker->process.socket, &command, sizeof command, MSG_NOSIGNAL);
     *out = worker;
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status worker_env_new(struct fulcrum_actor_shared *shared,
+    uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
+{
+    /* Seeds count up from that of the first environment. */
+    if (atomic_fetch_add(&shared->made_count, 1) == 0) {
+        atomic_store(&shared->first_seed, seed);
+    }
+    size_t number = (size_t)(seed - atomic_load(&shared->first_seed)) + 1;
+    return worker_start(shared, seed, number, out, err);
 }
 
 static size_t observation_byte(const struct fulcrum_worker_description *description)
@@ -456,7 +523,7 @@ static size_t observation_byte(const struct fulcrum_worker_description *descript
 }
 
 /* What a worker says of itself is believed only as far as it can be true. */
-static bool is_sane(struct fulcrum_worker *worker)
+static bool is_sane(struct fulcrum_env *worker)
 {
     struct fulcrum_worker_description *told = &worker->description;
     told->name[sizeof told->name - 1] = '\0';
@@ -478,10 +545,10 @@ static bool is_sane(struct fulcrum_worker *worker)
     } else if (!(told->frame_skip >= 1.0 && told->frame_skip <= 1000.0)) {
         worker_fail(worker, "describes a frame skip of %g, expected 1 to 1000",
             told->frame_skip);
-    } else if (worker->job->frame_skip > 0.0 &&
-               fabs(told->frame_skip - worker->job->frame_skip) > 0.0) {
+    } else if (worker->shared->frame_skip > 0.0 &&
+               fabs(told->frame_skip - worker->shared->frame_skip) > 0.0) {
         worker_fail(worker, "has a frame skip of %g and takes no other (asked for: %g)",
-            told->frame_skip, worker->job->frame_skip);
+            told->frame_skip, worker->shared->frame_skip);
     } else {
         return 1;
     }
@@ -489,22 +556,20 @@ static bool is_sane(struct fulcrum_worker *worker)
 }
 
 static enum fulcrum_status status_of(
-    const struct fulcrum_worker *worker, bool is_good, struct fulcrum_error *err)
+    const struct fulcrum_env *worker, bool is_good, struct fulcrum_error *err)
 {
     return is_good ? FULCRUM_OK
                    : fulcrum_fail(err, FULCRUM_ERR_ENVIRONMENT, "%s", worker->failure);
 }
 
-enum fulcrum_status fulcrum_worker_describe(struct fulcrum_worker *worker,
-    struct fulcrum_worker_description *out, struct fulcrum_error *err)
+/* Waits for the answer to a start, and checks it. */
+static enum fulcrum_status worker_describe(
+    struct fulcrum_env *worker, struct fulcrum_error *err)
 {
     struct fulcrum_worker_reply reply;
     bool is_good = worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
                        &worker->description, sizeof worker->description) &&
                    is_sane(worker);
-    if (is_good) {
-        *out = worker->description;
-    }
     return status_of(worker, is_good, err);
 }
 
@@ -513,11 +578,11 @@ static size_t round_up(size_t value, size_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-static struct fulcrum_worker_layout lay_out(const struct fulcrum_worker *worker)
+static struct layout lay_out(const struct fulcrum_env *worker)
 {
     size_t row_byte = (size_t)worker->description.action_count * sizeof(float);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct fulcrum_worker_layout layout = {
+    struct layout layout = {
         .row_count = ROWS_BYTE_MAX / row_byte, .row_byte = row_byte};
     if (layout.row_count > ROW_COUNT_MAX) {
         layout.row_count = ROW_COUNT_MAX;
@@ -532,27 +597,25 @@ static struct fulcrum_worker_layout lay_out(const struct fulcrum_worker *worker)
     return layout;
 }
 
-static void fill_memory(struct fulcrum_worker *worker)
+static void fill_memory(struct fulcrum_env *worker)
 {
-    const struct fulcrum_worker_layout *layout = &worker->layout;
+    const struct layout *layout = &worker->layout;
     unsigned char *observation = worker->memory + layout->observation_offset;
     unsigned char *end = worker->memory + layout->memory_byte;
     memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
         (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
     memset(observation, 0, worker->observation_byte);
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) =
-        layout->observation_offset;
-    *fulcrum_worker_word(worker, FULCRUM_WORKER_OBSERVATION_BYTE) =
-        worker->observation_byte;
+    *word_of(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
+    *word_of(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
+    *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
+    *word_of(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
+    *word_of(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
 }
 
 static enum fulcrum_status share_memory(
-    struct fulcrum_worker *worker, struct fulcrum_error *err)
+    struct fulcrum_env *worker, struct fulcrum_error *err)
 {
     worker->observation_byte = observation_byte(&worker->description);
     worker->layout = lay_out(worker);
@@ -565,7 +628,7 @@ static enum fulcrum_status share_memory(
         memory = mmap(NULL, byte, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     FAIL_IF(memory == MAP_FAILED, err, FULCRUM_ERR_NO_MEMORY,
-        "%s: %zu bytes of shared memory", worker->job->what, byte);
+        "%s: %zu bytes of shared memory", worker->shared->what, byte);
     (void)close(fd);
     worker->process.memory_fd = -1;
     worker->memory = memory;
@@ -573,24 +636,33 @@ static enum fulcrum_status share_memory(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_worker_create(
-    struct fulcrum_worker *worker, uint64_t seed, struct fulcrum_error *err)
+static enum fulcrum_status worker_await(
+    struct fulcrum_env *worker, struct fulcrum_error *err)
 {
+    const struct fulcrum_worker_description *first = &worker->shared->description;
+    const struct fulcrum_worker_description *own = &worker->description;
+    TRY(worker_describe(worker, err));
+    FAIL_IF(own->observation_kind != first->observation_kind ||
+                own->observation_count != first->observation_count ||
+                own->action_count != first->action_count,
+        err, FULCRUM_ERR_ENVIRONMENT,
+        "%s: an environment describes itself otherwise than the first one did",
+        worker->shared->what);
     TRY(share_memory(worker, err));
     struct fulcrum_worker_command command =
-        command_of(FULCRUM_WORKER_CREATE, seed, 0, 0);
+        command_of(FULCRUM_WORKER_CREATE, worker->seed, 0, 0);
     struct fulcrum_worker_reply reply;
     return status_of(worker, exchange(worker, &command, &reply), err);
 }
 
-static unsigned char *row_at(const struct fulcrum_worker *worker, size_t row)
+static unsigned char *row_at(const struct fulcrum_env *worker, size_t row)
 {
-    const struct fulcrum_worker_layout *layout = &worker->layout;
+    const struct layout *layout = &worker->layout;
     return worker->memory + layout->action_offset + row * layout->row_byte;
 }
 
-enum fulcrum_step_result fulcrum_worker_step(
-    struct fulcrum_worker *worker, const float *action, void *observation)
+static enum fulcrum_step_result worker_step(
+    struct fulcrum_env *worker, const float *action, void *observation)
 {
     if (worker->memory == NULL) {
         return FULCRUM_STEP_FAILED;
@@ -606,8 +678,8 @@ enum fulcrum_step_result fulcrum_worker_step(
     return reply.result == FULCRUM_WORKER_END ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
 }
 
-enum fulcrum_step_result fulcrum_worker_reset(
-    struct fulcrum_worker *worker, void *observation)
+static enum fulcrum_step_result worker_reset(
+    struct fulcrum_env *worker, void *observation)
 {
     struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_RESET, 0, 0, 0);
     struct fulcrum_worker_reply reply;
@@ -621,13 +693,13 @@ enum fulcrum_step_result fulcrum_worker_reset(
 /* The table is copied once, as far as there is room. Returns how many rows there are.
  */
 static size_t bring_rows(
-    struct fulcrum_worker *worker, const struct fulcrum_action_rows *rows)
+    struct fulcrum_env *worker, const struct fulcrum_action_rows *rows)
 {
     size_t room = worker->layout.row_count;
     if (worker->table != rows->values) {
         size_t count = rows->row_count < room ? rows->row_count : room;
         memcpy(row_at(worker, 0), rows->values, count * worker->layout.row_byte);
-        *fulcrum_worker_word(worker, FULCRUM_WORKER_ROW_COUNT) = count;
+        *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = count;
         worker->table = rows->values;
         worker->table_row_count = count;
     }
@@ -635,7 +707,7 @@ static size_t bring_rows(
 }
 
 /* One exchange of a call of step_many. */
-static int run_piece(struct fulcrum_worker *worker,
+static int run_piece(struct fulcrum_env *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_step_log *log)
 {
     struct fulcrum_worker_reply reply;
@@ -664,7 +736,7 @@ static int run_piece(struct fulcrum_worker *worker,
     return 1;
 }
 
-enum fulcrum_step_result fulcrum_worker_step_many(struct fulcrum_worker *worker,
+static enum fulcrum_step_result worker_step_many(struct fulcrum_env *worker,
     const struct fulcrum_action_rows *rows, size_t count, void *observation,
     struct fulcrum_step_log *log)
 {
@@ -693,25 +765,25 @@ enum fulcrum_step_result fulcrum_worker_step_many(struct fulcrum_worker *worker,
     return FULCRUM_STEP_ON;
 }
 
-const char *fulcrum_worker_failure(const struct fulcrum_worker *worker)
+static const char *worker_failure(const struct fulcrum_env *worker)
 {
     return worker->failure;
 }
 
-double fulcrum_worker_cpu_s(const struct fulcrum_worker *worker)
+static double worker_cpu_s(const struct fulcrum_env *worker)
 {
     return atomic_load_explicit(&worker->is_failed, memory_order_relaxed)
                ? 0.0
                : fulcrum_worker_process_cpu_s(&worker->process);
 }
 
-double fulcrum_worker_memory_byte(const struct fulcrum_worker *worker)
+static double worker_memory_byte(const struct fulcrum_env *worker)
 {
     return fulcrum_worker_process_memory_byte(&worker->process);
 }
 
 /* Asks it to end; the reply comes when the environment is destroyed. */
-static int ends_well(struct fulcrum_worker *worker, double grace_s)
+static int ends_well(struct fulcrum_env *worker, double grace_s)
 {
     struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_CLOSE, 0, 0, 0);
     if (worker->process.pid <= 0 || !(grace_s > 0.0) ||
@@ -728,16 +800,196 @@ static int ends_well(struct fulcrum_worker *worker, double grace_s)
     return got >= 0;
 }
 
-int fulcrum_worker_free(struct fulcrum_worker *worker, double grace_s)
+/* Where the environment does not end by itself, the process is killed. */
+static void worker_env_free(struct fulcrum_env *worker)
 {
     if (worker == NULL) {
-        return 1;
+        return;
     }
-    int ended_well = ends_well(worker, grace_s);
+    struct fulcrum_actor_shared *shared = worker->shared;
+    if (!ends_well(worker,
+            atomic_load(&shared->is_rude) ? 0.0 : fmin(GRACE_S, shared->limit_s))) {
+        atomic_store(&shared->is_rude, 1);
+    }
     fulcrum_worker_process_end(&worker->process);
     if (worker->memory != NULL) {
         (void)munmap(worker->memory, worker->layout.memory_byte);
     }
     free(worker);
-    return ended_well;
 }
+
+static void worker_close(struct fulcrum_actor_shared *shared)
+{
+    free(shared);
+}
+
+/* Starts one worker to see what its environments are like. */
+static enum fulcrum_status look(
+    struct fulcrum_actor_shared *shared, struct fulcrum_error *err)
+{
+    struct fulcrum_env *worker = NULL;
+    TRY(worker_start(shared, 0, 0, &worker, err));
+    enum fulcrum_status status = worker_describe(worker, err);
+    shared->description = worker->description;
+    worker_env_free(worker);
+    return status;
+}
+
+static void fill_info(
+    const struct fulcrum_actor_shared *shared, struct fulcrum_actor_info *info)
+{
+    const struct fulcrum_worker_description *told = &shared->description;
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = told->observation_kind == 1 ? FULCRUM_OBSERVE_FLOAT32
+                                                        : FULCRUM_OBSERVE_UINT8,
+        .observation_count = (size_t)told->observation_count,
+        .action_count = (size_t)told->action_count,
+        .frame_skip = told->frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail, "%s%s%.110s", told->name,
+        told->detail[0] != '\0' ? ": " : "", told->detail);
+    /* Provenance is one line of text. */
+    for (char *at = info->detail; *at != '\0'; at++) {
+        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
+    }
+}
+
+static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    double limit_s = options != NULL ? options->limit_s : 0.0;
+    if (limit_s == 0.0) {
+        limit_s = FULCRUM_ACTOR_LIMIT_S;
+    }
+    FAIL_IF(
+        !(limit_s >= FULCRUM_ACTOR_LIMIT_MIN_S && limit_s <= FULCRUM_ACTOR_LIMIT_MAX_S),
+        err, FULCRUM_ERR_RANGE, "limit_s = %g is outside [%g, %g]", limit_s,
+        FULCRUM_ACTOR_LIMIT_MIN_S, FULCRUM_ACTOR_LIMIT_MAX_S);
+    shared->limit_s = limit_s;
+    /* 0 leaves the choice to the environment. */
+    return fulcrum_actor_frame_skip(&shared->frame_skip, options, 0.0, err);
+}
+
+/* Memory of the actor, with what both kinds need. `set` adds the worker's arguments. */
+static enum fulcrum_status open_with(const struct fulcrum_actor_options *options,
+    enum fulcrum_status (*set)(struct fulcrum_actor_shared *shared,
+        const struct fulcrum_actor_options *options, struct fulcrum_error *err),
+    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
+    TRY_MEMORY(shared, err, "an actor");
+    (void)snprintf(shared->parent, sizeof shared->parent, "%ld", (long)getpid());
+    shared->argv[0] = shared->program;
+    shared->argv[1] = shared->parent;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(set_limits(shared, options, err));
+    TRY_OR_END(set(shared, options, err));
+    TRY_OR_END(fulcrum_worker_find_program(shared->program, err));
+    TRY_OR_END(look(shared, err));
+    fill_info(shared, info);
+    *out = shared;
+    return FULCRUM_OK;
+end:
+    worker_close(shared);
+    return status;
+}
+
+/* The loader's own complaint would come from a process, with a path of the loader's. */
+static bool is_shared_object(const char *path)
+{
+    char head[SELFMAG] = "";
+    FILE *file = fopen(path, "rbe");
+    size_t got = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return got == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0;
+}
+
+static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    const char *path = options != NULL ? options->plugin : NULL;
+    FAIL_IF(path == NULL, err, FULCRUM_ERR_MISSING,
+        "needs a shared object: --plugin ./libmine.so");
+    struct stat there;
+    /* With its folder, or the loader would look among the system's libraries. */
+    FAIL_IF(strlen(path) >= sizeof shared->path ||
+                realpath(path, shared->path) == NULL || stat(shared->path, &there) != 0,
+        err, FULCRUM_ERR_FILE, "env plug-in %s: %s", path,
+        strlen(path) >= sizeof shared->path ? "too long a path" : strerror(errno));
+    FAIL_IF(!S_ISREG(there.st_mode), err, FULCRUM_ERR_FILE,
+        "env plug-in %s is not a regular file", path);
+    FAIL_IF(!is_shared_object(shared->path), err, FULCRUM_ERR_FORMAT,
+        "env plug-in %s is not a shared object (no ELF header)", path);
+    size_t length = strlen(path);
+    (void)snprintf(shared->what, sizeof shared->what, "env plug-in %s%s",
+        length > 150 ? "..." : "", length > 150 ? path + (length - 147) : path);
+    static char mode[] = "plugin";
+    shared->argv[2] = mode;
+    shared->argv[3] = shared->path;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status copy_text(char *out, size_t out_byte, const char *text,
+    const char *what, struct fulcrum_error *err)
+{
+    FAIL_IF(text[0] == '\0' || strlen(text) >= out_byte, err, FULCRUM_ERR_RANGE,
+        "%s has %zu bytes, expected 1 to %zu", what, strlen(text), out_byte - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    FAIL_IF(options == NULL || options->env_id == NULL, err, FULCRUM_ERR_MISSING,
+        "needs an environment: --env CartPole-v1");
+    TRY(copy_text(shared->env_id, sizeof shared->env_id, options->env_id,
+        "the name of the environment", err));
+    TRY(copy_text(shared->python, sizeof shared->python,
+        options->python != NULL ? options->python : "python3",
+        "the path of the interpreter", err));
+    TRY(fulcrum_worker_find_gym(shared->path, err));
+    (void)snprintf(shared->what, sizeof shared->what, "Gymnasium environment %.150s",
+        shared->env_id);
+    static char mode[] = "exec";
+    char *const arguments[] = {mode, shared->python, shared->path, shared->env_id};
+    memcpy(shared->argv + 2, arguments, sizeof arguments);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status plugin_open(const struct fulcrum_actor_options *options,
+    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
+    struct fulcrum_error *err)
+{
+    return open_with(options, set_plugin, out, info, err);
+}
+
+static enum fulcrum_status gym_open(const struct fulcrum_actor_options *options,
+    struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
+    struct fulcrum_error *err)
+{
+    return open_with(options, set_gym, out, info, err);
+}
+
+#define WORKER_MEMBERS                                                                 \
+    .close = worker_close, .env_new = worker_env_new, .env_free = worker_env_free,     \
+    .step = worker_step, .reset = worker_reset, .await = worker_await,                 \
+    .failure = worker_failure, .step_many = worker_step_many, .cpu_s = worker_cpu_s,   \
+    .memory_byte = worker_memory_byte
+
+const struct fulcrum_actor fulcrum_actor_plugin = {
+    .name = "plugin",
+    .summary = "an environment of one's own in C (--plugin; docs/environments.md)",
+    .open = plugin_open,
+    WORKER_MEMBERS,
+};
+
+const struct fulcrum_actor fulcrum_actor_gym = {
+    .name = "gym",
+    .summary = "any environment of Gymnasium (--env; needs Python)",
+    .open = gym_open,
+    WORKER_MEMBERS,
+};

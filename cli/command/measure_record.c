@@ -17,26 +17,19 @@
 /*
  * A row for each stage that a run was in; then one for thread time in no stage, which
  * has no place in wall time, and one for wall time in which all waited, which no thread
- * has. People do not see what concerns GPUs where no run had one.
+ * has.
  */
 
 /* The rows after those of the stages. */
 enum { ROW_OUTSIDE = FULCRUM_STAGE_KIND_COUNT, ROW_IDLE, ROW_COUNT };
 
-/* What some of the runs have. */
-struct extent {
-    bool has_gpu;
-    bool has_model;
-};
-
-static struct extent extent_of(const struct fulcrum_stage_run *runs, size_t count)
+static bool is_any_predicted(const struct fulcrum_stage_run *runs, size_t count)
 {
-    struct extent out = {false, false};
+    bool is_any = false;
     for (size_t i = 0; i < count; i++) {
-        out.has_gpu = out.has_gpu || !isnan(runs[i].times->gpu_busy_frac);
-        out.has_model = out.has_model || runs[i].predicted != NULL;
+        is_any = is_any || runs[i].predicted != NULL;
     }
-    return out;
+    return is_any;
 }
 
 /* Waiting, and time in no stage, have no share of wall time. */
@@ -45,31 +38,25 @@ static bool has_share(size_t row)
     return row < FULCRUM_STAGE_WORK_COUNT;
 }
 
-static void add_shares(struct fulcrum_table *table,
-    const struct fulcrum_stage_times *times, size_t row, bool has_gpu)
+/* Stages are recorded where threads are in them: a GPU's share is not. */
+static void add_shares(
+    struct fulcrum_table *table, const struct fulcrum_stage_times *times, size_t row)
 {
-    static const char *const titles[] = {"CPU only", "CPU and GPU", "GPU only"};
-    static const char *const keys[] = {
-        "cpu_only_frac", "cpu_and_gpu_frac", "gpu_only_frac"};
-    static const enum fulcrum_stage_where wheres[] = {
-        FULCRUM_STAGE_CPU_ONLY, FULCRUM_STAGE_CPU_AND_GPU, FULCRUM_STAGE_GPU_ONLY};
     enum fulcrum_stage_kind kind = (enum fulcrum_stage_kind)row;
-    double share = row == ROW_IDLE  ? fulcrum_stage_times_idle_frac(times)
-                   : has_share(row) ? fulcrum_stage_times_share_sum(times, kind)
-                                    : FULCRUM_UNKNOWN;
-    double active_s = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
-    fulcrum_table_number(table, "share_frac", "share", share);
-    for (size_t i = 0; i < sizeof wheres / sizeof wheres[0]; i++) {
-        fulcrum_table_number(table, keys[i], has_gpu ? titles[i] : NULL,
-            has_share(row) ? fulcrum_stage_times_share(times, kind, wheres[i])
-                           : FULCRUM_UNKNOWN);
-        active_s += has_share(row) ? times->kinds[row].active_s[wheres[i]] : 0.0;
-    }
-    fulcrum_table_number(table, "active_s", NULL, active_s);
+    double cpu_only =
+        has_share(row) ? fulcrum_stage_times_share(times, kind) : FULCRUM_UNKNOWN;
+    double none = has_share(row) ? 0.0 : FULCRUM_UNKNOWN;
+    fulcrum_table_number(table, "share_frac", "share",
+        row == ROW_IDLE ? fulcrum_stage_times_idle_frac(times) : cpu_only);
+    fulcrum_table_number(table, "cpu_only_frac", NULL, cpu_only);
+    fulcrum_table_number(table, "cpu_and_gpu_frac", NULL, none);
+    fulcrum_table_number(table, "gpu_only_frac", NULL, none);
+    fulcrum_table_number(table, "active_s", NULL,
+        has_share(row) ? times->kinds[row].active_s : FULCRUM_UNKNOWN);
 }
 
 static void add_stage(struct fulcrum_table *table, const struct fulcrum_stage_run *run,
-    size_t row, const struct extent *extent)
+    size_t row, bool has_model)
 {
     /* Rows behind the stages have no number but those below. */
     static const struct fulcrum_stage_time none = {.thread_s = FULCRUM_UNKNOWN,
@@ -91,23 +78,20 @@ static void add_stage(struct fulcrum_table *table, const struct fulcrum_stage_ru
         is_kind           ? fulcrum_stage_kind_name((enum fulcrum_stage_kind)row)
         : row == ROW_IDLE ? "idle"
                           : "outside");
-    add_shares(table, times, row, extent->has_gpu);
-    fulcrum_table_number(
-        table, "thread_s", extent->has_model ? NULL : "thread time", thread_s);
-    fulcrum_table_number(
-        table, "cpu_s", extent->has_model ? NULL : "CPU time", kind->cpu_s);
-    fulcrum_table_number(table, "gpu_s", extent->has_gpu ? "GPU time" : NULL,
-        has_share(row) ? kind->gpu_s : FULCRUM_UNKNOWN);
+    add_shares(table, times, row);
+    fulcrum_table_number(table, "thread_s", has_model ? NULL : "thread time", thread_s);
+    fulcrum_table_number(table, "cpu_s", has_model ? NULL : "CPU time", kind->cpu_s);
+    fulcrum_table_number(table, "gpu_s", NULL, has_share(row) ? 0.0 : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "cpu_s_per_step", "CPU per step", kind->cpu_s / steps);
     fulcrum_table_number(table, "event_count", NULL, kind->event_count);
     fulcrum_table_number(table, "recording_s", NULL, kind->recording_s);
     /* Mean number of threads in a stage; time per step does not move with the rate of
      * the whole. */
-    fulcrum_table_number(table, "threads", extent->has_model ? "threads" : NULL,
-        thread_s / times->window_s);
+    fulcrum_table_number(
+        table, "threads", has_model ? "threads" : NULL, thread_s / times->window_s);
     fulcrum_table_number(table, "predicted_threads", "predicted", threads);
-    fulcrum_table_number(table, "thread_s_per_step",
-        extent->has_model ? "per step" : NULL, thread_s / steps);
+    fulcrum_table_number(
+        table, "thread_s_per_step", has_model ? "per step" : NULL, thread_s / steps);
     fulcrum_table_number(table, "predicted_s_per_step", "predicted",
         predicted != NULL ? threads / predicted->steps_per_s : FULCRUM_UNKNOWN);
 }
@@ -116,13 +100,13 @@ static void add_stage(struct fulcrum_table *table, const struct fulcrum_stage_ru
 static void add_stages(
     struct fulcrum_table *table, const struct fulcrum_stage_run *runs, size_t count)
 {
-    const struct extent extent = extent_of(runs, count);
+    bool has_model = is_any_predicted(runs, count);
     for (size_t i = 0; i < count * ROW_COUNT; i++) {
         const struct fulcrum_stage_run *run = &runs[i / ROW_COUNT];
         size_t row = i % ROW_COUNT;
         if (row >= FULCRUM_STAGE_KIND_COUNT ||
             run->times->kinds[row].event_count > 0.0) {
-            add_stage(table, run, row, &extent);
+            add_stage(table, run, row, has_model);
         }
     }
 }
@@ -186,15 +170,15 @@ static void add_recording(
         {"corrected_window_s", times->corrected_window_s},
         {"swept_s", times->swept_s},
         {"step_count", times->facts.step_count},
-        {"gpu_busy_frac", times->gpu_busy_frac},
-        {"sm_active_frac", times->facts.sm_active_frac},
+        {"gpu_busy_frac", FULCRUM_UNKNOWN},
+        {"sm_active_frac", FULCRUM_UNKNOWN},
         {"recording_s", times->recording_s},
         {"pair_cost_s", cost->pair_inside_s + cost->pair_outside_s},
         {"chained_cost_s", cost->chained_s},
         {"event_count", (double)times->event_count},
         {"dropped_count", (double)times->dropped_count},
         {"thread_count", (double)times->used_track_count},
-        {"sampled_thread_count", (double)times->sampled_track_count},
+        {"sampled_thread_count", 0.0},
         {"pair_count", has ? (double)measured->pairs.pair_count : FULCRUM_UNKNOWN},
         {"cost_mean_frac", has ? measured->pairs.mean_frac : FULCRUM_UNKNOWN},
         {"cost_upper_frac", has ? measured->pairs.upper_frac : FULCRUM_UNKNOWN},
@@ -233,17 +217,6 @@ static void note_recording(
             "%s: %zu stages found no room: shares are those of the first %.4g s; times "
             "of threads are whole",
             run->name, times->dropped_count, times->swept_s);
-    }
-    if (times->sampled_track_count > 0) {
-        fulcrum_result_note_print(result, key,
-            "%s: %zu of %zu threads recorded some of their cycles only: what ran at "
-            "the same time is not known, and there are no shares",
-            run->name, times->sampled_track_count, times->used_track_count);
-    }
-    if (!isnan(times->gpu_busy_frac)) {
-        char sentence[FULCRUM_STAGE_SENTENCE_SIZE];
-        fulcrum_stage_times_busy_sentence(times, sentence);
-        fulcrum_result_note_print(result, key, "%s: %s", run->name, sentence);
     }
 }
 

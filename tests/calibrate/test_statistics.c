@@ -8,23 +8,16 @@
 
 #include "tests/support/suite.h"
 
-/* 1 1 2 2 4 6 9: the textbook example of a median absolute deviation (1). */
 static void test_statistics_match_hand_worked_values(void)
 {
     static const double sample[] = {4, 1, 2, 9, 1, 6, 2};
     struct fulcrum_statistics s;
     CU_ASSERT_EQUAL_FATAL(fulcrum_statistics_of(&s, sample, 7, NULL), FULCRUM_OK);
     suite_assert_close("median", s.median, 2, 0);
-    suite_assert_close("mad", s.mad, 1, 0);
     suite_assert_close("mean", s.mean, 25.0 / 7, 1e-14);
-    /* Sum of squares 143, minus 625 / 7, over 6. */
-    suite_assert_close("sd", s.sd, sqrt((143 - 625.0 / 7) / 6), 1e-14);
-    suite_assert_close("cv", s.cv, s.sd / s.mean, 1e-14);
     /* Positions 1.5 and 4.5 of 0..6 in 1 1 2 2 4 6 9. */
     suite_assert_close("low quartile", s.low_quartile, 1.5, 1e-14);
     suite_assert_close("high quartile", s.high_quartile, 5, 1e-14);
-    suite_assert_close("low decile", s.low_decile, 1, 1e-14);
-    suite_assert_close("high decile", s.high_decile, 7.2, 1e-14);
     /* Seven samples: 2 * 1/128 outside for rank 1, 2 * 8/128 for rank 2. */
     suite_assert_close("interval", s.median_low, 1, 0);
     suite_assert_close("interval", s.median_high, 9, 0);
@@ -82,7 +75,6 @@ static void test_autocorrelation_matches_hand_worked_values(void)
     suite_assert_close("lag 1", s.lag1, 0.25, 1e-14);
     CU_ASSERT_EQUAL_FATAL(fulcrum_statistics_of(&s, constant, 3, NULL), FULCRUM_OK);
     suite_assert_close("constant", s.lag1, 0, 0);
-    suite_assert_close("constant", s.mad, 0, 0);
 }
 
 /* Median 100, interval 99..101 or 98..102 of eight samples. */
@@ -112,15 +104,6 @@ static void test_five_samples_never_settle(void)
     CU_ASSERT(fulcrum_statistics_settled(&s, 0.5));
 }
 
-static void test_one_sample_has_no_spread(void)
-{
-    static const double zero = 0;
-    struct fulcrum_statistics s;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_statistics_of(&s, &zero, 1, NULL), FULCRUM_OK);
-    suite_assert_close("sd", s.sd, 0, 0);
-    CU_ASSERT(isnan(s.cv));
-}
-
 static void test_statistics_refuse_what_is_no_number(void)
 {
     static const double sample[] = {1, (double)NAN, 2};
@@ -142,7 +125,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_autocorrelation_matches_hand_worked_values),
         SUITE_CASE(test_spread_settles_when_the_interval_is_narrow),
         SUITE_CASE(test_five_samples_never_settle),
-        SUITE_CASE(test_one_sample_has_no_spread),
         SUITE_CASE(test_statistics_refuse_what_is_no_number),
     };
     return suite_run("statistics", cases, sizeof cases / sizeof cases[0], argc, argv);

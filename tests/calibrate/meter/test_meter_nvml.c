@@ -7,6 +7,7 @@
 
 #include "calibrate/meter/meter.h"
 #include "calibrate/stopwatch.h"
+#include "tests/support/expect.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/suite.h"
 
@@ -14,7 +15,7 @@ enum { NOT_SUPPORTED = 3, LOST = 15 };
 
 static const struct fulcrum_meter *nvml_meter(void)
 {
-    const struct fulcrum_meter *meter = fulcrum_meter_find("nvml");
+    const struct fulcrum_meter *meter = &fulcrum_meter_nvml;
     CU_ASSERT_PTR_NOT_NULL_FATAL(meter);
     return meter;
 }
@@ -90,7 +91,7 @@ static void test_domains_say_how_they_are_read_and_over_what(void)
         suite_assert_close(
             "window", domain->least_window_s, rows[i].least_window_s, 1e-12);
         suite_assert_close("settles", domain->settle_s, rows[i].settle_s, 1e-12);
-        CU_ASSERT_PTR_NOT_NULL(strstr(domain->detail, rows[i].detail));
+        expect_part(domain->detail, rows[i].detail);
         nvml_meter()->close(state);
     }
 }
@@ -103,7 +104,7 @@ static void test_instances_are_told_to_share_their_gpu(void)
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
     CU_ASSERT_PTR_NULL(strstr(domain[0].detail, "MIG"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(domain[1].detail, "(MIG: of the whole GPU)"));
+    expect_part(domain[1].detail, "(MIG: of the whole GPU)");
     nvml_meter()->close(state);
 }
 
@@ -161,8 +162,8 @@ static void test_counter_that_goes_back_is_no_reading(void)
     fake->gpu[1].energy_mj += 1000;
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
     CU_ASSERT(isnan(energy_j[0]));
-    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 0),
-        "gpu-0: its counter went back from 1003 J to 0.01 J"));
+    expect_part(nvml_meter()->why(state, 0),
+        "gpu-0: its counter went back from 1003 J to 0.01 J");
     suite_assert_close("the other", energy_j[1], 1, 1e-9);
     CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 1), "");
     fake->gpu[0].energy_mj = 2010;
@@ -182,14 +183,14 @@ static void test_gpu_lost_in_the_middle_is_named(void)
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_OK);
     suite_assert_close("the other", energy_j[0], 4, 1e-9);
     CU_ASSERT(isnan(energy_j[1]));
-    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 1),
-        "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost"));
+    expect_part(nvml_meter()->why(state, 1),
+        "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost");
     fake->gpu[0].energy_result = LOST;
     energy_j[0] = 7;
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_ERR_FILE);
     suite_assert_close("unchanged", energy_j[0], 7, 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "gpu-0: "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "\ngpu-1: "));
+    expect_part(err.detail, "gpu-0: ");
+    expect_part(err.detail, "\ngpu-1: ");
     nvml_meter()->close(state);
 }
 
@@ -210,7 +211,7 @@ static void test_watts_lost_between_two_reads_are_told(void)
     fake->gpu[0].instant_field_result = 0;
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
     CU_ASSERT(isnan(energy_j[0]));
-    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 0), "GPU is lost"));
+    expect_part(nvml_meter()->why(state, 0), "GPU is lost");
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
     CU_ASSERT(!isnan(energy_j[0]));
     nvml_meter()->close(state);
@@ -228,8 +229,7 @@ static void test_watts_that_nobody_asked_for_are_a_gap(void)
     fake->gpu[0].power_delay_ms = 0;
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
     CU_ASSERT(isnan(energy_j[0]));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for"));
+    expect_part(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for");
     nvml_meter()->close(state);
 }
 
@@ -242,11 +242,10 @@ static void test_gpu_that_cannot_be_read_is_no_zero(void)
     struct fulcrum_meter_state *state = open_meter();
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
-    CU_ASSERT_PTR_NOT_NULL(strstr(domain->detail, "; no reading"));
+    expect_part(domain->detail, "; no reading");
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
     CU_ASSERT(isnan(energy_j[0]));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not"));
+    expect_part(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not");
     suite_assert_close("the other", energy_j[1], 0, 0);
     nvml_meter()->close(state);
 }
@@ -263,15 +262,14 @@ static void test_machine_without_readings_has_no_meter(void)
     }
     CU_ASSERT_EQUAL(nvml_meter()->open("", &state, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NULL(state);
-    CU_ASSERT_PTR_NOT_NULL(strstr(
-        err.detail, "gpu-0: nvmlDeviceGetTotalEnergyConsumption: Not Supported"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(err.detail, "gpu-1: nvmlDeviceGetPowerUsage: Insufficient Permissions"));
+    expect_part(
+        err.detail, "gpu-0: nvmlDeviceGetTotalEnergyConsumption: Not Supported");
+    expect_part(err.detail, "gpu-1: nvmlDeviceGetPowerUsage: Insufficient Permissions");
     CU_ASSERT_EQUAL(fake->init_count, 0);
     CU_ASSERT_EQUAL(
         fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", &err),
         FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "nvml: gpu-0: "));
+    expect_part(err.detail, "nvml: gpu-0: ");
     nvml_meter()->close(NULL);
 }
 

@@ -14,6 +14,7 @@
 #include "calibrate/stopwatch.h"
 #include "tests/support/expect.h"
 #include "tests/support/fake_powercap.h"
+#include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
 enum { NOT_HERE = 77 };
@@ -59,16 +60,6 @@ static struct fulcrum_measurement *measure(
         abort();
     }
     return found;
-}
-
-/* Returns 77 where this build has no learner. */
-static bool has_learner(void)
-{
-    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
-    struct fulcrum_measurement *found = NULL;
-    enum fulcrum_status status = fulcrum_measure(&found, &options, NULL);
-    fulcrum_measurement_free(found);
-    return status != FULCRUM_ERR_UNSUPPORTED;
 }
 
 static void assert_window(
@@ -437,7 +428,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_what_cannot_be_measured_is_refused),
         SUITE_CASE(test_requests_of_a_batch_are_whole),
     };
-    if (!has_learner()) {
+    if (!probing_has_learner()) {
         return NOT_HERE;
     }
     return suite_run("measure", cases, sizeof cases / sizeof cases[0], argc, argv);

@@ -19,7 +19,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-enum { ITEMS = 6, POINTS = 5 };
+enum { ITEMS = 6, POINTS = 5, MADE = 6 };
 
 static struct fulcrum_measured item(size_t actors, size_t envs,
     enum fulcrum_batch_policy policy, double size, double steps_per_s)
@@ -34,13 +34,32 @@ static struct fulcrum_measured item(size_t actors, size_t envs,
         .hi = steps_per_s + 50.0};
 }
 
-/* What a run on seven cores and an eighth may have found. */
+/* What a run on seven cores and an eighth may have found; and what the test at hand has
+ * made of it, which is given back when the next one starts. */
 struct found {
     struct fulcrum_measured items[ITEMS];
     struct fulcrum_measurement measurement;
     struct fulcrum_measure_training training;
     struct fulcrum_design base;
+    struct fulcrum_calibration *calibrations[MADE];
+    struct fulcrum_reference *references[MADE];
+    struct fulcrum_prediction *predictions[MADE];
+    size_t calibration_count;
+    size_t reference_count;
+    size_t prediction_count;
 };
+
+/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
+static struct found found;
+
+static void forget(void)
+{
+    for (size_t i = 0; i < MADE; i++) {
+        fulcrum_calibration_free(found.calibrations[i]);
+        fulcrum_reference_free(found.references[i]);
+        free(found.predictions[i]);
+    }
+}
 
 /* Fields that are not detected are not known. */
 static void name_machine(struct fulcrum_machine *out)
@@ -58,19 +77,20 @@ static void name_machine(struct fulcrum_machine *out)
     out->cpu.thread_count = 8.0;
 }
 
-static void find(struct found *out)
+static void start(void)
 {
+    forget();
     const enum fulcrum_batch_policy greedy = FULCRUM_BATCH_GREEDY;
     const enum fulcrum_batch_policy fixed = FULCRUM_BATCH_FIXED;
-    *out = (struct found){
+    found = (struct found){
         .items = {item(1, 1, greedy, 0.0, 900.0), item(4, 1, greedy, 8.0, 3300.0),
             item(6, 2, fixed, 0.0, 4100.0), item(2, 1, greedy, 0.0, 0.0),
             item(4, 1, fixed, 4.0, 2900.0), item(2, 1, greedy, 0.0, 1500.0)}};
-    out->items[2].config.population_frac = 0.5;
-    out->items[3].window_count = 0; /* failed: no point */
-    out->items[5].is_disturbed = 1;
-    out->measurement = (struct fulcrum_measurement){.count = ITEMS,
-        .items = out->items,
+    found.items[2].config.population_frac = 0.5;
+    found.items[3].window_count = 0; /* failed: no point */
+    found.items[5].is_disturbed = 1;
+    found.measurement = (struct fulcrum_measurement){.count = ITEMS,
+        .items = found.items,
         .frame_skip = 5.0,
         .observation_byte = 16.0,
         .parameter_count = 1234.0,
@@ -80,12 +100,12 @@ static void find(struct found *out)
         .learner = "cpu",
         .placement = {
             .actors = {.count = 2, .cpu = {0, 1}}, .server = {.count = 1, .cpu = {7}}}};
-    name_machine(&out->measurement.machine);
-    fulcrum_design_init(&out->base);
+    name_machine(&found.measurement.machine);
+    fulcrum_design_init(&found.base);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1-inci2020", &out->base, NULL, NULL), FULCRUM_OK);
+        fulcrum_machine_load("dgx-1-inci2020", &found.base, NULL, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("ppo-mujoco-humanoid", &out->base, NULL, NULL),
+        fulcrum_workload_load("ppo-mujoco-humanoid", &found.base, NULL, NULL),
         FULCRUM_OK);
 }
 
@@ -99,7 +119,7 @@ static void add_quantity(
 }
 
 /* Times of such a machine, one of them with an error. */
-static struct fulcrum_calibration *calibration_of(const struct found *found)
+static struct fulcrum_calibration *new_calibration(void)
 {
     static const struct {
         const char *path;
@@ -119,30 +139,31 @@ static struct fulcrum_calibration *calibration_of(const struct found *found)
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
     (void)snprintf(calibration->name, sizeof calibration->name, "hand");
-    calibration->machine = found->measurement.machine;
+    calibration->machine = found.measurement.machine;
     designs_add_parameter(
         calibration, "workload.step.mean_s", 9e-4, 3e-5, FULCRUM_SCALE_LOG);
     for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
         designs_add_parameter(calibration, parameters[i].path, parameters[i].value, 0.0,
             FULCRUM_SCALE_LINEAR);
     }
+    found.calibrations[found.calibration_count++] = calibration;
     return calibration;
 }
 
 static struct fulcrum_measured_plan plan_of(
-    const struct found *found, const struct fulcrum_calibration *calibration)
+    const struct fulcrum_calibration *calibration)
 {
-    return (struct fulcrum_measured_plan){.measurement = &found->measurement,
+    return (struct fulcrum_measured_plan){.measurement = &found.measurement,
         .calibration = calibration,
-        .base = &found->base,
-        .training = &found->training,
+        .base = &found.base,
+        .training = &found.training,
         .name = "mine"};
 }
 
 static struct fulcrum_reference *reference_of(
-    const struct found *found, const struct fulcrum_calibration *calibration)
+    const struct fulcrum_calibration *calibration)
 {
-    const struct fulcrum_measured_plan plan = plan_of(found, calibration);
+    const struct fulcrum_measured_plan plan = plan_of(calibration);
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_OK);
@@ -150,6 +171,7 @@ static struct fulcrum_reference *reference_of(
     if (reference == NULL) {
         abort();
     }
+    found.references[found.reference_count++] = reference;
     return reference;
 }
 
@@ -217,9 +239,8 @@ static void assert_point(
 
 static void test_each_configuration_with_windows_is_a_point(void)
 {
-    struct found found;
-    find(&found);
-    struct fulcrum_reference *reference = reference_of(&found, NULL);
+    start();
+    struct fulcrum_reference *reference = reference_of(NULL);
     CU_ASSERT_EQUAL_FATAL(reference->point_count, POINTS);
     for (size_t i = 0; i < POINTS; i++) {
         CU_ASSERT_EQUAL(reference->points[i].index, i);
@@ -231,17 +252,15 @@ static void test_each_configuration_with_windows_is_a_point(void)
     CU_ASSERT_STRING_EQUAL(reference->calibration, "");
     CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
     expect_part(reference->sources[0].text, "actors on processors 0-1, server on 7;");
-    fulcrum_reference_free(reference);
 }
 
 static void test_the_design_is_what_was_found(void)
 {
-    struct found found;
-    find(&found);
+    start();
     found.base.workload.batching.size = 3.0;
     (void)snprintf(found.base.workload.calibration,
         sizeof found.base.workload.calibration, "v100-prior");
-    struct fulcrum_reference *reference = reference_of(&found, NULL);
+    struct fulcrum_reference *reference = reference_of(NULL);
     const struct fulcrum_machine *machine = &reference->design.machine;
     const struct fulcrum_workload *workload = &reference->design.workload;
     CU_ASSERT_EQUAL(machine->accelerator, FULCRUM_ACCELERATOR_CPU);
@@ -258,20 +277,18 @@ static void test_the_design_is_what_was_found(void)
     suite_assert_close("depth", workload->batching.depth, 1.0, 0.0);
     suite_assert_close("K", workload->training.env_steps_per_train_step, 0.0, 0.0);
     CU_ASSERT_STRING_EQUAL(workload->calibration, ""); /* of another machine */
-    fulcrum_reference_free(reference);
 }
 
 /* By the calibration's line over operations, at every point. */
 static void test_training_of_another_size_lies_on_the_line(void)
 {
-    struct found found;
-    find(&found);
+    start();
     found.measurement.train_step_flop = 3e9;
     found.training = (struct fulcrum_measure_training){
         .env_steps_per_train_step = 100.0, .queue_train_steps = 2.0, .batch = 32};
-    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "train_step_flop", 8e9);
-    const struct fulcrum_measured_plan plan = plan_of(&found, calibration);
+    const struct fulcrum_measured_plan plan = plan_of(calibration);
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
@@ -279,7 +296,7 @@ static void test_training_of_another_size_lies_on_the_line(void)
     expect_part(err.detail, "hand: no line over training steps");
     add_quantity(calibration, "train_step_fixed_s", 2e-4);
     add_quantity(calibration, "train_step_per_flop_s", 1e-11);
-    reference = reference_of(&found, calibration);
+    reference = reference_of(calibration);
     for (size_t i = 0; i < reference->point_count; i++) {
         assert_setting(
             &reference->points[i], "workload.training.train_step_s", 2e-4 + 0.03);
@@ -291,48 +308,39 @@ static void test_training_of_another_size_lies_on_the_line(void)
     suite_assert_close("batch", training->batch_size, 32.0, 0.0);
     suite_assert_close("unroll", training->unroll_length, 1.0, 0.0);
     expect_part(reference->sources[0].text, "server and training on 7");
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 /* The calibration's own step needs no line. */
 static void test_a_calibration_of_longer_steps_is_refused(void)
 {
-    struct found found;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_reference *reference = NULL;
-    find(&found);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
+    start();
+    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 15.0);
-    const struct fulcrum_measured_plan plan = plan_of(&found, calibration);
+    const struct fulcrum_measured_plan plan = plan_of(calibration);
     CU_ASSERT_EQUAL(
         fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
     CU_ASSERT_PTR_NULL(reference);
     expect_part(err.detail, "hand was taken with 15 frames a step, and this run has 5");
-    fulcrum_calibration_free(calibration);
-    calibration = calibration_of(&found);
+    calibration = new_calibration();
     add_quantity(calibration, "frame_skip", 5.0);
-    fulcrum_reference_free(reference_of(&found, calibration));
-    fulcrum_calibration_free(calibration);
+    (void)reference_of(calibration);
 }
 
 static void test_training_of_the_same_size_is_the_calibrations(void)
 {
-    struct found found;
-    find(&found);
+    start();
     found.measurement.train_step_flop = 3e9;
-    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "train_step_flop", 3e9 * (1.0 + 1e-8));
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_reference *reference = reference_of(calibration);
     for (size_t i = 0; i < reference->point_count; i++) {
         CU_ASSERT_PTR_NULL(fulcrum_reference_find_setting(
             &reference->points[i], "workload.training.train_step_s"));
     }
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
-/* The caller gives it back with free(). */
 static struct fulcrum_prediction *predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration)
 {
@@ -344,6 +352,7 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
     CU_ASSERT_EQUAL(
         fulcrum_reference_predict(reference, calibration, out, NULL, &err), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
+    found.predictions[found.prediction_count++] = out;
     return out;
 }
 
@@ -351,16 +360,15 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
 static void test_each_point_is_predicted_at_its_speed(void)
 {
     static const double canaries_s[ITEMS] = {2e-4, 2.2e-4, 1.8e-4, 2e-4, 0.0, 2.5e-4};
-    struct found found;
-    find(&found);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *plain = reference_of(&found, calibration);
+    start();
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *plain = reference_of(calibration);
     struct fulcrum_prediction *before = predict(plain, calibration);
     for (size_t i = 0; i < ITEMS; i++) {
         found.items[i].median.canary_s = canaries_s[i];
     }
     calibration->machine.cpu.canary_s = 2e-4;
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_reference *reference = reference_of(calibration);
     struct fulcrum_prediction *after = predict(reference, calibration);
     for (size_t point = 0; point < POINTS; point++) {
         double canary_s = canaries_s[point < 3 ? point : point + 1];
@@ -372,75 +380,62 @@ static void test_each_point_is_predicted_at_its_speed(void)
         suite_assert_close("rate", after[point].value[FULCRUM_OUTPUT_steps_per_s],
             speed * before[point].value[FULCRUM_OUTPUT_steps_per_s], 1e-6);
     }
-    free(before);
-    free(after);
-    fulcrum_reference_free(plain);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 /* So does a training step that only a line over operations tells. */
 static void test_training_on_the_line_follows_the_speed(void)
 {
-    struct found found;
-    find(&found);
+    start();
     found.measurement.train_step_flop = 3e9;
     found.items[0].median.canary_s = 2.2e-4;
-    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "train_step_flop", 6e9);
     add_quantity(calibration, "train_step_fixed_s", 1e-3);
     add_quantity(calibration, "train_step_per_flop_s", 1e-12);
     calibration->machine.cpu.canary_s = 2e-4;
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_reference *reference = reference_of(calibration);
     static const double expected_s[] = {4e-3 * 1.1, 4e-3};
     for (size_t i = 0; i < 2; i++) {
         assert_setting(
             &reference->points[i], "workload.training.train_step_s", expected_s[i]);
     }
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 /* And what handing steps over to processes of their own takes. */
 static void test_hand_overs_follow_the_speed(void)
 {
-    struct found found;
-    find(&found);
+    start();
     found.items[0].median.canary_s = 2.2e-4;
-    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_calibration *calibration = new_calibration();
     add_quantity(calibration, "actor_hand_over_s", 3e-5);
     calibration->machine.cpu.canary_s = 2e-4;
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_reference *reference = reference_of(calibration);
     assert_setting(&reference->points[0], "workload.host.actor_s", 1.1 * 3.5e-5);
     assert_setting(&reference->points[1], "workload.host.actor_s", 3.5e-5);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 enum { WINDOWS = 3 };
 
 /* Of the first point: two calm windows with a meter, one beside other programs. */
-static void meter_first_point(
-    struct found *found, struct fulcrum_measure_window windows[WINDOWS])
+static void meter_first_point(struct fulcrum_measure_window windows[WINDOWS])
 {
     for (size_t i = 0; i < WINDOWS; i++) {
         windows[i] = (struct fulcrum_measure_window){
             .cpu_w = 61.0 + 4.0 * (double)i, .gpu_w = (double)NAN};
     }
     windows[2].is_disturbed = 1;
-    found->items[0].windows = windows;
-    found->items[0].median.cpu_w = 63.0;
-    found->items[0].median.gpu_w = (double)NAN;
+    found.items[0].windows = windows;
+    found.items[0].median.cpu_w = 63.0;
+    found.items[0].median.gpu_w = (double)NAN;
 }
 
 /* Half of the range of the windows that the median is of. */
 static void test_watts_are_observed_where_they_were_measured(void)
 {
-    struct found found;
     struct fulcrum_measure_window windows[WINDOWS];
-    find(&found);
-    meter_first_point(&found, windows);
-    struct fulcrum_reference *reference = reference_of(&found, NULL);
+    start();
+    meter_first_point(windows);
+    struct fulcrum_reference *reference = reference_of(NULL);
     const struct fulcrum_reference_point *point = &reference->points[0];
     CU_ASSERT_EQUAL_FATAL(point->observation_count, 2);
     CU_ASSERT_STRING_EQUAL(point->observations[1].quantity, "cpu_w");
@@ -452,19 +447,17 @@ static void test_watts_are_observed_where_they_were_measured(void)
     /* Assumed watts are nothing to hold them against. */
     CU_ASSERT(isnan(reference->design.machine.cpu.core_dynamic_w));
     CU_ASSERT(isnan(reference->design.machine.gpu.dynamic_w));
-    fulcrum_reference_free(reference);
     /* Where every window was disturbed, all of them count. */
     windows[0].is_disturbed = windows[1].is_disturbed = 1;
     found.items[0].median.gpu_w = 250.0;
     windows[1].gpu_w = 240.0;
     windows[2].gpu_w = 260.0; /* cppcheck-suppress unreadVariable */
-    reference = reference_of(&found, NULL);
+    reference = reference_of(NULL);
     point = &reference->points[0];
     CU_ASSERT_EQUAL_FATAL(point->observation_count, 3);
     suite_assert_close("all", point->observations[1].half_width, 4.0, 1e-12);
     CU_ASSERT_STRING_EQUAL(point->observations[2].quantity, "gpu_w");
     suite_assert_close("gpu", point->observations[2].half_width, 10.0, 1e-12);
-    fulcrum_reference_free(reference);
 }
 
 /* (13): idle watts and those of the busy cores, of which one is the learner's. */
@@ -510,12 +503,11 @@ static struct fulcrum_validation validate_file(const struct fulcrum_reference *s
 /* Beside a calibration without a power curve they are named and left out. */
 static void test_watts_are_compared_where_the_calibration_has_them(void)
 {
-    struct found found;
     struct fulcrum_measure_window windows[WINDOWS];
-    find(&found);
-    meter_first_point(&found, windows);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *saved = reference_of(&found, calibration);
+    start();
+    meter_first_point(windows);
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *saved = reference_of(calibration);
     struct fulcrum_reference *read = NULL;
     struct fulcrum_validation set = validate_file(saved, calibration, &read);
     CU_ASSERT_EQUAL(set.comparison.count, POINTS);
@@ -534,21 +526,17 @@ static void test_watts_are_compared_where_the_calibration_has_them(void)
     suite_assert_close(
         "predicted", watts->predicted, watts_by_hand(&predicted[0]), 1e-9);
     CU_ASSERT(watts->lo < watts->predicted - 1.0 && watts->hi > watts->predicted + 1.0);
-    free(predicted);
     fulcrum_validation_clear(&set);
     fulcrum_reference_free(read);
-    fulcrum_reference_free(saved);
-    fulcrum_calibration_free(calibration);
 }
 
 static void test_nothing_measured_is_no_reference(void)
 {
-    struct found found;
-    find(&found);
+    start();
     for (size_t i = 0; i < ITEMS; i++) {
         found.items[i].window_count = 0;
     }
-    const struct fulcrum_measured_plan plan = plan_of(&found, NULL);
+    const struct fulcrum_measured_plan plan = plan_of(NULL);
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
@@ -577,29 +565,24 @@ static void assert_predicted(const struct fulcrum_reference *reference,
         suite_assert_close("hi", hi, there.items[i].hi, 1e-9);
     }
     fulcrum_comparison_clear(&there);
-    free(here);
 }
 
 static void test_predictions_are_those_of_validate(void)
 {
-    struct found found;
-    find(&found);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    start();
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *reference = reference_of(calibration);
     assert_predicted(reference, calibration);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 /* Also once both have been through their files, as on the command line. */
 static void test_predictions_survive_the_file(void)
 {
-    struct found found;
-    find(&found);
+    start();
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "mine.json");
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *reference = reference_of(calibration);
     CU_ASSERT_EQUAL_FATAL(fulcrum_reference_save(reference, path, NULL), FULCRUM_OK);
     struct fulcrum_reference *read = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -615,11 +598,7 @@ static void test_predictions_survive_the_file(void)
         suite_assert_close("again", after[i].value[FULCRUM_OUTPUT_steps_per_s],
             before[i].value[FULCRUM_OUTPUT_steps_per_s], 0.0);
     }
-    free(before);
-    free(after);
     fulcrum_reference_free(read);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
     free(path);
     scratch_free(&scratch);
 }
@@ -627,34 +606,29 @@ static void test_predictions_survive_the_file(void)
 /* A lone actor's cycle by hand: hand-off, waking and delay are all in it. */
 static void test_a_lone_actor_is_predicted_by_hand(void)
 {
-    struct found found;
-    find(&found);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    start();
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *reference = reference_of(calibration);
     /* No turbo: one thread is as fast as it was when it was measured. */
     reference->design.machine.cpu.turbo_frac = 0.0;
     struct fulcrum_prediction *predicted = predict(reference, calibration);
     double cycle_s = 9e-4 + 5e-6 + 2e-5 + 1e-5 + 3e-6 + 2e-7 + 4e-5 + 6e-6 + 3e-5;
     suite_assert_close(
         "X(1)", predicted[0].value[FULCRUM_OUTPUT_steps_per_s], 1.0 / cycle_s, 0.005);
-    free(predicted);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(calibration);
 }
 
 /* Environments elsewhere: each step of a request is one more hand-over of the actor. */
 static void test_steps_in_other_processes_are_handed_over(void)
 {
-    struct found found;
-    find(&found);
-    struct fulcrum_calibration *calibration = calibration_of(&found);
-    struct fulcrum_reference *without = reference_of(&found, calibration);
+    start();
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_reference *without = reference_of(calibration);
     for (size_t i = 0; i < without->point_count; i++) {
         CU_ASSERT_PTR_NULL(fulcrum_reference_find_setting(
             &without->points[i], "workload.host.actor_s"));
     }
     add_quantity(calibration, "actor_hand_over_s", 7e-5);
-    struct fulcrum_reference *with = reference_of(&found, calibration);
+    struct fulcrum_reference *with = reference_of(calibration);
     for (size_t i = 0; i < with->point_count; i++) {
         assert_setting(
             &with->points[i], "workload.host.actor_s", 5e-6 + 7e-5 * expected[i].envs);
@@ -667,11 +641,6 @@ static void test_steps_in_other_processes_are_handed_over(void)
                       1.0 / before[0].value[FULCRUM_OUTPUT_steps_per_s];
     double turbo = 1.0 + with->design.machine.cpu.turbo_frac;
     CU_ASSERT(longer_s > 0.95 * 7e-5 / turbo && longer_s < 1.05 * 7e-5);
-    free(before);
-    free(after);
-    fulcrum_reference_free(without);
-    fulcrum_reference_free(with);
-    fulcrum_calibration_free(calibration);
 }
 
 int main(int argc, char **argv)
@@ -694,6 +663,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_steps_in_other_processes_are_handed_over),
         SUITE_CASE(test_a_lone_actor_is_predicted_by_hand),
     };
-    return suite_run(
+    int code = suite_run(
         "measured_reference", cases, sizeof cases / sizeof cases[0], argc, argv);
+    forget();
+    return code;
 }

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "calibrate/device/compute.h"
 #include "calibrate/device/learners.h"
 #include "calibrate/probe/probe.h"
 #include "tests/fake_cuda/fake_use.h"
+#include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
 static void make_bench(struct fulcrum_bench *bench)
@@ -16,31 +16,6 @@ static void make_bench(struct fulcrum_bench *bench)
     *bench = (struct fulcrum_bench){.learner = &fulcrum_learner_cuda,
         .learner_info = {.is_gpu = 1},
         .stopwatch = fulcrum_stopwatch_calibrated()};
-}
-
-static enum fulcrum_status visit(
-    struct fulcrum_bench *bench, struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_probe_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    const struct fulcrum_probe *probe = &fulcrum_probe_device;
-    CU_ASSERT_EQUAL_FATAL(probe->open(bench, &state, &err), FULCRUM_OK);
-    enum fulcrum_status status = probe->visit(state, fulcrum_wall_s() + 0.1, &err);
-    if (status == FULCRUM_OK) {
-        status = probe->report(state, calibration, &err);
-    }
-    probe->close(state);
-    fulcrum_canary_free(&bench->alone);
-    CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
-    return status;
-}
-
-static double quantity(const struct fulcrum_calibration *calibration, const char *name)
-{
-    const struct fulcrum_quantity *found =
-        fulcrum_calibration_quantity(calibration, name);
-    CU_ASSERT_PTR_NOT_NULL(found);
-    return found != NULL ? found->value : (double)NAN;
 }
 
 /* Samples of one size that differ: none where the stand-in's own clock is read. */
@@ -60,10 +35,10 @@ static size_t count_odd(const struct fulcrum_series *series)
 static void test_copies_are_timed_by_the_device(void)
 {
     struct fulcrum_bench bench;
-    struct fulcrum_calibration *calibration = NULL;
     make_bench(&bench);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(visit(&bench, calibration), FULCRUM_OK);
+    struct fulcrum_calibration *calibration =
+        probing_run(&fulcrum_probe_device, &bench, 1, 0.1);
+    CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
     CU_ASSERT_EQUAL(calibration->series_count, 3);
     const struct fulcrum_series *copies = &calibration->series[2];
     CU_ASSERT_STRING_EQUAL(copies->name, "device_copy");
@@ -75,15 +50,16 @@ static void test_copies_are_timed_by_the_device(void)
     CU_ASSERT_EQUAL(most, 2.0 * 67108864.0);
     CU_ASSERT_TRUE(copies->count >= 4);
     CU_ASSERT_EQUAL(count_odd(copies), 0);
-    double rate = quantity(calibration, "device_bandwidth_byte_per_s");
+    double rate = probing_value(calibration, "device_bandwidth_byte_per_s");
     CU_ASSERT_TRUE(rate > copies->value[0]);
-    suite_assert_close("share", quantity(calibration, "device_bandwidth_frac"),
+    suite_assert_close("share", probing_value(calibration, "device_bandwidth_frac"),
         rate / 4.9152e12, 1e-12);
     suite_assert_close(
         "as built", calibration->machine.gpu.dram_byte_per_s, 4.9152e12, 1e-12);
-    CU_ASSERT_TRUE(quantity(calibration, "launch_latency_s") > 0.0);
-    CU_ASSERT_TRUE(quantity(calibration, "launch_in_row_s") > 0.0);
+    CU_ASSERT_TRUE(probing_value(calibration, "launch_latency_s") > 0.0);
+    CU_ASSERT_TRUE(probing_value(calibration, "launch_in_row_s") > 0.0);
     fulcrum_calibration_free(calibration);
+    fulcrum_canary_free(&bench.alone);
 }
 
 static void test_failures_end_the_probe(void)
@@ -92,12 +68,18 @@ static void test_failures_end_the_probe(void)
         "cuMemAlloc_v2:1", "kernel:1", "kernel:40", "cuEventRecord:1"};
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         struct fulcrum_bench bench;
-        struct fulcrum_calibration *calibration = NULL;
+        struct fulcrum_probe_state state;
         make_bench(&bench);
-        CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_probe_open(&fulcrum_probe_device, &state, &bench, NULL),
+            FULCRUM_OK);
         fake_set("FAKE_CUDA_FAIL", failures[i]);
-        CU_ASSERT_EQUAL(visit(&bench, calibration), FULCRUM_ERR_UNSUPPORTED);
-        fulcrum_calibration_free(calibration);
+        CU_ASSERT_EQUAL(
+            fulcrum_probe_device.visit(&state, fulcrum_wall_s() + 0.1, NULL),
+            FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_probe_close(&fulcrum_probe_device, &state);
+        fulcrum_canary_free(&bench.alone);
+        CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
     }
 }
 

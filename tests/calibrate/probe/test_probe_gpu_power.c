@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/probe/probe.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/fake_learner.h"
+#include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
 /* The fake board's counter is never late: half of what a real one needs will do. */
@@ -23,7 +23,7 @@
 struct rig {
     struct fake_nvml *fake;
     struct fulcrum_bench bench;
-    struct fulcrum_probe_state *state;
+    struct fulcrum_probe_state state;
     int action[64];
     int stops;
 };
@@ -60,12 +60,13 @@ static void open_learner(struct rig *rig)
 static void open_probe(struct rig *rig)
 {
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_probe_gpu_power.open(&rig->bench, &rig->state, NULL), FULCRUM_OK);
+        fulcrum_probe_open(&fulcrum_probe_gpu_power, &rig->state, &rig->bench, NULL),
+        FULCRUM_OK);
 }
 
 static void close_rig(struct rig *rig)
 {
-    fulcrum_probe_gpu_power.close(rig->state);
+    fulcrum_probe_close(&fulcrum_probe_gpu_power, &rig->state);
     if (rig->bench.state != NULL) {
         fake_learner.close(rig->bench.state);
     }
@@ -77,45 +78,12 @@ static void visit(struct rig *rig, size_t window_count, double window_s)
 {
     double until_s = fulcrum_wall_s() + ((double)window_count - 0.25) * window_s;
     CU_ASSERT_EQUAL(
-        fulcrum_probe_gpu_power.visit(rig->state, until_s, NULL), FULCRUM_OK);
+        fulcrum_probe_gpu_power.visit(&rig->state, until_s, NULL), FULCRUM_OK);
 }
 
 static struct fulcrum_calibration *report(struct rig *rig)
 {
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    if (fulcrum_calibration_new(&calibration, &err) != FULCRUM_OK ||
-        fulcrum_probe_gpu_power.report(rig->state, calibration, &err) != FULCRUM_OK ||
-        calibration == NULL) {
-        (void)fprintf(stderr, "%s\n", err.detail);
-        exit(EXIT_FAILURE);
-    }
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    return calibration;
-}
-
-static double value_of(const struct fulcrum_calibration *calibration, const char *path)
-{
-    const struct fulcrum_parameter *found =
-        fulcrum_calibration_parameter(calibration, path);
-    return found == NULL ? (double)NAN : found->value;
-}
-
-static const char *note_of(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    const char *text = fulcrum_calibration_note(calibration, key);
-    return text == NULL ? "" : text;
-}
-
-static void assert_quantity(
-    const struct fulcrum_calibration *calibration, const char *name, double expected)
-{
-    const struct fulcrum_quantity *found =
-        fulcrum_calibration_quantity(calibration, name);
-    suite_assert_close(
-        name, found == NULL ? (double)NAN : found->value, expected, 1e-12);
+    return probing_report(&fulcrum_probe_gpu_power, &rig->state);
 }
 
 /*
@@ -134,33 +102,35 @@ static void test_levels_tell_the_watts_of_a_gpu(void)
     rig.bench.gpu_idle.is_taken[0] = 0;
     open_learner(&rig);
     open_probe(&rig);
-    CU_ASSERT(!fulcrum_probe_gpu_power.rests(rig.state));
+    CU_ASSERT(!fulcrum_probe_gpu_power.rests(&rig.state));
     visit(&rig, 7, BY_COUNTER_S);
     struct fulcrum_calibration *found = report(&rig);
     suite_assert_close(
-        "idle", value_of(found, "machine.gpu.idle_w"), FAKE_IDLE_W, 0.03);
+        "idle", probing_value(found, "machine.gpu.idle_w"), FAKE_IDLE_W, 0.03);
     suite_assert_close(
-        "floor", value_of(found, "machine.gpu.floor_w"), FAKE_FLOOR_W, 0.08);
+        "floor", probing_value(found, "machine.gpu.floor_w"), FAKE_FLOOR_W, 0.08);
     suite_assert_close(
-        "dynamic", value_of(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
+        "dynamic", probing_value(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
     suite_assert_close(
-        "exponent", value_of(found, "machine.gpu.power_exponent"), 1, 0.08);
-    suite_assert_close("inference", value_of(found, "workload.network.sm_active_frac"),
-        FAKE_INFERENCE_REL, 0.08);
+        "exponent", probing_value(found, "machine.gpu.power_exponent"), 1, 0.08);
+    suite_assert_close("inference",
+        probing_value(found, "workload.network.sm_active_frac"), FAKE_INFERENCE_REL,
+        0.08);
     suite_assert_close(
-        "training", value_of(found, "workload.training.sm_active_frac"), 1, 0);
-    suite_assert_close(
-        "machine", found->machine.gpu.idle_w, value_of(found, "machine.gpu.idle_w"), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power"),
+        "training", probing_value(found, "workload.training.sm_active_frac"), 1, 0);
+    suite_assert_close("machine", found->machine.gpu.idle_w,
+        probing_value(found, "machine.gpu.idle_w"), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(probing_note(found, "gpu_power"),
         "measured with nvml: Fake H200 GPU-00a0-fake; energy counter"));
-    CU_ASSERT_STRING_EQUAL(note_of(found, "gpu_power_exponent"), "");
-    CU_ASSERT_STRING_EQUAL(note_of(found, "gpu_power_share"), "");
+    CU_ASSERT_STRING_EQUAL(probing_note(found, "gpu_power_exponent"), "");
+    CU_ASSERT_STRING_EQUAL(probing_note(found, "gpu_power_share"), "");
     CU_ASSERT_EQUAL(found->series_count, 5);
     CU_ASSERT_STRING_EQUAL(found->series[0].name, "gpu_power");
     CU_ASSERT_STRING_EQUAL(found->series[0].condition, "held by nobody");
     CU_ASSERT_EQUAL(found->fit_count, 1);
-    assert_quantity(found, "gpu_power_limit_w", 700);
-    assert_quantity(found, "gpu_training_clock_hz", 1.98e9);
+    suite_assert_close("limit", probing_value(found, "gpu_power_limit_w"), 700, 1e-12);
+    suite_assert_close(
+        "clock", probing_value(found, "gpu_training_clock_hz"), 1.98e9, 1e-12);
     fulcrum_calibration_free(found);
     close_rig(&rig);
 }
@@ -175,15 +145,17 @@ static void test_short_runs_leave_out_what_they_cannot_tell(void)
     open_probe(&rig);
     visit(&rig, 2, BY_COUNTER_S);
     struct fulcrum_calibration *found = report(&rig);
-    CU_ASSERT(isnan(value_of(found, "machine.gpu.idle_w")));
-    CU_ASSERT(isnan(value_of(found, "machine.gpu.floor_w")));
-    CU_ASSERT(isnan(value_of(found, "machine.gpu.power_exponent")));
-    CU_ASSERT(isnan(value_of(found, "workload.network.sm_active_frac")));
+    CU_ASSERT(isnan(probing_value(found, "machine.gpu.idle_w")));
+    CU_ASSERT(isnan(probing_value(found, "machine.gpu.floor_w")));
+    CU_ASSERT(isnan(probing_value(found, "machine.gpu.power_exponent")));
+    CU_ASSERT(isnan(probing_value(found, "workload.network.sm_active_frac")));
     suite_assert_close(
-        "dynamic", value_of(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power_idle"), "(late)"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power_exponent"), "taken as 1"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power_share"), "is assumed"));
+        "dynamic", probing_value(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
+    CU_ASSERT_PTR_NOT_NULL(strstr(probing_note(found, "gpu_power_idle"), "(late)"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(probing_note(found, "gpu_power_exponent"), "taken as 1"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(probing_note(found, "gpu_power_share"), "is assumed"));
     const struct fulcrum_parameter *dynamic =
         fulcrum_calibration_parameter(found, "machine.gpu.dynamic_w");
     if (dynamic != NULL) {
@@ -196,7 +168,7 @@ static void test_short_runs_leave_out_what_they_cannot_tell(void)
     /* A visit shorter than a sample saves its time up. */
     double begin_s = fulcrum_wall_s();
     CU_ASSERT_EQUAL(
-        fulcrum_probe_gpu_power.visit(rig.state, begin_s + 0.2, NULL), FULCRUM_OK);
+        fulcrum_probe_gpu_power.visit(&rig.state, begin_s + 0.2, NULL), FULCRUM_OK);
     CU_ASSERT(fulcrum_wall_s() - begin_s < 1);
     close_rig(&rig);
 }
@@ -204,12 +176,12 @@ static void test_short_runs_leave_out_what_they_cannot_tell(void)
 static void assert_rests(struct rig *rig, const char *reason)
 {
     open_probe(rig);
-    CU_ASSERT(fulcrum_probe_gpu_power.rests(rig->state));
+    CU_ASSERT(fulcrum_probe_gpu_power.rests(&rig->state));
     visit(rig, 1, BY_COUNTER_S);
     struct fulcrum_calibration *found = report(rig);
     CU_ASSERT_EQUAL(found->parameter_count, 0);
-    CU_ASSERT_STRING_EQUAL(note_of(found, "gpu_power"), "not measured");
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power_reason"), reason));
+    CU_ASSERT_STRING_EQUAL(probing_note(found, "gpu_power"), "not measured");
+    CU_ASSERT_PTR_NOT_NULL(strstr(probing_note(found, "gpu_power_reason"), reason));
     fulcrum_calibration_free(found);
 }
 
@@ -249,7 +221,7 @@ static void test_gpu_of_the_learner_is_told_by_its_uuid(void)
         (void)snprintf(
             uuid, sizeof rig.bench.learner_info.device_uuid, "%s", rows[i].uuid);
         open_probe(&rig);
-        CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.rests(rig.state), rows[i].rests);
+        CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.rests(&rig.state), rows[i].rests);
         close_rig(&rig);
     }
 }
@@ -266,11 +238,12 @@ static void test_meter_that_is_lost_is_given_up(void)
     visit(&rig, 1, BY_MOMENT_S);
     rig.fake->gpu[0].instant_field_result = 15;
     visit(&rig, 4, BY_MOMENT_S);
-    CU_ASSERT(fulcrum_probe_gpu_power.rests(rig.state));
+    CU_ASSERT(fulcrum_probe_gpu_power.rests(&rig.state));
     struct fulcrum_calibration *found = report(&rig);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(note_of(found, "gpu_power"), "training on 16 x (40 + 80)"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(note_of(found, "gpu_power_fit"), "do not differ"));
+        strstr(probing_note(found, "gpu_power"), "training on 16 x (40 + 80)"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(probing_note(found, "gpu_power_fit"), "do not differ"));
     CU_ASSERT_EQUAL(found->parameter_count, 0);
     fulcrum_calibration_free(found);
     close_rig(&rig);
@@ -286,13 +259,13 @@ static void test_interrupt_and_failure_keep_nothing(void)
     visit(&rig, 3, BY_COUNTER_S);
     struct fulcrum_calibration *found = report(&rig);
     CU_ASSERT_STRING_EQUAL(
-        note_of(found, "gpu_power_reason"), "no window was completed");
+        probing_note(found, "gpu_power_reason"), "no window was completed");
     fulcrum_calibration_free(found);
     rig.stops = 0;
     fake_learner_break();
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.visit(
-                        rig.state, fulcrum_wall_s() + 2 * BY_COUNTER_S, &err),
+                        &rig.state, fulcrum_wall_s() + 2 * BY_COUNTER_S, &err),
         FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "the device failed");
     close_rig(&rig);

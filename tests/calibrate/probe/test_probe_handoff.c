@@ -1,4 +1,4 @@
-/* test_probe_handoff.c - what passing requests costs, told part by part. */
+/* test_probe_handoff.c - what passing requests costs, and batches after a pause. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nothing is asked of times but their signs and orders: a busy machine has any. */
 #include <math.h>
@@ -11,9 +11,10 @@
 #include "calibrate/probe/probe.h"
 #include "calibrate/stopwatch.h"
 #include "tests/support/expect.h"
+#include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
-enum { NOT_HERE = 77 };
+enum { NOT_HERE = 77, PAUSES = 7 };
 
 static const char *const paths[] = {
     "workload.host.per_batch_s",
@@ -38,20 +39,7 @@ static enum fulcrum_status open_bench(struct fulcrum_bench *bench)
 /* Visits the probe so often, with no time beyond what a visit must do. */
 static struct fulcrum_calibration *probe(struct fulcrum_bench *bench, int visits)
 {
-    const struct fulcrum_probe *handoff = &fulcrum_probe_handoff;
-    struct fulcrum_probe_state *state = NULL;
-    struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(handoff->open(bench, &state, NULL), FULCRUM_OK);
-    for (int i = 0; i < visits; i++) {
-        CU_ASSERT_EQUAL(handoff->visit(state, fulcrum_wall_s(), NULL), FULCRUM_OK);
-    }
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(handoff->report(state, calibration, &err), FULCRUM_OK);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    handoff->close(state);
-    handoff->close(NULL);
-    return calibration;
+    return probing_run(&fulcrum_probe_handoff, bench, visits, 0.0);
 }
 
 static void assert_parameter(
@@ -68,29 +56,10 @@ static void assert_parameter(
     }
 }
 
-static double value_of(const struct fulcrum_calibration *calibration, size_t path)
-{
-    const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(calibration, paths[path]);
-    return parameter != NULL ? parameter->value : (double)NAN;
-}
-
-static const struct fulcrum_series *series_of(
-    const struct fulcrum_calibration *calibration, const char *name, const char *under)
-{
-    for (size_t i = 0; i < calibration->series_count; i++) {
-        const struct fulcrum_series *series = &calibration->series[i];
-        if (strcmp(series->name, name) == 0 && strcmp(series->condition, under) == 0) {
-            return series;
-        }
-    }
-    return NULL;
-}
-
 static void assert_series(const struct fulcrum_calibration *calibration,
     const char *name, const char *under, size_t count)
 {
-    const struct fulcrum_series *series = series_of(calibration, name, under);
+    const struct fulcrum_series *series = probing_series(calibration, name, under);
     CU_ASSERT_PTR_NOT_NULL(series);
     if (series != NULL) {
         CU_ASSERT_EQUAL(series->count, count);
@@ -112,36 +81,15 @@ static void test_one_visit_tells_every_part(void)
     assert_series(calibration, "handoff_round_trip", "one actor", 1);
     assert_series(calibration, "handoff_wake", "one actor", 1);
     /* Some work is done for a batch, and by an actor. */
-    CU_ASSERT(value_of(calibration, 0) + value_of(calibration, 1) > 0.0);
-    CU_ASSERT(value_of(calibration, 3) + value_of(calibration, 4) > 0.0);
-    const struct fulcrum_quantity *trip =
-        fulcrum_calibration_quantity(calibration, "handoff_round_trip_s");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(trip);
-    CU_ASSERT(value_of(calibration, 5) <= trip->value);
+    CU_ASSERT(
+        probing_value(calibration, paths[0]) + probing_value(calibration, paths[1]) >
+        0.0);
+    CU_ASSERT(
+        probing_value(calibration, paths[3]) + probing_value(calibration, paths[4]) >
+        0.0);
+    CU_ASSERT(probing_value(calibration, paths[5]) <=
+              probing_value(calibration, "handoff_round_trip_s"));
     expect_part(fulcrum_calibration_note(calibration, "handoff"), "server and actors");
-    fulcrum_calibration_free(calibration);
-    fulcrum_bench_close(&bench);
-}
-
-static void test_later_visits_add_samples(void)
-{
-    struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
-    struct fulcrum_calibration *calibration = probe(&bench, 4);
-    /* Three more than a round of five sizes and the larger requests. */
-    assert_series(calibration, "handoff_server", "alone", 8);
-    assert_series(calibration, "handoff_server", "4 observations", 1);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
-    fulcrum_calibration_free(calibration);
-    fulcrum_bench_close(&bench);
-}
-
-static void test_nothing_is_told_before_a_visit(void)
-{
-    struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
-    struct fulcrum_calibration *calibration = probe(&bench, 0);
-    CU_ASSERT_EQUAL(calibration->parameter_count, 0);
     fulcrum_calibration_free(calibration);
     fulcrum_bench_close(&bench);
 }
@@ -152,17 +100,30 @@ static bool stops_at_once(void *user)
     return 1;
 }
 
-/* One size is no line: the note says so, and no parameter is made of it. */
-static void test_a_visit_that_is_stopped_tells_what_it_can(void)
+/*
+ * Three more than a round of five sizes and the larger requests; nothing; one size,
+ * which is no line.
+ */
+static void test_every_visit_tells_what_it_can(void)
 {
-    struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
-    bench.stops = stops_at_once;
-    struct fulcrum_calibration *calibration = probe(&bench, 1);
-    assert_series(calibration, "handoff_server", "alone", 1);
-    CU_ASSERT_EQUAL(calibration->parameter_count, 0);
-    fulcrum_calibration_free(calibration);
-    fulcrum_bench_close(&bench);
+    static const struct {
+        int visits;
+        bool is_stopped;
+        size_t alone; /* samples */
+        bool has_parameters;
+    } cases[] = {{4, false, 8, true}, {0, false, 0, false}, {1, true, 1, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_bench bench;
+        CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
+        bench.stops = cases[i].is_stopped ? stops_at_once : NULL;
+        struct fulcrum_calibration *calibration = probe(&bench, cases[i].visits);
+        const struct fulcrum_series *series =
+            probing_series(calibration, "handoff_server", "alone");
+        CU_ASSERT_EQUAL(series != NULL ? series->count : 0, cases[i].alone);
+        CU_ASSERT_EQUAL(calibration->parameter_count > 0, cases[i].has_parameters);
+        fulcrum_calibration_free(calibration);
+        fulcrum_bench_close(&bench);
+    }
 }
 
 static void test_asking_costs_an_actor_some_time(void)
@@ -205,21 +166,69 @@ static void test_the_calling_thread_gets_its_processors_back(void)
     CU_ASSERT_EQUAL(after.count, before.count);
 }
 
+/* Every pause at least twice, each beside a warm time. */
+static void assert_samples(const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_series *after =
+        probing_series(calibration, "inference_after_pause", NULL);
+    const struct fulcrum_series *warm =
+        probing_series(calibration, "inference_before_pause", NULL);
+    CU_ASSERT_PTR_NOT_NULL(after);
+    CU_ASSERT_PTR_NOT_NULL(warm);
+    if (after == NULL || warm == NULL || after->count != warm->count) {
+        CU_FAIL("a ratio without its warm time");
+        return;
+    }
+    CU_ASSERT(after->count >= (size_t)2 * PAUSES);
+    for (size_t i = 0; i < after->count; i++) {
+        CU_ASSERT(after->x[i] >= 0.5e-3 && after->x[i] <= 32e-3);
+        CU_ASSERT(after->value[i] > 0.0 && warm->value[i] > 0.0);
+    }
+}
+
+static void test_three_rounds_tell_both_parameters(void)
+{
+    struct fulcrum_bench bench;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    struct fulcrum_calibration *calibration =
+        probing_run(&fulcrum_probe_pause, &bench, 3 * PAUSES, 0.0);
+    assert_samples(calibration);
+    double cold_s = probing_value(calibration, "workload.network.cold_s");
+    double cooling_s = probing_value(calibration, "workload.network.cooling_s");
+    CU_ASSERT(cold_s >= 0.0 && cold_s <= 1.0);
+    CU_ASSERT(cooling_s >= 1e-5 && cooling_s <= 1.0);
+    fulcrum_calibration_free(calibration);
+    fulcrum_bench_close(&bench);
+}
+
+static void test_too_little_is_said_not_guessed(void)
+{
+    struct fulcrum_bench bench;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    struct fulcrum_calibration *none =
+        probing_run(&fulcrum_probe_pause, &bench, 0, 0.0);
+    CU_ASSERT_EQUAL(none->parameter_count, 0);
+    CU_ASSERT_EQUAL(none->series_count, 0);
+    fulcrum_calibration_free(none);
+    struct fulcrum_calibration *one = probing_run(&fulcrum_probe_pause, &bench, 1, 0.0);
+    CU_ASSERT_EQUAL(one->parameter_count, 0);
+    expect_part(fulcrum_calibration_note(one, "inference_after_pause"), "pause");
+    fulcrum_calibration_free(one);
+    fulcrum_bench_close(&bench);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_one_visit_tells_every_part),
-        SUITE_CASE(test_later_visits_add_samples),
-        SUITE_CASE(test_nothing_is_told_before_a_visit),
-        SUITE_CASE(test_a_visit_that_is_stopped_tells_what_it_can),
+        SUITE_CASE(test_every_visit_tells_what_it_can),
         SUITE_CASE(test_asking_costs_an_actor_some_time),
         SUITE_CASE(test_the_calling_thread_gets_its_processors_back),
+        SUITE_CASE(test_three_rounds_tell_both_parameters),
+        SUITE_CASE(test_too_little_is_said_not_guessed),
     };
-    struct fulcrum_bench bench;
-    enum fulcrum_status status = open_bench(&bench);
-    fulcrum_bench_close(&bench);
-    if (status == FULCRUM_ERR_UNSUPPORTED) {
-        return NOT_HERE; /* no learner in this build */
+    if (!probing_has_learner()) {
+        return NOT_HERE;
     }
     return suite_run(
         "probe_handoff", cases, sizeof cases / sizeof cases[0], argc, argv);

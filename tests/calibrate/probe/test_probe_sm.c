@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
 enum { SMS = 132, LEAST = 8, REFUSING_CALL = 3 };
@@ -120,20 +121,9 @@ static void make_bench(struct fulcrum_bench *bench)
         .stopwatch = fulcrum_stopwatch_calibrated()};
 }
 
-/* One visit of the probe and what it reports; the caller frees the calibration. */
 static struct fulcrum_calibration *sweep(struct fulcrum_bench *bench, double during_s)
 {
-    struct fulcrum_probe_state *state = NULL;
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    const struct fulcrum_probe *probe = &fulcrum_probe_sm;
-    CU_ASSERT_EQUAL_FATAL(probe->open(bench, &state, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL(probe->visit(state, fulcrum_wall_s() + during_s, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL(probe->report(state, calibration, &err), FULCRUM_OK);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    probe->close(state);
-    return calibration;
+    return probing_run(&fulcrum_probe_sm, bench, 1, during_s);
 }
 
 static void close_bench(
@@ -143,28 +133,6 @@ static void close_bench(
     fulcrum_canary_free(&bench->alone);
 }
 
-static double value_of(const struct fulcrum_calibration *calibration, const char *path)
-{
-    const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(calibration, path);
-    CU_ASSERT_PTR_NOT_NULL(parameter);
-    return parameter != NULL ? parameter->value : (double)NAN;
-}
-
-static const struct fulcrum_series *series_of(
-    const struct fulcrum_calibration *calibration, const char *name,
-    const char *condition)
-{
-    for (size_t i = 0; i < calibration->series_count; i++) {
-        const struct fulcrum_series *series = &calibration->series[i];
-        if (strcmp(series->name, name) == 0 &&
-            strcmp(series->condition, condition) == 0) {
-            return series;
-        }
-    }
-    return NULL;
-}
-
 /* Within what noise of a busy machine and weak priors leave. */
 static void test_shares_are_found_by_a_sweep(void)
 {
@@ -172,15 +140,15 @@ static void test_shares_are_found_by_a_sweep(void)
     make_bench(&bench);
     struct fulcrum_calibration *calibration = sweep(&bench, 4.0);
     CU_ASSERT_DOUBLE_EQUAL(
-        value_of(calibration, "workload.network.math_frac"), 0.8, 0.1);
+        probing_value(calibration, "workload.network.math_frac"), 0.8, 0.1);
     CU_ASSERT_DOUBLE_EQUAL(
-        value_of(calibration, "workload.network.launch_bound_frac"), 0.6, 0.15);
+        probing_value(calibration, "workload.network.launch_bound_frac"), 0.6, 0.15);
     CU_ASSERT_DOUBLE_EQUAL(
-        value_of(calibration, "workload.training.launch_bound_frac"), 0.3, 0.15);
-    double sum = value_of(calibration, "workload.network.math_frac") +
-                 value_of(calibration, "workload.network.sm_frac") +
-                 value_of(calibration, "workload.network.dram_frac") +
-                 value_of(calibration, "workload.network.latency_frac");
+        probing_value(calibration, "workload.training.launch_bound_frac"), 0.3, 0.15);
+    double sum = probing_value(calibration, "workload.network.math_frac") +
+                 probing_value(calibration, "workload.network.sm_frac") +
+                 probing_value(calibration, "workload.network.dram_frac") +
+                 probing_value(calibration, "workload.network.latency_frac");
     CU_ASSERT_DOUBLE_EQUAL(sum, 1.0, 1e-12);
     CU_ASSERT_EQUAL(calibration->fit_count, 1);
     CU_ASSERT_STRING_EQUAL(calibration->fits[0].name, "sm_sweep");
@@ -188,13 +156,13 @@ static void test_shares_are_found_by_a_sweep(void)
     CU_ASSERT_PTR_NOT_NULL(
         fulcrum_calibration_quantity(calibration, "sm_train_step_s"));
     const struct fulcrum_series *series =
-        series_of(calibration, "inference_sm", "batch 64");
+        probing_series(calibration, "inference_sm", "batch 64");
     CU_ASSERT_PTR_NOT_NULL_FATAL(series);
     CU_ASSERT_STRING_EQUAL(series->x_name, "sms");
     CU_ASSERT_EQUAL(series->x[0], (double)SMS);
     CU_ASSERT_EQUAL(series->x[1], (double)LEAST);
     /* The nominal sequences, a tenth as long. */
-    CU_ASSERT_PTR_NOT_NULL(series_of(calibration, "train_sm", "64 x (4 + 8)"));
+    CU_ASSERT_PTR_NOT_NULL(probing_series(calibration, "train_sm", "64 x (4 + 8)"));
     CU_ASSERT_EQUAL(manner()->train_batch, 64);
     CU_ASSERT_EQUAL(manner()->train_steps, 12);
     close_bench(&bench, calibration);
@@ -257,7 +225,7 @@ static void test_what_was_granted_is_recorded(void)
     manner()->rounds = 1;
     struct fulcrum_calibration *calibration = sweep(&bench, 2.0);
     const struct fulcrum_series *series =
-        series_of(calibration, "inference_sm", "batch 1");
+        probing_series(calibration, "inference_sm", "batch 1");
     CU_ASSERT_PTR_NOT_NULL_FATAL(series);
     size_t count = series != NULL ? series->count : 0;
     for (size_t i = 0; i < count; i++) {

@@ -1,17 +1,84 @@
-/* test_recording.c - medians come from undisturbed samples, and every sample is kept.
+/* test_recording.c - the canary tells what is disturbed, medians come from the rest,
+ * every sample is kept, and what was found becomes rows of a calibration.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tests/support/suite.h"
 
-static void calm_canary(struct fulcrum_canary *canary)
+static void feed(struct fulcrum_canary *canary, double reading_s, int count)
 {
-    for (int i = 0; i < 32; i++) {
-        CU_ASSERT_EQUAL(fulcrum_canary_add(canary, 1e-3, NULL), FULCRUM_OK);
+    for (int i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(fulcrum_canary_add(canary, reading_s, NULL), FULCRUM_OK);
     }
+}
+
+/* Readings of 1 ms, some others, and how much above the usual time 1 and 1.5 ms are. */
+static void test_baseline_is_the_undisturbed_time(void)
+{
+    static const struct {
+        double other_s;
+        double usual_frac;
+        double usual_s;
+        int count;
+        int other_count;
+    } cases[] = {{1.5e-3, 0.0, 1e-3, 60, 40}, {0.5e-3, 0.0, 1e-3, 95, 1},
+        {1.5e-3, 0.5, 1.5e-3, 40, 56}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_canary canary = {.usual_frac = cases[i].usual_frac};
+        suite_assert_close("none", fulcrum_canary_rel(&canary, 5.0), 1.0, 0.0);
+        feed(&canary, 1e-3, cases[i].count);
+        feed(&canary, cases[i].other_s, cases[i].other_count);
+        suite_assert_close(
+            "calm", fulcrum_canary_rel(&canary, 1e-3), 1e-3 / cases[i].usual_s, 1e-12);
+        suite_assert_close("disturbed", fulcrum_canary_rel(&canary, 1.5e-3),
+            1.5e-3 / cases[i].usual_s, 1e-12);
+        fulcrum_canary_free(&canary);
+    }
+}
+
+/* Of 60 readings of 1 ms, 36 within 8 % of it and 24 far above. */
+static void test_calm_time_is_the_median_of_what_is_not_disturbed(void)
+{
+    struct fulcrum_canary canary = {0};
+    double calm_s = 0.0;
+    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(calm_s));
+    feed(&canary, 1e-3, 30);
+    feed(&canary, 1.5e-3, 24);
+    feed(&canary, 1.07e-3, 36);
+    feed(&canary, 1e-3, 30);
+    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
+    suite_assert_close("most are fast", calm_s, 1e-3, 1e-12);
+    feed(&canary, 1.07e-3, 40);
+    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
+    suite_assert_close("most are slower", calm_s, 1.07e-3, 1e-12);
+    fulcrum_canary_free(&canary);
+}
+
+static void test_real_runs_bracket_a_sample(void)
+{
+    struct fulcrum_canary canary = {0};
+    struct fulcrum_stopwatch stopwatch = fulcrum_stopwatch_calibrated();
+    double longer_s = 0.0;
+    CU_ASSERT_EQUAL(fulcrum_canary_open(&canary, &stopwatch, NULL), FULCRUM_OK);
+    double first_s = canary.last.cpu_s;
+    CU_ASSERT_EQUAL(
+        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_CPU, &stopwatch, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(canary.count, 2);
+    CU_ASSERT(first_s > 0.0 && longer_s > 0.0);
+    suite_assert_close("longer", longer_s, fmax(first_s, canary.last.cpu_s), 0.0);
+    /* On the wall clock nothing is shorter than on the thread's. */
+    CU_ASSERT_EQUAL(
+        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_WALL, &stopwatch, NULL),
+        FULCRUM_OK);
+    CU_ASSERT(longer_s > 0.5 * canary.last.cpu_s);
+    fulcrum_canary_free(&canary);
+    CU_ASSERT_EQUAL(canary.count, 0);
 }
 
 static void add(struct fulcrum_recording *recording, double x, double value, double rel)
@@ -23,10 +90,20 @@ static void add(struct fulcrum_recording *recording, double x, double value, dou
 static void start(struct fulcrum_recording *recording, struct fulcrum_canary *canary)
 {
     *canary = (struct fulcrum_canary){0};
-    calm_canary(canary);
+    feed(canary, 1e-3, 32);
     fulcrum_recording_init(recording,
-        &(struct fulcrum_series){.name = "inference", .unit = "s", .x_name = "batch"},
+        &(struct fulcrum_recording_header){
+            .name = "inference", .unit = "s", .x_name = "batch"},
         canary);
+}
+
+static struct fulcrum_summary summarise(
+    const struct fulcrum_recording *recording, double x)
+{
+    struct fulcrum_summary summary = {.used = 0};
+    CU_ASSERT_EQUAL(
+        fulcrum_recording_summary(recording, x, &summary, NULL), FULCRUM_OK);
+    return summary;
 }
 
 static void finish(struct fulcrum_recording *recording, struct fulcrum_canary *canary)
@@ -39,7 +116,6 @@ static void test_disturbed_samples_do_not_move_the_median(void)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
-    struct fulcrum_summary summary;
     start(&recording, &canary);
     for (int i = 0; i < 20; i++) {
         add(&recording, 1.0, 2.0 + 0.01 * i, 1.0);
@@ -47,8 +123,7 @@ static void test_disturbed_samples_do_not_move_the_median(void)
     for (int i = 0; i < 15; i++) {
         add(&recording, 1.0, 50.0, 1.3);
     }
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 1.0, &summary, NULL), FULCRUM_OK);
+    struct fulcrum_summary summary = summarise(&recording, 1.0);
     suite_assert_close("median", summary.median, 2.095, 1e-12);
     CU_ASSERT_EQUAL(summary.used, 20);
     CU_ASSERT_EQUAL(summary.disturbed, 15);
@@ -62,21 +137,18 @@ static void test_all_samples_count_where_few_are_undisturbed(void)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
-    struct fulcrum_summary summary;
     start(&recording, &canary);
     add(&recording, 1.0, 1.0, 1.0);
     add(&recording, 1.0, 3.0, 1.3);
     add(&recording, 1.0, 4.0, 1.3);
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 1.0, &summary, NULL), FULCRUM_OK);
+    struct fulcrum_summary summary = summarise(&recording, 1.0);
     suite_assert_close("median", summary.median, 3.0, 1e-12);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 3);
     for (int i = 0; i < 20; i++) {
         add(&recording, 2.0, i < 4 ? 1.0 : 9.0, i < 4 ? 1.0 : 1.3);
     }
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 2.0, &summary, NULL), FULCRUM_OK);
+    summary = summarise(&recording, 2.0);
     CU_ASSERT_EQUAL(summary.took_all, 0);
     suite_assert_close("four are enough", summary.median, 1.0, 1e-12);
     finish(&recording, &canary);
@@ -86,20 +158,16 @@ static void test_summary_of_few_samples(void)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
-    struct fulcrum_summary summary;
     start(&recording, &canary);
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 1.0, &summary, NULL), FULCRUM_OK);
+    struct fulcrum_summary summary = summarise(&recording, 1.0);
     CU_ASSERT_EQUAL(summary.used, 0);
     CU_ASSERT(isnan(summary.median));
     add(&recording, 1.0, 4.0, 1.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 1.0, &summary, NULL), FULCRUM_OK);
+    summary = summarise(&recording, 1.0);
     suite_assert_close("median", summary.median, 4.0, 0.0);
     suite_assert_close("error of a lone sample", summary.standard_error, 0.4, 1e-12);
     add(&recording, 1.0, 6.0, 1.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(&recording, 1.0, &summary, NULL), FULCRUM_OK);
+    summary = summarise(&recording, 1.0);
     suite_assert_close("lo", summary.lo, 4.0, 0.0);
     suite_assert_close("hi", summary.hi, 6.0, 0.0);
     finish(&recording, &canary);
@@ -122,25 +190,44 @@ static void test_neediest_repeats_disturbed_samples_but_not_for_ever(void)
     finish(&recording, &canary);
 }
 
-static void test_report_keeps_every_sample(void)
+static void visit_nothing(
+    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_canary canary;
-    struct fulcrum_recording recording;
+    (void)state;
+    (void)findings;
+}
+
+/* Recordings: all samples, every third, none of the file's, none at all. */
+static const struct fulcrum_probe keeper = {.name = "keeper",
+    .headers = {{.name = "all", .unit = "s"}, {.name = "thinned", .most_in_file = 4},
+        {.name = "inside", .is_inside = true}, {.name = "empty", .is_busy = true}},
+    .report = visit_nothing};
+
+static void test_report_keeps_every_sample_that_belongs_to_the_file(void)
+{
+    struct fulcrum_bench bench = {.max_threads = 1};
+    struct fulcrum_probe_state state;
     struct fulcrum_calibration *calibration = NULL;
-    start(&recording, &canary);
+    feed(&bench.alone, 1e-3, 32);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_probe_open(&keeper, &state, &bench, NULL), FULCRUM_OK);
+    CU_ASSERT_PTR_EQUAL(state.recording[0].canary, &bench.alone);
+    CU_ASSERT_PTR_EQUAL(state.recording[3].canary, &bench.busy);
     CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_report(&recording, calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(calibration->series_count, 0);
-    add(&recording, 1.0, 5.0, 1.0);
-    add(&recording, 2.0, 7.0, 1.5);
+    add(&state.recording[0], 1.0, 5.0, 1.0);
+    add(&state.recording[0], 2.0, 7.0, 1.5);
     struct fulcrum_sample marked = {.x = 3.0, .value = 8.0, .marked = 1};
-    CU_ASSERT_EQUAL(fulcrum_recording_add(&recording, &marked, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
-        fulcrum_recording_report(&recording, calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(calibration->series_count, 1);
+        fulcrum_recording_add(&state.recording[0], &marked, NULL), FULCRUM_OK);
+    for (int i = 0; i < 10; i++) {
+        add(&state.recording[1], 0.0, i, 1.0);
+        add(&state.recording[2], 0.0, i, 1.0);
+    }
+    CU_ASSERT_EQUAL(
+        fulcrum_probe_report(&keeper, &state, calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(calibration->series_count, 2);
     const struct fulcrum_series *series = &calibration->series[0];
-    CU_ASSERT_STRING_EQUAL(series->name, "inference");
+    CU_ASSERT_STRING_EQUAL(series->name, "all");
     CU_ASSERT_EQUAL_FATAL(series->count, 3);
     suite_assert_close("value", series->value[1], 7.0, 0.0);
     suite_assert_close("canary", series->canary_rel[1], 1.5, 1e-12);
@@ -148,8 +235,120 @@ static void test_report_keeps_every_sample(void)
     suite_assert_close("canary says so", series->disturbed[1], 1.0, 0.0);
     suite_assert_close("mark says so", series->disturbed[2], 1.0, 0.0);
     suite_assert_close("no canary", series->canary_rel[2], 1.0, 0.0);
+    CU_ASSERT_EQUAL_FATAL(calibration->series[1].count, 4);
+    suite_assert_close("every third", calibration->series[1].value[3], 9.0, 0.0);
     fulcrum_calibration_free(calibration);
-    finish(&recording, &canary);
+    fulcrum_probe_close(&keeper, &state);
+    fulcrum_canary_free(&bench.alone);
+}
+
+static struct fulcrum_findings start_findings(void)
+{
+    struct fulcrum_findings findings = {NULL, FULCRUM_OK, NULL};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_new(&findings.calibration, NULL), FULCRUM_OK);
+    return findings;
+}
+
+static void test_what_is_not_known_is_left_out(void)
+{
+    struct fulcrum_findings findings = start_findings();
+    struct fulcrum_parameter parameter = {.value = (double)NAN};
+    const struct fulcrum_summary none = {.used = 0};
+    fulcrum_findings_value(&findings, "env_memory_byte", "byte", (double)NAN);
+    fulcrum_findings_summary(&findings, "reset_mean_s", "s", &none);
+    fulcrum_findings_parameter(&findings, "workload.step.mean_s", &parameter, "x");
+    CU_ASSERT_EQUAL(findings.calibration->quantity_count, 0);
+    CU_ASSERT_EQUAL(findings.calibration->parameter_count, 0);
+    parameter.value = 2e-3;
+    parameter.standard_error = (double)NAN;
+    fulcrum_findings_parameter(
+        &findings, "workload.step.mean_s", &parameter, "%d steps", 7);
+    /* Of one parameter that is not there. */
+    fulcrum_findings_covariance(
+        &findings, "workload.step.mean_s", "workload.step.cv", 1.0);
+    CU_ASSERT_EQUAL(findings.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(findings.calibration->parameter_count, 1);
+    const struct fulcrum_parameter *kept = &findings.calibration->parameters[0];
+    suite_assert_close("unknown error", kept->standard_error, 0.0, 0.0);
+    CU_ASSERT_STRING_EQUAL(kept->source, "7 steps");
+    fulcrum_calibration_free(findings.calibration);
+}
+
+/* A median with its own, and two over the logarithm, the second without an error. */
+static void test_quantities_have_their_intervals(void)
+{
+    struct fulcrum_findings findings = start_findings();
+    const struct fulcrum_summary summary = {
+        .median = 3.0, .lo = 2.5, .hi = 3.5, .used = 9};
+    fulcrum_findings_summary(&findings, "reset_mean_s", "s", &summary);
+    fulcrum_findings_log(&findings, "wide_s", 2.0, 4.0);
+    fulcrum_findings_log(&findings, "bare_s", 2.0, (double)NAN);
+    const double expected[][2] = {
+        {2.5, 3.5}, {2.0 / exp(1.96 * 2.0), 2.0 * exp(1.96 * 2.0)}, {2.0, 2.0}};
+    CU_ASSERT_EQUAL_FATAL(findings.calibration->quantity_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct fulcrum_quantity *quantity = &findings.calibration->quantities[i];
+        suite_assert_close("lo", quantity->lo, expected[i][0], 1e-12);
+        suite_assert_close("hi", quantity->hi, expected[i][1], 1e-12);
+        CU_ASSERT_STRING_EQUAL(quantity->unit, "s");
+    }
+    fulcrum_calibration_free(findings.calibration);
+}
+
+static void test_points_without_a_fit_are_a_note_other_failures_stay(void)
+{
+    struct fulcrum_findings findings = start_findings();
+    const struct fulcrum_error why = {FULCRUM_ERR_NO_FIT, "two points"};
+    CU_ASSERT(fulcrum_findings_fitted(&findings, FULCRUM_OK, &why, "a", "b: "));
+    CU_ASSERT_FALSE(
+        fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_FIT, &why, "key", "no: "));
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_calibration_note(findings.calibration, "key"), "no: two points");
+    CU_ASSERT_EQUAL(findings.status, FULCRUM_OK);
+    CU_ASSERT_FALSE(
+        fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_MEMORY, &why, "key", ""));
+    CU_ASSERT_EQUAL(findings.status, FULCRUM_ERR_NO_MEMORY);
+    fulcrum_calibration_free(findings.calibration);
+}
+
+static void test_every_warning_of_a_fit_is_told(void)
+{
+    struct fulcrum_findings findings = start_findings();
+    struct fulcrum_fit_result fit = {
+        .residuals = {.mape = 0.1, .max_abs_rel = 0.2, .count = 5},
+        .warnings = FULCRUM_FIT_MISFIT | FULCRUM_FIT_OUTLIERS};
+    fulcrum_findings_fit(&findings, "cpu_curve", "a form", &fit);
+    CU_ASSERT_EQUAL_FATAL(findings.calibration->fit_count, 1);
+    const struct fulcrum_fit_report *report = &findings.calibration->fits[0];
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(report->warning, fulcrum_fit_warning_text(FULCRUM_FIT_MISFIT)));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(report->warning, fulcrum_fit_warning_text(FULCRUM_FIT_OUTLIERS)));
+    CU_ASSERT_PTR_NOT_NULL(strstr(report->warning, "; "));
+    suite_assert_close("largest", report->max_frac, 0.2, 0.0);
+    fit.warnings = 0;
+    fulcrum_findings_fit(&findings, "cpu_curve", "a form", &fit);
+    CU_ASSERT_STRING_EQUAL(findings.calibration->fits[1].warning, "");
+    fulcrum_calibration_free(findings.calibration);
+}
+
+static void test_nothing_is_added_after_a_failure(void)
+{
+    struct fulcrum_findings findings = start_findings();
+    findings.status = FULCRUM_ERR_NO_MEMORY;
+    struct fulcrum_parameter parameter = {.value = 1.0};
+    struct fulcrum_fit_result fit = {.warnings = 0};
+    fulcrum_findings_value(&findings, "duration_s", "s", 1.0);
+    fulcrum_findings_parameter(&findings, "workload.step.mean_s", &parameter, "x");
+    fulcrum_findings_note(&findings, "key", "%d", 1);
+    fulcrum_findings_fit(&findings, "fit", "form", &fit);
+    CU_ASSERT_EQUAL(findings.status, FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(findings.calibration->quantity_count, 0);
+    CU_ASSERT_EQUAL(findings.calibration->parameter_count, 0);
+    CU_ASSERT_EQUAL(findings.calibration->note_count, 0);
+    CU_ASSERT_EQUAL(findings.calibration->fit_count, 0);
+    fulcrum_calibration_free(findings.calibration);
 }
 
 int main(int argc, char **argv)
@@ -159,7 +358,15 @@ int main(int argc, char **argv)
         SUITE_CASE(test_all_samples_count_where_few_are_undisturbed),
         SUITE_CASE(test_summary_of_few_samples),
         SUITE_CASE(test_neediest_repeats_disturbed_samples_but_not_for_ever),
-        SUITE_CASE(test_report_keeps_every_sample),
+        SUITE_CASE(test_report_keeps_every_sample_that_belongs_to_the_file),
+        SUITE_CASE(test_baseline_is_the_undisturbed_time),
+        SUITE_CASE(test_calm_time_is_the_median_of_what_is_not_disturbed),
+        SUITE_CASE(test_real_runs_bracket_a_sample),
+        SUITE_CASE(test_what_is_not_known_is_left_out),
+        SUITE_CASE(test_quantities_have_their_intervals),
+        SUITE_CASE(test_points_without_a_fit_are_a_note_other_failures_stay),
+        SUITE_CASE(test_every_warning_of_a_fit_is_told),
+        SUITE_CASE(test_nothing_is_added_after_a_failure),
     };
     return suite_run("recording", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

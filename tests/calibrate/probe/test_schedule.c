@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/probe/probe.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/suite.h"
@@ -67,8 +69,6 @@ static void test_time_that_is_up_leaves_nothing(void)
     struct fulcrum_schedule schedule = fulcrum_schedule_plan(10.0, shares, 3);
     suite_assert_close(
         "over", fulcrum_schedule_visit_end(&schedule, 12.0, 1, 0), 12.0, 0.0);
-    suite_assert_close("half", fulcrum_schedule_done_frac(&schedule, 5.0), 0.5, 1e-12);
-    suite_assert_close("all", fulcrum_schedule_done_frac(&schedule, 12.0), 1.0, 0.0);
 }
 
 static void test_thread_counts_cover_the_knee(void)
@@ -105,57 +105,43 @@ static void test_work_of_a_training_step_adds_up(void)
         64.0 * (1.0 + 160.0 + 40.0), 1e-12);
 }
 
-static void test_nominal_training_step_is_measured_where_it_fits(void)
-{
-    struct fulcrum_train_plan plan = fulcrum_train_plan_of(&work, &nominal, 1e5, 1.0);
-    CU_ASSERT_EQUAL_FATAL(plan.count, 3);
-    CU_ASSERT_EQUAL(plan.is_nominal, 1);
-    for (size_t i = 0; i < 3; i++) {
-        suite_assert_close("unroll", plan.size[i].unroll, 80.0, 0.0);
-        suite_assert_close("burn-in", plan.size[i].burn_in, nominal.burn_in, 0.0);
-        suite_assert_close(
-            "batch", plan.size[i].batch, nominal.batch / (double)(4 >> i), 0.0);
-    }
-    static const struct fulcrum_train_size single = {1.0, 80.0, 40.0};
-    plan = fulcrum_train_plan_of(&work, &single, 1e5, 1.0);
-    CU_ASSERT_EQUAL(plan.count, 1);
-    CU_ASSERT_EQUAL(plan.is_nominal, 1);
-}
-
-static void test_long_training_step_is_shortened_before_it_is_narrowed(void)
-{
-    /* 64 sequences of 8+4 are 64 x 21 operations, of 16+8 64 x 41. */
-    struct fulcrum_train_plan plan =
-        fulcrum_train_plan_of(&work, &nominal, 64.0 * 30.0, 1.0);
-    CU_ASSERT_EQUAL_FATAL(plan.count, 3);
-    CU_ASSERT_EQUAL(plan.is_nominal, 0);
-    static const double unrolls[] = {2.0, 4.0, 8.0};
-    for (size_t i = 0; i < 3; i++) {
-        suite_assert_close("unroll", plan.size[i].unroll, unrolls[i], 0.0);
-        suite_assert_close("burn-in", plan.size[i].burn_in, unrolls[i] / 2.0, 0.0);
-        suite_assert_close("batch", plan.size[i].batch, 64.0, 0.0);
-    }
-}
-
-static void test_narrow_training_step_is_the_last_resort(void)
-{
-    /* 16 sequences of 4+2 are 16 x 11 operations. */
-    struct fulcrum_train_plan plan =
-        fulcrum_train_plan_of(&work, &nominal, 16.0 * 12.0, 1.0);
-    suite_assert_close("batch", plan.size[2].batch, 16.0, 0.0);
-    suite_assert_close("unroll", plan.size[2].unroll, 4.0, 0.0);
-    plan = fulcrum_train_plan_of(&work, &nominal, 1e-6, 1.0);
-    suite_assert_close("least batch", plan.size[2].batch, 1.0, 0.0);
-}
-
-static void test_samples_without_length_make_a_ladder_of_batches(void)
+/* Of the sizes of a plan: the first, and by what each is larger than the one before. */
+static void test_training_steps_are_those_that_fit(void)
 {
     static const struct fulcrum_train_work flat = {10.0, 0.0, 0.0};
-    static const struct fulcrum_train_size samples = {256.0, 1.0, 0.0};
-    struct fulcrum_train_plan plan = fulcrum_train_plan_of(&flat, &samples, 1e3, 1.0);
-    CU_ASSERT_EQUAL_FATAL(plan.count, 3);
-    suite_assert_close("least", plan.size[0].batch, 16.0, 0.0);
-    suite_assert_close("most", plan.size[2].batch, 64.0, 0.0);
+    static const struct {
+        const struct fulcrum_train_work *work;
+        struct fulcrum_train_size nominal;
+        double flop_per_s;
+        size_t count;
+        bool is_nominal;
+        double batch[3];
+        double unroll[3];
+    } cases[] = {
+        {&work, {64.0, 80.0, 40.0}, 1e5, 3, true, {16, 32, 64}, {80, 80, 80}},
+        {&work, {1.0, 80.0, 40.0}, 1e5, 1, true, {1}, {80}},
+        /* 64 sequences of 8+4 are 64 x 21 operations, of 16+8 64 x 41: shortened. */
+        {&work, {64.0, 80.0, 40.0}, 64.0 * 30.0, 3, false, {64, 64, 64}, {2, 4, 8}},
+        /* 16 sequences of 4+2 are 16 x 11 operations: narrowed last. */
+        {&work, {64.0, 80.0, 40.0}, 16.0 * 12.0, 3, false, {16, 16, 16}, {1, 2, 4}},
+        {&work, {64.0, 80.0, 40.0}, 1e-6, 3, false, {1, 1, 1}, {1, 2, 4}},
+        /* Without length a ladder of batches. */
+        {&flat, {256.0, 1.0, 0.0}, 1e3, 3, false, {16, 32, 64}, {1, 1, 1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_train_plan plan = fulcrum_train_plan_of(
+            cases[i].work, &cases[i].nominal, cases[i].flop_per_s, 1.0);
+        CU_ASSERT_EQUAL_FATAL(plan.count, cases[i].count);
+        CU_ASSERT_EQUAL(plan.is_nominal, cases[i].is_nominal);
+        for (size_t k = 0; k < plan.count; k++) {
+            const struct fulcrum_train_size *size = &plan.size[k];
+            double part = cases[i].unroll[k] / cases[i].nominal.unroll;
+            suite_assert_close("batch", size->batch, cases[i].batch[k], 0.0);
+            suite_assert_close("unroll", size->unroll, cases[i].unroll[k], 0.0);
+            suite_assert_close(
+                "burn-in", size->burn_in, round(cases[i].nominal.burn_in * part), 0.0);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -168,10 +154,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_time_that_is_up_leaves_nothing),
         SUITE_CASE(test_thread_counts_cover_the_knee),
         SUITE_CASE(test_work_of_a_training_step_adds_up),
-        SUITE_CASE(test_nominal_training_step_is_measured_where_it_fits),
-        SUITE_CASE(test_long_training_step_is_shortened_before_it_is_narrowed),
-        SUITE_CASE(test_narrow_training_step_is_the_last_resort),
-        SUITE_CASE(test_samples_without_length_make_a_ladder_of_batches),
+        SUITE_CASE(test_training_steps_are_those_that_fit),
     };
     return suite_run("schedule", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

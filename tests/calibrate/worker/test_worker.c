@@ -18,10 +18,11 @@
 #include <unistd.h>
 
 #include "calibrate/actor/actor_threads.h"
-#include "calibrate/device/learner.h"
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/stopwatch.h"
+#include "calibrate/worker/worker_protocol.h"
 #include "tests/support/expect.h"
+#include "tests/support/probing.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 #include "tests/support/trial.h"
@@ -47,6 +48,17 @@ static struct fulcrum_actor_options pendulum_options(const char *name)
         .env_id = name, .python = PENDULUM, .limit_s = 3.0 * LIMIT_S};
 }
 
+/* One environment of a plug-in, which misbehaves as told; NULL: as it likes. */
+static void open_plugin(struct trial *trial, const char *path, const char *fault)
+{
+    struct fulcrum_actor_options options = plugin_options(path);
+    if (fault != NULL) {
+        (void)setenv("FULCRUM_TEST_FAULT", fault, 1);
+    }
+    trial_open(trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial->status, FULCRUM_OK);
+}
+
 static bool has_python(void)
 {
     int found = system("python3 -c '' >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c) */
@@ -67,9 +79,7 @@ static void assert_no_children(void)
 static void test_plugin_steps_as_its_equations_say(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(CAR);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, CAR, NULL);
     CU_ASSERT_EQUAL(trial.stage.info.observation_kind, FULCRUM_OBSERVE_FLOAT32);
     CU_ASSERT_EQUAL(trial.stage.info.observation_count, 2);
     CU_ASSERT_EQUAL(trial.stage.info.action_count, 1);
@@ -94,11 +104,8 @@ static void test_runs_do_what_single_steps_do(void)
 {
     struct trial single;
     struct trial run;
-    struct fulcrum_actor_options options = plugin_options(CAR);
-    trial_open(&single, "plugin", &options);
-    trial_open(&run, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(single.status, FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(run.status, FULCRUM_OK);
+    open_plugin(&single, CAR, NULL);
+    open_plugin(&run, CAR, NULL);
     trial_compare(&single, &run, 5000); /* 25 episodes */
     trial_close(&single);
     trial_close(&run);
@@ -121,9 +128,7 @@ static void test_steps_and_resets_are_timed_in_the_worker(void)
     static double step_s[COUNT];
     static double reset_s[COUNT];
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(CAR);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, CAR, NULL);
     CU_ASSERT_EQUAL(fulcrum_stepper_has_log(&trial.stepper), 1);
     struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
     double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper);
@@ -144,10 +149,7 @@ static void test_steps_and_resets_are_timed_in_the_worker(void)
 static void test_cpu_time_of_threads_counts(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    (void)setenv("FULCRUM_TEST_FAULT", "thread", 1);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, MISBEHAVE, "thread");
     double begin_s = fulcrum_stepper_cpu_s(&trial.stepper);
     CU_ASSERT_EQUAL(fulcrum_stepper_run(&trial.stepper, 20, NULL, NULL), FULCRUM_OK);
     double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - begin_s;
@@ -207,10 +209,8 @@ static void test_worker_runs_where_its_thread_may(void)
     char *pid_file = scratch_path(&scratch, "pids");
     (void)setenv("FULCRUM_TEST_PID", pid_file, 1);
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    trial_open(&trial, "plugin", &options);
+    open_plugin(&trial, MISBEHAVE, NULL);
     (void)unsetenv("FULCRUM_TEST_PID");
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
     pid_t pids[32] = {-1};
     char here[128];
     char there[128];
@@ -450,10 +450,7 @@ static void test_worker_program_is_of_no_use_to_people(void)
 static void test_failed_environment_stays_failed(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    (void)setenv("FULCRUM_TEST_FAULT", "exit@3", 1);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, MISBEHAVE, "exit@3");
     CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
     CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
     for (int i = 0; i < 2; i++) {
@@ -471,10 +468,7 @@ static void test_failed_environment_stays_failed(void)
 static void test_crew_tells_of_a_failed_environment(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    (void)setenv("FULCRUM_TEST_FAULT", "nan@5000", 1);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, MISBEHAVE, "nan@5000");
     struct fulcrum_actor_threads *actor_threads = NULL;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_actor_threads_new(&actor_threads, &trial.stage, 3, 1e-6, &trial.err),
@@ -494,10 +488,7 @@ static void test_crew_tells_of_a_failed_environment(void)
 static void test_many_rude_environments_are_closed_soon(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    (void)setenv("FULCRUM_TEST_FAULT", "destroy-block", 1);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, MISBEHAVE, "destroy-block");
     struct fulcrum_actor_threads *actor_threads = NULL;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_actor_threads_new(&actor_threads, &trial.stage, 16, 1e-6, &trial.err),
@@ -626,9 +617,7 @@ static void expect_pendulum(struct trial *trial)
 static void test_example_of_the_document_works(void)
 {
     struct trial trial;
-    struct fulcrum_actor_options options = plugin_options(EXAMPLE);
-    trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    open_plugin(&trial, EXAMPLE, NULL);
     expect_part(trial.stage.info.detail, "pendulum 1.0");
     expect_pendulum(&trial);
     size_t reset_count = 0;
@@ -657,21 +646,14 @@ static void test_protocol_needs_nothing_but_the_standard_library(void)
     assert_no_children();
 }
 
-static const char *note_of(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    const char *text = fulcrum_calibration_note(calibration, key);
-    return text == NULL ? "" : text;
-}
-
 /* What the document promises of the file. */
 static void expect_kept(const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(calibration->complete, 0);
-    expect_part(
-        note_of(calibration, "incomplete"), "environment 2: step 20 has not returned");
-    expect_part(note_of(calibration, "actor"), "misbehaving 1");
+    expect_part(probing_note(calibration, "incomplete"),
+        "environment 2: step 20 has not returned");
+    expect_part(probing_note(calibration, "actor"), "misbehaving 1");
     CU_ASSERT_PTR_NOT_NULL(
         fulcrum_calibration_quantity(calibration, "env_memory_byte"));
     CU_ASSERT_PTR_NOT_NULL(
@@ -679,12 +661,13 @@ static void expect_kept(const struct fulcrum_calibration *calibration)
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
 }
 
-/* The second environment takes few steps in the first probes, many in the third. */
-static void test_calibration_keeps_what_was_measured(void)
+/* As far as it comes; `err` says why no further. */
+static struct fulcrum_calibration *calibrate_plugin(
+    const char *path, struct fulcrum_error *err)
 {
     const struct fulcrum_calibrate_options options = {
         .actor = "plugin",
-        .actor_options = plugin_options(MISBEHAVE),
+        .actor_options = plugin_options(path),
         .network = FULCRUM_NETWORK_MLP,
         .budget_s = 2.5,
         .max_threads = 2,
@@ -692,17 +675,25 @@ static void test_calibration_keeps_what_was_measured(void)
         .meter_root = "/nonexistent",
     };
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    (void)setenv("FULCRUM_TEST_FAULT", "block@20", 1);
-    (void)setenv("FULCRUM_TEST_ODD", "1", 1);
-    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
-    (void)unsetenv("FULCRUM_TEST_FAULT");
-    (void)unsetenv("FULCRUM_TEST_ODD");
-    if (status == FULCRUM_ERR_UNSUPPORTED) {
-        (void)fprintf(stderr, "skipped: %s\n", err.detail);
+    *err = (struct fulcrum_error){FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
+    CU_ASSERT_EQUAL(err->status, status);
+    return calibration;
+}
+
+/* The second environment takes few steps in the first probes, many in the third. */
+static void test_calibration_keeps_what_was_measured(void)
+{
+    struct fulcrum_error err;
+    if (!probing_has_learner()) {
         return;
     }
-    CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
+    (void)setenv("FULCRUM_TEST_FAULT", "block@20", 1);
+    (void)setenv("FULCRUM_TEST_ODD", "1", 1);
+    struct fulcrum_calibration *calibration = calibrate_plugin(MISBEHAVE, &err);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+    (void)unsetenv("FULCRUM_TEST_ODD");
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_ENVIRONMENT);
     expect_part(err.detail, "environment 2: step 20 has not returned for 1 s");
     CU_ASSERT_PTR_NOT_NULL(calibration);
     if (calibration != NULL) {
@@ -714,36 +705,23 @@ static void test_calibration_keeps_what_was_measured(void)
 
 static void test_calibration_measures_a_plugin(void)
 {
-    const struct fulcrum_calibrate_options options = {
-        .actor = "plugin",
-        .actor_options = plugin_options(CAR),
-        .network = FULCRUM_NETWORK_MLP,
-        .budget_s = 2.5,
-        .max_threads = 2,
-        .seed = 7,
-        .meter_root = "/nonexistent",
-    };
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
-    if (status == FULCRUM_ERR_UNSUPPORTED) {
-        (void)fprintf(stderr, "skipped: %s\n", err.detail);
+    struct fulcrum_error err;
+    if (!probing_has_learner()) {
         return;
     }
+    struct fulcrum_calibration *calibration = calibrate_plugin(CAR, &err);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
-    const struct fulcrum_quantity *length =
-        fulcrum_calibration_quantity(calibration, "steps_per_episode");
-    CU_ASSERT(length != NULL && fabs(length->value / 200.0 - 1.0) < 0.01);
-    const struct fulcrum_parameter *mean =
-        fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    CU_ASSERT(
+        fabs(probing_value(calibration, "steps_per_episode") / 200.0 - 1.0) < 0.01);
     /* A few dozen operations: far below what one hand-off to a process costs. */
-    CU_ASSERT(mean != NULL && mean->value > 1e-9 && mean->value < 1e-6);
+    double mean_s = probing_value(calibration, "workload.step.mean_s");
+    CU_ASSERT(mean_s > 1e-9 && mean_s < 1e-6);
     /* Which is told apart: two system calls and two changes of context at least. */
-    const struct fulcrum_quantity *hand_over =
-        fulcrum_calibration_quantity(calibration, "actor_hand_over_s");
-    CU_ASSERT(hand_over != NULL && hand_over->value > 1e-6 && hand_over->value < 1e-2);
-    expect_part(note_of(calibration, "actor_hand_over"), "environments in turn: 1");
+    double hand_over_s = probing_value(calibration, "actor_hand_over_s");
+    CU_ASSERT(hand_over_s > 1e-6 && hand_over_s < 1e-2);
+    expect_part(
+        probing_note(calibration, "actor_hand_over"), "environments in turn: 1");
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
@@ -804,28 +782,10 @@ static pid_t start_program(const char *pid_file)
     return child;
 }
 
-/* A build without OpenBLAS calibrates with no learner of its own. */
-static bool has_learner(void)
-{
-    const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
-    const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
-        .max_batch = 1,
-        .input_count = 1,
-        .action_count = 1,
-        .train_batch = 1};
-    struct fulcrum_learner_state *state = NULL;
-    struct fulcrum_learner_info info;
-    if (learner->open(&options, &state, &info, NULL) != FULCRUM_OK) {
-        return 0;
-    }
-    learner->close(state);
-    return 1;
-}
-
 /* Even a program that is killed takes its workers along. */
 static void test_workers_die_with_the_program(void)
 {
-    if (!has_learner()) {
+    if (!probing_has_learner()) {
         return;
     }
     struct scratch scratch = scratch_new();

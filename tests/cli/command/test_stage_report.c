@@ -12,34 +12,30 @@
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
-/* Ten seconds: 4 of simulation, 3 of inference of which 2 with a GPU, 3 idle. */
+/* Ten seconds: 4 of simulation, 3 of inference, 3 idle. */
 static struct fulcrum_stage_times ten_seconds(void)
 {
-    struct fulcrum_stage_times times = {.facts = {.step_count = 1000.0,
-                                            .sm_active_frac = (double)NAN,
-                                            .cost = {1e-8, 2e-8, 3e-8}},
+    struct fulcrum_stage_times times = {
+        .facts = {.step_count = 1000.0, .cost = {1e-8, 2e-8, 3e-8}},
         .window_s = 10.0,
         .corrected_window_s = 9.9,
         .swept_s = 10.0,
         .idle_s = 3.0,
-        .gpu_busy_frac = 0.2,
         .outside_s = 0.5,
         .recording_s = 0.1,
         .event_count = 123,
         .used_track_count = 2};
-    times.kinds[FULCRUM_STAGE_SIMULATION] = (struct fulcrum_stage_time){.wall_s = {4.0},
-        .active_s = {5.0},
+    times.kinds[FULCRUM_STAGE_SIMULATION] = (struct fulcrum_stage_time){.wall_s = 4.0,
+        .active_s = 5.0,
         .thread_s = 6.0,
         .cpu_s = 5.5,
         .event_count = 100.0,
         .recording_s = 0.1};
-    times.kinds[FULCRUM_STAGE_INFERENCE] =
-        (struct fulcrum_stage_time){.wall_s = {1.0, 0.5, 1.5},
-            .active_s = {1.0, 0.5, 1.5},
-            .thread_s = 3.0,
-            .cpu_s = 2.0,
-            .gpu_s = 2.0,
-            .event_count = 20.0};
+    times.kinds[FULCRUM_STAGE_INFERENCE] = (struct fulcrum_stage_time){.wall_s = 3.0,
+        .active_s = 3.0,
+        .thread_s = 3.0,
+        .cpu_s = 2.0,
+        .event_count = 20.0};
     times.kinds[FULCRUM_STAGE_WAIT] =
         (struct fulcrum_stage_time){.thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0};
     return times;
@@ -86,16 +82,17 @@ static void test_tables_show_shares_times_and_sentences(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_TABLE);
-    static const char *const parts[] = {"CPU and GPU", "8 actors  simulation", "40 %",
-        "5.5 ms", "8 actors  wait", "8 actors  outside", "8 actors  idle",
+    static const char *const parts[] = {"8 actors  simulation", "40 %", "5.5 ms",
+        "8 actors  wait", "8 actors  outside", "8 actors  idle",
         "over 20 pairs of windows by turns recording costs 1.2 %, at most 3.4 %",
         "990 steps/s with it, 1000 corrected, 1010 without",
-        "123 stages recorded in 10 s", "took 100 ms", "at most 1 %",
-        "busy 20 % of the time; how many of its SMs"};
+        "123 stages recorded in 10 s", "took 100 ms", "at most 1 %"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         expect(text, parts[i]);
     }
     CU_ASSERT_PTR_NULL(strstr(text, "training"));
+    CU_ASSERT_PTR_NULL(strstr(text, "gpu"));
+    CU_ASSERT_PTR_NULL(strstr(text, "GPU"));
     CU_ASSERT_PTR_NULL(strstr(text, "event_count"));
     free(text);
 }
@@ -149,25 +146,13 @@ static void test_predictions_stand_beside_what_was_recorded(void)
     free(text);
 }
 
-static void test_tables_say_nothing_of_a_gpu_that_was_not_there(void)
-{
-    struct fulcrum_stage_times times = ten_seconds();
-    times.gpu_busy_frac = (double)NAN;
-    char *text = print(&times, FULCRUM_FORMAT_TABLE);
-    CU_ASSERT_PTR_NULL(strstr(text, "gpu"));
-    CU_ASSERT_PTR_NULL(strstr(text, "GPU"));
-    free(text);
-}
-
-static void test_what_was_dropped_or_sampled_is_said(void)
+static void test_what_was_dropped_is_said(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
     times.dropped_count = 77;
     times.swept_s = 8.5;
-    times.sampled_track_count = 1;
     char *text = print(&times, FULCRUM_FORMAT_TABLE);
     expect(text, "77 stages found no room: shares are those of the first 8.5 s");
-    expect(text, "1 of 2 threads recorded some of their cycles only");
     free(text);
 }
 
@@ -181,12 +166,12 @@ static void test_runs_without_pairs_say_nothing_of_them(void)
     fulcrum_measure_add_stages(result, runs, 2);
     const struct fulcrum_table *notes =
         fulcrum_result_table_of(result, "recording_notes");
-    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 4);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 2);
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
         CU_ASSERT_PTR_NULL(
             strstr(fulcrum_table_cell(notes, i, 0).text, "pairs of windows"));
     }
-    expect(fulcrum_table_cell(notes, 2, 0).text, "once: 123 stages");
+    expect(fulcrum_table_cell(notes, 1, 0).text, "once: 123 stages");
     fulcrum_result_free(result);
 }
 
@@ -214,19 +199,19 @@ static void test_json_reads_back_into_a_chart(void)
     static const struct {
         const char *words;
         size_t count;
-    } cases[] = {{"8 actors", 1}, {"10 %", 1}, {"15 %", 1}, {"40 %", 1}, {"30 %", 1},
-        {"no stage: all wait", 1}, {"upper half", 1}, {"replay", 0}};
+    } cases[] = {{"8 actors", 1}, {"40 %", 1}, {"30 %", 2}, {"no stage: all wait", 1},
+        {"replay", 0}};
     struct plot_file file;
     struct fulcrum_result *result = NULL;
     struct fulcrum_canvas *canvas = NULL;
     plot_file_result(&file, "measured.json", text, &result);
     const struct fulcrum_bar_chart_data data = {
         .chart = &fulcrum_bars_stages, .result = result};
-    suite_assert_close("gpu",
+    suite_assert_close("cpu",
         fulcrum_table_at(fulcrum_result_table_of(result, "stages"),
-            FULCRUM_STAGE_INFERENCE, "gpu_only_frac")
+            FULCRUM_STAGE_INFERENCE, "cpu_only_frac")
             .number,
-        0.05, 1e-12); /* too narrow for a label */
+        0.3, 1e-12);
     CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(
         fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL), FULCRUM_OK);
@@ -244,8 +229,7 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_tables_show_shares_times_and_sentences),
         SUITE_CASE(test_predictions_stand_beside_what_was_recorded),
-        SUITE_CASE(test_tables_say_nothing_of_a_gpu_that_was_not_there),
-        SUITE_CASE(test_what_was_dropped_or_sampled_is_said),
+        SUITE_CASE(test_what_was_dropped_is_said),
         SUITE_CASE(test_runs_without_pairs_say_nothing_of_them),
         SUITE_CASE(test_csv_has_empty_cells_for_what_is_not_known),
         SUITE_CASE(test_json_reads_back_into_a_chart),
