@@ -197,3 +197,26 @@ struct fulcrum_ratio fulcrum_study_ratio(
     const struct column column = {study, design, base, value};
     return fulcrum_study_interval(study, value_over_base, &column);
 }
+
+/* Whether a design is better than its base: 1, 0, or in between. */
+struct duel {
+    struct column column;
+    enum fulcrum_sense sense;
+};
+
+static double is_better(const void *context, size_t draw)
+{
+    const struct duel *duel = context;
+    const struct column *column = &duel->column;
+    double gain = plain_value(column, draw) -
+                  fulcrum_study_at(column->study, column->base, draw)[column->value];
+    gain = duel->sense == FULCRUM_SENSE_MORE ? gain : -gain;
+    return isnan(gain) ? FULCRUM_UNKNOWN : gain > 0.0 ? 1.0 : gain < 0.0 ? 0.0 : 0.5;
+}
+
+double fulcrum_study_beats(const struct fulcrum_study *study, size_t a, size_t b,
+    size_t value, enum fulcrum_sense sense)
+{
+    const struct duel duel = {{study, a, b, value}, sense};
+    return fulcrum_study_share(study, is_better, &duel);
+}

@@ -92,4 +92,9 @@ struct fulcrum_ratio fulcrum_study_value(
 struct fulcrum_ratio fulcrum_study_ratio(
     struct fulcrum_study *study, size_t design, size_t base, size_t value);
 
+/* The share of draws in which design `a` has the better value than `b`, ties by half.
+ */
+double fulcrum_study_beats(const struct fulcrum_study *study, size_t a, size_t b,
+    size_t value, enum fulcrum_sense sense);
+
 #endif

@@ -4,12 +4,10 @@
 #include "model/whatif/recommend.h"
 
 #include <assert.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "model/interval.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -24,7 +22,6 @@
 #define HOUR_S    3600.0
 #define YEAR_S    (365.25 * 24.0 * HOUR_S)
 #define W_PER_KW  1000.0
-#define HALF_TIES 0.5
 
 const char *fulcrum_objective_name(int goal)
 {
@@ -137,30 +134,6 @@ size_t fulcrum_cost_best(
         }
     }
     return best;
-}
-
-void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense sense,
-    double *column, struct fulcrum_contest *out)
-{
-    double won = 0.0;
-    size_t count = 0;
-    for (size_t k = 0; k < paired->count; k++) {
-        double gain = paired->a[k] - paired->b[k];
-        if (!isnan(gain)) {
-            gain = sense == FULCRUM_SENSE_MORE ? gain : -gain;
-            won += gain > 0.0 ? 1.0 : (gain < 0.0 ? 0.0 : HALF_TIES);
-            column[count++] = paired->a[k] / paired->b[k];
-        }
-    }
-    const struct fulcrum_interval interval = fulcrum_interval_of(column, count);
-    out->draw_count = count;
-    out->ratio_lo = interval.lo;
-    out->ratio_hi = interval.hi;
-    out->beats_frac = count > 0 ? won / (double)count : FULCRUM_UNKNOWN;
-    /* The column is sorted by now. */
-    out->ratio = isnan(interval.lo)
-                     ? FULCRUM_UNKNOWN
-                     : gsl_stats_median_from_sorted_data(column, 1, count);
 }
 
 /*

@@ -94,29 +94,6 @@ double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objectiv
 size_t fulcrum_cost_best(
     const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal);
 
-/* One thing beside another, from draws that stand for the same sample by pairs. */
-struct fulcrum_contest {
-    size_t draw_count; /* that both have */
-    double beats_frac; /* draws in which A is better, ties by half; NAN without draws */
-    double ratio;      /* A / B: median and 5 % and 95 % quantiles; likewise */
-    double ratio_lo;
-    double ratio_hi;
-};
-
-/* Values of both in each draw, NAN where one cannot run. Borrowed. */
-struct fulcrum_paired {
-    const double *a;
-    const double *b;
-    size_t count;
-};
-
-/*
- *   sense    what is better
- *   column   room for a number per draw; may be NULL without draws
- */
-void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense sense,
-    double *column, struct fulcrum_contest *out);
-
 /* The first place of a curve that reaches a share of its best. */
 
 /* A curve over places, which is asked for its values. */

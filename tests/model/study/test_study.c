@@ -183,6 +183,27 @@ static void test_draws_that_cannot_run_are_left_out(void)
     fulcrum_study_free(NULL);
 }
 
+/* Won, lost, a tie, and a draw that one cannot run. */
+static void test_a_duel_counts_draws(void)
+{
+    static const double cells[2][5] = {
+        {1.0, 3.0, 1.0, 2.0, 5.0}, {1.0, 2.0, 4.0, 2.0, (double)NAN}};
+    struct fulcrum_study *study = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_study_new(2, 1, 4, &study, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE)));
+    for (size_t k = 0; k < 5; k++) {
+        *fulcrum_study_at(study, 0, k) = cells[0][k];
+        *fulcrum_study_at(study, 1, k) = cells[1][k];
+    }
+    CU_ASSERT_EQUAL(fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE), 0.5);
+    *fulcrum_study_at(study, 0, 2) = 5.0;
+    suite_assert_close("more", fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE),
+        2.5 / 3, 1e-15);
+    suite_assert_close("less", fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_LESS),
+        0.5 / 3, 1e-15);
+    fulcrum_study_free(study);
+}
+
 /* Estimates by a simulation beside draws by equations: neither touches the other. */
 static void test_estimates_may_be_solved_otherwise(void)
 {
@@ -241,6 +262,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cells_are_those_of_a_loop),
         SUITE_CASE(test_ratios_are_taken_within_draws),
         SUITE_CASE(test_draws_that_cannot_run_are_left_out),
+        SUITE_CASE(test_a_duel_counts_draws),
         SUITE_CASE(test_estimates_may_be_solved_otherwise),
         SUITE_CASE(test_work_can_be_stopped_and_refused),
     };
