@@ -40,7 +40,7 @@ struct explore_job {
     size_t failed;
     size_t rough; /* points whose method may err by more than a per cent */
     char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
-    struct fulcrum_yardstick *yardstick;
+    struct fulcrum_study *yardstick;
     int spares_simulation;         /* as nobody asked for an accuracy */
     struct fulcrum_result *result; /* what the sweep is of; for people, what it found */
     struct fulcrum_sweep_columns columns;
@@ -574,7 +574,7 @@ static enum fulcrum_status explore_front(const struct question *question,
     TRY(find_front(question->scenario, job, context, err));
     if (settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
-        fulcrum_yardstick_free(job->yardstick);
+        fulcrum_study_free(job->yardstick);
         job->yardstick = NULL;
         TRY(predict_yardstick(settings, question->scenario, job, err));
     }
@@ -637,7 +637,7 @@ static enum fulcrum_status run(
         free(job->values[i]);
     }
     free(job->actor_choices);
-    fulcrum_yardstick_free(job->yardstick);
+    fulcrum_study_free(job->yardstick);
     fulcrum_stream_free(job->stream);
     fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);

@@ -32,9 +32,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_study_new(size_t design_count,
     size_t value_count, size_t draw_count, struct fulcrum_study **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
-void fulcrum_study_free(struct fulcrum_study *study);
-
 /* The values of a design in one draw, 0 for the estimate. */
 double *fulcrum_study_at(const struct fulcrum_study *study, size_t design, size_t draw);
 
