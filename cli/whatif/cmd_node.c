@@ -198,17 +198,11 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
     return read_solution(job, err);
 }
 
-static int is_stopped(void *watcher)
-{
-    const struct fulcrum_watch *watch = watcher;
-    return *watch->stop != 0;
-}
-
 static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
-    job->plan.is_stopped = is_stopped;
+    job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
     job->plan.watcher = &watch;
     fulcrum_watch_start(&watch, job->context, "rows");

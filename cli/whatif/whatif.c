@@ -75,6 +75,12 @@ int fulcrum_watch_show(void *watch, double done_frac)
     return *own->stop != 0;
 }
 
+int fulcrum_watch_stopped(void *watch)
+{
+    const struct fulcrum_watch *own = watch;
+    return *own->stop != 0;
+}
+
 void fulcrum_watch_end(struct fulcrum_watch *watch)
 {
     fulcrum_progress_end(&watch->progress);

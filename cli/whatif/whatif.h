@@ -57,6 +57,9 @@ void fulcrum_watch_start(struct fulcrum_watch *watch,
 /* The watch of a model's plan: 1 after Ctrl-C. */
 int fulcrum_watch_show(void *watch, double done_frac);
 
+/* The same without showing, for any thread. */
+int fulcrum_watch_stopped(void *watch);
+
 void fulcrum_watch_end(struct fulcrum_watch *watch);
 
 /* Increasing numbers of an option, which the caller frees. */
