@@ -868,23 +868,23 @@ static enum fulcrum_status run(
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH[=LO:HI[:log]]",
         .letter = 'v',
-        .help = "field that varies, uniformly or log-uniformly between two ends, or "
-                "without a range as its prior or calibration has it; 'uncertain': all "
-                "that have one, as without this option"),
+        .help = "field to vary, uniformly or log-uniformly over a range, or without "
+                "one by its prior or calibration; 'uncertain': all fields that have "
+                "one, the default"),
     FULCRUM_OPTION(TEXT, "metric", offsetof(struct settings, metrics), "A,B,C",
-        .help = "outputs asked about: steps_per_s, gpu_w, ...; with --base speedup, "
-                "runtime_rel or any output with _rel; with --along best:OUTPUT; rate "
-                "and both performances per watt unless given"),
+        .help = "outputs to analyse: steps_per_s, gpu_w, ...; with --base also "
+                "speedup, runtime_rel or any output with _rel; with --along "
+                "best:OUTPUT; by default the rate and both performances per watt"),
     FULCRUM_OPTION(LIST, "base", offsetof(struct settings, base), "PATH=VALUE",
-        .help = "what is different at the point that metrics are divided by; the rest "
-                "is the same world"),
+        .help = "what differs at the point that metrics are divided by; everything "
+                "else stays the same"),
     FULCRUM_OPTION(TEXT, "along", offsetof(struct settings, along), "PATH=RANGE",
-        .help = "field whose best value is asked about, and where to look for it, as "
-                "for 'explore --vary'"),
+        .help = "field whose best value to analyse, and where to look for it, as for "
+                "'explore --vary'"),
     FULCRUM_OPTION(COUNT, "samples", offsetof(struct settings, samples), "N",
         .letter = 'n', .fallback = "2048", .least = 16.0, .most = 1048576.0,
-        .help = "rows of the design, each 2 evaluations and 2 more for every field; "
-                "made 8 times a power of two"),
+        .help = "rows of the design, with 2 evaluations each and 2 more per field; "
+                "rounded up to 8 times a power of two"),
     {.name = NULL},
 };
 
@@ -901,10 +901,10 @@ static const struct fulcrum_example examples[] = {
         "which number, measured better, would narrow the prediction most"},
     {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari --actors 40 "
      "--base actors=4",
-        "the same of the speed-up from 4 to 40 actors"},
+        "the same for the speed-up from 4 to 40 actors"},
     {"fulcrum sensitivity -m dgx-a100 -w r2d2-atari --actors 256 "
      "-v machine.cpu.thread_count=64:512:log -v machine.gpu.sm_count=54:132",
-        "threads or SMs: what the rate follows over these ranges"},
+        "whether threads or SMs drive the rate over these ranges"},
     {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari "
      "--along machine.cpu.thread_count=20:320:x1.4 --actors-per-thread 6.4",
         "what decides how many threads are best"},
@@ -913,28 +913,25 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_sensitivity = {
     .name = "sensitivity",
-    .summary = "say which uncertain or varied numbers a prediction's spread comes from",
+    .summary = "rank the uncertain or varied numbers behind a prediction's spread",
     .description =
-        "Parts the variance of each metric among the fields that vary: `first` is the "
-        "share that would go, on average, if the field alone became known, `total` "
-        "what "
-        "would be left if all others did; what the first-order shares leave is due to "
-        "interactions. Beside them stands what the metric is with the field at its 5 % "
-        "and 95 % point and all others at their values.\n\n"
-        "Without --vary all fields vary that the presets mark as priors or the "
-        "calibrations give an error for. Numbers that depend on each other are one "
-        "field: shares of variance assume independence. Counts take whole numbers. "
-        "Where "
-        "nothing says how many actors there are, 6.4 per hardware thread, the paper's "
-        "256 on 40.\n\n"
-        "Standard errors come from 8 independent replicates of the design. Designs "
-        "that "
-        "cannot run are left out row by row and counted; above a tenth of the rows no "
-        "share is told. Points are solved by the fast equations unless --method or "
-        "--half-width asks for more.\n\n"
-        "The same inputs and seed give the same bytes, whatever the number of threads. "
-        "After Ctrl-C the result is that of the whole replicates, if there are two. "
-        "`fulcrum plot FILE` draws what --format json or csv wrote as a tornado chart.",
+        "Splits the variance of each metric among the fields that vary. `first`: "
+        "expected reduction of variance if this field alone were known exactly "
+        "(first-order Sobol index). `total`: variance left if all other fields were "
+        "known (total index). What the first-order shares leave is due to "
+        "interactions. The metric is also given with each field at its 5 % and 95 % "
+        "point and all others at their values.\n\nWithout --vary every field varies "
+        "that a preset marks as a prior or a calibration gives an error for. "
+        "Numbers that depend on each other count as one field, since shares of "
+        "variance assume independence. Unless actors are given, there are 6.4 per "
+        "hardware thread (the paper's 256 on 40).\n\nStandard errors come from 8 "
+        "independent replicates. Designs that cannot run are left out row by row "
+        "and counted; above a tenth of the rows no share is given. Points are "
+        "solved by the fast equations unless --method or --half-width asks for "
+        "more.\n\nThe same inputs and seed give the same bytes, whatever the number "
+        "of threads. After Ctrl-C the result covers the finished replicates, if "
+        "there are at least two. 'fulcrum plot FILE' draws JSON or CSV output as a "
+        "tornado chart.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

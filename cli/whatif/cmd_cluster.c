@@ -368,22 +368,21 @@ static enum fulcrum_status run(
 static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(TEXT, "devices", offsetof(struct settings, devices), "GPUS",
         .fallback = "1:1024:x2",
-        .help = "numbers of GPUs over all machines; as many machines as they need"),
+        .help = "total numbers of GPUs, on as many machines as they need"),
     FULCRUM_OPTION(TEXT, "model-parallel", offsetof(struct settings, model_parallel),
         "GPUS", .fallback = "1",
         .help = "GPUs that one copy of the network is split over: 1,2,4"),
     FULCRUM_OPTION(NUMBER, "speedup-2", offsetof(struct settings, speedup_2), "FACTOR",
         .least = 1.0, .most = 2.0,
-        .help = "how much faster two GPUs of one worker do a training step; sets "
+        .help = "speed-up of a training step on the two GPUs of a worker; sets "
                 "workload.training.model_parallel_frac"),
     FULCRUM_OPTION(COUNT, "actors-per-gpu", offsetof(struct settings, actors_per_gpu),
-        "N", .least = 1.0, .most = 1e7, .help = "actors of each GPU used"),
+        "N", .least = 1.0, .most = 1e7, .help = "actors per GPU in use"),
     FULCRUM_OPTION(CHOICE, "scaling", offsetof(struct settings, scaling), "HOW",
         .fallback = "both", .choice = scaling_name,
         .help = "weak: each worker keeps its batch; strong: they divide one"),
     FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, steps_alone), NULL,
-        .help = "training steps without actors and inference, as if these always kept "
-                "up"),
+        .help = "training steps only, as if actors and inference always kept up"),
     {.name = NULL},
 };
 
@@ -400,7 +399,7 @@ static const struct fulcrum_example examples[] = {
         "R2D2 on 1 to 1024 A100, weak and strong scaling"},
     {"fulcrum cluster -m dgx-1 -w r2d2-atari --steps-alone --model-parallel 1,2 "
      "--speedup-2 1.6 -s workload.training.critical_batch_size=4096",
-        "training steps alone, and from how many GPUs on it pays to split the network"},
+        "training steps only, and the GPUs at which splitting the network pays off"},
     {.line = NULL},
 };
 
@@ -408,31 +407,26 @@ const struct fulcrum_command fulcrum_command_cluster = {
     .name = "cluster",
     .summary = "predict training on many GPUs and machines",
     .description =
-        "Predicts one training over numbers of GPUs, on as many equal machines as they "
-        "need: data-parallel, and hybrid where --model-parallel splits the network "
-        "over "
-        "the GPUs of a worker. Tells the length of a training step, the all-reduce "
-        "that "
-        "computing does not hide, the batch of all GPUs, samples to the same quality "
-        "(epochs, relative to the workload's own batch), speed-ups over one GPU, the "
-        "best split for each number of GPUs, and the fewest GPUs from which hybrid "
-        "training is sooner done.\n\n"
-        "Links are fields of the machine (machine.link.*). Times to a quality are "
-        "known "
-        "where workload.training.critical_batch_size is; no preset has one. Points are "
-        "predicted by equations unless --method asks for another; solver_error_rel "
-        "says how far off these may be.\n\n"
-        "Rows have 90 % intervals from 200 draws, 24 in tables of more than 96 points "
-        "or where draws are simulated; tables of more than 1024 points have none "
-        "unless "
-        "asked for. Rows are compared within a draw, in which all of them have the "
-        "same "
-        "parameters: speed-ups, which way is best (best_frac: share of draws), by "
-        "which "
-        "factor hybrid training is sooner done than data-parallel training on as many "
-        "GPUs (hybrid_gain), how likely it is (hybrid_sooner_frac), and from how many "
-        "GPUs on. found_frac of a crossover is the share of draws that have one among "
-        "the numbers of GPUs; an end of its interval that is null lies beyond them.",
+        "Predicts one training on growing numbers of GPUs, spread over as many "
+        "equal machines as they need: data-parallel, and hybrid where "
+        "--model-parallel splits the network over the GPUs of a worker. Each row "
+        "has the length of a training step, the part of the all-reduce that "
+        "computing does not hide, the global batch, the samples needed for the same "
+        "quality (epochs, relative to the workload's own batch) and the speed-up "
+        "over one GPU. Below are the best split for each number of GPUs and the "
+        "fewest GPUs at which hybrid training finishes sooner.\n\nLinks are fields "
+        "of the machine (machine.link.*). Times to a quality need "
+        "workload.training.critical_batch_size, which no preset has. Points are "
+        "solved by equations unless --method says otherwise; solver_error_rel "
+        "bounds their error.\n\nIntervals are 90 %, from 200 draws, or 24 in tables "
+        "of more than 96 points and where draws are simulated; tables of more than "
+        "1024 points have none unless --intervals asks for them. Rows are compared "
+        "within each draw, so uncertainty they share cancels: speed-ups, the best "
+        "split (best_frac: share of draws), the factor by which hybrid training "
+        "beats data-parallel training on as many GPUs (hybrid_gain) and how likely "
+        "that is (hybrid_sooner_frac). found_frac is the share of draws with a "
+        "crossover within the given numbers of GPUs; null as an end of its interval "
+        "means beyond them.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -518,10 +518,10 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "machines", offsetof(struct settings, machines), "A,B,C",
-        .help = "further machines whose components are made ideal"),
+        .help = "more machines to idealise"),
     FULCRUM_OPTION(TEXT, "cache", offsetof(struct settings, cache), "FACTORS",
-        .help = "last-level caches to compare, as multiples of the machine's own: "
-                "1,4,16 or 1:16:x2"),
+        .help =
+            "last-level caches, as multiples of the machine's own: 1,4,16 or 1:16:x2"),
     FULCRUM_OPTION(TEXT, "bandwidth", offsetof(struct settings, bandwidth), "FACTORS",
         .help = "memory bandwidths, likewise"),
     {.name = NULL},
@@ -546,22 +546,21 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_memory = {
     .name = "memory",
-    .summary = "what a GPU's memory system does to a run: components, cache, bandwidth",
+    .summary = "show what limits a run on a GPU: components, cache, bandwidth",
     .description =
-        "Without factors: makes memory bandwidth, latencies, the filling of SMs, "
-        "arithmetic, kernel launches and the host ideal, in every combination, and "
-        "says "
-        "what each is of GPU time and of the time of a run. GPU time is a sum, so that "
-        "its shares have no order; those of a run are told in the order of the rows, "
-        "with the least, the mean and the most over all orders. The shares of kernels "
-        "on the calibration's own GPU are what the workload says; what follows for "
-        "other "
-        "GPUs, and for the run, is computed.\n\n"
-        "With --cache or --bandwidth: the same work with another memory system, beside "
-        "the machine as it is. The exponent by which traffic falls with the cache is "
-        "drawn (x or / 1.3) unless it is set.\n\n"
-        "Versions are compared draw by draw. Estimates are simulated to 0.2 %, draws "
-        "solved by equations, unless --method asks for one method.",
+        "Without factors: idealises DRAM bandwidth, latencies, SM utilisation, "
+        "arithmetic, kernel launches and the host, in every combination, and "
+        "reports how much of the GPU time and of the run each one costs. GPU time "
+        "is a sum, so its shares do not depend on the order. Shares of a run do: "
+        "they are given in the order of the rows, with their least, mean and most "
+        "over all orders. On the calibration's own GPU the kernels' shares are "
+        "those of the workload; other GPUs and the run are computed from "
+        "them.\n\nWith --cache or --bandwidth: runs the same work with other memory "
+        "systems, relative to the machine's own. The exponent with which traffic "
+        "falls as the cache grows is drawn (x or / 1.3) unless it is "
+        "set.\n\nVersions are compared draw by draw. Estimates are simulated to 0.2 "
+        "% and draws solved by equations, unless --method chooses one method for "
+        "both.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -424,19 +424,18 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "gpus", offsetof(struct settings, gpus), "RANGE",
-        .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, as far as a machine has them; 1 to "
-                "all unless given"),
+        .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, up to what a machine has; by "
+                "default 1 to all"),
     FULCRUM_OPTION(TEXT, "learners", offsetof(struct settings, learners), "RANGE",
         .fallback = "0",
-        .help = "how many of them train and do nothing else: 0,1,2; 0: each infers and "
-                "trains"),
+        .help = "GPUs that only train: 0,1,2; 0: each infers and trains"),
     FULCRUM_OPTION(NUMBER, "plateau", offsetof(struct settings, plateau_pct), "X",
         .unit = "%", .least = 1.0, .most = 99.5, .fallback = "95",
-        .help = "threads needed are those with so much of the most that any number of "
-                "threads gives"),
+        .help = "share of the highest rate, over any number of threads, that the "
+                "threads needed must reach"),
     FULCRUM_OPTION(FLAG, "no-threads-needed",
         offsetof(struct settings, no_threads_needed), NULL,
-        .help = "leave them out, which is much faster"),
+        .help = "skip the threads needed, which is much faster"),
     {.name = NULL},
 };
 
@@ -453,12 +452,12 @@ static const struct fulcrum_option_group groups[] = {
 
 static const struct fulcrum_example examples[] = {
     {"fulcrum node -m dgx-1-inci2020 -w r2d2-atari -c v100-inci2020",
-        "eight V100 beside 40 threads, from one GPU to all"},
+        "40 threads with one to eight V100"},
     {"fulcrum node -m dgx-1 -m dgx-a100 -m dgx-h100 -w r2d2-atari --format json "
      "-o node.json",
         "three machines, for 'fulcrum plot node.json -o node.svg'"},
     {"fulcrum node -m dgx-a100 -w r2d2-atari --gpus 8 --learners 0:7:1",
-        "how many of eight GPUs should do nothing but train"},
+        "how many of eight GPUs should only train"},
     {.line = NULL},
 };
 
@@ -467,25 +466,23 @@ const struct fulcrum_command fulcrum_command_node = {
     .summary =
         "predict machines with 1 to all of their GPUs, and the threads these need",
     .description =
-        "Adds GPUs to one machine, or several machines beside each other, while the "
-        "processor stays: each row has the threads per GPU, both CPU/GPU ratios, "
-        "steps per second with a 90 % interval and relative to the machine's first "
-        "row, both performances per watt, the bottleneck, and the fewest threads with "
-        "which so many GPUs reach --plateau of what any number of threads gives "
-        "them. Performance per system watt counts the GPUs that are not used, idle. "
-        "With --actors every row has so many, which its GPUs must share equally; where "
-        "nothing says how many there are, 6.4 per hardware thread, the paper's 256 on "
-        "40, rounded to what GPUs can share.\n\n"
-        "Each added GPU brings a learner with it, which keeps threads busy. With "
-        "--learners some of the GPUs train and do nothing else: then the others "
-        "infer, and the bottleneck 'learner' says that there are too few of them.\n\n"
-        "Threads needed are found by equations (--method fast), whatever solves the "
-        "rows, with cores and actors following the threads; the interval is over the "
-        "draws. In the machine-readable formats threads_needed_is_open is 1 where "
-        "more threads might still add to the plateau.\n\n"
-        "Rows have intervals from 24 draws, 16 in tables of more than 64 rows; tables "
-        "of more than 256 rows have none and are not simulated unless asked for. "
-        "Ctrl-C ends the table after the last whole row.",
+        "Adds GPUs to one machine, or to several side by side, while the processor "
+        "stays the same. Each row has threads per GPU, both CPU/GPU ratios, steps "
+        "per second with a 90 % interval and relative to the machine's first row, "
+        "both performances per watt, the bottleneck, and the fewest threads with "
+        "which its GPUs reach --plateau of what any number of threads would give. "
+        "Performance per system watt includes idle GPUs.\n\nWith --actors every row "
+        "has that number, which its GPUs must share equally; by default there are "
+        "6.4 actors per hardware thread (the paper's 256 on 40), rounded to what "
+        "GPUs can share. Each added GPU brings a learner, which keeps threads busy. "
+        "With --learners some GPUs only train and the others infer; the bottleneck "
+        "'learner' means too few of them train.\n\nThe threads needed are found by "
+        "equations (--method fast), whatever solves the rows; cores and actors "
+        "follow the threads, and the interval is that of the draws. "
+        "threads_needed_is_open is 1 in files where more threads might still raise "
+        "the plateau.\n\nIntervals come from 24 draws, or 16 in tables of more than "
+        "64 rows; tables of more than 256 rows have none and are not simulated "
+        "unless asked for. Ctrl-C ends the table after the last whole row.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

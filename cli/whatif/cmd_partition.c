@@ -353,31 +353,32 @@ static const struct fulcrum_option rows[] = {
         .help = "most processes on one GPU"),
     FULCRUM_OPTION(CHOICE, "envs", offsetof(struct settings, envs), "RULE",
         .fallback = "dealt", .choice = envs_name,
-        .help = "environments of several instances: dealt out, or as many in each"),
+        .help = "how several instances share the environments: dealt out, or as many "
+                "in each"),
     FULCRUM_OPTION(FILE, "partition", offsetof(struct settings, partition), "NAME",
-        .help = "slices to choose from: a preset or a JSON file; found by the GPU's "
-                "name unless given"),
+        .help = "slices to choose from: a preset or JSON file; by default the one for "
+                "this GPU"),
     FULCRUM_OPTION(TEXT, "profile", offsetof(struct settings, profile), "LIST",
-        .help = "also these slices, as 4g.20gb,3g.20gb"),
+        .help = "adds these slices, such as 4g.20gb,3g.20gb"),
     FULCRUM_OPTION(TEXT, "shares", offsetof(struct settings, shares), "LIST",
-        .help = "also these shares of the SMs, of simulation, agent and training, as "
+        .help = "adds these SM shares for simulation, agent and training, such as "
                 "0.6,0.1,0.3"),
     FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, link_byte_per_s), "RATE",
         .unit = "byte/s", .least = 1.0, .most = 1e15,
-        .help = "between processes that share the GPU's memory; half of its bandwidth "
-                "unless given, a copy being read and written"),
+        .help = "copies between processes that share GPU memory; by default half the "
+                "memory bandwidth, since a copy is read and written"),
     FULCRUM_OPTION(NUMBER, "slice-link",
         offsetof(struct settings, slice_link_byte_per_s), "RATE", .unit = "byte/s",
         .fallback = "25e9", .least = 1.0, .most = 1e15,
-        .help = "between slices, which have no memory in common: through the host, "
-                "PCIe 4.0 x16 as usually reached"),
+        .help = "copies between slices, which share no memory and go through the host; "
+                "the default is typical of PCIe 4.0 x16"),
     FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, overhead_frac),
         "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
-        .help = "more time of whatever runs on a part; 4.5 % as GMI-DRL reports"),
+        .help = "extra time on a part of the GPU; GMI-DRL reports 4.5 %"),
     FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, switch_frac), "SHARE",
         .fallback = "0.045", .least = 0.0, .most = 10.0,
-        .help = "more GPU time where processes take turns; nothing published: as "
-                "--overhead"),
+        .help = "extra GPU time where processes take turns; unpublished, assumed equal "
+                "to --overhead"),
     {.name = NULL},
 };
 
@@ -393,7 +394,7 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum partition -m dgx-a100 -w isaac-ant",
         "Isaac Gym's stages on one A100: alone, by turns, on shares, on slices"},
     {"fulcrum partition -m dgx-a100 -w isaac-ant --profile 4g.20gb,3g.20gb",
-        "with one layout of slices that is asked for"},
+        "with one given layout of slices"},
     {"fulcrum partition -m dgx-a100 -w r2d2-atari --actors 256 --instances 4",
         "actors on the CPU, and 2 or 4 learners on equal parts of a GPU"},
     {"fulcrum partition -m dgx-h100 -w isaac-humanoid --format json -o p.json",
@@ -406,16 +407,15 @@ const struct fulcrum_command fulcrum_command_partition = {
     .summary = "place the stages of training on parts of one GPU: by turns, shares, "
                "slices",
     .description =
-        "Predicts what one GPU does when its stages (simulation, agent, training) run "
-        "in one process, in processes that take turns, in processes that have shares "
-        "of its SMs (MPS), or in slices of its SMs, bandwidth, cache and memory (MIG). "
-        "Shares are those that make the slowest stage fastest; slices are chosen "
-        "among every layout that the GPU allows. Each placement has its rate, its "
-        "gain over one process with its interval (5 % to 95 %), utilisation, memory "
-        "and performance per GPU watt; below it stands what runs where.\n\n"
-        "Workloads whose actors step on the CPU are placed as whole processes on "
-        "equal parts only, as --set run.instances_per_gpu=N of 'fulcrum predict' has "
-        "them.",
+        "Predicts one GPU whose stages (simulation, agent, training) run in one "
+        "process, in processes that take turns, in processes with shares of the SMs "
+        "(MPS), or in slices of SMs, bandwidth, cache and memory (MIG). Shares are "
+        "chosen to speed up the slowest stage, slices among all layouts that the "
+        "GPU allows. Each placement has its rate, its speed-up over one process "
+        "with a 90 % interval, utilisation, memory and performance per GPU watt; "
+        "below it is what runs where.\n\nWorkloads whose actors step on the CPU are "
+        "only placed as whole processes on equal parts, as with --set "
+        "run.instances_per_gpu=N in 'fulcrum predict'.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
