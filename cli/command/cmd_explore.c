@@ -574,7 +574,7 @@ static enum fulcrum_status explore_front(const struct question *question,
     TRY(find_front(question->scenario, job, context, err));
     if (settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
-        fulcrum_study_free(job->yardstick);
+        fulcrum_yardstick_free(job->yardstick);
         job->yardstick = NULL;
         TRY(predict_yardstick(settings, question->scenario, job, err));
     }
@@ -637,7 +637,7 @@ static enum fulcrum_status run(
         free(job->values[i]);
     }
     free(job->actor_choices);
-    fulcrum_study_free(job->yardstick);
+    fulcrum_yardstick_free(job->yardstick);
     fulcrum_stream_free(job->stream);
     fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);

@@ -63,6 +63,7 @@ struct job {
     struct fulcrum_numbers axis_values;
     struct fulcrum_actors actors;
     struct fulcrum_sensitivity_plan plan;
+    struct fulcrum_watch watch;
     struct fulcrum_sensitivity *result;
 };
 
@@ -335,8 +336,9 @@ static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
         "--along %s: expected PATH=RANGE, such as "
         "machine.cpu.thread_count=20:320:x1.3",
         text);
-    TRY(fulcrum_numbers_read(
-        "--along", job->axis.field, range, job->context, &job->axis_values, err));
+    job->axis_values.option = "--along";
+    job->axis_values.field = job->axis.field;
+    TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
     job->axis.values = job->axis_values.values;
     job->axis.count = job->axis_values.count;
     return FULCRUM_OK;
@@ -459,8 +461,7 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
         (void)snprintf(job->actors.text, sizeof job->actors.text, "varied");
         return FULCRUM_OK;
     }
-    return fulcrum_actors_settle(
-        rule, fixed, &inputs->base, job->context, &job->actors, err);
+    return fulcrum_actors_settle(rule, inputs, job->context, &job->actors, err);
 }
 
 static void set_plan(struct job *job)
@@ -814,14 +815,13 @@ static enum fulcrum_status show(
 
 static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
     TRY(read_job(job, err));
     job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
-    job->plan.watcher = &watch;
-    fulcrum_watch_start(&watch, job->context, "evaluations");
+    job->plan.watcher = &job->watch;
+    fulcrum_watch_start(&job->watch, job->context, "evaluations");
     enum fulcrum_status status = fulcrum_sensitivity_run(&job->plan, &job->result, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_watch_end(&job->watch);
     bool is_cut = status == FULCRUM_ERR_INTERRUPTED;
     FAIL_IF(is_cut && job->result == NULL, err, status,
         "interrupted: fewer than two replicates were done, which tell nothing");

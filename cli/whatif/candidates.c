@@ -82,16 +82,15 @@ static void align(struct fulcrum_candidates *list)
 static void offer_actors(struct fulcrum_candidate *candidate)
 {
     const struct fulcrum_machine *machine = &candidate->subject.design.machine;
-    struct fulcrum_numbers *choices = &candidate->actors.choices;
+    struct fulcrum_actors *actors = &candidate->actors;
     double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
                           ? candidate->subject.design.run.gpu_count
                           : machine->learner_core_count;
-    choices->values = fulcrum_allocate(CHOICES, sizeof *choices->values);
-    choices->count = CHOICES;
-    candidate->actors.per_thread = 0.0;
+    actors->choices = fulcrum_allocate(CHOICES, sizeof *actors->choices);
+    actors->choice_count = CHOICES;
     for (size_t i = 0; i < CHOICES; i++) {
-        double actors = actors_to_thread[i] * machine->cpu.thread_count;
-        choices->values[i] = replicas * fmax(1.0, round(actors / replicas));
+        double count = actors_to_thread[i] * machine->cpu.thread_count;
+        actors->choices[i] = replicas * fmax(1.0, round(count / replicas));
     }
 }
 
@@ -130,12 +129,14 @@ static enum fulcrum_status settle_actors(struct fulcrum_candidate *candidate,
 {
     const struct fulcrum_actors_rule *rule = &list->settings->actors;
     const struct fulcrum_subject *subject = &candidate->subject;
-    bool is_set = fulcrum_inputs_set(&subject->inputs, "run.actor_count");
-    TRY(fulcrum_actors_settle(rule, is_set ? 1.0 : FULCRUM_UNKNOWN, &subject->design,
-        list->context, &candidate->actors, err));
-    if (rule->best_of == NULL && isnan(rule->per_thread) && !is_set &&
-        !fulcrum_design_is_resident(&subject->design)) {
-        offer_actors(candidate);
+    TRY(fulcrum_actors_settle(
+        rule, &subject->inputs, list->context, &candidate->actors, err));
+    if (rule->best_of == NULL && isnan(rule->per_thread)) {
+        candidate->actors.per_thread = 0.0;
+        if (!fulcrum_inputs_set(&subject->inputs, "run.actor_count") &&
+            !fulcrum_design_is_resident(&subject->design)) {
+            offer_actors(candidate);
+        }
     }
     return FULCRUM_OK;
 }
@@ -156,8 +157,8 @@ static enum fulcrum_status predict_candidate(
     TRY(settle_actors(candidate, list, err));
     const struct fulcrum_sweep_plan plan = {.predict = list->options,
         .actors_per_thread = candidate->actors.per_thread,
-        .actor_choices = candidate->actors.choices.values,
-        .actor_choice_count = candidate->actors.choices.count};
+        .actor_choices = candidate->actors.choices,
+        .actor_choice_count = candidate->actors.choice_count};
     struct fulcrum_sweep_probe *probe = NULL;
     struct fulcrum_sweep_point point = {.index = 0};
     TRY(fulcrum_sweep_probe_new(subject->scenario, &plan, &probe, err));
@@ -201,7 +202,7 @@ void fulcrum_candidates_clear(struct fulcrum_candidates *list)
     for (size_t i = 0; i < list->count; i++) {
         fulcrum_string_clear(&list->items[i].name);
         fulcrum_subject_clear(&list->items[i].subject);
-        free(list->items[i].actors.choices.values);
+        free(list->items[i].actors.choices);
     }
     free(list->items);
     fulcrum_study_free(list->study);

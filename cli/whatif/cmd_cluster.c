@@ -58,6 +58,7 @@ struct job {
     struct fulcrum_numbers devices;
     struct fulcrum_numbers parts;
     struct fulcrum_cluster_plan plan;
+    struct fulcrum_watch watch;
     struct fulcrum_cluster_rows rows;
 };
 
@@ -109,10 +110,10 @@ static enum fulcrum_status read_job(const struct settings *settings,
         !isnan(settings->speedup_2) && strcmp(settings->model_parallel, "1") == 0,
         context, err, FULCRUM_ERR_RANGE,
         "--speedup-2 goes with --model-parallel above 1");
-    TRY(fulcrum_numbers_read(
-        "--devices", &devices_field, settings->devices, context, &job->devices, err));
-    TRY(fulcrum_numbers_read("--model-parallel", &parts_field, settings->model_parallel,
-        context, &job->parts, err));
+    job->devices = (struct fulcrum_numbers){"--devices", &devices_field, NULL, 0};
+    job->parts = (struct fulcrum_numbers){"--model-parallel", &parts_field, NULL, 0};
+    TRY(fulcrum_numbers_read(&job->devices, settings->devices, context, err));
+    TRY(fulcrum_numbers_read(&job->parts, settings->model_parallel, context, err));
     FULCRUM_USAGE_IF(job->devices.count * job->parts.count > POINTS_MOST, context, err,
         FULCRUM_ERR_RANGE,
         "--devices and --model-parallel: %zu points: expected at most %d",
@@ -154,7 +155,6 @@ static enum fulcrum_status read_solution(const struct settings *settings,
 static enum fulcrum_status find_rows(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
     struct fulcrum_cluster_plan *plan = &job->plan;
     bool is_both = settings->scaling == BOTH;
     plan->scenario = job->subject.scenario;
@@ -168,11 +168,11 @@ static enum fulcrum_status find_rows(const struct settings *settings,
     plan->scalings[1] = FULCRUM_BATCH_STRONG;
     plan->scaling_count = is_both ? SCALINGS : 1;
     plan->watch = fulcrum_watch_show;
-    plan->watcher = &watch;
+    plan->watcher = &job->watch;
     TRY(read_solution(settings, context, plan, err));
-    fulcrum_watch_start(&watch, context, "numbers of GPUs");
+    fulcrum_watch_start(&job->watch, context, "numbers of GPUs");
     enum fulcrum_status status = fulcrum_cluster_rows_find(plan, &job->rows, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_watch_end(&job->watch);
     return status;
 }
 
@@ -217,22 +217,22 @@ static void add_facts(struct fulcrum_result *result, const struct job *job)
 /* What people see of the values, with intervals of what the table is about: times to a
  * quality, or where any is unknown those to the same steps. */
 static const struct {
-    enum fulcrum_cluster_value value;
     const char *key;
     const char *titles[2]; /* by steps, by quality; NULL: derived, or only for files */
+    enum fulcrum_cluster_value value;
     bool has_ends[2];
 } columns[] = {
-    {FULCRUM_CLUSTER_COMPUTE, "compute_s", {NULL, NULL}, {false, false}},
-    {FULCRUM_CLUSTER_ALLREDUCE, "allreduce_s", {"allreduce", NULL}, {false, false}},
-    {FULCRUM_CLUSTER_TRAIN_STEP, "train_step_s", {"step", "step"}, {false, false}},
-    {FULCRUM_CLUSTER_EFFICIENCY, "efficiency_frac", {NULL, NULL}, {false, false}},
-    {FULCRUM_CLUSTER_EPOCHS, "epochs_rel", {NULL, NULL}, {false, false}},
-    {FULCRUM_CLUSTER_STEPS_PER_S, "steps_per_s", {"steps", "steps"}, {true, false}},
-    {FULCRUM_CLUSTER_SPEEDUP, "speedup", {"speed-up", NULL}, {true, false}},
-    {FULCRUM_CLUSTER_RUNTIME, "runtime_s", {"runtime", NULL}, {false, false}},
-    {FULCRUM_CLUSTER_QUALITY_RUNTIME, "quality_runtime_s", {NULL, "to quality"},
+    {"compute_s", {NULL, NULL}, FULCRUM_CLUSTER_COMPUTE, {false, false}},
+    {"allreduce_s", {"allreduce", NULL}, FULCRUM_CLUSTER_ALLREDUCE, {false, false}},
+    {"train_step_s", {"step", "step"}, FULCRUM_CLUSTER_TRAIN_STEP, {false, false}},
+    {"efficiency_frac", {NULL, NULL}, FULCRUM_CLUSTER_EFFICIENCY, {false, false}},
+    {"epochs_rel", {NULL, NULL}, FULCRUM_CLUSTER_EPOCHS, {false, false}},
+    {"steps_per_s", {"steps", "steps"}, FULCRUM_CLUSTER_STEPS_PER_S, {true, false}},
+    {"speedup", {"speed-up", NULL}, FULCRUM_CLUSTER_SPEEDUP, {true, false}},
+    {"runtime_s", {"runtime", NULL}, FULCRUM_CLUSTER_RUNTIME, {false, false}},
+    {"quality_runtime_s", {NULL, "to quality"}, FULCRUM_CLUSTER_QUALITY_RUNTIME,
         {false, true}},
-    {FULCRUM_CLUSTER_QUALITY_SPEEDUP, "quality_speedup", {NULL, "speed-up"},
+    {"quality_speedup", {NULL, "speed-up"}, FULCRUM_CLUSTER_QUALITY_SPEEDUP,
         {false, true}},
 };
 

@@ -329,10 +329,10 @@ static enum fulcrum_status read_grid(const struct settings *settings,
 {
     const char *cache = settings->cache != NULL ? settings->cache : "1";
     const char *bandwidth = settings->bandwidth != NULL ? settings->bandwidth : "1";
-    TRY(fulcrum_numbers_read(
-        "--cache", &factor_field, cache, context, &grid->cache, err));
-    TRY(fulcrum_numbers_read(
-        "--bandwidth", &factor_field, bandwidth, context, &grid->bandwidth, err));
+    grid->cache = (struct fulcrum_numbers){"--cache", &factor_field, NULL, 0};
+    grid->bandwidth = (struct fulcrum_numbers){"--bandwidth", &factor_field, NULL, 0};
+    TRY(fulcrum_numbers_read(&grid->cache, cache, context, err));
+    TRY(fulcrum_numbers_read(&grid->bandwidth, bandwidth, context, err));
     size_t cells = grid->cache.count * grid->bandwidth.count;
     FULCRUM_USAGE_IF(cells > FACTORS_MOST, context, err, FULCRUM_ERR_RANGE,
         "--cache and --bandwidth: %zu memory systems: expected at most %d, "

@@ -49,6 +49,7 @@ struct job {
     struct fulcrum_numbers learners;
     struct fulcrum_actors actors;
     struct fulcrum_node_plan plan;
+    struct fulcrum_watch watch;
     size_t expected; /* rows of all machines */
     size_t count;    /* that are there */
     bool is_interrupted;
@@ -84,12 +85,14 @@ static enum fulcrum_status read_counts(struct job *job, struct fulcrum_error *er
 {
     const struct settings *settings = job->settings;
     struct fulcrum_node_plan *plan = &job->plan;
+    job->gpus = (struct fulcrum_numbers){
+        "--gpus", fulcrum_field_find("run.gpu_count"), NULL, 0};
+    job->learners = (struct fulcrum_numbers){
+        "--learners", fulcrum_field_find("run.learner_gpu_count"), NULL, 0};
     if (settings->gpus != NULL) {
-        TRY(fulcrum_numbers_read("--gpus", fulcrum_field_find("run.gpu_count"),
-            settings->gpus, job->context, &job->gpus, err));
+        TRY(fulcrum_numbers_read(&job->gpus, settings->gpus, job->context, err));
     }
-    TRY(fulcrum_numbers_read("--learners", fulcrum_field_find("run.learner_gpu_count"),
-        settings->learners, job->context, &job->learners, err));
+    TRY(fulcrum_numbers_read(&job->learners, settings->learners, job->context, err));
     plan->gpu_counts = job->gpus.values;
     plan->gpu_count_count = job->gpus.count;
     plan->learner_counts = job->learners.values;
@@ -148,7 +151,7 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
     struct fulcrum_actors *actors = &job->actors;
     double fixed = job->settings->design.actor_count;
     TRY(fulcrum_actors_settle(
-        rule, fixed, &job->machines[0].subject.inputs.base, job->context, actors, err));
+        rule, &job->machines[0].subject.inputs, job->context, actors, err));
     if (actors->per_thread > 0.0) {
         (void)snprintf(actors->text, sizeof actors->text,
             "%.6g per hardware thread, rounded to what GPUs can share",
@@ -158,8 +161,8 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
     }
     job->plan.sweep =
         (struct fulcrum_sweep_plan){.actors_per_thread = actors->per_thread,
-            .actor_choices = actors->choices.values,
-            .actor_choice_count = actors->choices.count};
+            .actor_choices = actors->choices,
+            .actor_choice_count = actors->choice_count};
     return FULCRUM_OK;
 }
 
@@ -200,23 +203,22 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
 
 static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
     job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
-    job->plan.watcher = &watch;
-    fulcrum_watch_start(&watch, job->context, "rows");
+    job->plan.watcher = &job->watch;
+    fulcrum_watch_start(&job->watch, job->context, "rows");
     for (size_t i = 0; i < job->machine_count && status == FULCRUM_OK; i++) {
         struct machine *machine = &job->machines[i];
         const struct fulcrum_design_inputs *inputs = &machine->subject.inputs;
         double own = (double)fulcrum_node_row_count(&job->plan, &inputs->base.machine);
-        watch.first_frac = (double)job->count / (double)job->expected;
-        watch.part_frac = own / (double)job->expected;
+        job->watch.first_frac = (double)job->count / (double)job->expected;
+        job->watch.part_frac = own / (double)job->expected;
         status =
             fulcrum_node_rows_find(&job->plan, &inputs->scenario, &machine->rows, err);
         job->count += machine->rows.count;
     }
-    fulcrum_watch_end(&watch);
+    fulcrum_watch_end(&job->watch);
     job->is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
     /* A table without rows would take the place of an older file for nothing. */
     return job->is_interrupted && job->count > 0 ? FULCRUM_OK : status;
@@ -418,7 +420,7 @@ static enum fulcrum_status run(
     free(job.machines);
     free(job.gpus.values);
     free(job.learners.values);
-    free(job.actors.choices.values);
+    free(job.actors.choices);
     return status;
 }
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_statistics_double.h>
-
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
 #include "model/quantity.h"
@@ -94,8 +92,8 @@ static enum fulcrum_status load_sides(
 /* The share of draws in which A is better. */
 static double beats_frac(const struct match *match, size_t i)
 {
-    return fulcrum_study_beats(
-        match->sides.study, 0, 1, i, fulcrum_output_sense(match->metrics[i]));
+    return fulcrum_study_beats(match->sides.study, 0, 1, i,
+        fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE);
 }
 
 /* "a/name" */
@@ -181,10 +179,7 @@ static void add_metric(struct fulcrum_table *table, const struct match *match, s
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
     fulcrum_table_ratio(table, "ratio", "A / B", ratio);
     fulcrum_table_number(table, "a_beats_b_frac", "A beats B", beats_frac(match, i));
-    fulcrum_table_number(table, "ratio_median", NULL,
-        isnan(ratio.lo)
-            ? FULCRUM_UNKNOWN
-            : gsl_stats_median_from_sorted_data(study->column, 1, study->column_count));
+    fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
     fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
 }
 

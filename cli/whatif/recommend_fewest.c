@@ -30,10 +30,10 @@ struct question {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_subject subject; /* its design is not known: something is varied */
-    const struct fulcrum_field *field;
-    struct fulcrum_numbers values;
-    struct fulcrum_actors actors; /* the text is "" where they vary */
+    struct fulcrum_numbers values;  /* of the field */
+    struct fulcrum_actors actors;   /* the text is "" where they vary */
     struct fulcrum_fewest_plan plan;
+    struct fulcrum_watch watch;
     struct fulcrum_fewest_answer answer;
 };
 
@@ -74,8 +74,8 @@ static enum fulcrum_status take_usual_range(
 static enum fulcrum_status read_range(struct question *question, const char *option,
     const char *range, struct fulcrum_error *err)
 {
-    TRY(fulcrum_numbers_read(
-        option, question->field, range, question->context, &question->values, err));
+    question->values.option = option;
+    TRY(fulcrum_numbers_read(&question->values, range, question->context, err));
     FULCRUM_USAGE_IF(question->values.count > VALUES_MOST, question->context, err,
         FULCRUM_ERR_RANGE, "%s: %s: %zu values, expected at most %d", option, range,
         question->values.count, (int)VALUES_MOST);
@@ -95,9 +95,9 @@ static enum fulcrum_status read_axis(
             "recommend fewest takes --vary PATH=RANGE, such as "
             "run.sm_count=4:80:4");
         char *path = fulcrum_format("%.*s", (int)length, text);
-        question->field = fulcrum_field_parse(path, question->context, err);
+        question->values.field = fulcrum_field_parse(path, question->context, err);
         free(path);
-        return question->field != NULL
+        return question->values.field != NULL
                    ? read_range(question, "--vary", text + length + 1, err)
                    : fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
     }
@@ -105,7 +105,7 @@ static enum fulcrum_status read_axis(
         "--vary goes with 'recommend fewest': --range gives the %s",
         settings->question);
     bool are_threads = strcmp(settings->question, "threads") == 0;
-    question->field = fulcrum_field_find(
+    question->values.field = fulcrum_field_find(
         are_threads ? "machine.cpu.thread_count" : "run.actor_count");
     return settings->range != NULL
                ? read_range(question, "--range", settings->range, err)
@@ -119,9 +119,9 @@ static enum fulcrum_status read_actors(
     const struct fulcrum_actors_rule *rule = &question->settings->actors;
     const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
     double count = fulcrum_inputs_number(inputs, "run.actor_count");
-    if (question->field != fulcrum_field_find("run.actor_count")) {
+    if (question->values.field != fulcrum_field_find("run.actor_count")) {
         return fulcrum_actors_settle(
-            rule, count, &inputs->base, question->context, &question->actors, err);
+            rule, inputs, question->context, &question->actors, err);
     }
     TRY(fulcrum_actors_rule_check(rule, 1 + !isnan(count),
         "the actors vary: no --actors, --actors-per-thread or --best-actors goes with "
@@ -152,7 +152,7 @@ static const char *noun_of(const struct question *question)
         {"run.gpu_count", "GPUs"},
         {"run.sm_count", "SMs"},
     };
-    const char *path = question->field->path;
+    const char *path = question->values.field->path;
     for (size_t i = 0; i < sizeof nouns / sizeof nouns[0]; i++) {
         if (strcmp(path, nouns[i][0]) == 0) {
             return nouns[i][1];
@@ -167,7 +167,7 @@ static void add_run(struct fulcrum_result *result, const struct question *questi
     const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
     struct fulcrum_string text = {0};
     if (inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
-        question->field != fulcrum_field_find("run.gpu_count")) {
+        question->values.field != fulcrum_field_find("run.gpu_count")) {
         fulcrum_string_add(&text, "%.6g of %.6g GPUs",
             fulcrum_inputs_number(inputs, "run.gpu_count"),
             fulcrum_inputs_number(inputs, "machine.gpu.count"));
@@ -223,9 +223,9 @@ static void add_answer(struct fulcrum_table *table, const struct question *quest
     const char *metric = fulcrum_output_name(question->plan.metric);
     double curves = question->plan.sweep.predict.draws + 1.0;
     char *best = fulcrum_format("best_%s", metric);
-    char *best_at = fulcrum_format("best_%s", question->field->path);
-    add_quantity(table, question->field->path, values[found->place], &answer->value,
-        "fewest that reach the share of the best");
+    char *best_at = fulcrum_format("best_%s", question->values.field->path);
+    add_quantity(table, question->values.field->path, values[found->place],
+        &answer->value, "fewest that reach the share of the best");
     add_quantity(table, metric, found->value, &answer->metric, "there");
     add_quantity(table, "actor_count", there->actor_count, NULL, "there");
     add_quantity(table, best, found->best_value, &answer->best, "best of the range");
@@ -280,7 +280,7 @@ static enum fulcrum_status show(
     fulcrum_result_text(
         result, "calibration", "calibration", question->subject.calibrations);
     add_run(result, question);
-    fulcrum_result_text(result, "field", NULL, question->field->path);
+    fulcrum_result_text(result, "field", NULL, question->values.field->path);
     fulcrum_result_text(result, "metric", NULL, metric);
     fulcrum_result_number(
         result, "wanted_share_frac", NULL, question->settings->share_percent / 100.0);
@@ -307,30 +307,29 @@ static enum fulcrum_status answer(struct question *question, struct fulcrum_erro
 {
     const struct fulcrum_recommend_settings *settings = question->settings;
     struct fulcrum_subject *subject = &question->subject;
-    struct fulcrum_watch watch;
     TRY(fulcrum_subject_read(&settings->design, question->context, subject, err));
     TRY(read_axis(question, err));
     TRY(read_actors(question, err));
     TRY(read_metric(question, err));
     const struct fulcrum_sweep_axis axis = {
-        question->field, question->values.values, question->values.count};
+        question->values.field, question->values.values, question->values.count};
     struct fulcrum_fewest_plan *plan = &question->plan;
     plan->sweep = (struct fulcrum_sweep_plan){.axes = &axis,
         .axis_count = 1,
         .actors_per_thread = question->actors.per_thread,
-        .actor_choices = question->actors.choices.values,
-        .actor_choice_count = question->actors.choices.count};
+        .actor_choices = question->actors.choices,
+        .actor_choice_count = question->actors.choice_count};
     plan->share = settings->share_percent / 100.0;
     plan->watch = fulcrum_watch_show;
-    plan->watcher = &watch;
+    plan->watcher = &question->watch;
     TRY(fulcrum_recommend_options(
         settings, FEWEST_DRAWS, question->context, &plan->sweep.predict, err));
     TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
     plan->scenario = subject->scenario;
-    fulcrum_watch_start(&watch, question->context, "draws");
+    fulcrum_watch_start(&question->watch, question->context, "draws");
     enum fulcrum_status status =
         fulcrum_fewest_answer_find(plan, &question->answer, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_watch_end(&question->watch);
     TRY(status);
     return show(question, err);
 }
@@ -344,7 +343,7 @@ enum fulcrum_status fulcrum_recommend_fewest(
     question->context = context;
     enum fulcrum_status status = answer(question, err);
     free(question->values.values);
-    free(question->actors.choices.values);
+    free(question->actors.choices);
     fulcrum_subject_clear(&question->subject);
     free(question);
     return status;

@@ -86,34 +86,33 @@ void fulcrum_watch_end(struct fulcrum_watch *watch)
     fulcrum_progress_end(&watch->progress);
 }
 
-enum fulcrum_status fulcrum_numbers_read(const char *option,
-    const struct fulcrum_field *field, const char *text,
-    struct fulcrum_context *context, struct fulcrum_numbers *out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out, const char *text,
+    struct fulcrum_context *context, struct fulcrum_error *err)
 {
     enum fulcrum_status status =
-        fulcrum_range_parse(field, text, &out->values, &out->count, err);
+        fulcrum_range_parse(out->field, text, &out->values, &out->count, err);
     if (status != FULCRUM_OK) {
         context->exit_code = FULCRUM_EXIT_USAGE;
-        return fulcrum_fail_in(err, status, option);
+        return fulcrum_fail_in(err, status, out->option);
     }
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_actors_settle(const struct fulcrum_actors_rule *rule,
-    double fixed, const struct fulcrum_design *base, struct fulcrum_context *context,
+    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
     struct fulcrum_actors *out, struct fulcrum_error *err)
 {
+    double fixed = fulcrum_inputs_number(inputs, "run.actor_count");
+    bool is_given = rule->best_of != NULL || !isnan(rule->per_thread);
     TRY(fulcrum_actors_rule_check(rule, !isnan(fixed),
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
         context, err));
     TRY(fulcrum_actors_rule_choices(
-        rule, &out->choices.values, &out->choices.count, context, err));
-    bool is_given = rule->best_of != NULL || !isnan(rule->per_thread);
+        rule, &out->choices, &out->choice_count, context, err));
     if (!isnan(fixed)) {
         (void)snprintf(out->text, sizeof out->text, "%.6g", fixed);
-    } else if (!is_given && fulcrum_design_is_resident(base)) {
+    } else if (!is_given && fulcrum_design_is_resident(&inputs->base)) {
         (void)snprintf(out->text, sizeof out->text, "%s", fulcrum_actors_rule_none);
     } else {
         out->per_thread =

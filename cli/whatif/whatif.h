@@ -62,38 +62,38 @@ int fulcrum_watch_stopped(void *watch);
 
 void fulcrum_watch_end(struct fulcrum_watch *watch);
 
-/* Increasing numbers of an option, which the caller frees. */
+/* Increasing numbers of an option; the caller frees the values. */
 struct fulcrum_numbers {
+    const char *option;                /* "--gpus" */
+    const struct fulcrum_field *field; /* of whose kind and in whose range they are */
     double *values;
     size_t count;
 };
 
 /*
- * Reads "1,4,16" or "1:16:x2", of the field's kind and in its range.
+ * Reads "1,4,16" or "1:16:x2" for the option and field that are there.
  *   fails    as fulcrum_range_parse; `context` gets exit code 2
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_numbers_read(const char *option,
-    const struct fulcrum_field *field, const char *text,
-    struct fulcrum_context *context, struct fulcrum_numbers *out,
-    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out,
+    const char *text, struct fulcrum_context *context, struct fulcrum_error *err);
 
 /* How the number of actors comes about. */
 struct fulcrum_actors {
-    double per_thread;              /* 0: they do not follow the threads */
-    struct fulcrum_numbers choices; /* the fastest of them; owned */
-    char text[96];                  /* in words */
+    double per_thread; /* 0: they do not follow the threads */
+    double *choices;   /* the fastest of them; owned */
+    size_t choice_count;
+    char text[96]; /* in words */
 };
 
 /*
  * One way, or the usual one where none is given: with the hardware threads, where
  * environments are not simulated on GPUs.
- *   fixed    how many there are; NAN: not given
  *   fails    as fulcrum_actors_rule_choices; FULCRUM_ERR_RANGE (two ways)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_settle(
-    const struct fulcrum_actors_rule *rule, double fixed,
-    const struct fulcrum_design *base, struct fulcrum_context *context,
-    struct fulcrum_actors *out, struct fulcrum_error *err);
+    const struct fulcrum_actors_rule *rule, const struct fulcrum_design_inputs *inputs,
+    struct fulcrum_context *context, struct fulcrum_actors *out,
+    struct fulcrum_error *err);
 
 /* A value with its interval, as a cell of a table. */
 void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,

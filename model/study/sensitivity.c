@@ -142,8 +142,8 @@ static enum fulcrum_status predict(struct worker *worker,
     return fulcrum_predictor_run(worker->predictor, &point, &options, out, err);
 }
 
-static bool any_subject(
-    const struct fulcrum_sensitivity_plan *plan, enum fulcrum_sensitivity_subject subject)
+static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
+    enum fulcrum_sensitivity_subject subject)
 {
     for (size_t i = 0; i < plan->output_count; i++) {
         if (plan->outputs[i].subject == subject) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/study.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,9 +22,9 @@ enum fulcrum_status fulcrum_study_new(size_t design_count, size_t value_count,
         calloc(draw_count + 1, sizeof *study->column), 0};
     if (study->values == NULL || study->predictions == NULL || study->column == NULL) {
         fulcrum_study_free(study);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu draws of %zu designs",
-            draw_count, design_count);
+        study = NULL;
     }
+    TRY_MEMORY(study, err, "%zu draws of %zu designs", draw_count, design_count);
     for (size_t i = 0; i < cells; i++) {
         study->values[i] = FULCRUM_UNKNOWN;
     }
@@ -148,6 +149,13 @@ struct fulcrum_ratio fulcrum_study_interval(
     return (struct fulcrum_ratio){number(context, 0), interval.lo, interval.hi};
 }
 
+double fulcrum_study_median(const struct fulcrum_study *study)
+{
+    return study->column_count > 1 ? gsl_stats_median_from_sorted_data(
+                                         study->column, 1, study->column_count)
+                                   : FULCRUM_UNKNOWN;
+}
+
 double fulcrum_study_share(const struct fulcrum_study *study,
     fulcrum_study_number *number, const void *context)
 {
@@ -201,7 +209,7 @@ struct fulcrum_ratio fulcrum_study_ratio(
 /* Whether a design is better than its base: 1, 0, or in between. */
 struct duel {
     struct column column;
-    enum fulcrum_sense sense;
+    bool more_is_better;
 };
 
 static double is_better(const void *context, size_t draw)
@@ -210,13 +218,13 @@ static double is_better(const void *context, size_t draw)
     const struct column *column = &duel->column;
     double gain = plain_value(column, draw) -
                   fulcrum_study_at(column->study, column->base, draw)[column->value];
-    gain = duel->sense == FULCRUM_SENSE_MORE ? gain : -gain;
+    gain = duel->more_is_better ? gain : -gain;
     return isnan(gain) ? FULCRUM_UNKNOWN : gain > 0.0 ? 1.0 : gain < 0.0 ? 0.0 : 0.5;
 }
 
 double fulcrum_study_beats(const struct fulcrum_study *study, size_t a, size_t b,
-    size_t value, enum fulcrum_sense sense)
+    size_t value, bool more_is_better)
 {
-    const struct duel duel = {{study, a, b, value}, sense};
+    const struct duel duel = {{study, a, b, value}, more_is_better};
     return fulcrum_study_share(study, is_better, &duel);
 }

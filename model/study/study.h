@@ -3,10 +3,11 @@
 #ifndef FULCRUM_MODEL_STUDY_STUDY_H
 #define FULCRUM_MODEL_STUDY_STUDY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "model/interval.h"
 #include "model/predict/predict.h"
-#include "model/study/sweep.h"
 
 /*
  * Draw k gives every design the same parameters, so uncertainty that designs share
@@ -31,6 +32,9 @@ struct fulcrum_study {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_study_new(size_t design_count,
     size_t value_count, size_t draw_count, struct fulcrum_study **out,
     struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_study_free(struct fulcrum_study *study);
 
 /* The values of a design in one draw, 0 for the estimate. */
 double *fulcrum_study_at(const struct fulcrum_study *study, size_t design, size_t draw);
@@ -77,6 +81,9 @@ typedef double fulcrum_study_number(const void *context, size_t draw);
 struct fulcrum_ratio fulcrum_study_interval(
     struct fulcrum_study *study, fulcrum_study_number *number, const void *context);
 
+/* The median of the draws behind the last interval; NAN: it has no ends. */
+double fulcrum_study_median(const struct fulcrum_study *study);
+
 /* Its mean over the draws in which it is not NAN: of 0 and 1 a share. */
 double fulcrum_study_share(const struct fulcrum_study *study,
     fulcrum_study_number *number, const void *context);
@@ -92,6 +99,6 @@ struct fulcrum_ratio fulcrum_study_ratio(
 /* The share of draws in which design `a` has the better value than `b`, ties by half.
  */
 double fulcrum_study_beats(const struct fulcrum_study *study, size_t a, size_t b,
-    size_t value, enum fulcrum_sense sense);
+    size_t value, bool more_is_better);
 
 #endif

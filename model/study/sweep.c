@@ -1110,6 +1110,11 @@ end:
     return status;
 }
 
+void fulcrum_yardstick_free(struct fulcrum_study *yardstick)
+{
+    fulcrum_study_free(yardstick);
+}
+
 enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
     const struct fulcrum_sweep_plan *plan, const struct fulcrum_sweep_visitor *visitor,
     struct fulcrum_error *err)

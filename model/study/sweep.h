@@ -83,17 +83,11 @@ enum fulcrum_relative {
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_relative_name(size_t relative);
 
-struct fulcrum_ratio {
-    double value;
-    double lo; /* 5 % and 95 % quantiles over the draws that both points have; NAN */
-    double hi; /* where there are fewer than two */
-};
-
 /* Designs in the same draws: a point that others are compared with. Opaque. */
 struct fulcrum_study;
 
 /* Accepts NULL. */
-void fulcrum_study_free(struct fulcrum_study *study);
+void fulcrum_yardstick_free(struct fulcrum_study *yardstick);
 
 /* Predictions over a grid of design points, in order and in bounded memory. */
 
@@ -180,7 +174,7 @@ size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
  * Predicts one point of the grid, for the others to be compared with.
  *   plan     its yardstick is not looked at
  *   index    below fulcrum_sweep_count
- *   out      the caller frees it with fulcrum_study_free
+ *   out      the caller frees it with fulcrum_yardstick_free
  *   fails    as fulcrum_predict: where the point cannot run
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(

@@ -272,7 +272,7 @@ static bool find_times(
 static double split_run(const void *context, size_t draw)
 {
     const struct split *split = context;
-    double times[SETS];
+    double times[SETS] = {0.0};
     if (!find_times(split->study, draw, times)) {
         return FULCRUM_UNKNOWN;
     }
@@ -287,7 +287,7 @@ static void find_shares(
     struct fulcrum_study *study, struct fulcrum_component_costs *out)
 {
     struct fulcrum_ideal_share shares[FULCRUM_IDEAL_COUNT];
-    double times[SETS];
+    double times[SETS] = {0.0};
     const struct split rest = {study, 0, REST};
     (void)find_times(study, 0, times);
     fulcrum_ideal_shares(times, shares);

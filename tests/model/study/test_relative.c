@@ -55,7 +55,7 @@ static struct visited sweep_beside(
         fulcrum_sweep_yardstick(scenario, plan, index, &yardstick, NULL), FULCRUM_OK);
     plan->yardstick = yardstick;
     CU_ASSERT_EQUAL(fulcrum_sweep_run(scenario, plan, &visitor, NULL), FULCRUM_OK);
-    fulcrum_study_free(yardstick);
+    fulcrum_yardstick_free(yardstick);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(calibration);
     return visited;

@@ -5,6 +5,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/designs.h"
@@ -178,6 +179,7 @@ static void test_draws_that_cannot_run_are_left_out(void)
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 1, 0, 0);
     CU_ASSERT_EQUAL(ratio.value, 2.0);
     CU_ASSERT_EQUAL(study->column_count, 3);
+    CU_ASSERT_EQUAL(fulcrum_study_median(study), 0.5);
     check_interval("ratio", ratio, ratios, 3);
     fulcrum_study_free(study);
     fulcrum_study_free(NULL);
@@ -190,17 +192,17 @@ static void test_a_duel_counts_draws(void)
         {1.0, 3.0, 1.0, 2.0, 5.0}, {1.0, 2.0, 4.0, 2.0, (double)NAN}};
     struct fulcrum_study *study = NULL;
     CU_ASSERT_EQUAL_FATAL(fulcrum_study_new(2, 1, 4, &study, NULL), FULCRUM_OK);
-    CU_ASSERT(isnan(fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE)));
+    CU_ASSERT(isnan(fulcrum_study_beats(study, 0, 1, 0, true)));
     for (size_t k = 0; k < 5; k++) {
         *fulcrum_study_at(study, 0, k) = cells[0][k];
         *fulcrum_study_at(study, 1, k) = cells[1][k];
     }
-    CU_ASSERT_EQUAL(fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE), 0.5);
+    CU_ASSERT_EQUAL(fulcrum_study_beats(study, 0, 1, 0, true), 0.5);
     *fulcrum_study_at(study, 0, 2) = 5.0;
-    suite_assert_close("more", fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_MORE),
-        2.5 / 3, 1e-15);
-    suite_assert_close("less", fulcrum_study_beats(study, 0, 1, 0, FULCRUM_SENSE_LESS),
-        0.5 / 3, 1e-15);
+    suite_assert_close(
+        "more", fulcrum_study_beats(study, 0, 1, 0, true), 2.5 / 3, 1e-15);
+    suite_assert_close(
+        "less", fulcrum_study_beats(study, 0, 1, 0, false), 0.5 / 3, 1e-15);
     fulcrum_study_free(study);
 }
 
