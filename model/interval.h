@@ -10,6 +10,13 @@ struct fulcrum_interval {
     double hi;
 };
 
+/* A value, or the ratio of two, with its interval. */
+struct fulcrum_ratio {
+    double value;
+    double lo; /* NAN: no interval */
+    double hi;
+};
+
 /*
  * Of `count` draws, in any order, which are sorted on the way. Unknown where there are
  * fewer than two, or where one of them is NAN.

@@ -40,7 +40,7 @@ struct explore_job {
     size_t failed;
     size_t rough; /* points whose method may err by more than a per cent */
     char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
-    struct fulcrum_yardstick *yardstick;
+    struct fulcrum_study *yardstick;
     int spares_simulation;         /* as nobody asked for an accuracy */
     struct fulcrum_result *result; /* what the sweep is of; for people, what it found */
     struct fulcrum_sweep_columns columns;

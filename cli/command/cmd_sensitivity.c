@@ -4,17 +4,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
-#include "cli/command/sensitivity_inputs.h"
 #include "cli/message.h"
-#include "cli/options/options.h"
-#include "cli/progress.h"
-#include "model/design/design.h"
+#include "cli/whatif/whatif.h"
+#include "model/nearest.h"
 #include "model/parallel.h"
 #include "model/predict/solver.h"
-#include "model/result.h"
 #include "model/string.h"
+#include "model/study/sensitivity.h"
 #include "model/try.h"
 #include "presets/result/quantity_text.h"
 
@@ -32,18 +31,481 @@ struct settings {
     double samples;
 };
 
-/* An analysis under way. */
-struct job {
-    struct fulcrum_design_inputs design;
-    struct fulcrum_sensitivity_inputs inputs;
-    struct fulcrum_sensitivity_plan plan;
-    struct fulcrum_sensitivity *result;
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *stop;
-    char calibrations[200];
-    char actors_rule[80];
-    double seed;
+/* One output in words. */
+struct metric {
+    char *name;       /* "speedup", "steps_per_s", "best:steps_per_j_system" */
+    const char *unit; /* of a best place that of the axis' field; borrowed */
 };
+
+/* One input in words. */
+struct words {
+    char *label;  /* a path, or what stands for several */
+    char *source; /* why it varies as it does */
+};
+
+/* An analysis, as asked for and under way. */
+struct job {
+    const struct settings *settings;
+    struct fulcrum_context *context;
+    struct fulcrum_subject subject;
+    size_t uncertain_count;
+    struct fulcrum_uncertain_input *uncertain; /* of the scenario, varied or not */
+    size_t span_count;
+    struct fulcrum_field_range *spans;
+    size_t input_count;
+    struct fulcrum_sensitivity_input *inputs;
+    struct words *words; /* of each input */
+    size_t output_count;
+    struct fulcrum_sensitivity_output *outputs;
+    struct metric *metrics; /* of each output */
+    struct fulcrum_setting *base;
+    struct fulcrum_sweep_axis axis; /* count 0: none */
+    struct fulcrum_numbers axis_values;
+    struct fulcrum_actors actors;
+    struct fulcrum_sensitivity_plan plan;
+    struct fulcrum_watch watch;
+    struct fulcrum_sensitivity *result;
+};
+
+/* What varies. */
+
+static bool is_varied(const struct job *job, const struct fulcrum_field *field)
+{
+    size_t i = 0;
+    while (i < job->span_count && job->spans[i].field != field) {
+        i++;
+    }
+    return i < job->span_count;
+}
+
+/* The field before '=', or the whole text. */
+static enum fulcrum_status read_path(const struct job *job, const char *text,
+    const struct fulcrum_field **out, const char **range, struct fulcrum_error *err)
+{
+    size_t length = strcspn(text, "=");
+    FULCRUM_USAGE_IF(length == 0, job->context, err, FULCRUM_ERR_FORMAT,
+        "%s: expected PATH=LO:HI, PATH=LO:HI:log or PATH", text);
+    char *path = fulcrum_format("%.*s", (int)length, text);
+    *range = text[length] == '=' ? text + length + 1 : NULL;
+    *out = fulcrum_field_parse(path, job->context, err);
+    free(path);
+    return *out != NULL ? FULCRUM_OK : FULCRUM_ERR_UNKNOWN_NAME;
+}
+
+/* "LO:HI" or "LO:HI:log". */
+static bool parse_ends(const char *range, struct fulcrum_field_range *out)
+{
+    char *end = NULL;
+    out->lo = strtod(range, &end);
+    if (end == range || *end != ':') {
+        return false;
+    }
+    const char *second = end + 1;
+    out->hi = strtod(second, &end);
+    out->law =
+        strcmp(end, ":log") == 0 ? FULCRUM_RANGE_LOG_UNIFORM : FULCRUM_RANGE_UNIFORM;
+    return end != second && isfinite(out->lo) && isfinite(out->hi) &&
+           (*end == '\0' || out->law == FULCRUM_RANGE_LOG_UNIFORM);
+}
+
+static enum fulcrum_status check_span(const struct job *job, const char *text,
+    const struct fulcrum_field_range *span, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = span->field;
+    bool is_whole = span->lo == floor(span->lo) && span->hi == floor(span->hi);
+    FULCRUM_USAGE_IF(!(span->lo < span->hi), job->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s: expected LO below HI", text);
+    FULCRUM_USAGE_IF(!(span->lo >= field->least && span->hi <= field->most),
+        job->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s: expected values from %.6g to %.6g", text, field->least,
+        field->most);
+    FULCRUM_USAGE_IF(field->kind == FULCRUM_FIELD_COUNT && !is_whole, job->context, err,
+        FULCRUM_ERR_RANGE, "--vary %s: expected whole numbers", text);
+    FULCRUM_USAGE_IF(span->law == FULCRUM_RANGE_LOG_UNIFORM && !(span->lo > 0.0),
+        job->context, err, FULCRUM_ERR_RANGE, "--vary %s: expected LO above 0 for log",
+        text);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_span(
+    struct job *job, const char *text, struct fulcrum_error *err)
+{
+    struct fulcrum_field_range *span = &job->spans[job->span_count];
+    const char *range = NULL;
+    enum fulcrum_status status = read_path(job, text, &span->field, &range, err);
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail_in(err, status, "--vary");
+    }
+    const struct fulcrum_field *field = span->field;
+    FULCRUM_USAGE_IF(
+        field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT,
+        job->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s is no number and cannot be varied", field->path);
+    FULCRUM_USAGE_IF(is_varied(job, field), job->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s is given twice", field->path);
+    FULCRUM_USAGE_IF(range == NULL || !parse_ends(range, span), job->context, err,
+        FULCRUM_ERR_FORMAT,
+        "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
+        "workload.step.mean_s=0.001:0.004:log",
+        text);
+    TRY(check_span(job, text, span, err));
+    job->span_count++;
+    job->words[job->input_count] = (struct words){fulcrum_format("%s", field->path),
+        fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
+            span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : "")};
+    job->inputs[job->input_count++] = (struct fulcrum_sensitivity_input){.span = span};
+    return FULCRUM_OK;
+}
+
+/* The end of the group that begins with an uncertain number. */
+static size_t group_end(const struct job *job, size_t first)
+{
+    size_t end = first;
+    while (end < job->uncertain_count &&
+           job->uncertain[end].group == job->uncertain[first].group) {
+        end++;
+    }
+    return end;
+}
+
+/* What several numbers are called together, and why they are. */
+static struct words word_group(
+    const struct fulcrum_uncertain_input *group, size_t count)
+{
+    const struct fulcrum_calibration *calibration = group->calibration;
+    if (group->kind == FULCRUM_UNCERTAIN_DRAWS) {
+        return (struct words){fulcrum_format("draws of %s", calibration->name),
+            fulcrum_format("%zu draws of %zu numbers that depend on each other",
+                calibration->draw_count, calibration->parameter_count)};
+    }
+    struct fulcrum_string label = {.chars = NULL};
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_string_add(&label, "%s%s", i > 0 ? " + " : "", group[i].field->path);
+    }
+    struct words words = {fulcrum_format("%s", fulcrum_string_get(&label)),
+        fulcrum_format(
+            "%zu numbers of %s that depend on each other", count, calibration->name)};
+    fulcrum_string_clear(&label);
+    return words;
+}
+
+/* The same of one number, or of the factor between two machines. */
+static struct words word_number(
+    const struct job *job, const struct fulcrum_uncertain_input *input)
+{
+    const struct fulcrum_design_inputs *inputs = &job->subject.inputs;
+    const struct fulcrum_machine *machine = &inputs->base.machine;
+    if (input->field == NULL) {
+        bool is_cpu = input->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+        return (struct words){
+            fulcrum_format("times on this %s", is_cpu ? "CPU" : "GPU"),
+            fulcrum_format("scaled from another one to %s",
+                is_cpu ? machine->cpu.name : machine->gpu.name)};
+    }
+    char *label = fulcrum_format("%s", input->field->path);
+    if (input->kind == FULCRUM_UNCERTAIN_PRIOR) {
+        return (struct words){label, fulcrum_format("prior, x or / %.3g",
+                                         inputs->priors[input->prior].spread_factor)};
+    }
+    const struct fulcrum_calibration *calibration = input->calibration;
+    return (struct words){label,
+        fulcrum_format("%s, %s",
+            fulcrum_origin_name(calibration->parameters[input->parameter].origin),
+            calibration->name)};
+}
+
+static bool has_group(const struct job *job, size_t first)
+{
+    size_t i = 0;
+    while (i < job->input_count && job->inputs[i].uncertain != &job->uncertain[first]) {
+        i++;
+    }
+    return i < job->input_count;
+}
+
+static void add_group(struct job *job, size_t first)
+{
+    const struct fulcrum_uncertain_input *group = &job->uncertain[first];
+    size_t count = group_end(job, first) - first;
+    job->words[job->input_count] = count > 1 || group->kind == FULCRUM_UNCERTAIN_DRAWS
+                                       ? word_group(group, count)
+                                       : word_number(job, group);
+    job->inputs[job->input_count++] = (struct fulcrum_sensitivity_input){
+        .uncertain = group, .uncertain_count = count};
+}
+
+/* A number that has a range of its own is not uncertain besides. */
+static void add_all_groups(struct job *job)
+{
+    for (size_t i = 0; i < job->uncertain_count; i = group_end(job, i)) {
+        const struct fulcrum_field *field = job->uncertain[i].field;
+        bool is_spanned =
+            group_end(job, i) == i + 1 && field != NULL && is_varied(job, field);
+        if (!is_spanned && !has_group(job, i)) {
+            add_group(job, i);
+        }
+    }
+}
+
+/* A path without a range: as uncertain as its source says. */
+static enum fulcrum_status add_named_group(
+    struct job *job, const char *text, struct fulcrum_error *err)
+{
+    const char *range = NULL;
+    const struct fulcrum_field *field = NULL;
+    enum fulcrum_status status = read_path(job, text, &field, &range, err);
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+    }
+    size_t at = 0;
+    while (at < job->uncertain_count && job->uncertain[at].field != field) {
+        at++;
+    }
+    FULCRUM_USAGE_IF(at == job->uncertain_count, job->context, err, FULCRUM_ERR_MISSING,
+        "--vary %s: neither a calibration nor a prior says how uncertain it is: "
+        "expected PATH=LO:HI or PATH=LO:HI:log",
+        field->path);
+    while (at > 0 && job->uncertain[at - 1].group == job->uncertain[at].group) {
+        at--;
+    }
+    FULCRUM_USAGE_IF(has_group(job, at) || is_varied(job, field), job->context, err,
+        FULCRUM_ERR_RANGE, "--vary %s is given twice", field->path);
+    add_group(job, at);
+    return FULCRUM_OK;
+}
+
+/* Ranges first, then numbers by name, then all that the presets and calibrations leave
+ * uncertain. */
+static enum fulcrum_status read_inputs(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *list = &job->settings->vary;
+    TRY(fulcrum_uncertain_inputs_list(
+        &job->subject.inputs.scenario, &job->uncertain, &job->uncertain_count, err));
+    size_t most = job->uncertain_count + list->count + 1;
+    bool takes_all = list->count == 0;
+    job->spans = fulcrum_allocate(most, sizeof *job->spans);
+    job->inputs = fulcrum_allocate(most, sizeof *job->inputs);
+    job->words = fulcrum_allocate(most, sizeof *job->words);
+    for (size_t i = 0; i < list->count; i++) {
+        if (strchr(list->items[i], '=') != NULL) {
+            TRY(read_span(job, list->items[i], err));
+        }
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], "uncertain") == 0) {
+            takes_all = true;
+        } else if (strchr(list->items[i], '=') == NULL) {
+            TRY(add_named_group(job, list->items[i], err));
+        }
+    }
+    if (takes_all) {
+        add_all_groups(job);
+    }
+    FULCRUM_USAGE_IF(job->input_count == 0, job->context, err, FULCRUM_ERR_MISSING,
+        "nothing is uncertain here: --vary PATH=LO:HI names what varies");
+    return FULCRUM_OK;
+}
+
+/* What is asked about. */
+
+static enum fulcrum_status read_base(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *list = &job->settings->base;
+    job->base = fulcrum_allocate(list->count + 1, sizeof *job->base);
+    TRY(fulcrum_settings_parse("--base", list, job->context, job->base, err));
+    for (size_t i = 0; i < list->count; i++) {
+        FULCRUM_USAGE_IF(job->base[i].text != NULL, job->context, err,
+            FULCRUM_ERR_RANGE,
+            "--base: %s is no number: points are compared by numbers",
+            job->base[i].field->path);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
+{
+    const char *range = NULL;
+    const char *text = job->settings->along;
+    if (text == NULL) {
+        return FULCRUM_OK;
+    }
+    if (read_path(job, text, &job->axis.field, &range, err) != FULCRUM_OK) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--along");
+    }
+    FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
+        "--along %s: expected PATH=RANGE, such as "
+        "machine.cpu.thread_count=20:320:x1.3",
+        text);
+    job->axis_values.option = "--along";
+    job->axis_values.field = job->axis.field;
+    TRY(fulcrum_numbers_read(&job->axis_values, range, job->context, err));
+    job->axis.values = job->axis_values.values;
+    job->axis.count = job->axis_values.count;
+    return FULCRUM_OK;
+}
+
+/* "steps_per_s", "best:steps_per_s", "speedup", "runtime_rel" or "steps_per_s_rel"; the
+ * output is FULCRUM_OUTPUT_COUNT where it is none of them. */
+static struct fulcrum_sensitivity_output parse_metric(const char *name)
+{
+    static const char best[] = "best:";
+    static const char relative[] = "_rel";
+    size_t length = strlen(name);
+    size_t suffix = sizeof relative - 1;
+    enum fulcrum_sensitivity_subject subject = FULCRUM_SUBJECT_VALUE;
+    size_t found = fulcrum_output_find(name);
+    if (found == FULCRUM_OUTPUT_COUNT && strncmp(name, best, sizeof best - 1) == 0) {
+        subject = FULCRUM_SUBJECT_BEST;
+        found = fulcrum_output_find(name + sizeof best - 1);
+    } else if (found == FULCRUM_OUTPUT_COUNT) {
+        subject = FULCRUM_SUBJECT_RELATIVE;
+        bool is_relative =
+            length > suffix && strcmp(name + length - suffix, relative) == 0;
+        char *stem =
+            fulcrum_format("%.*s", (int)(is_relative ? length - suffix : 0), name);
+        found = strcmp(name, "speedup") == 0       ? (size_t)FULCRUM_OUTPUT_steps_per_s
+                : strcmp(name, "runtime_rel") == 0 ? (size_t)FULCRUM_OUTPUT_runtime_s
+                                                   : fulcrum_output_find(stem);
+        free(stem);
+    }
+    return (struct fulcrum_sensitivity_output){subject, (enum fulcrum_predicted)found};
+}
+
+static struct metric word_metric(
+    const struct fulcrum_sensitivity_output *output, const struct fulcrum_field *along)
+{
+    const char *name = fulcrum_output_name(output->predicted);
+    bool is_rate = output->predicted == FULCRUM_OUTPUT_steps_per_s;
+    switch (output->subject) {
+    case FULCRUM_SUBJECT_BEST:
+        return (struct metric){fulcrum_format("best:%s", name), along->unit};
+    case FULCRUM_SUBJECT_RELATIVE:
+        return (struct metric){
+            is_rate ? fulcrum_format("speedup") : fulcrum_format("%s_rel", name), ""};
+    case FULCRUM_SUBJECT_VALUE:
+    default:
+        return (struct metric){
+            fulcrum_format("%s", name), fulcrum_output_unit(output->predicted)};
+    }
+}
+
+/* Mistyped outputs are mostly near one; else all there is. */
+static enum fulcrum_status refuse_metric(
+    const struct job *job, const char *name, struct fulcrum_error *err)
+{
+    char hint[FULCRUM_OUTPUT_HINT_BYTE];
+    const struct fulcrum_names names = fulcrum_output_names();
+    fulcrum_names_hint(&names, name, hint, sizeof hint);
+    return fulcrum_usage_fail(job->context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "--metric: unknown output '%s'%s%s", name, hint,
+        hint[0] == ';' ? ""
+                       : "; one of them with _rel at its end or speedup (with --base), "
+                         "or best:OUTPUT (with --along)");
+}
+
+static enum fulcrum_status add_output(
+    struct job *job, const char *name, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_output output = parse_metric(name);
+    if ((size_t)output.predicted == FULCRUM_OUTPUT_COUNT) {
+        return refuse_metric(job, name, err);
+    }
+    FULCRUM_USAGE_IF(
+        output.subject == FULCRUM_SUBJECT_RELATIVE && job->settings->base.count == 0,
+        job->context, err, FULCRUM_ERR_MISSING,
+        "--metric %s: --base PATH=VALUE names the point to compare with", name);
+    FULCRUM_USAGE_IF(output.subject == FULCRUM_SUBJECT_BEST && job->axis.count == 0,
+        job->context, err, FULCRUM_ERR_MISSING,
+        "--metric %s: --along PATH=RANGE says where to look for the best", name);
+    for (size_t i = 0; i < job->output_count; i++) {
+        FULCRUM_USAGE_IF(job->outputs[i].subject == output.subject &&
+                             job->outputs[i].predicted == output.predicted,
+            job->context, err, FULCRUM_ERR_RANGE, "--metric %s is given twice", name);
+    }
+    job->metrics[job->output_count] = word_metric(&output, job->axis.field);
+    job->outputs[job->output_count++] = output;
+    return FULCRUM_OK;
+}
+
+/* Those of the question: what is relative or best where a point or axis was given. */
+static enum fulcrum_status read_outputs(struct job *job, struct fulcrum_error *err)
+{
+    const char *list = job->settings->metrics != NULL ? job->settings->metrics
+                       : job->axis.count > 0          ? "best:steps_per_j_system"
+                       : job->settings->base.count > 0
+                           ? "speedup"
+                           : "steps_per_s,steps_per_j_gpu,steps_per_j_system";
+    size_t most = 1 + strlen(list);
+    job->outputs = fulcrum_allocate(most, sizeof *job->outputs);
+    job->metrics = fulcrum_allocate(most, sizeof *job->metrics);
+    while (list != NULL) {
+        char *name = fulcrum_list_part(&list);
+        enum fulcrum_status status = add_output(job, name, err);
+        free(name);
+        TRY(status);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    const struct fulcrum_design_inputs *inputs = &job->subject.inputs;
+    bool varies = is_varied(job, fulcrum_field_find("run.actor_count"));
+    double fixed = fulcrum_inputs_number(inputs, "run.actor_count");
+    TRY(fulcrum_actors_rule_check(rule, varies || !isnan(fixed),
+        "give the number of actors in one way: --actors, --actors-per-thread or "
+        "--vary actors=LO:HI",
+        job->context, err));
+    if (varies) {
+        (void)snprintf(job->actors.text, sizeof job->actors.text, "varied");
+        return FULCRUM_OK;
+    }
+    return fulcrum_actors_settle(rule, inputs, job->context, &job->actors, err);
+}
+
+static void set_plan(struct job *job)
+{
+    const struct settings *settings = job->settings;
+    struct fulcrum_sensitivity_plan *plan = &job->plan;
+    *plan = (struct fulcrum_sensitivity_plan){.scenario = &job->subject.inputs.scenario,
+        .inputs = job->inputs,
+        .input_count = job->input_count,
+        .outputs = job->outputs,
+        .output_count = job->output_count,
+        .base = job->base,
+        .base_count = settings->base.count,
+        .axis = job->axis.count > 0 ? &job->axis : NULL,
+        .actors_per_thread = job->actors.per_thread,
+        .sobol = {.row_count = 1,
+            .replicate_count = REPLICATES,
+            .worker_count = fulcrum_parallel_threads()}};
+    fulcrum_solver_settings_read(&settings->solver, &plan->solver);
+    plan->sobol.seed = plan->solver.seed;
+    /* Rows are a power of two in each replicate. */
+    while ((double)(plan->sobol.row_count * REPLICATES) < settings->samples) {
+        plan->sobol.row_count *= 2;
+    }
+    /* What tens of thousands of simulations take, nobody wants to find out unasked. */
+    if (plan->solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solver.half_width_rel)) {
+        plan->solver.method = FULCRUM_METHOD_FAST;
+    }
+}
+
+static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
+{
+    TRY(fulcrum_subject_read(&job->settings->design, job->context, &job->subject, err));
+    TRY(read_inputs(job, err));
+    TRY(read_base(job, err));
+    TRY(read_axis(job, err));
+    TRY(read_outputs(job, err));
+    TRY(read_actors(job, err));
+    set_plan(job);
+    return FULCRUM_OK;
+}
+
+/* What was found. */
 
 /* An input as it is ranked for one metric. */
 struct rank {
@@ -51,123 +513,6 @@ struct rank {
     double total;
     double bar;
 };
-
-static int is_stopped(void *context)
-{
-    const struct job *job = context;
-    return *job->stop != 0;
-}
-
-static void show_progress(void *context, size_t done_count, size_t all_count)
-{
-    struct job *job = context;
-    char stage[64];
-    (void)snprintf(
-        stage, sizeof stage, "%zu of %zu evaluations", done_count, all_count);
-    fulcrum_progress_update(
-        &job->progress, (double)done_count / (double)all_count, stage);
-}
-
-/* Does anything say how many actors there are? */
-static int gives_actors(const struct settings *settings, const struct job *job)
-{
-    const struct fulcrum_field *actors = fulcrum_field_find("run.actor_count");
-    bool is_given = !isnan(settings->design.actor_count) ||
-                    !isnan(fulcrum_field_number(actors, &job->design.base)) ||
-                    fulcrum_sensitivity_inputs_vary(&job->inputs, actors);
-    for (size_t i = 0; i < job->design.setting_count; i++) {
-        is_given = is_given || job->design.settings[i].field == actors;
-    }
-    return is_given;
-}
-
-static enum fulcrum_status settle_actors(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    bool is_given = gives_actors(settings, job);
-    TRY(fulcrum_actors_rule_check(&settings->actors, is_given,
-        "give the number of actors in one way: --actors, --actors-per-thread or "
-        "--vary actors=LO:HI",
-        context, err));
-    if (!is_given && isnan(settings->actors.per_thread) &&
-        fulcrum_design_is_resident(&job->design.base)) {
-        (void)snprintf(
-            job->actors_rule, sizeof job->actors_rule, "%s", fulcrum_actors_rule_none);
-        return FULCRUM_OK;
-    }
-    if (!is_given) {
-        job->plan.actors_per_thread = fulcrum_actors_rule_per_thread(&settings->actors);
-        fulcrum_actors_rule_text(
-            &settings->actors, job->actors_rule, sizeof job->actors_rule);
-        return FULCRUM_OK;
-    }
-    const struct fulcrum_field *actors = fulcrum_field_find("run.actor_count");
-    double count = settings->design.actor_count;
-    for (size_t i = 0; i < job->design.setting_count; i++) {
-        if (job->design.settings[i].field == actors) {
-            count = job->design.settings[i].number;
-        }
-    }
-    if (fulcrum_sensitivity_inputs_vary(&job->inputs, actors)) {
-        (void)snprintf(job->actors_rule, sizeof job->actors_rule, "varied");
-    } else {
-        (void)snprintf(job->actors_rule, sizeof job->actors_rule, "%.6g", count);
-    }
-    return FULCRUM_OK;
-}
-
-/* Rows are a power of two in each replicate. */
-static size_t rows_for(double samples)
-{
-    size_t count = 1;
-    while ((double)(count * REPLICATES) < samples) {
-        count *= 2;
-    }
-    return count;
-}
-
-static void fill_plan(const struct settings *settings, struct job *job)
-{
-    struct fulcrum_sensitivity_plan *plan = &job->plan;
-    const struct fulcrum_sensitivity_inputs *inputs = &job->inputs;
-    plan->scenario = &job->design.scenario;
-    plan->inputs = inputs->inputs;
-    plan->input_count = inputs->input_count;
-    plan->outputs = inputs->outputs;
-    plan->output_count = inputs->output_count;
-    plan->base = inputs->base;
-    plan->base_count = inputs->base_count;
-    plan->axis = inputs->axis.count > 0 ? &inputs->axis : NULL;
-    fulcrum_solver_settings_read(&settings->solver, &plan->solver);
-    job->seed = settings->solver.seed;
-    /* What tens of thousands of simulations take, nobody wants to find out unasked. */
-    if (plan->solver.method == FULCRUM_METHOD_AUTO &&
-        isnan(settings->solver.half_width_rel)) {
-        plan->solver.method = FULCRUM_METHOD_FAST;
-    }
-    plan->sobol = (struct fulcrum_sobol_options){
-        .row_count = rows_for(settings->samples),
-        .replicate_count = REPLICATES,
-        .worker_count = fulcrum_parallel_threads(),
-        .seed = plan->solver.seed,
-    };
-    plan->is_stopped = is_stopped;
-    plan->progress = show_progress;
-    plan->context = job;
-}
-
-static enum fulcrum_status read_job(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_request request = {
-        &settings->vary, &settings->base, settings->metrics, settings->along};
-    TRY(fulcrum_design_inputs_load(&settings->design, context, &job->design, err));
-    TRY(fulcrum_sensitivity_inputs_read(
-        &request, &job->design, context, &job->inputs, err));
-    TRY(settle_actors(settings, context, job, err));
-    fill_plan(settings, job);
-    return FULCRUM_OK;
-}
 
 /* Whether the metric is known with nothing varied. */
 static bool is_known(const struct job *job, size_t output)
@@ -180,11 +525,11 @@ static enum fulcrum_status judge_metrics(
     const struct job *job, struct fulcrum_error *err)
 {
     size_t known = 0;
-    for (size_t o = 0; o < job->inputs.output_count; o++) {
-        FAIL_IF(!is_known(job, o) && job->inputs.outputs_asked, err,
+    for (size_t o = 0; o < job->output_count; o++) {
+        FAIL_IF(!is_known(job, o) && job->settings->metrics != NULL, err,
             FULCRUM_ERR_MISSING,
             "--metric %s: it does not apply to this machine, or is not known",
-            job->inputs.metrics[o].name);
+            job->metrics[o].name);
         known += (size_t)is_known(job, o);
     }
     return known > 0 ? FULCRUM_OK
@@ -205,21 +550,21 @@ static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_erro
 {
     size_t told = 0;
     size_t warned_count = 0;
-    for (size_t o = 0; o < job->inputs.output_count; o++) {
+    for (size_t o = 0; o < job->output_count; o++) {
         struct fulcrum_sobol_spread spread =
             fulcrum_sobol_spread(job->result->sobol, o);
         told += (size_t)is_told(&spread);
     }
     FAIL_IF(told == 0, err, FULCRUM_ERR_INFEASIBLE,
         "too much of these ranges cannot run: %s", job->result->reason);
-    for (size_t o = 0; o < job->inputs.output_count; o++) {
+    for (size_t o = 0; o < job->output_count; o++) {
         struct fulcrum_sobol_spread spread =
             fulcrum_sobol_spread(job->result->sobol, o);
         if (spread.dropped_count != warned_count && spread.dropped_count > 0 &&
             is_known(job, o)) {
             warned_count = spread.dropped_count;
             fulcrum_message_warn("%s: %zu of %zu rows cannot run%s: %s",
-                job->inputs.metrics[o].name, spread.dropped_count, spread.row_count,
+                job->metrics[o].name, spread.dropped_count, spread.row_count,
                 is_told(&spread) ? " and are left out, which narrows the ranges"
                                  : ", too many for shares of variance",
                 job->result->reason);
@@ -251,7 +596,7 @@ static bool is_small(const struct rank *rank)
 /* The caller frees it. */
 static struct rank *rank_inputs(const struct job *job, size_t output)
 {
-    size_t count = job->inputs.input_count;
+    size_t count = job->input_count;
     struct rank *ranks = fulcrum_allocate(count, sizeof *ranks);
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_effect effect =
@@ -276,11 +621,11 @@ static const char *field_unit(const struct fulcrum_sensitivity_input *input)
 }
 
 /* A row of the file: everything about one input and one metric. */
-static void add_row(
+static void add_file_row(
     struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
 {
-    const struct fulcrum_sensitivity_metric *metric = &job->inputs.metrics[output];
-    const struct fulcrum_sensitivity_words *words = &job->inputs.words[input];
+    const struct metric *metric = &job->metrics[output];
+    const struct words *words = &job->words[input];
     const struct fulcrum_reach *reach = &job->result->reaches[input];
     struct fulcrum_sobol_index index =
         fulcrum_sobol_index(job->result->sobol, output, input);
@@ -293,8 +638,7 @@ static void add_row(
     fulcrum_table_text(table, "unit", NULL, metric->unit);
     fulcrum_table_text(table, "field", NULL, words->label);
     fulcrum_table_text(table, "source", NULL, words->source);
-    fulcrum_table_text(
-        table, "field_unit", NULL, field_unit(&job->inputs.inputs[input]));
+    fulcrum_table_text(table, "field_unit", NULL, field_unit(&job->inputs[input]));
     fulcrum_table_number(table, "field_lo", NULL, reach->lo);
     fulcrum_table_number(table, "field_value", NULL, reach->value);
     fulcrum_table_number(table, "field_hi", NULL, reach->hi);
@@ -332,14 +676,14 @@ static void add_shown_row(
     struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
 {
     const struct fulcrum_reach *reach = &job->result->reaches[input];
-    const char *unit = field_unit(&job->inputs.inputs[input]);
+    const char *unit = field_unit(&job->inputs[input]);
     struct fulcrum_sobol_index index =
         fulcrum_sobol_index(job->result->sobol, output, input);
     struct fulcrum_effect effect =
         fulcrum_sensitivity_effect(job->result, output, input);
     char text[2 * FULCRUM_QUANTITY_SIZE] = "";
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "field", "field", job->inputs.words[input].label);
+    fulcrum_table_text(table, "field", "field", job->words[input].label);
     if (isfinite(reach->value)) {
         fulcrum_quantity_plain(reach->value, unit, text);
     }
@@ -350,14 +694,14 @@ static void add_shown_row(
     add_share(table, "total", index.total, index.total_error);
     fulcrum_table_number(table, "swing_lo", "at 5 %", effect.lo);
     fulcrum_table_number(table, "swing_hi", "at 95 %", effect.hi);
-    fulcrum_table_text(table, "source", "from", job->inputs.words[input].source);
+    fulcrum_table_text(table, "source", "from", job->words[input].source);
 }
 
 /* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
 static void add_spread(struct fulcrum_result *result, const struct job *job,
     size_t output, const struct fulcrum_sobol_spread *spread)
 {
-    const struct fulcrum_sensitivity_metric *metric = &job->inputs.metrics[output];
+    const struct metric *metric = &job->metrics[output];
     double value = job->result->values[output];
     char number[FULCRUM_QUANTITY_SIZE];
     char range[2 * FULCRUM_QUANTITY_SIZE];
@@ -382,10 +726,10 @@ static void add_finding(struct fulcrum_result *result, const struct job *job,
     size_t output, const struct rank *ranks)
 {
     struct fulcrum_string small = {.chars = NULL};
-    const struct fulcrum_sensitivity_words *words = job->inputs.words;
+    const struct words *words = job->words;
     struct fulcrum_sobol_index most = {.first = 0.0};
     size_t best = 0;
-    for (size_t i = 0; i < job->inputs.input_count; i++) {
+    for (size_t i = 0; i < job->input_count; i++) {
         struct fulcrum_sobol_index index =
             fulcrum_sobol_index(job->result->sobol, output, ranks[i].input);
         if (index.first > most.first) {
@@ -397,7 +741,7 @@ static void add_finding(struct fulcrum_result *result, const struct job *job,
                 words[ranks[i].input].label);
         }
     }
-    const char *name = job->inputs.metrics[output].name;
+    const char *name = job->metrics[output].name;
     char *key = fulcrum_format("small/%s", name);
     fulcrum_result_text(result, key, "below 0.1 %", fulcrum_string_get(&small));
     free(key);
@@ -421,8 +765,8 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
     add_spread(result, job, output, &spread);
     struct fulcrum_table *shown =
         spread.is_constant ? NULL : fulcrum_result_table(result, "", "");
-    for (size_t i = 0; i < job->inputs.input_count; i++) {
-        add_row(file, job, output, ranks[i].input);
+    for (size_t i = 0; i < job->input_count; i++) {
+        add_file_row(file, job, output, ranks[i].input);
         if (!is_small(&ranks[i])) {
             add_shown_row(shown, job, output, ranks[i].input);
         }
@@ -434,77 +778,89 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
 }
 
 /* Metric after metric, inputs with the largest total share first. */
-static enum fulcrum_status show(const struct job *job, bool is_complete,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status show(
+    const struct job *job, bool is_complete, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-sensitivity");
+    const struct fulcrum_design *design = &job->subject.inputs.base;
     struct fulcrum_string base = {.chars = NULL};
-    for (size_t i = 0; i < job->inputs.base_count; i++) {
+    for (size_t i = 0; i < job->plan.base_count; i++) {
         fulcrum_string_add(&base, "%s%s=%.6g", i > 0 ? ", " : "",
-            job->inputs.base[i].field->path, job->inputs.base[i].number);
+            job->base[i].field->path, job->base[i].number);
     }
-    fulcrum_result_text(result, "machine", "machine", job->design.base.machine.name);
-    fulcrum_result_text(result, "workload", "workload", job->design.base.workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", job->calibrations);
-    fulcrum_result_text(result, "actors_rule", "actors", job->actors_rule);
+    fulcrum_result_text(result, "machine", "machine", design->machine.name);
+    fulcrum_result_text(result, "workload", "workload", design->workload.name);
+    fulcrum_result_text(
+        result, "calibration", "calibration", job->subject.calibrations);
+    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
     fulcrum_result_text(
         result, "compared_to", "compared to", fulcrum_string_get(&base));
     fulcrum_string_clear(&base);
     fulcrum_result_text(
         result, "method", NULL, fulcrum_method_name(job->plan.solver.method));
-    fulcrum_result_number(result, "seed", NULL, job->seed);
+    fulcrum_result_number(result, "seed", NULL, job->settings->solver.seed);
     fulcrum_result_number(result, "replicates", NULL,
         (double)fulcrum_sobol_replicates(job->result->sobol));
     fulcrum_result_flag(result, "complete", NULL, is_complete);
     fulcrum_result_text(result, "cannot_run", NULL, job->result->reason);
     struct fulcrum_table *file = fulcrum_result_table(result, "rows", NULL);
     fulcrum_table_make_main(file);
-    for (size_t o = 0; o < job->inputs.output_count; o++) {
+    for (size_t o = 0; o < job->output_count; o++) {
         if (is_known(job, o)) {
             add_metric(result, file, job, o);
         }
     }
-    return fulcrum_context_show(context, result, err);
+    return fulcrum_context_show(job->context, result, err);
 }
 
-static enum fulcrum_status analyse(
-    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
 {
-    fulcrum_calibration_names(
-        &job->design, job->calibrations, sizeof job->calibrations);
-    job->stop = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&job->progress, context);
+    TRY(read_job(job, err));
+    job->plan.is_stopped = fulcrum_watch_stopped;
+    job->plan.watch = fulcrum_watch_show;
+    job->plan.watcher = &job->watch;
+    fulcrum_watch_start(&job->watch, job->context, "evaluations");
     enum fulcrum_status status = fulcrum_sensitivity_run(&job->plan, &job->result, err);
-    fulcrum_progress_end(&job->progress);
-    bool is_kept = status == FULCRUM_ERR_INTERRUPTED && job->result != NULL;
-    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED && !is_kept, err, status,
+    fulcrum_watch_end(&job->watch);
+    bool is_cut = status == FULCRUM_ERR_INTERRUPTED;
+    FAIL_IF(is_cut && job->result == NULL, err, status,
         "interrupted: fewer than two replicates were done, which tell nothing");
-    if (status != FULCRUM_OK && !is_kept) {
-        return status;
-    }
-    if (is_kept) {
+    if (is_cut) {
         fulcrum_message_warn("interrupted: from %zu of %d replicates",
             fulcrum_sobol_replicates(job->result->sobol), (int)REPLICATES);
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        status = FULCRUM_OK;
     }
+    TRY(status);
     TRY(judge_metrics(job, err));
     TRY(judge_rows(job, err));
-    return show(job, !is_kept, context, err);
+    return show(job, !is_cut, err);
 }
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct settings *settings = data;
-    struct job *job = calloc(1, sizeof *job);
-    TRY_MEMORY(job, err, "a sensitivity analysis");
-    enum fulcrum_status status = read_job(settings, context, job, err);
-    if (status == FULCRUM_OK) {
-        status = analyse(job, context, err);
+    struct job *job = fulcrum_allocate(1, sizeof *job);
+    job->settings = data;
+    job->context = context;
+    enum fulcrum_status status = answer(job, err);
+    for (size_t i = 0; i < job->input_count; i++) {
+        free(job->words[i].label);
+        free(job->words[i].source);
+    }
+    for (size_t i = 0; i < job->output_count; i++) {
+        free(job->metrics[i].name);
     }
     fulcrum_sensitivity_free(job->result);
-    fulcrum_sensitivity_inputs_free(&job->inputs);
-    fulcrum_design_inputs_free(&job->design);
+    fulcrum_subject_clear(&job->subject);
+    free(job->uncertain);
+    free(job->spans);
+    free(job->inputs);
+    free(job->words);
+    free(job->outputs);
+    free(job->metrics);
+    free(job->base);
+    free(job->axis_values.values);
     free(job);
     return status;
 }
@@ -512,23 +868,23 @@ static enum fulcrum_status run(
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH[=LO:HI[:log]]",
         .letter = 'v',
-        .help = "field that varies, uniformly or log-uniformly between two ends, or "
-                "without a range as its prior or calibration has it; 'uncertain': all "
-                "that have one, as without this option"),
+        .help = "field to vary, uniformly or log-uniformly over a range, or without "
+                "one by its prior or calibration; 'uncertain': all fields that have "
+                "one, the default"),
     FULCRUM_OPTION(TEXT, "metric", offsetof(struct settings, metrics), "A,B,C",
-        .help = "outputs asked about: steps_per_s, gpu_w, ...; with --base speedup, "
-                "runtime_rel or any output with _rel; with --along best:OUTPUT; rate "
-                "and both performances per watt unless given"),
+        .help = "outputs to analyse: steps_per_s, gpu_w, ...; with --base also "
+                "speedup, runtime_rel or any output with _rel; with --along "
+                "best:OUTPUT; by default the rate and both performances per watt"),
     FULCRUM_OPTION(LIST, "base", offsetof(struct settings, base), "PATH=VALUE",
-        .help = "what is different at the point that metrics are divided by; the rest "
-                "is the same world"),
+        .help = "what differs at the point that metrics are divided by; everything "
+                "else stays the same"),
     FULCRUM_OPTION(TEXT, "along", offsetof(struct settings, along), "PATH=RANGE",
-        .help = "field whose best value is asked about, and where to look for it, as "
-                "for 'explore --vary'"),
+        .help = "field whose best value to analyse, and where to look for it, as for "
+                "'explore --vary'"),
     FULCRUM_OPTION(COUNT, "samples", offsetof(struct settings, samples), "N",
         .letter = 'n', .fallback = "2048", .least = 16.0, .most = 1048576.0,
-        .help = "rows of the design, each 2 evaluations and 2 more for every field; "
-                "made 8 times a power of two"),
+        .help = "rows of the design, with 2 evaluations each and 2 more per field; "
+                "rounded up to 8 times a power of two"),
     {.name = NULL},
 };
 
@@ -545,10 +901,10 @@ static const struct fulcrum_example examples[] = {
         "which number, measured better, would narrow the prediction most"},
     {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari --actors 40 "
      "--base actors=4",
-        "the same of the speed-up from 4 to 40 actors"},
+        "the same for the speed-up from 4 to 40 actors"},
     {"fulcrum sensitivity -m dgx-a100 -w r2d2-atari --actors 256 "
      "-v machine.cpu.thread_count=64:512:log -v machine.gpu.sm_count=54:132",
-        "threads or SMs: what the rate follows over these ranges"},
+        "whether threads or SMs drive the rate over these ranges"},
     {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari "
      "--along machine.cpu.thread_count=20:320:x1.4 --actors-per-thread 6.4",
         "what decides how many threads are best"},
@@ -557,28 +913,25 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_sensitivity = {
     .name = "sensitivity",
-    .summary = "say which uncertain or varied numbers a prediction's spread comes from",
+    .summary = "rank the uncertain or varied numbers behind a prediction's spread",
     .description =
-        "Parts the variance of each metric among the fields that vary: `first` is the "
-        "share that would go, on average, if the field alone became known, `total` "
-        "what "
-        "would be left if all others did; what the first-order shares leave is due to "
-        "interactions. Beside them stands what the metric is with the field at its 5 % "
-        "and 95 % point and all others at their values.\n\n"
-        "Without --vary all fields vary that the presets mark as priors or the "
-        "calibrations give an error for. Numbers that depend on each other are one "
-        "field: shares of variance assume independence. Counts take whole numbers. "
-        "Where "
-        "nothing says how many actors there are, 6.4 per hardware thread, the paper's "
-        "256 on 40.\n\n"
-        "Standard errors come from 8 independent replicates of the design. Designs "
-        "that "
-        "cannot run are left out row by row and counted; above a tenth of the rows no "
-        "share is told. Points are solved by the fast equations unless --method or "
-        "--half-width asks for more.\n\n"
-        "The same inputs and seed give the same bytes, whatever the number of threads. "
-        "After Ctrl-C the result is that of the whole replicates, if there are two. "
-        "`fulcrum plot FILE` draws what --format json or csv wrote as a tornado chart.",
+        "Splits the variance of each metric among the fields that vary. `first`: "
+        "expected reduction of variance if this field alone were known exactly "
+        "(first-order Sobol index). `total`: variance left if all other fields were "
+        "known (total index). What the first-order shares leave is due to "
+        "interactions. The metric is also given with each field at its 5 % and 95 % "
+        "point and all others at their values.\n\nWithout --vary every field varies "
+        "that a preset marks as a prior or a calibration gives an error for. "
+        "Numbers that depend on each other count as one field, since shares of "
+        "variance assume independence. Unless actors are given, there are 6.4 per "
+        "hardware thread (the paper's 256 on 40).\n\nStandard errors come from 8 "
+        "independent replicates. Designs that cannot run are left out row by row "
+        "and counted; above a tenth of the rows no share is given. Points are "
+        "solved by the fast equations unless --method or --half-width asks for "
+        "more.\n\nThe same inputs and seed give the same bytes, whatever the number "
+        "of threads. After Ctrl-C the result covers the finished replicates, if "
+        "there are at least two. 'fulcrum plot FILE' draws JSON or CSV output as a "
+        "tornado chart.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -9,45 +9,27 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/options.h"
-#include "cli/progress.h"
-#include "model/design/design.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
-/* Designs beside each other, in the same samples. */
-
 /*
- * Whether one design beats another is asked draw by draw: what is not known of the
- * workload is the same for both, and does not blur the answer. A draw is a stream of
- * random numbers that priors take one after the other, in their order, and calibrations
- * after them. So each design gets a place for every prior that any of them has.
+ * A draw is a stream of random numbers that priors take one after the other, in their
+ * order, and calibrations after them. So each design gets a place for every prior that
+ * any of them has.
  */
 
 /* Actors to a hardware thread that a machine may choose from where nobody says. */
 static const double actors_to_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
 enum { CHOICES = sizeof actors_to_thread / sizeof actors_to_thread[0] };
 
-bool fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path)
-{
-    for (size_t i = 0; i < candidate->inputs.setting_count; i++) {
-        const struct fulcrum_field *field = candidate->inputs.settings[i].field;
-        if (field != NULL && strcmp(field->path, path) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* 1, no spread, where the field is no prior. */
 static double spread_of(
     const struct fulcrum_candidate *candidate, const struct fulcrum_field *field)
 {
-    for (size_t i = 0; i < candidate->inputs.prior_count; i++) {
-        if (candidate->inputs.priors[i].field == field) {
-            return candidate->inputs.priors[i].spread_factor;
+    for (size_t i = 0; i < candidate->subject.inputs.prior_count; i++) {
+        if (candidate->subject.inputs.priors[i].field == field) {
+            return candidate->subject.inputs.priors[i].spread_factor;
         }
     }
     return 1.0;
@@ -56,7 +38,7 @@ static double spread_of(
 static void give_priors(struct fulcrum_candidate *candidate,
     const struct fulcrum_field *const *fields, size_t count)
 {
-    struct fulcrum_design_inputs *inputs = &candidate->inputs;
+    struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
     struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
     for (size_t i = 0; i < count; i++) {
         priors[i] = (struct fulcrum_prior){fields[i], spread_of(candidate, fields[i])};
@@ -99,158 +81,131 @@ static void align(struct fulcrum_candidates *list)
 /* Multiples of the GPUs, or learner cores, that share them. */
 static void offer_actors(struct fulcrum_candidate *candidate)
 {
-    const struct fulcrum_machine *machine = &candidate->design.machine;
+    const struct fulcrum_machine *machine = &candidate->subject.design.machine;
+    struct fulcrum_actors *actors = &candidate->actors;
     double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
-                          ? candidate->design.run.gpu_count
+                          ? candidate->subject.design.run.gpu_count
                           : machine->learner_core_count;
-    candidate->actor_choices =
-        fulcrum_allocate(CHOICES, sizeof *candidate->actor_choices);
+    actors->choices = fulcrum_allocate(CHOICES, sizeof *actors->choices);
+    actors->choice_count = CHOICES;
     for (size_t i = 0; i < CHOICES; i++) {
-        double actors = actors_to_thread[i] * machine->cpu.thread_count;
-        candidate->actor_choices[i] = replicas * fmax(1.0, round(actors / replicas));
+        double count = actors_to_thread[i] * machine->cpu.thread_count;
+        actors->choices[i] = replicas * fmax(1.0, round(count / replicas));
     }
-    candidate->actor_choice_count = CHOICES;
-}
-
-static enum fulcrum_status fill_plan(struct fulcrum_candidate *candidate,
-    const struct fulcrum_actors_rule *rule, struct fulcrum_context *context,
-    struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
-{
-    bool is_set = fulcrum_candidate_sets(candidate, "run.actor_count");
-    TRY(fulcrum_actors_rule_check(rule, is_set,
-        "give the number of actors in one way: --actors, --actors-per-thread or "
-        "--best-actors",
-        context, err));
-    TRY(fulcrum_actors_rule_choices(
-        rule, &candidate->actor_choices, &candidate->actor_choice_count, context, err));
-    if (!isnan(rule->per_thread)) {
-        plan->actors_per_thread = rule->per_thread;
-    } else if (rule->best_of == NULL && !is_set &&
-               !fulcrum_design_is_resident(&candidate->design)) {
-        offer_actors(candidate);
-    }
-    plan->actor_choices = candidate->actor_choices;
-    plan->actor_choice_count = candidate->actor_choice_count;
-    return FULCRUM_OK;
 }
 
 /* Presets and settings, for the fields that no calibration gives: GPUs, price... */
 static enum fulcrum_status find_design(
     struct fulcrum_candidate *candidate, struct fulcrum_error *err)
 {
-    const struct fulcrum_design_inputs *inputs = &candidate->inputs;
-    candidate->design = inputs->base;
+    const struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
+    candidate->subject.design = inputs->base;
     for (size_t i = 0; i < inputs->setting_count; i++) {
         const struct fulcrum_setting *setting = &inputs->settings[i];
-        TRY(setting->text != NULL ? fulcrum_field_set_text(setting->field,
-                                        &candidate->design, setting->text, err)
-                                  : fulcrum_field_set_number(setting->field,
-                                        &candidate->design, setting->number, err));
+        TRY(setting->text != NULL
+                ? fulcrum_field_set_text(
+                      setting->field, &candidate->subject.design, setting->text, err)
+                : fulcrum_field_set_number(setting->field, &candidate->subject.design,
+                      setting->number, err));
     }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status keep_draws(struct fulcrum_candidate *candidate,
-    struct fulcrum_sweep_probe *probe, struct fulcrum_error *err)
-{
-    size_t count = 0;
-    const double *draws =
-        fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &count);
-    candidate->draws = calloc(count * FULCRUM_OUTPUT_COUNT + 1, sizeof *draws);
-    TRY_MEMORY(candidate->draws, err, "draws of a point");
-    if (count > 0) {
-        memcpy(candidate->draws, draws, count * FULCRUM_OUTPUT_COUNT * sizeof *draws);
-    }
-    candidate->draw_count = count;
     return FULCRUM_OK;
 }
 
 /* What stands for a candidate that cannot run. */
-static void give_up(
-    struct fulcrum_candidate *candidate, const struct fulcrum_error *why)
+static void give_up(struct fulcrum_candidate *candidate,
+    struct fulcrum_prediction *prediction, const struct fulcrum_error *why)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        candidate->point.prediction.value[i] = FULCRUM_UNKNOWN;
+        prediction->value[i] = FULCRUM_UNKNOWN;
     }
-    candidate->point.prediction.actor_count = FULCRUM_UNKNOWN;
+    prediction->actor_count = FULCRUM_UNKNOWN;
     size_t length = strcspn(why->detail, "\n");
     (void)snprintf(
         candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);
 }
 
-static enum fulcrum_status predict_point(struct fulcrum_candidate *candidate,
-    const struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
-{
-    struct fulcrum_sweep_probe *probe = NULL;
-    TRY(fulcrum_sweep_probe_new(candidate->scenario, plan, &probe, err));
-    enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_error why = {.status = FULCRUM_OK};
-    if (fulcrum_sweep_probe_point(probe, 0, &candidate->point, &why) == FULCRUM_OK) {
-        status = keep_draws(candidate, probe, err);
-    } else {
-        give_up(candidate, &why);
-    }
-    fulcrum_sweep_probe_free(probe);
-    return status;
-}
-
-static enum fulcrum_status predict(struct fulcrum_candidate *candidate,
+static enum fulcrum_status settle_actors(struct fulcrum_candidate *candidate,
     const struct fulcrum_candidates *list, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_plan plan = {.axis_count = 0, .predict = list->options};
-    struct fulcrum_error why = {.status = FULCRUM_OK};
-    enum fulcrum_status found =
-        fulcrum_scenario_new(&candidate->inputs.scenario, &candidate->scenario, &why);
-    if (found == FULCRUM_OK) {
-        found = find_design(candidate, &why);
+    const struct fulcrum_actors_rule *rule = &list->settings->actors;
+    const struct fulcrum_subject *subject = &candidate->subject;
+    TRY(fulcrum_actors_settle(
+        rule, &subject->inputs, list->context, &candidate->actors, err));
+    if (rule->best_of == NULL && isnan(rule->per_thread)) {
+        candidate->actors.per_thread = 0.0;
+        if (!fulcrum_inputs_set(&subject->inputs, "run.actor_count") &&
+            !fulcrum_design_is_resident(&subject->design)) {
+            offer_actors(candidate);
+        }
     }
-    if (found != FULCRUM_OK) {
-        give_up(candidate, &why);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status predict_candidate(
+    const struct fulcrum_candidates *list, size_t at, struct fulcrum_error *err)
+{
+    struct fulcrum_candidate *candidate = &list->items[at];
+    struct fulcrum_subject *subject = &candidate->subject;
+    struct fulcrum_prediction *prediction = &list->study->predictions[at];
+    struct fulcrum_error why = {.status = FULCRUM_OK};
+    if (fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, &why) !=
+            FULCRUM_OK ||
+        find_design(candidate, &why) != FULCRUM_OK) {
+        give_up(candidate, prediction, &why);
         return FULCRUM_OK;
     }
-    TRY(fill_plan(candidate, &list->settings->actors, list->context, &plan, err));
-    return predict_point(candidate, &plan, err);
+    TRY(settle_actors(candidate, list, err));
+    const struct fulcrum_sweep_plan plan = {.predict = list->options,
+        .actors_per_thread = candidate->actors.per_thread,
+        .actor_choices = candidate->actors.choices,
+        .actor_choice_count = candidate->actors.choice_count};
+    struct fulcrum_sweep_probe *probe = NULL;
+    struct fulcrum_sweep_point point = {.index = 0};
+    TRY(fulcrum_sweep_probe_new(subject->scenario, &plan, &probe, err));
+    if (fulcrum_sweep_probe_point(probe, 0, &point, &why) == FULCRUM_OK) {
+        fulcrum_study_keep(list->study, at, &point.prediction,
+            fulcrum_sweep_probe_predictor(probe), list->outputs);
+    } else {
+        give_up(candidate, prediction, &why);
+    }
+    fulcrum_sweep_probe_free(probe);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_candidates_predict(
     struct fulcrum_candidates *list, struct fulcrum_error *err)
 {
-    const volatile sig_atomic_t *stop = fulcrum_interrupt_watch();
-    struct fulcrum_progress progress;
+    struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
+    size_t output_count = 0;
+    while (list->outputs[output_count] != FULCRUM_OUTPUT_COUNT) {
+        output_count++;
+    }
+    TRY(fulcrum_study_new(
+        list->count, output_count, (size_t)list->options.draws, &list->study, err));
     align(list);
-    fulcrum_progress_start(&progress, list->context);
+    fulcrum_watch_start(&watch, list->context, "");
     for (size_t i = 0; i < list->count && status == FULCRUM_OK; i++) {
-        fulcrum_progress_update(&progress, (double)i / (double)list->count,
-            fulcrum_string_get(&list->items[i].name));
-        status = predict(&list->items[i], list, err);
-        if (*stop != 0) {
+        watch.stage = fulcrum_string_get(&list->items[i].name);
+        (void)fulcrum_watch_show(&watch, (double)i / (double)list->count);
+        status = predict_candidate(list, i, err);
+        if (*watch.stop != 0) {
             status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
     }
-    fulcrum_progress_end(&progress);
+    fulcrum_watch_end(&watch);
     return status;
-}
-
-void fulcrum_candidate_column(
-    const struct fulcrum_candidate *candidate, size_t output, double *column)
-{
-    for (size_t k = 0; k < candidate->draw_count; k++) {
-        column[k] = candidate->draws[k * FULCRUM_OUTPUT_COUNT + output];
-    }
 }
 
 void fulcrum_candidates_clear(struct fulcrum_candidates *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        struct fulcrum_candidate *candidate = &list->items[i];
-        fulcrum_string_clear(&candidate->name);
-        fulcrum_scenario_free(candidate->scenario);
-        fulcrum_design_inputs_free(&candidate->inputs);
-        free(candidate->actor_choices);
-        free(candidate->draws);
+        fulcrum_string_clear(&list->items[i].name);
+        fulcrum_subject_clear(&list->items[i].subject);
+        free(list->items[i].actors.choices);
     }
     free(list->items);
+    fulcrum_study_free(list->study);
     *list = (struct fulcrum_candidates){.items = NULL};
 }
 

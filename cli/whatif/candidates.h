@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "cli/options/options.h"
+#include "cli/whatif/whatif.h"
 #include "model/string.h"
-#include "model/study/sweep.h"
+#include "model/study/study.h"
 
 struct fulcrum_recommend_settings {
     const char *question;
@@ -35,50 +35,38 @@ struct fulcrum_recommend_settings {
     struct fulcrum_text_list b_sets;
 };
 
-/* One design, and what came of it. Owns what its members point to. */
+/* One design. Owns what its members point to. */
 struct fulcrum_candidate {
     struct fulcrum_string name;
-    struct fulcrum_design_inputs inputs;
-    struct fulcrum_scenario *scenario;
-    double *actor_choices;
-    size_t actor_choice_count;
-    struct fulcrum_design design; /* presets and settings, without calibrations */
-    struct fulcrum_sweep_point point;
-    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, NAN: the draw cannot run */
-    size_t draw_count;
-    char reason[FULCRUM_REASON_BYTE]; /* why the point cannot run; "" where it can */
+    struct fulcrum_subject subject; /* its design: presets and settings only */
+    struct fulcrum_actors actors;
+    char reason[FULCRUM_REASON_BYTE]; /* why it cannot run; "" where it can */
 };
 
-/* Designs beside each other, in the same samples. */
+/* Designs side by side. */
 struct fulcrum_candidates {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
-    struct fulcrum_candidate *items; /* from fulcrum_allocate */
+    const enum fulcrum_predicted *outputs; /* the study's, ending as there */
+    struct fulcrum_candidate *items;       /* from fulcrum_allocate */
     size_t count;
+    struct fulcrum_study *study; /* one design a candidate */
 };
-
-/* Whether the user set that field. */
-bool fulcrum_candidate_sets(
-    const struct fulcrum_candidate *candidate, const char *path);
 
 /*
  * Predicts all with their draws. Draw k takes the same random numbers for the same
  * parameters in each of them: a prior of one name is drawn once for all. That a
- * candidate cannot run is no failure: `reason` says so, and outputs and draws are NAN.
- * Where no rule and no setting gives actors: the fastest of half to sixteen per
- * hardware thread; none where environments are simulated on GPUs.
- *   list     named, with the inputs of each loaded
+ * candidate cannot run is no failure: `reason` says so, and its values are NAN. Where
+ * no rule and no setting gives actors: the fastest of half to sixteen per hardware
+ * thread; none where environments are simulated on GPUs. list     named, with the
+ * inputs of each read
  *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
  *            in two ways; the exit code of the context is 2 then),
  *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidates_predict(
     struct fulcrum_candidates *list, struct fulcrum_error *err);
-
-/* One output in every draw, into `column`. */
-void fulcrum_candidate_column(
-    const struct fulcrum_candidate *candidate, size_t output, double *column);
 
 /* Leaves it empty; accepts {0}. */
 void fulcrum_candidates_clear(struct fulcrum_candidates *list);

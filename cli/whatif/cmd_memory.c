@@ -12,14 +12,10 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/options.h"
-#include "cli/progress.h"
-#include "cli/range.h"
-#include "model/design/memory_system.h"
+#include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/result.h"
-#include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
 
@@ -51,143 +47,69 @@ struct settings {
 static const struct fulcrum_field factor_field = {
     .path = "FACTORS", .kind = FULCRUM_FIELD_NUMBER, .least = 1e-3, .most = 1e6};
 
-/* Inputs of one machine, read and prepared. */
-struct subject {
-    struct fulcrum_design_inputs inputs;
-    struct fulcrum_scenario *scenario;
-    struct fulcrum_prior *priors; /* those of the inputs and one more; may be NULL */
-    struct fulcrum_design design; /* the point as it is */
-    char calibrations[200];
-};
-
-/* Who is told how far the work is. */
-struct watch {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *stop;
-    double first_frac; /* of the whole that this part begins at */
-    double part_frac;
-    const char *stage;
-};
-
-static int show(void *user, double done_frac)
-{
-    struct watch *watch = user;
-    double whole = watch->first_frac + watch->part_frac * done_frac;
-    fulcrum_progress_update(&watch->progress, fmin(1.0, whole), watch->stage);
-    return *watch->stop != 0;
-}
-
-static void start(struct watch *watch, const struct fulcrum_context *context)
-{
-    watch->stop = fulcrum_interrupt_watch();
-    watch->first_frac = 0.0;
-    watch->part_frac = 1.0;
-    fulcrum_progress_start(&watch->progress, context);
-}
-
-/* Accepts NULL. */
-static void subject_free(struct subject *subject)
-{
-    if (subject != NULL) {
-        fulcrum_scenario_free(subject->scenario);
-        fulcrum_design_inputs_free(&subject->inputs);
-        free(subject->priors);
-        free(subject);
-    }
-}
-
-/* The exponent is nobody's measurement: unless it is set, it is drawn too. */
-static void add_exponent_prior(struct subject *subject)
-{
-    struct fulcrum_design_inputs *inputs = &subject->inputs;
-    const struct fulcrum_field *exponent = fulcrum_field_find(EXPONENT_PATH);
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (inputs->settings[i].field == exponent) {
-            return;
-        }
-    }
-    subject->priors =
-        fulcrum_allocate(inputs->prior_count + 1, sizeof *subject->priors);
-    for (size_t i = 0; i < inputs->prior_count; i++) {
-        if (inputs->priors[i].field == exponent) {
-            return;
-        }
-        subject->priors[i] = inputs->priors[i];
-    }
-    subject->priors[inputs->prior_count] =
-        (struct fulcrum_prior){exponent, EXPONENT_SPREAD_FACTOR};
-    inputs->scenario.priors = subject->priors;
-    inputs->scenario.prior_count = inputs->prior_count + 1;
-}
-
-static enum fulcrum_status prepare_subject(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
-{
-    const struct fulcrum_point point = {NULL, 0, 0, 0};
-    TRY(fulcrum_design_inputs_load(&settings->design, context, &subject->inputs, err));
-    add_exponent_prior(subject);
-    TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
-    fulcrum_calibration_names(
-        &subject->inputs, subject->calibrations, sizeof subject->calibrations);
-    TRY(fulcrum_scenario_design(subject->scenario, &point, &subject->design, err));
-    if (subject->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        TRY(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "machine %s has no GPU whose memory system could be another",
-            subject->design.machine.name));
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status subject_new(const struct settings *settings,
-    struct fulcrum_context *context, struct subject **out, struct fulcrum_error *err)
-{
-    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
-    enum fulcrum_status status = prepare_subject(settings, context, subject, err);
-    if (status != FULCRUM_OK) {
-        subject_free(subject);
-        return status;
-    }
-    *out = subject;
-    return FULCRUM_OK;
-}
-
 /* How estimates and draws are solved. */
 struct solution {
     struct fulcrum_predict_options predict;
     struct fulcrum_solver_options estimate;
 };
 
-/* The machine of --machine and those of --machines, each with its costs. */
-struct machines {
-    size_t count;
-    struct subject *subjects[MACHINES_MOST];
-    struct fulcrum_component_costs costs[MACHINES_MOST];
+/* One machine, with its own costs where components are asked about. */
+struct machine {
+    struct fulcrum_subject subject;
+    struct fulcrum_component_costs costs;
 };
 
-static enum fulcrum_status add_machine(const struct settings *settings,
-    const char *name, struct fulcrum_context *context, struct machines *machines,
+/* The exponent is nobody's measurement: unless it is set, it is drawn too. */
+static void add_exponent_prior(struct fulcrum_design_inputs *inputs)
+{
+    const struct fulcrum_field *exponent = fulcrum_field_find(EXPONENT_PATH);
+    size_t count = inputs->prior_count;
+    bool is_known = fulcrum_inputs_set(inputs, EXPONENT_PATH);
+    struct fulcrum_prior *priors = fulcrum_allocate(count + 1, sizeof *priors);
+    for (size_t i = 0; i < count; i++) {
+        priors[i] = inputs->priors[i];
+        is_known = is_known || priors[i].field == exponent;
+    }
+    priors[count] = (struct fulcrum_prior){exponent, EXPONENT_SPREAD_FACTOR};
+    free(inputs->priors);
+    inputs->priors = priors;
+    inputs->prior_count = is_known ? count : count + 1;
+    inputs->scenario.priors = priors;
+    inputs->scenario.prior_count = inputs->prior_count;
+}
+
+static enum fulcrum_status read_machine(const struct settings *settings,
+    const char *name, struct fulcrum_context *context, struct fulcrum_subject *out,
     struct fulcrum_error *err)
 {
-    struct settings of_machine = *settings;
-    FULCRUM_USAGE_IF(machines->count == MACHINES_MOST, context, err, FULCRUM_ERR_RANGE,
-        "--machines: more than %d", (int)MACHINES_MOST - 1);
-    of_machine.design.machine = name;
-    TRY(subject_new(&of_machine, context, &machines->subjects[machines->count], err));
-    machines->count++;
+    struct fulcrum_design_settings design = settings->design;
+    design.machine = name;
+    TRY(fulcrum_subject_read(&design, context, out, err));
+    add_exponent_prior(&out->inputs);
+    TRY(fulcrum_subject_prepare(out, NULL, 0, err));
+    FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "machine %s has no GPU whose memory system could be another",
+        out->design.machine.name);
     return FULCRUM_OK;
 }
 
-/* Names between commas. */
-static enum fulcrum_status add_machines(const struct settings *settings,
-    struct fulcrum_context *context, struct machines *machines,
+/* That of --machine and those of --machines, names between commas. */
+static enum fulcrum_status read_machines(const struct settings *settings,
+    struct fulcrum_context *context, struct machine *machines, size_t *count,
     struct fulcrum_error *err)
 {
-    TRY(add_machine(settings, settings->design.machine, context, machines, err));
     const char *rest = settings->machines;
+    TRY(read_machine(settings, settings->design.machine, context,
+        &machines[(*count)++].subject, err));
     while (rest != NULL) {
         char *name = fulcrum_list_part(&rest);
         enum fulcrum_status status =
-            add_machine(settings, name, context, machines, err);
+            *count == MACHINES_MOST
+                ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                      "--machines: more than %d", (int)MACHINES_MOST - 1)
+                : read_machine(
+                      settings, name, context, &machines[(*count)++].subject, err);
         free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
@@ -196,23 +118,22 @@ static enum fulcrum_status add_machines(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status find_costs(struct machines *machines,
+static enum fulcrum_status find_costs(struct machine *machines, size_t count,
     const struct solution *solution, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct watch watch;
+    struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
-    start(&watch, context);
-    for (size_t m = 0; m < machines->count && status == FULCRUM_OK; m++) {
-        const struct subject *subject = machines->subjects[m];
-        watch.first_frac = (double)m / (double)machines->count;
-        watch.part_frac = 1.0 / (double)machines->count;
-        watch.stage = subject->design.machine.name;
-        const struct fulcrum_component_plan plan = {
-            subject->scenario, solution->predict, &solution->estimate, show, &watch};
-        status = fulcrum_component_costs_find(&plan, &machines->costs[m], err);
+    fulcrum_watch_start(&watch, context, "");
+    for (size_t m = 0; m < count && status == FULCRUM_OK; m++) {
+        const struct fulcrum_memory_plan plan = {machines[m].subject.scenario,
+            solution->predict, &solution->estimate, fulcrum_watch_show, &watch};
+        watch.first_frac = (double)m / (double)count;
+        watch.part_frac = 1.0 / (double)count;
+        watch.stage = machines[m].subject.design.machine.name;
+        status = fulcrum_component_costs_find(&plan, &machines[m].costs, err);
     }
-    fulcrum_progress_end(&watch.progress);
+    fulcrum_watch_end(&watch);
     return status;
 }
 
@@ -229,26 +150,21 @@ static enum fulcrum_status check_components(
         design->workload.name);
 }
 
-static void add_ratio(struct fulcrum_table *table, const char *key, const char *title,
-    struct fulcrum_ratio ratio)
+static void add_machine(struct fulcrum_table *table, const struct machine *machine)
 {
-    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
-}
-
-static void add_machine_row(struct fulcrum_table *table, const struct subject *subject,
-    const struct fulcrum_component_costs *costs)
-{
-    const struct fulcrum_design *design = &subject->design;
+    const struct fulcrum_design *design = &machine->subject.design;
+    const struct fulcrum_component_costs *costs = &machine->costs;
     const struct fulcrum_prediction *prediction = &costs->prediction;
     fulcrum_table_row(table);
     fulcrum_table_text(table, "machine", "machine", design->machine.name);
     fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
     fulcrum_table_text(table, "workload", NULL, design->workload.name);
-    fulcrum_table_text(table, "calibration", NULL, subject->calibrations);
+    fulcrum_table_text(table, "calibration", NULL, machine->subject.calibrations);
     fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
     fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
-    add_ratio(table, "steps_per_s", "steps", costs->steps_per_s);
-    add_ratio(table, "ideal_gpu_speedup", "with ideal GPU", costs->gpu_speedup);
+    fulcrum_table_ratio(table, "steps_per_s", "steps", costs->steps_per_s);
+    fulcrum_table_ratio(
+        table, "ideal_gpu_speedup", "with ideal GPU", costs->gpu_speedup);
     fulcrum_table_number(table, "gpu_s", "GPU time of a step", costs->gpu_s);
     fulcrum_table_number(table, "batch_size", "batch", costs->batch_size);
     fulcrum_table_number(table, "inference_s", "batch time", costs->inference_s);
@@ -274,107 +190,99 @@ static double kernel_s(const struct fulcrum_component_costs *costs)
     return sum_s;
 }
 
-static double share(bool has, double part, double whole)
-{
-    return has && whole > 0.0 ? part / whole : FULCRUM_UNKNOWN;
-}
-
-/* One component of a machine, or what no component is: environments and whatever else
- * actors wait for. */
+/* One row of a machine: a component, or what no component is, the environments and
+ * whatever else actors wait for. */
 struct component {
     const char *name;
     const char *meaning;
-    struct fulcrum_component_cost cost;
+    double gpu_s;
     double gpu_frac;
     double kernel_frac;
+    const struct fulcrum_component_cost *cost;
 };
 
-static void add_component(struct fulcrum_table *table, const struct subject *subject,
-    const struct fulcrum_component_costs *costs, const struct component *component)
+static void add_component(struct fulcrum_table *table, const struct machine *machine,
+    const struct component *component)
 {
-    const struct fulcrum_component_cost *cost = &component->cost;
+    const struct fulcrum_component_cost *cost = component->cost;
+    const struct fulcrum_machine *preset = &machine->subject.design.machine;
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "machine", subject->design.machine.name);
-    fulcrum_table_text(table, "gpu", NULL, subject->design.machine.gpu.name);
+    fulcrum_table_text(table, "machine", "machine", preset->name);
+    fulcrum_table_text(table, "gpu", NULL, preset->gpu.name);
     fulcrum_table_text(table, "component", NULL, component->name);
     fulcrum_table_text(table, "meaning", "made ideal", component->meaning);
-    fulcrum_table_number(table, "gpu_s", NULL, cost->gpu_s);
+    fulcrum_table_number(table, "gpu_s", NULL, component->gpu_s);
     fulcrum_table_number(table, "gpu_frac", "GPU time", component->gpu_frac);
     fulcrum_table_number(table, "kernel_frac", NULL, component->kernel_frac);
-    add_ratio(table, "run_frac", "of a run", cost->in_order);
+    fulcrum_table_ratio(table, "run_frac", "of a run", cost->in_order);
     fulcrum_table_number(table, "least_frac", "least", cost->run.least_frac);
-    add_ratio(table, "mean_frac", "mean", cost->mean);
+    fulcrum_table_ratio(table, "mean_frac", "mean", cost->mean);
     fulcrum_table_number(table, "most_frac", "most", cost->run.most_frac);
     fulcrum_table_number(table, "first_frac", NULL, cost->run.first_frac);
     fulcrum_table_number(table, "last_frac", NULL, cost->run.last_frac);
-    add_ratio(table, "speedup", "speed-up", cost->speedup);
-    fulcrum_table_number(table, "steps_per_s", NULL, costs->steps_per_s.value);
+    fulcrum_table_ratio(table, "speedup", "speed-up", cost->speedup);
+    fulcrum_table_number(table, "steps_per_s", NULL, machine->costs.steps_per_s.value);
 }
 
-static void add_components(struct fulcrum_table *table, const struct subject *subject,
-    const struct fulcrum_component_costs *costs)
+static void add_components(struct fulcrum_table *table, const struct machine *machine)
 {
+    const struct fulcrum_component_costs *costs = &machine->costs;
+    double kernels_s = kernel_s(costs);
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        bool is_gpu = fulcrum_ideal_is_gpu(i);
-        double gpu_s = costs->costs[i].gpu_s;
-        struct component component = {fulcrum_ideal_name(i), fulcrum_ideal_meaning(i),
-            costs->costs[i], share(is_gpu, gpu_s, costs->gpu_s),
-            share(is_kernel(i), gpu_s, kernel_s(costs))};
-        component.cost.gpu_s = is_gpu ? gpu_s : FULCRUM_UNKNOWN;
-        add_component(table, subject, costs, &component);
+        const struct fulcrum_component_cost *cost = &costs->costs[i];
+        double gpu_s = fulcrum_ideal_is_gpu(i) ? cost->gpu_s : FULCRUM_UNKNOWN;
+        const struct component component = {fulcrum_ideal_name(i),
+            fulcrum_ideal_meaning(i), gpu_s,
+            costs->gpu_s > 0.0 ? gpu_s / costs->gpu_s : FULCRUM_UNKNOWN,
+            is_kernel(i) && kernels_s > 0.0 ? gpu_s / kernels_s : FULCRUM_UNKNOWN,
+            cost};
+        add_component(table, machine, &component);
     }
-    const struct fulcrum_ratio none = {
-        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     const double rest = costs->rest.value;
+    const struct fulcrum_component_cost rests = {
+        .run = {rest, rest, rest, rest, rest, rest},
+        .in_order = costs->rest,
+        .mean = costs->rest,
+        .speedup = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN}};
     const struct component all_else = {"rest", "the rest: environments on the CPU",
-        {FULCRUM_UNKNOWN, {rest, rest, rest, rest, rest, rest}, costs->rest,
-            costs->rest, none, false},
-        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    add_component(table, subject, costs, &all_else);
-}
-
-static void note_stuck(struct fulcrum_result *result, const struct subject *subject,
-    const struct fulcrum_component_costs *costs)
-{
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        if (costs->costs[i].is_stuck) {
-            struct fulcrum_string text = {0};
-            fulcrum_string_add(&text,
-                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
-                "the calibration's machine does not say what it has of it",
-                subject->design.machine.name, fulcrum_ideal_meaning(i));
-            fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
-            fulcrum_string_clear(&text);
-        }
-    }
+        FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, &rests};
+    add_component(table, machine, &all_else);
 }
 
 /* Shares of GPU time and of a run, machine by machine. */
-static enum fulcrum_status report_components(const struct machines *machines,
+static enum fulcrum_status show_components(const struct machine *machines, size_t count,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
-    const struct subject *first = machines->subjects[0];
+    const struct fulcrum_subject *first = &machines[0].subject;
     unsigned flags = 0;
     fulcrum_result_text(result, "workload", "workload", first->design.workload.name);
     fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
     struct fulcrum_table *table = fulcrum_result_table(result, "machines", "");
-    for (size_t m = 0; m < machines->count; m++) {
-        add_machine_row(table, machines->subjects[m], &machines->costs[m]);
-        flags |= machines->costs[m].prediction.flags;
+    for (size_t m = 0; m < count; m++) {
+        add_machine(table, &machines[m]);
+        flags |= machines[m].costs.prediction.flags;
     }
     table = fulcrum_result_table(result, "components",
-        "shares of GPU time, and of a run as made ideal in this order (least, mean, "
-        "most: of all orders); speed-up of each alone");
+        "shares of GPU time, and of a run with components made ideal in this order "
+        "(least, mean, most: over all orders); speed-up from each alone");
     fulcrum_table_make_main(table);
-    for (size_t m = 0; m < machines->count; m++) {
-        add_components(table, machines->subjects[m], &machines->costs[m]);
-        note_stuck(result, machines->subjects[m], &machines->costs[m]);
+    for (size_t m = 0; m < count; m++) {
+        add_components(table, &machines[m]);
+        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+            if (machines[m].costs.costs[i].is_stuck) {
+                fulcrum_result_note_print(result, "notes",
+                    "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, "
+                    "or "
+                    "the calibration's machine does not say what it has of it",
+                    machines[m].subject.design.machine.name, fulcrum_ideal_meaning(i));
+            }
+        }
     }
-    if (machines->count == 1) {
+    if (count == 1) {
         fulcrum_table_hide(table, "machine");
     }
-    /* No watts are told here: where they come from does not matter. */
+    /* No watts are shown here: where they come from does not matter. */
     fulcrum_flags_add(flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);
     return fulcrum_context_show(context, result, err);
 }
@@ -383,155 +291,152 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     const struct solution *solution, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct machines *machines = fulcrum_allocate(1, sizeof *machines);
+    struct machine *machines = fulcrum_allocate(MACHINES_MOST, sizeof *machines);
+    size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(add_machines(settings, context, machines, err));
-    TRY_OR_END(check_components(&machines->subjects[0]->design, err));
-    TRY_OR_END(find_costs(machines, solution, context, err));
-    status = report_components(machines, context, err);
+    TRY_OR_END(read_machines(settings, context, machines, &count, err));
+    TRY_OR_END(check_components(&machines[0].subject.design, err));
+    TRY_OR_END(find_costs(machines, count, solution, context, err));
+    status = show_components(machines, count, context, err);
 end:
-    for (size_t m = 0; m < machines->count; m++) {
-        subject_free(machines->subjects[m]);
+    for (size_t m = 0; m < count; m++) {
+        fulcrum_subject_clear(&machines[m].subject);
     }
     free(machines);
     return status;
 }
 
-/* Numbers of an option: increasing, "1,4,16" or "1:16:x2". */
-struct list {
-    double *values; /* owned */
-    size_t count;
-};
-
-static enum fulcrum_status read_factors(const char *option, const char *text,
-    struct fulcrum_context *context, struct list *out, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = fulcrum_range_parse(
-        &factor_field, text != NULL ? text : "1", &out->values, &out->count, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = 2;
-        return fulcrum_fail_in(err, status, option);
-    }
-    return FULCRUM_OK;
-}
-
 /* One memory system beside the machine's own. */
-struct factors {
+struct version {
     double cache_rel;
     double bandwidth_rel;
+    struct fulcrum_setting settings[2];
 };
 
 /* A grid of memory systems, the machine's own before all others. */
 struct grid {
-    struct list cache;
-    struct list bandwidth;
+    struct fulcrum_subject subject;
+    struct fulcrum_numbers cache;
+    struct fulcrum_numbers bandwidth;
     size_t count;
-    struct factors *factors;
-    struct fulcrum_variant *versions;
+    struct version *versions;
+    struct fulcrum_point *designs;
+    struct fulcrum_study *study;
 };
 
-static enum fulcrum_status make_factors(
-    struct grid *grid, struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status read_grid(const struct settings *settings,
+    struct fulcrum_context *context, struct grid *grid, struct fulcrum_error *err)
 {
+    const char *cache = settings->cache != NULL ? settings->cache : "1";
+    const char *bandwidth = settings->bandwidth != NULL ? settings->bandwidth : "1";
+    grid->cache = (struct fulcrum_numbers){"--cache", &factor_field, NULL, 0};
+    grid->bandwidth = (struct fulcrum_numbers){"--bandwidth", &factor_field, NULL, 0};
+    TRY(fulcrum_numbers_read(&grid->cache, cache, context, err));
+    TRY(fulcrum_numbers_read(&grid->bandwidth, bandwidth, context, err));
     size_t cells = grid->cache.count * grid->bandwidth.count;
     FULCRUM_USAGE_IF(cells > FACTORS_MOST, context, err, FULCRUM_ERR_RANGE,
         "--cache and --bandwidth: %zu memory systems: expected at most %d, "
         "'fulcrum explore' takes more",
         cells, (int)FACTORS_MOST);
-    grid->factors = fulcrum_allocate(cells + 1, sizeof *grid->factors);
     grid->versions = fulcrum_allocate(cells + 1, sizeof *grid->versions);
-    grid->factors[grid->count++] = (struct factors){1.0, 1.0};
+    grid->designs = fulcrum_allocate(cells + 1, sizeof *grid->designs);
+    grid->versions[grid->count++] = (struct version){1.0, 1.0, {{NULL, 0.0, NULL}}};
     for (size_t i = 0; i < cells; i++) {
-        const struct factors factors = {grid->cache.values[i / grid->bandwidth.count],
-            grid->bandwidth.values[i % grid->bandwidth.count]};
-        if (factors.cache_rel != 1.0 || factors.bandwidth_rel != 1.0) {
-            grid->factors[grid->count++] = factors;
+        double cache_rel = grid->cache.values[i / grid->bandwidth.count];
+        double bandwidth_rel = grid->bandwidth.values[i % grid->bandwidth.count];
+        if (cache_rel != 1.0 || bandwidth_rel != 1.0) {
+            grid->versions[grid->count++] =
+                (struct version){cache_rel, bandwidth_rel, {{NULL, 0.0, NULL}}};
         }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_grid(const struct settings *settings,
-    struct fulcrum_context *context, struct grid *grid, struct fulcrum_error *err)
-{
-    TRY(read_factors("--cache", settings->cache, context, &grid->cache, err));
-    TRY(read_factors(
-        "--bandwidth", settings->bandwidth, context, &grid->bandwidth, err));
-    return make_factors(grid, context, err);
-}
-
 /* One field times a factor, checked against the field's range. */
 static enum fulcrum_status multiply(const struct fulcrum_design *design,
-    const char *path, double factor, struct fulcrum_variant *version,
+    const char *path, double factor, struct fulcrum_setting *out,
     struct fulcrum_error *err)
 {
     const struct fulcrum_field *field = fulcrum_field_find(path);
-    struct fulcrum_setting *setting = &version->settings[version->setting_count];
     double value = fulcrum_field_number(field, design);
-    if (factor == 1.0) {
-        return FULCRUM_OK;
-    }
     FAIL_IF(isnan(value), err, FULCRUM_ERR_MISSING,
         "machine %s does not give %s: --set %s=VALUE", design->machine.name, path,
         path);
     FAIL_IF(!(value * factor >= field->least && value * factor <= field->most), err,
         FULCRUM_ERR_RANGE, "%.6g times %s is %.6g: expected a number from %.6g to %.6g",
         factor, path, value * factor, field->least, field->most);
-    *setting = (struct fulcrum_setting){field, value * factor, NULL};
-    version->setting_count++;
+    *out = (struct fulcrum_setting){field, value * factor, NULL};
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status make_versions(
-    const struct fulcrum_design *design, struct grid *grid, struct fulcrum_error *err)
+static enum fulcrum_status make_designs(struct grid *grid, struct fulcrum_error *err)
 {
+    const struct fulcrum_design *design = &grid->subject.design;
     for (size_t i = 0; i < grid->count; i++) {
-        TRY(multiply(design, "machine.gpu.llc_byte", grid->factors[i].cache_rel,
-            &grid->versions[i], err));
-        TRY(multiply(design, "machine.gpu.dram_byte_per_s",
-            grid->factors[i].bandwidth_rel, &grid->versions[i], err));
+        struct version *version = &grid->versions[i];
+        struct fulcrum_point *point = &grid->designs[i];
+        point->varied = version->settings;
+        if (version->cache_rel != 1.0) {
+            TRY(multiply(design, "machine.gpu.llc_byte", version->cache_rel,
+                &version->settings[point->varied_count++], err));
+        }
+        if (version->bandwidth_rel != 1.0) {
+            TRY(multiply(design, "machine.gpu.dram_byte_per_s", version->bandwidth_rel,
+                &version->settings[point->varied_count++], err));
+        }
     }
     return FULCRUM_OK;
 }
 
-static void add_system(struct fulcrum_table *table, const struct fulcrum_gpu *gpu,
-    const struct factors *factors, struct fulcrum_variants *variants, size_t i)
+static void add_system(struct fulcrum_table *table, const struct grid *grid, size_t i)
 {
+    static const struct {
+        const char *key;
+        const char *title;
+        enum fulcrum_memory_value value;
+        bool is_ratio;
+    } columns[] = {
+        {"gpu_time_rel", "GPU time", FULCRUM_MEMORY_GPU, true},
+        {"steps_per_s", "steps", FULCRUM_MEMORY_STEPS_PER_S, false},
+        {"speedup", "speed-up", FULCRUM_MEMORY_STEPS_PER_S, true},
+        {"steps_per_j_gpu_rel", "per GPU joule", FULCRUM_MEMORY_STEPS_PER_J_GPU, true},
+        {"steps_per_j_system_rel", "per system joule",
+            FULCRUM_MEMORY_STEPS_PER_J_SYSTEM, true},
+    };
+    const struct fulcrum_gpu *gpu = &grid->subject.design.machine.gpu;
+    const struct version *version = &grid->versions[i];
+    const double *values = fulcrum_study_at(grid->study, i, 0);
     fulcrum_table_row(table);
-    fulcrum_table_number(table, "cache_rel", "cache", factors->cache_rel);
-    fulcrum_table_number(table, "bandwidth_rel", "bandwidth", factors->bandwidth_rel);
-    fulcrum_table_number(table, "llc_byte", NULL, gpu->llc_byte * factors->cache_rel);
+    fulcrum_table_number(table, "cache_rel", "cache", version->cache_rel);
+    fulcrum_table_number(table, "bandwidth_rel", "bandwidth", version->bandwidth_rel);
+    fulcrum_table_number(table, "llc_byte", NULL, gpu->llc_byte * version->cache_rel);
     fulcrum_table_number(
-        table, "dram_byte_per_s", NULL, gpu->dram_byte_per_s * factors->bandwidth_rel);
-    fulcrum_table_number(table, "inference_s", "batch time",
-        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s));
-    fulcrum_table_number(table, "train_step_s", "training step",
-        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
-    add_ratio(table, "gpu_time_rel", "GPU time",
-        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_gpu_s));
-    add_ratio(table, "steps_per_s", "steps",
-        fulcrum_variants_estimate(variants, i, FULCRUM_VARIANT_steps_per_s));
-    add_ratio(table, "speedup", "speed-up",
-        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_s));
-    add_ratio(table, "steps_per_j_gpu_rel", "per GPU joule",
-        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_j_gpu));
-    add_ratio(table, "steps_per_j_system_rel", "per system joule",
-        fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_steps_per_j_system));
+        table, "dram_byte_per_s", NULL, gpu->dram_byte_per_s * version->bandwidth_rel);
+    fulcrum_table_number(
+        table, "inference_s", "batch time", values[FULCRUM_MEMORY_INFERENCE]);
+    fulcrum_table_number(
+        table, "train_step_s", "training step", values[FULCRUM_MEMORY_TRAIN_STEP]);
+    for (size_t j = 0; j < sizeof columns / sizeof columns[0]; j++) {
+        fulcrum_table_ratio(table, columns[j].key, columns[j].title,
+            columns[j].is_ratio
+                ? fulcrum_study_ratio(grid->study, i, 0, columns[j].value)
+                : fulcrum_study_value(grid->study, i, columns[j].value));
+    }
 }
 
 /* The same work with other memory systems, over the machine's own. */
-static enum fulcrum_status report_systems(const struct subject *subject,
-    const struct grid *grid, struct fulcrum_variants *variants,
+static enum fulcrum_status show_systems(const struct grid *grid,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct fulcrum_design *design = &subject->design;
+    const struct fulcrum_design *design = &grid->subject.design;
     const struct fulcrum_workload_network *network = &design->workload.network;
-    const struct fulcrum_prediction *prediction = fulcrum_variants_prediction(variants);
+    const struct fulcrum_prediction *prediction = &grid->study->predictions[0];
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
     fulcrum_result_text(result, "machine", "machine", design->machine.name);
     fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
     fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
+    fulcrum_result_text(
+        result, "calibration", "calibration", grid->subject.calibrations);
     fulcrum_result_number(result, "actor_count", "actors", design->run.actor_count);
     fulcrum_result_number(result, "gpu_count", NULL, design->run.gpu_count);
     fulcrum_result_number(result, "batch_size", "mean batch",
@@ -543,58 +448,43 @@ static enum fulcrum_status report_systems(const struct subject *subject,
     fulcrum_result_number(
         result, "dram_frac", "GPU time bound by DRAM", network->dram_frac);
     fulcrum_result_number(
-        result, "cache_exponent", "exponent of the cache", network->cache_exponent);
-    fulcrum_result_number(
-        result, "draws", NULL, (double)fulcrum_variants_draw_count(variants));
-    struct fulcrum_table *table =
-        fulcrum_result_table(result, "factors", "over the memory system as it is");
+        result, "cache_exponent", "cache exponent", network->cache_exponent);
+    fulcrum_result_number(result, "draws", NULL, (double)grid->study->draw_count);
+    struct fulcrum_table *table = fulcrum_result_table(
+        result, "factors", "relative to the machine's own memory system");
     for (size_t i = 0; i < grid->count; i++) {
-        add_system(table, &design->machine.gpu, &grid->factors[i], variants, i);
+        add_system(table, grid, i);
     }
     fulcrum_flags_add(prediction->flags, result);
     return fulcrum_context_show(context, result, err);
 }
 
-static enum fulcrum_status compare(const struct subject *subject, struct grid *grid,
-    const struct solution *solution, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct watch watch = {.stage = "memory systems"};
-    struct fulcrum_variants *variants = NULL;
-    start(&watch, context);
-    const struct fulcrum_variant_plan plan = {.scenario = subject->scenario,
-        .variants = grid->versions,
-        .count = grid->count,
-        .predict = solution->predict,
-        .estimate = &solution->estimate,
-        .watch = show,
-        .user = &watch};
-    enum fulcrum_status status = fulcrum_variants_new(&plan, &variants, err);
-    fulcrum_progress_end(&watch.progress);
-    if (status == FULCRUM_OK) {
-        status = report_systems(subject, grid, variants, context, err);
-    }
-    fulcrum_variants_free(variants);
-    return status;
-}
-
-static enum fulcrum_status answer_what_if(const struct settings *settings,
+static enum fulcrum_status answer_systems(const struct settings *settings,
     const struct solution *solution, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct subject *subject = NULL;
-    struct grid grid = {.count = 0};
+    struct grid *grid = fulcrum_allocate(1, sizeof *grid);
+    struct fulcrum_watch watch;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_grid(settings, context, &grid, err));
-    TRY_OR_END(subject_new(settings, context, &subject, err));
-    TRY_OR_END(make_versions(&subject->design, &grid, err));
-    status = compare(subject, &grid, solution, context, err);
+    TRY_OR_END(read_grid(settings, context, grid, err));
+    TRY_OR_END(
+        read_machine(settings, settings->design.machine, context, &grid->subject, err));
+    TRY_OR_END(make_designs(grid, err));
+    const struct fulcrum_memory_plan plan = {grid->subject.scenario, solution->predict,
+        &solution->estimate, fulcrum_watch_show, &watch};
+    fulcrum_watch_start(&watch, context, "memory systems");
+    status = fulcrum_memory_study(&plan, grid->designs, grid->count, &grid->study, err);
+    fulcrum_watch_end(&watch);
+    TRY_OR_END(status);
+    status = show_systems(grid, context, err);
 end:
-    subject_free(subject);
-    free(grid.cache.values);
-    free(grid.bandwidth.values);
-    free(grid.factors);
-    free(grid.versions);
+    fulcrum_study_free(grid->study);
+    fulcrum_subject_clear(&grid->subject);
+    free(grid->cache.values);
+    free(grid->bandwidth.values);
+    free(grid->versions);
+    free(grid->designs);
+    free(grid);
     return status;
 }
 
@@ -622,16 +512,16 @@ static enum fulcrum_status run(
             solution.estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
         }
     }
-    return has_factors ? answer_what_if(settings, &solution, context, err)
+    return has_factors ? answer_systems(settings, &solution, context, err)
                        : answer_components(settings, &solution, context, err);
 }
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "machines", offsetof(struct settings, machines), "A,B,C",
-        .help = "further machines whose components are made ideal"),
+        .help = "more machines to idealise"),
     FULCRUM_OPTION(TEXT, "cache", offsetof(struct settings, cache), "FACTORS",
-        .help = "last-level caches to compare, as multiples of the machine's own: "
-                "1,4,16 or 1:16:x2"),
+        .help =
+            "last-level caches, as multiples of the machine's own: 1,4,16 or 1:16:x2"),
     FULCRUM_OPTION(TEXT, "bandwidth", offsetof(struct settings, bandwidth), "FACTORS",
         .help = "memory bandwidths, likewise"),
     {.name = NULL},
@@ -656,22 +546,21 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_memory = {
     .name = "memory",
-    .summary = "what a GPU's memory system does to a run: components, cache, bandwidth",
+    .summary = "show what limits a run on a GPU: components, cache, bandwidth",
     .description =
-        "Without factors: makes memory bandwidth, latencies, the filling of SMs, "
-        "arithmetic, kernel launches and the host ideal, in every combination, and "
-        "says "
-        "what each is of GPU time and of the time of a run. GPU time is a sum, so that "
-        "its shares have no order; those of a run are told in the order of the rows, "
-        "with the least, the mean and the most over all orders. The shares of kernels "
-        "on the calibration's own GPU are what the workload says; what follows for "
-        "other "
-        "GPUs, and for the run, is computed.\n\n"
-        "With --cache or --bandwidth: the same work with another memory system, beside "
-        "the machine as it is. The exponent by which traffic falls with the cache is "
-        "drawn (x or / 1.3) unless it is set.\n\n"
-        "Versions are compared draw by draw. Estimates are simulated to 0.2 %, draws "
-        "solved by equations, unless --method asks for one method.",
+        "Without factors: idealises DRAM bandwidth, latencies, SM utilisation, "
+        "arithmetic, kernel launches and the host, in every combination, and "
+        "reports how much of the GPU time and of the run each one costs. GPU time "
+        "is a sum, so its shares do not depend on the order. Shares of a run do: "
+        "they are given in the order of the rows, with their least, mean and most "
+        "over all orders. On the calibration's own GPU the kernels' shares are "
+        "those of the workload; other GPUs and the run are computed from "
+        "them.\n\nWith --cache or --bandwidth: runs the same work with other memory "
+        "systems, relative to the machine's own. The exponent with which traffic "
+        "falls as the cache grows is drawn (x or / 1.3) unless it is "
+        "set.\n\nVersions are compared draw by draw. Estimates are simulated to 0.2 "
+        "% and draws solved by equations, unless --method chooses one method for "
+        "both.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -8,11 +8,11 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/options.h"
-#include "cli/progress.h"
-#include "cli/range.h"
-#include "cli/whatif/node_job.h"
+#include "cli/whatif/whatif.h"
+#include "model/predict/solver.h"
+#include "model/quantity.h"
 #include "model/try.h"
+#include "model/whatif/node_rows.h"
 
 /* Draws behind the intervals of a row. */
 #define NODE_DRAWS       24.0
@@ -34,101 +34,26 @@ struct settings {
     bool no_threads_needed;
 };
 
-/* All machines, and what is asked of them. Large: kept on the heap. */
-struct subject {
-    struct fulcrum_design_inputs *inputs; /* one a machine */
-    size_t machine_count;
-    double *gpu_counts;
-    double *learner_counts;
-    double *actor_choices;
-    struct fulcrum_node_plan plan;
+struct machine {
+    struct fulcrum_subject subject;
     struct fulcrum_node_rows rows;
-    char calibrations[200];
-    char actors_rule[200];
 };
 
-/* Accepts NULL. */
-static void subject_free(struct subject *subject)
-{
-    if (subject == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < subject->machine_count; i++) {
-        fulcrum_design_inputs_free(&subject->inputs[i]);
-    }
-    free(subject->inputs);
-    free(subject->gpu_counts);
-    free(subject->learner_counts);
-    free(subject->actor_choices);
-    fulcrum_node_rows_clear(&subject->rows);
-    free(subject);
-}
-
-/* An option's values, in the range of the field that they go to. */
-struct list {
-    const char *option;
-    const char *path;
-    double **values;
-    size_t *count;
+/* All machines, and what is asked of them. */
+struct job {
+    const struct settings *settings;
+    struct fulcrum_context *context;
+    struct machine *machines;
+    size_t machine_count;
+    struct fulcrum_numbers gpus;
+    struct fulcrum_numbers learners;
+    struct fulcrum_actors actors;
+    struct fulcrum_node_plan plan;
+    struct fulcrum_watch watch;
+    size_t expected; /* rows of all machines */
+    size_t count;    /* that are there */
+    bool is_interrupted;
 };
-
-static enum fulcrum_status read_list(const struct list *list, const char *text,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = fulcrum_range_parse(
-        fulcrum_field_find(list->path), text, list->values, list->count, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = 2;
-        return fulcrum_fail_in(err, status, list->option);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_gpus(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
-{
-    struct fulcrum_node_plan *plan = &subject->plan;
-    const struct list gpus = {
-        "--gpus", "run.gpu_count", &subject->gpu_counts, &plan->gpu_count_count};
-    const struct list learners = {"--learners", "run.learner_gpu_count",
-        &subject->learner_counts, &plan->learner_count_count};
-    if (settings->gpus != NULL) {
-        TRY(read_list(&gpus, settings->gpus, context, err));
-    }
-    TRY(read_list(&learners, settings->learners, context, err));
-    plan->gpu_counts = subject->gpu_counts;
-    plan->learner_counts = subject->learner_counts;
-    return FULCRUM_OK;
-}
-
-/* Actors follow the threads unless another rule is named. */
-static enum fulcrum_status read_actors(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
-{
-    struct fulcrum_node_plan *plan = &subject->plan;
-    const struct fulcrum_actors_rule *rule = &settings->actors;
-    bool is_fixed = !isnan(settings->design.actor_count);
-    TRY(fulcrum_actors_rule_check(rule, is_fixed,
-        "give the number of actors in one way: --actors, --actors-per-thread or "
-        "--best-actors",
-        context, err));
-    TRY(fulcrum_actors_rule_choices(
-        rule, &subject->actor_choices, &plan->actor_choice_count, context, err));
-    plan->actor_choices = subject->actor_choices;
-    char *text = subject->actors_rule;
-    size_t size = sizeof subject->actors_rule;
-    if (rule->best_of != NULL) {
-        fulcrum_actors_rule_text(rule, text, size);
-    } else if (is_fixed) {
-        (void)snprintf(text, size, "%.0f", settings->design.actor_count);
-    } else {
-        plan->actors_per_thread = fulcrum_actors_rule_per_thread(rule);
-        (void)snprintf(text, size,
-            "%.6g per hardware thread, rounded to what GPUs can share",
-            plan->actors_per_thread);
-    }
-    return FULCRUM_OK;
-}
 
 /* The option that says what `set` would; NULL: it sets something else. */
 static const char *option_instead_of(const char *set)
@@ -144,16 +69,34 @@ static const char *option_instead_of(const char *set)
     return NULL;
 }
 
-/* What the table goes by cannot be set besides. */
-static enum fulcrum_status check_sets(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+/* What the table varies cannot be set as well. */
+static enum fulcrum_status check_sets(const struct job *job, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < settings->design.sets.count; i++) {
-        const char *set = settings->design.sets.items[i];
-        const char *option = option_instead_of(set);
-        FULCRUM_USAGE_IF(option != NULL, context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--set %s: expected %s, which the table goes by", set, option);
+    const struct fulcrum_text_list *sets = &job->settings->design.sets;
+    for (size_t i = 0; i < sets->count; i++) {
+        const char *option = option_instead_of(sets->items[i]);
+        FULCRUM_USAGE_IF(option != NULL, job->context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--set %s: expected %s, which the table varies", sets->items[i], option);
     }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_counts(struct job *job, struct fulcrum_error *err)
+{
+    const struct settings *settings = job->settings;
+    struct fulcrum_node_plan *plan = &job->plan;
+    job->gpus = (struct fulcrum_numbers){
+        "--gpus", fulcrum_field_find("run.gpu_count"), NULL, 0};
+    job->learners = (struct fulcrum_numbers){
+        "--learners", fulcrum_field_find("run.learner_gpu_count"), NULL, 0};
+    if (settings->gpus != NULL) {
+        TRY(fulcrum_numbers_read(&job->gpus, settings->gpus, job->context, err));
+    }
+    TRY(fulcrum_numbers_read(&job->learners, settings->learners, job->context, err));
+    plan->gpu_counts = job->gpus.values;
+    plan->gpu_count_count = job->gpus.count;
+    plan->learner_counts = job->learners.values;
+    plan->learner_count_count = job->learners.count;
     return FULCRUM_OK;
 }
 
@@ -174,128 +117,293 @@ static enum fulcrum_status apply_machine_sets(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status load_machine(const struct settings *settings, size_t i,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
+static enum fulcrum_status read_machine(
+    struct job *job, size_t i, struct fulcrum_error *err)
 {
+    const struct settings *settings = job->settings;
     struct fulcrum_design_settings design = settings->design;
-    struct fulcrum_design_inputs *inputs = &subject->inputs[i];
+    struct fulcrum_subject *subject = &job->machines[i].subject;
+    const struct fulcrum_machine *machine = &subject->inputs.base.machine;
     design.machine = settings->machines.items[i];
-    subject->machine_count = i + 1;
-    TRY(fulcrum_design_inputs_load(&design, context, inputs, err));
-    TRY(apply_machine_sets(inputs, err));
-    const struct fulcrum_machine *machine = &inputs->base.machine;
+    job->machine_count = i + 1;
+    TRY(fulcrum_subject_read(&design, job->context, subject, err));
+    TRY(apply_machine_sets(&subject->inputs, err));
     FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
         FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
         machine->name);
     FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
         "machine.gpu.count = %.6g of machine %s: expected at least 1",
         machine->gpu.count, machine->name);
-    FAIL_IF(fulcrum_node_row_count(&subject->plan, machine) == 0, err,
-        FULCRUM_ERR_INFEASIBLE,
+    size_t count = fulcrum_node_row_count(&job->plan, machine);
+    FAIL_IF(count == 0, err, FULCRUM_ERR_INFEASIBLE,
         "machine %s has %.6g GPUs: none of --gpus %s leaves one to infer beside "
         "--learners %s",
         machine->name, machine->gpu.count,
         settings->gpus != NULL ? settings->gpus : "1 to all", settings->learners);
-    subject->rows.expected +=
-        fulcrum_node_row_count(&subject->plan, &inputs->base.machine);
+    job->expected += count;
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status load_machines(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
+/* Actors follow the threads unless another rule is named. */
+static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *err)
 {
-    TRY(fulcrum_machine_names_check(&settings->machines, context, err));
-    subject->inputs =
-        fulcrum_allocate(settings->machines.count, sizeof *subject->inputs);
-    for (size_t i = 0; i < settings->machines.count; i++) {
-        TRY(load_machine(settings, i, context, subject, err));
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    struct fulcrum_actors *actors = &job->actors;
+    double fixed = job->settings->design.actor_count;
+    TRY(fulcrum_actors_settle(
+        rule, &job->machines[0].subject.inputs, job->context, actors, err));
+    if (actors->per_thread > 0.0) {
+        (void)snprintf(actors->text, sizeof actors->text,
+            "%.6g per hardware thread, rounded to what GPUs can share",
+            actors->per_thread);
+    } else if (!isnan(fixed)) {
+        (void)snprintf(actors->text, sizeof actors->text, "%.0f", fixed);
     }
-    fulcrum_calibration_names(
-        &subject->inputs[0], subject->calibrations, sizeof subject->calibrations);
-    /* Where environments are simulated on GPUs no actors follow the threads. */
-    if (fulcrum_design_is_resident(&subject->inputs[0].base) &&
-        isnan(settings->actors.per_thread)) {
-        subject->plan.actors_per_thread = 0.0;
-        (void)snprintf(subject->actors_rule, sizeof subject->actors_rule, "%s",
-            fulcrum_actors_rule_none);
-    }
+    job->plan.sweep =
+        (struct fulcrum_sweep_plan){.actors_per_thread = actors->per_thread,
+            .actor_choices = actors->choices,
+            .actor_choice_count = actors->choice_count};
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_solution(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
+static enum fulcrum_status read_solution(struct job *job, struct fulcrum_error *err)
 {
-    size_t count = subject->rows.expected;
-    struct fulcrum_node_plan *plan = &subject->plan;
+    const struct settings *settings = job->settings;
+    size_t count = job->expected;
+    bool is_thorough = count <= THOROUGH_ROWS_MOST;
     double draws = count <= ALL_DRAWS_ROWS ? NODE_DRAWS : NODE_FEWER_DRAWS;
-    FULCRUM_USAGE_IF(count > ROWS_MOST, context, err, FULCRUM_ERR_RANGE,
+    struct fulcrum_predict_options *predict = &job->plan.sweep.predict;
+    FULCRUM_USAGE_IF(count > ROWS_MOST, job->context, err, FULCRUM_ERR_RANGE,
         "%zu rows: expected at most %d, with fewer --gpus or --learners", count,
         (int)ROWS_MOST);
-    enum fulcrum_status status = fulcrum_solve_settings_read(&settings->solve,
-        count <= THOROUGH_ROWS_MOST ? draws : 0.0, context, &plan->predict, err);
-    struct fulcrum_solver_options *solver = &plan->predict.solver;
-    if (count > THOROUGH_ROWS_MOST && solver->method == FULCRUM_METHOD_AUTO &&
-        isnan(settings->solve.solver.half_width_rel)) {
-        solver->method = FULCRUM_METHOD_FAST;
-    }
-    plan->plateau_frac =
+    job->plan.plateau_frac =
         settings->no_threads_needed ? (double)NAN : settings->plateau_pct / 100.0;
+    enum fulcrum_status status = fulcrum_solve_settings_read(
+        &settings->solve, is_thorough ? draws : 0.0, job->context, predict, err);
+    if (!is_thorough && predict->solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solve.solver.half_width_rel)) {
+        predict->solver.method = FULCRUM_METHOD_FAST;
+    }
     return status;
 }
 
-static enum fulcrum_status find_rows(
-    struct subject *subject, struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_progress progress;
-    subject->plan.progress = &progress;
-    subject->plan.stop = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&progress, context);
+    const struct fulcrum_text_list *names = &job->settings->machines;
+    TRY(check_sets(job, err));
+    TRY(read_counts(job, err));
+    TRY(fulcrum_machine_names_check(names, job->context, err));
+    job->machines = fulcrum_allocate(names->count, sizeof *job->machines);
+    for (size_t i = 0; i < names->count; i++) {
+        TRY(read_machine(job, i, err));
+    }
+    TRY(read_actors(job, err));
+    return read_solution(job, err);
+}
+
+static enum fulcrum_status find_rows(struct job *job, struct fulcrum_error *err)
+{
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < subject->machine_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_node_rows_add(
-            &subject->plan, &subject->inputs[i], &subject->rows, err);
+    job->plan.is_stopped = fulcrum_watch_stopped;
+    job->plan.watch = fulcrum_watch_show;
+    job->plan.watcher = &job->watch;
+    fulcrum_watch_start(&job->watch, job->context, "rows");
+    for (size_t i = 0; i < job->machine_count && status == FULCRUM_OK; i++) {
+        struct machine *machine = &job->machines[i];
+        const struct fulcrum_design_inputs *inputs = &machine->subject.inputs;
+        double own = (double)fulcrum_node_row_count(&job->plan, &inputs->base.machine);
+        job->watch.first_frac = (double)job->count / (double)job->expected;
+        job->watch.part_frac = own / (double)job->expected;
+        status =
+            fulcrum_node_rows_find(&job->plan, &inputs->scenario, &machine->rows, err);
+        job->count += machine->rows.count;
     }
-    fulcrum_progress_end(&progress);
-    return status;
+    fulcrum_watch_end(&job->watch);
+    job->is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
+    /* A table without rows would take the place of an older file for nothing. */
+    return job->is_interrupted && job->count > 0 ? FULCRUM_OK : status;
 }
 
-static enum fulcrum_status answer(
-    struct subject *subject, struct fulcrum_context *context, struct fulcrum_error *err)
+static bool runs(const struct fulcrum_node_row *row)
 {
-    enum fulcrum_status status = find_rows(subject, context, err);
-    bool is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
-    /* A table without rows would take the place of an older file for nothing. */
-    if (status != FULCRUM_OK && (!is_interrupted || subject->rows.count == 0)) {
-        return status;
-    }
-    /* All rows failed: there is no result, and the first reason is the message. */
-    size_t failed = 0;
+    return row->point.status == FULCRUM_OK;
+}
+
+/* All rows failed: there is no result, and the first reason is the message. */
+static enum fulcrum_status judge_rows(
+    const struct job *job, size_t *failed, struct fulcrum_error *err)
+{
     const char *reason = "";
-    for (size_t i = subject->rows.count; i-- > 0;) {
-        if (subject->rows.rows[i].point.status != FULCRUM_OK) {
-            failed++;
-            reason = subject->rows.rows[i].reason;
+    *failed = 0;
+    for (size_t m = job->machine_count; m-- > 0;) {
+        for (size_t i = job->machines[m].rows.count; i-- > 0;) {
+            const struct fulcrum_node_row *row = &job->machines[m].rows.rows[i];
+            *failed += runs(row) ? 0 : 1;
+            reason = runs(row) ? reason : row->reason;
         }
     }
-    FAIL_IF(failed > 0 && failed == subject->rows.count, err, FULCRUM_ERR_INFEASIBLE,
+    FAIL_IF(*failed > 0 && *failed == job->count, err, FULCRUM_ERR_INFEASIBLE,
         "no row can run: %s", reason);
-    if (failed > 0) {
+    if (*failed > 0) {
         fulcrum_message_warn(
-            "%zu of %zu rows cannot run: %s", failed, subject->rows.count, reason);
+            "%zu of %zu rows cannot run: %s", *failed, job->count, reason);
     }
-    const struct fulcrum_node_answer found = {.rows = &subject->rows,
-        .workload = subject->inputs[0].base.workload.name,
-        .calibration = subject->calibrations,
-        .actors_rule = subject->actors_rule,
-        .plateau_frac = subject->plan.plateau_frac,
-        .is_complete = !is_interrupted};
-    TRY(fulcrum_node_report(&found, context, err));
-    if (is_interrupted) {
-        fulcrum_message_warn("interrupted: %zu of %zu rows are there",
-            subject->rows.count, subject->rows.expected);
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else {
-        fulcrum_node_note_findings(&subject->rows, context);
+    return FULCRUM_OK;
+}
+
+static void add_outputs(struct fulcrum_table *table, const struct fulcrum_node_row *row,
+    const enum fulcrum_predicted *outputs, const char *const *titles, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_output(table, fulcrum_output_name(outputs[i]),
+            titles != NULL ? titles[i] : NULL, &row->point.prediction, outputs[i]);
+    }
+}
+
+static void add_row_of(struct fulcrum_table *table, const struct job *job,
+    const struct machine *machine, const struct fulcrum_node_row *row)
+{
+    static const enum fulcrum_predicted rates[] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system};
+    static const char *const titles[] = {"steps", "per GPU joule", "per system joule"};
+    static const enum fulcrum_predicted others[] = {FULCRUM_OUTPUT_gpu_w,
+        FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_cpu_thread_busy_frac,
+        FULCRUM_OUTPUT_gpu_busy_frac, FULCRUM_OUTPUT_gpu_inference_busy_frac,
+        FULCRUM_OUTPUT_gpu_train_busy_frac, FULCRUM_OUTPUT_host_busy_frac};
+    const struct fulcrum_prediction *prediction = &row->point.prediction;
+    const struct fulcrum_design *base = &machine->subject.inputs.base;
+    bool has = runs(row);
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "machine", "machine", base->machine.name);
+    fulcrum_table_text(table, "workload", NULL, base->workload.name);
+    fulcrum_table_text(
+        table, "calibration", NULL, job->machines[0].subject.calibrations);
+    fulcrum_table_text(table, "actors_rule", NULL, job->actors.text);
+    fulcrum_table_number(table, "gpu_count", "GPUs", row->gpu_count);
+    fulcrum_table_number(
+        table, "learner_gpu_count", "learners", row->learner_gpu_count);
+    fulcrum_table_number(table, "thread_count", NULL, row->thread_count);
+    fulcrum_table_number(
+        table, "threads_per_gpu", "threads/GPU", row->thread_count / row->gpu_count);
+    fulcrum_table_number(table, "cpu_gpu_ratio_machine", NULL,
+        prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]);
+    fulcrum_table_number(table, "cpu_gpu_ratio_used", "CPU/GPU ratio",
+        prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_used]);
+    fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
+    add_outputs(table, row, rates, titles, sizeof rates / sizeof rates[0]);
+    fulcrum_table_text(table, "bottleneck", "bottleneck",
+        has ? fulcrum_bottleneck_name(prediction->bottleneck) : "");
+    fulcrum_table_ratio(table, "threads_needed", "threads needed", row->need);
+    add_outputs(table, row, others, NULL, sizeof others / sizeof others[0]);
+    fulcrum_table_ratio(
+        table, "relative", NULL, row->point.relative[FULCRUM_RELATIVE_speedup]);
+    fulcrum_table_number(
+        table, "bottleneck_agree_frac", NULL, prediction->bottleneck_agree_frac);
+    fulcrum_table_number(table, "plateau_frac", NULL, job->plan.plateau_frac);
+    fulcrum_table_number(table, "threads_needed_is_open", NULL,
+        isnan(row->need.value) ? FULCRUM_UNKNOWN : row->need_is_open);
+    fulcrum_table_text(
+        table, "method", NULL, has ? fulcrum_method_name(prediction->method) : "");
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
+    fulcrum_table_text(table, "status", "status", has ? "ok" : row->reason);
+}
+
+static enum fulcrum_status show(
+    const struct job *job, bool all_run, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
+    const struct fulcrum_subject *first = &job->machines[0].subject;
+    fulcrum_result_flag(result, "complete", NULL, !job->is_interrupted);
+    fulcrum_result_text(
+        result, "workload", "workload", first->inputs.base.workload.name);
+    fulcrum_result_text(result, "calibration", "calibration", first->calibrations);
+    fulcrum_result_text(result, "actors_rule", "actors", job->actors.text);
+    fulcrum_result_number(result, "plateau_frac", "plateau", job->plan.plateau_frac);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    for (size_t m = 0; m < job->machine_count; m++) {
+        const struct machine *machine = &job->machines[m];
+        for (size_t i = 0; i < machine->rows.count; i++) {
+            add_row_of(table, job, machine, &machine->rows.rows[i]);
+        }
+    }
+    if (fulcrum_table_constant(table, "learner_gpu_count") <= 0.0) {
+        fulcrum_table_hide(table, "learner_gpu_count");
+    }
+    if (all_run) {
+        fulcrum_table_hide(table, "status");
+    }
+    return fulcrum_context_show(job->context, result, err);
+}
+
+/* The row with the most of an output; NULL where none runs. */
+static const struct fulcrum_node_row *best_of(
+    const struct fulcrum_node_rows *rows, enum fulcrum_predicted output)
+{
+    const struct fulcrum_node_row *best = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = rows->rows[i].point.prediction.value[output];
+        if (!isnan(value) &&
+            (best == NULL || value > best->point.prediction.value[output])) {
+            best = &rows->rows[i];
+        }
+    }
+    return best;
+}
+
+/* "3 GPUs", "8 GPUs (2 learning)"; the caller frees it. */
+static char *name_gpus(const struct fulcrum_node_row *row)
+{
+    const char *plural = row->gpu_count > 1.0 ? "s" : "";
+    return row->learner_gpu_count > 0.0
+               ? fulcrum_format("%.0f GPU%s (%.0f learning)", row->gpu_count, plural,
+                     row->learner_gpu_count)
+               : fulcrum_format("%.0f GPU%s", row->gpu_count, plural);
+}
+
+/* Where a machine is fastest, and what all its GPUs make of it. */
+static void note_findings(const struct job *job, const struct machine *machine)
+{
+    const struct fulcrum_node_rows *rows = &machine->rows;
+    const struct fulcrum_node_row *fastest = best_of(rows, FULCRUM_OUTPUT_steps_per_s);
+    const struct fulcrum_node_row *leanest =
+        best_of(rows, FULCRUM_OUTPUT_steps_per_j_system);
+    if (fastest == NULL) {
+        return;
+    }
+    const struct fulcrum_node_row *last = &rows->rows[rows->count - 1];
+    double relative = last->point.relative[FULCRUM_RELATIVE_speedup].value;
+    char *fast = name_gpus(fastest);
+    char *lean = leanest != NULL ? name_gpus(leanest) : fulcrum_format("unknown watts");
+    char *all = name_gpus(last);
+    char *end = isnan(relative)
+                    ? fulcrum_format("%s", "")
+                    : fulcrum_format("; rate with %s over that of the first row: %.3g",
+                          all, relative);
+    fulcrum_message_note(job->context,
+        "found: %s: fastest with %s (%.4g steps/s), most per system joule with %s%s",
+        machine->subject.inputs.base.machine.name, fast,
+        fastest->point.prediction.value[FULCRUM_OUTPUT_steps_per_s], lean, end);
+    free(fast);
+    free(lean);
+    free(all);
+    free(end);
+}
+
+static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
+{
+    size_t failed = 0;
+    TRY(read_job(job, err));
+    TRY(find_rows(job, err));
+    TRY(judge_rows(job, &failed, err));
+    TRY(show(job, failed == 0, err));
+    if (job->is_interrupted) {
+        fulcrum_message_warn(
+            "interrupted: %zu of %zu rows are there", job->count, job->expected);
+        job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        return FULCRUM_OK;
+    }
+    for (size_t m = 0; m < job->machine_count; m++) {
+        note_findings(job, &job->machines[m]);
     }
     return FULCRUM_OK;
 }
@@ -303,35 +411,33 @@ static enum fulcrum_status answer(
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct settings *settings = data;
-    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_sets(settings, context, err));
-    TRY_OR_END(read_gpus(settings, context, subject, err));
-    TRY_OR_END(read_actors(settings, context, subject, err));
-    TRY_OR_END(load_machines(settings, context, subject, err));
-    TRY_OR_END(read_solution(settings, context, subject, err));
-    status = answer(subject, context, err);
-end:
-    subject_free(subject);
+    struct job job = {.settings = data, .context = context};
+    enum fulcrum_status status = answer(&job, err);
+    for (size_t m = 0; m < job.machine_count; m++) {
+        fulcrum_subject_clear(&job.machines[m].subject);
+        fulcrum_node_rows_clear(&job.machines[m].rows);
+    }
+    free(job.machines);
+    free(job.gpus.values);
+    free(job.learners.values);
+    free(job.actors.choices);
     return status;
 }
 
 static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "gpus", offsetof(struct settings, gpus), "RANGE",
-        .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, as far as a machine has them; 1 to "
-                "all unless given"),
+        .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, up to what a machine has; by "
+                "default 1 to all"),
     FULCRUM_OPTION(TEXT, "learners", offsetof(struct settings, learners), "RANGE",
         .fallback = "0",
-        .help = "how many of them train and do nothing else: 0,1,2; 0: each infers and "
-                "trains"),
+        .help = "GPUs that only train: 0,1,2; 0: each infers and trains"),
     FULCRUM_OPTION(NUMBER, "plateau", offsetof(struct settings, plateau_pct), "X",
         .unit = "%", .least = 1.0, .most = 99.5, .fallback = "95",
-        .help = "threads needed are those with so much of the most that any number of "
-                "threads gives"),
+        .help = "share of the highest rate, over any number of threads, that the "
+                "threads needed must reach"),
     FULCRUM_OPTION(FLAG, "no-threads-needed",
         offsetof(struct settings, no_threads_needed), NULL,
-        .help = "leave them out, which is much faster"),
+        .help = "skip the threads needed, which is much faster"),
     {.name = NULL},
 };
 
@@ -348,12 +454,12 @@ static const struct fulcrum_option_group groups[] = {
 
 static const struct fulcrum_example examples[] = {
     {"fulcrum node -m dgx-1-inci2020 -w r2d2-atari -c v100-inci2020",
-        "eight V100 beside 40 threads, from one GPU to all"},
+        "40 threads with one to eight V100"},
     {"fulcrum node -m dgx-1 -m dgx-a100 -m dgx-h100 -w r2d2-atari --format json "
      "-o node.json",
         "three machines, for 'fulcrum plot node.json -o node.svg'"},
     {"fulcrum node -m dgx-a100 -w r2d2-atari --gpus 8 --learners 0:7:1",
-        "how many of eight GPUs should do nothing but train"},
+        "how many of eight GPUs should only train"},
     {.line = NULL},
 };
 
@@ -362,25 +468,23 @@ const struct fulcrum_command fulcrum_command_node = {
     .summary =
         "predict machines with 1 to all of their GPUs, and the threads these need",
     .description =
-        "Adds GPUs to one machine, or several machines beside each other, while the "
-        "processor stays: each row has the threads per GPU, both CPU/GPU ratios, "
-        "steps per second with a 90 % interval and relative to the machine's first "
-        "row, both performances per watt, the bottleneck, and the fewest threads with "
-        "which so many GPUs reach --plateau of what any number of threads gives "
-        "them. Performance per system watt counts the GPUs that are not used, idle. "
-        "With --actors every row has so many, which its GPUs must share equally; where "
-        "nothing says how many there are, 6.4 per hardware thread, the paper's 256 on "
-        "40, rounded to what GPUs can share.\n\n"
-        "Each added GPU brings a learner with it, which keeps threads busy. With "
-        "--learners some of the GPUs train and do nothing else: then the others "
-        "infer, and the bottleneck 'learner' says that there are too few of them.\n\n"
-        "Threads needed are found by equations (--method fast), whatever solves the "
-        "rows, with cores and actors following the threads; the interval is over the "
-        "draws. In the machine-readable formats threads_needed_is_open is 1 where "
-        "more threads might still add to the plateau.\n\n"
-        "Rows have intervals from 24 draws, 16 in tables of more than 64 rows; tables "
-        "of more than 256 rows have none and are not simulated unless asked for. "
-        "Ctrl-C ends the table after the last whole row.",
+        "Adds GPUs to one machine, or to several side by side, while the processor "
+        "stays the same. Each row has threads per GPU, both CPU/GPU ratios, steps "
+        "per second with a 90 % interval and relative to the machine's first row, "
+        "both performances per watt, the bottleneck, and the fewest threads with "
+        "which its GPUs reach --plateau of what any number of threads would give. "
+        "Performance per system watt includes idle GPUs.\n\nWith --actors every row "
+        "has that number, which its GPUs must share equally; by default there are "
+        "6.4 actors per hardware thread (the paper's 256 on 40), rounded to what "
+        "GPUs can share. Each added GPU brings a learner, which keeps threads busy. "
+        "With --learners some GPUs only train and the others infer; the bottleneck "
+        "'learner' means too few of them train.\n\nThe threads needed are found by "
+        "equations (--method fast), whatever solves the rows; cores and actors "
+        "follow the threads, and the interval is that of the draws. "
+        "threads_needed_is_open is 1 in files where more threads might still raise "
+        "the plateau.\n\nIntervals come from 24 draws, or 16 in tables of more than "
+        "64 rows; tables of more than 256 rows have none and are not simulated "
+        "unless asked for. Ctrl-C ends the table after the last whole row.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -9,11 +9,13 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/whatif/partition_plan.h"
+#include "cli/whatif/whatif.h"
 #include "model/quantity.h"
 #include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
+#include "model/whatif/placements.h"
+#include "presets/load/partition_file.h"
 
 /* Every row is answered again for each. */
 #define PARTITION_DRAWS 100.0
@@ -40,43 +42,37 @@ static const char *envs_name(int index)
 
 /* Inputs, read and prepared. Owns all. */
 struct job {
-    struct fulcrum_design_inputs inputs;
-    struct fulcrum_scenario *scenario;
+    struct fulcrum_subject subject;
     struct fulcrum_partition *partition; /* NULL: none for this GPU */
     struct fulcrum_mig_layout layout;
-    struct fulcrum_plan_terms terms;
-    struct fulcrum_plan plan;
-    char calibrations[200];
+    struct fulcrum_sharing_terms terms;
+    struct fulcrum_placements plan;
     struct fulcrum_error no_slices; /* why there is no partition */
 };
 
-/* "0.5,0.3,0.2": one of each stage. */
+/* "0.5,0.3,0.2": one for each stage; NULL: none. */
 static enum fulcrum_status read_shares(const char *text,
-    struct fulcrum_context *context, struct fulcrum_plan_terms *terms,
+    struct fulcrum_context *context, struct fulcrum_sharing_terms *terms,
     struct fulcrum_error *err)
 {
     const char *rest = text;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (rest != NULL && status == FULCRUM_OK) {
+    while (rest != NULL) {
         double value = (double)NAN;
         char *item = fulcrum_list_part(&rest);
-        status = fulcrum_number_parse("--shares", item, &value, NULL);
-        if (status != FULCRUM_OK || !(value > 0.0 && value <= 1.0)) {
-            status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "--shares: '%s': expected a share above 0 and at most 1", item);
-        }
-        if (status == FULCRUM_OK && terms->given_count == FULCRUM_STAGES_MOST) {
-            status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "--shares: more than %d numbers", (int)FULCRUM_STAGES_MOST);
-        }
-        if (status == FULCRUM_OK) {
-            terms->given_shares[terms->given_count++] = value;
-        } else {
-            context->exit_code = 2;
-        }
+        enum fulcrum_status status =
+            terms->given_count == FULCRUM_STAGES_MOST
+                ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                      "--shares: more than %d numbers", (int)FULCRUM_STAGES_MOST)
+            : fulcrum_number_parse("--shares", item, &value, NULL) != FULCRUM_OK ||
+                    !(value > 0.0 && value <= 1.0)
+                ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                      "--shares: '%s': expected a share above 0 and at most 1", item)
+                : FULCRUM_OK;
         free(item);
+        TRY(status);
+        terms->given_shares[terms->given_count++] = value;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A GPU without a partition of its own has shares, not slices. */
@@ -119,66 +115,62 @@ static enum fulcrum_status read_slices(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_terms(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
+/* Shares belong to stages, which the workload decides. */
+static enum fulcrum_status check_shares(
+    const struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    job->terms =
-        (struct fulcrum_plan_terms){.share_byte_per_s = settings->link_byte_per_s,
-            .slice_byte_per_s = settings->slice_link_byte_per_s,
-            .overhead_frac = settings->overhead_frac,
-            .switch_frac = settings->switch_frac,
-            .envs_each = settings->envs,
-            .instances = settings->instances};
-    return settings->shares != NULL
-               ? read_shares(settings->shares, context, &job->terms, err)
-               : FULCRUM_OK;
-}
-
-static enum fulcrum_status prepare(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_point point = {NULL, 0, 0, 0};
-    struct fulcrum_design design;
-    TRY(read_terms(settings, context, job, err));
-    TRY(fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
-    fulcrum_calibration_names(
-        &job->inputs, job->calibrations, sizeof job->calibrations);
-    TRY(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
-    TRY(fulcrum_scenario_design(job->scenario, &point, &design, err));
-    /* Shares belong to stages, which the workload decides. */
+    const struct fulcrum_workload *workload = &job->subject.design.workload;
     size_t given = job->terms.given_count;
-    size_t stages = design.workload.training.env_steps_per_train_step > 0.0 ? 3U : 2U;
-    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&design), context, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "--shares: workload %s simulates on the CPU: its stages are not placed "
-        "apart",
-        design.workload.name);
-    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
-        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
-        stages == 3 ? " and training" : "");
+    size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
     const double rounding = 1e-6;
     double sum = 0.0;
     for (size_t i = 0; i < given; i++) {
         sum += job->terms.given_shares[i];
     }
+    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--shares: workload %s simulates on the CPU: its stages are not placed "
+        "apart",
+        workload->name);
+    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
+        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
+        stages == 3 ? " and training" : "");
     FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
         "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
-    TRY(find_partition(settings, design.machine.gpu.name, job, err));
-    job->terms.partition = job->partition;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_job(const struct settings *settings,
+    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
+{
+    job->terms =
+        (struct fulcrum_sharing_terms){.share_byte_per_s = settings->link_byte_per_s,
+            .slice_byte_per_s = settings->slice_link_byte_per_s,
+            .overhead_frac = settings->overhead_frac,
+            .switch_frac = settings->switch_frac,
+            .envs_each = settings->envs != 0,
+            .instances = settings->instances};
+    TRY(read_shares(settings->shares, context, &job->terms, err));
+    TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
+    TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
+    TRY(check_shares(job, context, err));
+    TRY(find_partition(settings, job->subject.design.machine.gpu.name, job, err));
+    job->terms.mig = job->partition != NULL ? &job->partition->mig : NULL;
     return read_slices(settings, context, job, err);
 }
 
 static void add_facts(struct fulcrum_result *result, const struct job *job)
 {
     const struct fulcrum_design *design = &job->plan.design;
-    const struct fulcrum_plan_terms *terms = &job->terms;
+    const struct fulcrum_sharing_terms *terms = &job->terms;
     double steps = job->plan.loop.count > 0 ? job->plan.loop.steps : FULCRUM_UNKNOWN;
     fulcrum_result_text(result, "machine", "machine", design->machine.name);
     fulcrum_result_text(result, "gpu", "GPU", design->machine.gpu.name);
     fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", job->calibrations);
-    fulcrum_result_text(result, "partition", "partition",
-        terms->partition != NULL ? terms->partition->mig.name : "");
+    fulcrum_result_text(
+        result, "calibration", "calibration", job->subject.calibrations);
+    fulcrum_result_text(
+        result, "partition", "partition", terms->mig != NULL ? terms->mig->name : "");
     if (job->plan.loop.count > 0) {
         fulcrum_result_print(result, "round", "round",
             "%.6g agent steps of %.6g environments, %s", steps,
@@ -203,14 +195,14 @@ static const char *title(enum figures how, const char *text)
 }
 
 static void add_figure(struct fulcrum_table *table, const char *key, const char *text,
-    const struct fulcrum_plan_row *row, double value)
+    const struct fulcrum_placement *row, double value)
 {
     bool runs = !isnan(row->steps_per_s);
     fulcrum_table_number(table, key, text, runs ? value : FULCRUM_UNKNOWN);
 }
 
 static void add_placement(
-    struct fulcrum_table *table, const struct fulcrum_plan_row *row, enum figures how)
+    struct fulcrum_table *table, const struct fulcrum_placement *row, enum figures how)
 {
     const struct fulcrum_placed *placed = &row->placed;
     fulcrum_table_row(table);
@@ -218,8 +210,7 @@ static void add_placement(
     fulcrum_table_text(table, "layout", title(how, "slices"), row->layout);
     add_figure(table, "instances", title(how, "processes"), row, placed->instances);
     fulcrum_table_number(table, "steps_per_s", title(how, "steps"), row->steps_per_s);
-    fulcrum_table_estimate(table, "speedup", title(how, "speed-up"), row->speedup,
-        row->speedup_lo, row->speedup_hi);
+    fulcrum_table_ratio(table, "speedup", title(how, "speed-up"), row->speedup);
     fulcrum_table_number(
         table, "gpu_busy_frac", title(how, "GPU busy"), row->gpu_busy_frac);
     add_figure(
@@ -259,17 +250,17 @@ static void add_part(struct fulcrum_table *table, const struct job *job,
         .round_s = (double)NAN,
         .busy_frac = (double)NAN,
         .profile = FULCRUM_MIG_PROFILES_MOST};
-    const struct fulcrum_partition *slices = job->terms.partition;
+    const struct fulcrum_mig *slices = job->terms.mig;
     bool is_known = k < placed->part_count;
     const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
-    bool is_slice = slices != NULL && part->profile < slices->mig.profile_count;
+    bool is_slice = slices != NULL && part->profile < slices->profile_count;
     bool is_slowest = is_known && placed->part_count > 1 && k == placed->slowest;
     add_stage_names(table, &job->plan.loop, part->stages);
     fulcrum_table_number(table, "part_instances", "processes", part->instances);
     fulcrum_table_number(table, "sm_frac", "SMs", part->sm_frac);
     fulcrum_table_number(table, "dram_frac", "bandwidth", part->dram_frac);
     fulcrum_table_text(table, "profile", "slice",
-        is_slice ? slices->mig.profiles[part->profile].name : "");
+        is_slice ? slices->profiles[part->profile].name : "");
     fulcrum_table_number(table, "round_s", "round", part->round_s);
     fulcrum_table_number(table, "busy_frac", "busy", part->busy_frac);
     fulcrum_table_text(table, "is_slowest", "slowest", is_slowest ? "yes" : "");
@@ -297,7 +288,7 @@ static void add_stage(
 static enum fulcrum_status report(const struct job *job,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct fulcrum_plan *plan = &job->plan;
+    const struct fulcrum_placements *plan = &job->plan;
     bool has_parts = plan->loop.count > 0;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
     add_facts(result, job);
@@ -322,10 +313,8 @@ static enum fulcrum_status report(const struct job *job,
         add_stage(table, &plan->loop.stages[i]);
     }
     if (job->no_slices.detail[0] != '\0') {
-        struct fulcrum_string text = {0};
-        fulcrum_string_add(&text, "no slices: %s", job->no_slices.detail);
-        fulcrum_result_note(result, "notes", fulcrum_string_get(&text));
-        fulcrum_string_clear(&text);
+        fulcrum_result_note_print(
+            result, "notes", "no slices: %s", job->no_slices.detail);
     }
     return fulcrum_context_show(context, result, err);
 }
@@ -333,16 +322,16 @@ static enum fulcrum_status report(const struct job *job,
 static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_predict_options options;
+    struct fulcrum_watch watch;
+    struct fulcrum_placement_plan plan = {
+        .terms = &job->terms, .watch = fulcrum_watch_show, .watcher = &watch};
     TRY(fulcrum_solve_settings_read(
-        &settings->solve, PARTITION_DRAWS, context, &options, err));
-    TRY(prepare(settings, context, job, err));
-    struct fulcrum_progress progress;
-    const struct fulcrum_plan_ask ask = {
-        job->scenario, &job->terms, &options, &progress, fulcrum_interrupt_watch()};
-    fulcrum_progress_start(&progress, context);
-    enum fulcrum_status status = fulcrum_plan_make(&ask, &job->plan, err);
-    fulcrum_progress_end(&progress);
+        &settings->solve, PARTITION_DRAWS, context, &plan.predict, err));
+    TRY(read_job(settings, context, job, err));
+    plan.scenario = job->subject.scenario;
+    fulcrum_watch_start(&watch, context, "placements");
+    enum fulcrum_status status = fulcrum_placements_find(&plan, &job->plan, err);
+    fulcrum_watch_end(&watch);
     TRY(status);
     return report(job, context, err);
 }
@@ -352,8 +341,7 @@ static enum fulcrum_status run(
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
     enum fulcrum_status status = answer(data, context, job, err);
-    fulcrum_scenario_free(job->scenario);
-    fulcrum_design_inputs_free(&job->inputs);
+    fulcrum_subject_clear(&job->subject);
     free(job->partition);
     free(job);
     return status;
@@ -365,31 +353,32 @@ static const struct fulcrum_option rows[] = {
         .help = "most processes on one GPU"),
     FULCRUM_OPTION(CHOICE, "envs", offsetof(struct settings, envs), "RULE",
         .fallback = "dealt", .choice = envs_name,
-        .help = "environments of several instances: dealt out, or as many in each"),
+        .help = "how several instances share the environments: dealt out, or as many "
+                "in each"),
     FULCRUM_OPTION(FILE, "partition", offsetof(struct settings, partition), "NAME",
-        .help = "slices to choose from: a preset or a JSON file; found by the GPU's "
-                "name unless given"),
+        .help = "slices to choose from: a preset or JSON file; by default the one for "
+                "this GPU"),
     FULCRUM_OPTION(TEXT, "profile", offsetof(struct settings, profile), "LIST",
-        .help = "also these slices, as 4g.20gb,3g.20gb"),
+        .help = "adds these slices, such as 4g.20gb,3g.20gb"),
     FULCRUM_OPTION(TEXT, "shares", offsetof(struct settings, shares), "LIST",
-        .help = "also these shares of the SMs, of simulation, agent and training, as "
+        .help = "adds these SM shares for simulation, agent and training, such as "
                 "0.6,0.1,0.3"),
     FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, link_byte_per_s), "RATE",
         .unit = "byte/s", .least = 1.0, .most = 1e15,
-        .help = "between processes that share the GPU's memory; half of its bandwidth "
-                "unless given, a copy being read and written"),
+        .help = "copies between processes that share GPU memory; by default half the "
+                "memory bandwidth, since a copy is read and written"),
     FULCRUM_OPTION(NUMBER, "slice-link",
         offsetof(struct settings, slice_link_byte_per_s), "RATE", .unit = "byte/s",
         .fallback = "25e9", .least = 1.0, .most = 1e15,
-        .help = "between slices, which have no memory in common: through the host, "
-                "PCIe 4.0 x16 as usually reached"),
+        .help = "copies between slices, which share no memory and go through the host; "
+                "the default is typical of PCIe 4.0 x16"),
     FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, overhead_frac),
         "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
-        .help = "more time of whatever runs on a part; 4.5 % as GMI-DRL reports"),
+        .help = "extra time on a part of the GPU; GMI-DRL reports 4.5 %"),
     FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, switch_frac), "SHARE",
         .fallback = "0.045", .least = 0.0, .most = 10.0,
-        .help = "more GPU time where processes take turns; nothing published: as "
-                "--overhead"),
+        .help = "extra GPU time where processes take turns; unpublished, assumed equal "
+                "to --overhead"),
     {.name = NULL},
 };
 
@@ -405,7 +394,7 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum partition -m dgx-a100 -w isaac-ant",
         "Isaac Gym's stages on one A100: alone, by turns, on shares, on slices"},
     {"fulcrum partition -m dgx-a100 -w isaac-ant --profile 4g.20gb,3g.20gb",
-        "with one layout of slices that is asked for"},
+        "with one given layout of slices"},
     {"fulcrum partition -m dgx-a100 -w r2d2-atari --actors 256 --instances 4",
         "actors on the CPU, and 2 or 4 learners on equal parts of a GPU"},
     {"fulcrum partition -m dgx-h100 -w isaac-humanoid --format json -o p.json",
@@ -418,16 +407,15 @@ const struct fulcrum_command fulcrum_command_partition = {
     .summary = "place the stages of training on parts of one GPU: by turns, shares, "
                "slices",
     .description =
-        "Predicts what one GPU does when its stages (simulation, agent, training) run "
-        "in one process, in processes that take turns, in processes that have shares "
-        "of its SMs (MPS), or in slices of its SMs, bandwidth, cache and memory (MIG). "
-        "Shares are those that make the slowest stage fastest; slices are chosen "
-        "among every layout that the GPU allows. Each placement has its rate, its "
-        "gain over one process with its interval (5 % to 95 %), utilisation, memory "
-        "and performance per GPU watt; below it stands what runs where.\n\n"
-        "Workloads whose actors step on the CPU are placed as whole processes on "
-        "equal parts only, as --set run.instances_per_gpu=N of 'fulcrum predict' has "
-        "them.",
+        "Predicts one GPU whose stages (simulation, agent, training) run in one "
+        "process, in processes that take turns, in processes with shares of the SMs "
+        "(MPS), or in slices of SMs, bandwidth, cache and memory (MIG). Shares are "
+        "chosen to speed up the slowest stage, slices among all layouts that the "
+        "GPU allows. Each placement has its rate, its speed-up over one process "
+        "with a 90 % interval, utilisation, memory and performance per GPU watt; "
+        "below it is what runs where.\n\nWorkloads whose actors step on the CPU are "
+        "only placed as whole processes on equal parts, as with --set "
+        "run.instances_per_gpu=N in 'fulcrum predict'.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

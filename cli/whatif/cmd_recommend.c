@@ -35,18 +35,17 @@ static const struct fulcrum_argument arguments[] = {
     {"QUESTION", FULCRUM_ARGUMENT_ONE, MEMBER(question), question_name,
         "threads, actors, fewest, machine or compare"},
     {"MACHINE", FULCRUM_ARGUMENT_REST, MEMBER(names), NULL,
-        "the two machines of 'compare'; one, or none but -m: two settings of it"},
+        "the two machines of 'compare'; with one, or only -m, two settings of it"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option fewest_rows[] = {
     FULCRUM_OPTION(NUMBER, "share", MEMBER(share_percent), "PERCENT", .fallback = "95",
-        .least = 1.0, .most = 100.0,
-        .help = "share of the best of the range that is to be reached"),
+        .least = 1.0, .most = 100.0, .help = "share of the best value to reach"),
     FULCRUM_OPTION(TEXT, "range", MEMBER(range), "RANGE",
-        .help = "threads or actors to look at, FROM:TO:STEP, FROM:TO:xFACTOR or "
-                "A,B,C; whole cores up to 1024 threads or twice the machine's, or "
-                "up to 16 actors per thread, unless given"),
+        .help = "threads or actors to try, FROM:TO:STEP, FROM:TO:xFACTOR or A,B,C; by "
+                "default whole cores up to 1024 threads or twice the machine's, or up "
+                "to 16 actors per thread"),
     FULCRUM_OPTION(TEXT, "vary", MEMBER(vary), "PATH=RANGE", .letter = 'v',
         .help = "the field of 'fewest' and its values"),
     {.name = NULL},
@@ -54,8 +53,8 @@ static const struct fulcrum_option fewest_rows[] = {
 
 static const struct fulcrum_option metric_rows[] = {
     FULCRUM_OPTION(TEXT, "metric", MEMBER(metric), "OUTPUT",
-        .help = "what is looked at; steps_per_s unless given, and for 'compare' that "
-                "and both performances per watt"),
+        .help = "output to compare by; default steps_per_s, for 'compare' also both "
+                "performances per watt"),
     {.name = NULL},
 };
 
@@ -63,15 +62,15 @@ static const struct fulcrum_option machine_rows[] = {
     FULCRUM_OPTION(CHOICE, "best", MEMBER(goal), "GOAL", .fallback = "fastest",
         .choice = fulcrum_objective_name,
         .help = "most steps per second, least money per step, or most steps per joule "
-                "behind the plug"),
+                "at the plug"),
     FULCRUM_OPTION(NUMBER, "min-steps-per-s", MEMBER(least_steps_per_s), "RATE",
         .unit = "1/s", .least = 1e-9, .most = 1e18,
-        .help = "rate to be reached by one or more machines of a kind together"),
+        .help = "rate that one or more machines of a kind must reach together"),
     FULCRUM_OPTION(COUNT, "max-machines", MEMBER(most_machines), "N",
         .fallback = "1000", .least = 1.0, .most = 1e6,
         .help = "most machines of a kind"),
     FULCRUM_OPTION(NUMBER, "max-watts", MEMBER(most_w), "W", .unit = "W", .least = 1e-3,
-        .most = 1e12, .help = "behind the plug, all machines at work"),
+        .most = 1e12, .help = "at the plug, with all machines busy"),
     FULCRUM_OPTION(NUMBER, "max-price", MEMBER(most_price), "MONEY", .least = 0.0,
         .most = 1e15, .help = "to buy all machines"),
     FULCRUM_OPTION(NUMBER, "max-rack-units", MEMBER(most_rack_units), "U", .least = 0.1,
@@ -79,17 +78,17 @@ static const struct fulcrum_option machine_rows[] = {
     FULCRUM_OPTION(FLAG, "fill", MEMBER(fill), NULL,
         .help = "as many machines of a kind as the limits allow, not as few as do"),
     FULCRUM_OPTION(LIST, "price", MEMBER(prices), "MACHINE=MONEY",
-        .help = "what one costs; no preset knows. One without a price takes no part in "
-                "a question of money"),
+        .help = "price of one machine; presets have none. Machines without one are "
+                "left out where money counts"),
     FULCRUM_OPTION(LIST, "rack-units", MEMBER(rack_units), "MACHINE=U",
-        .help = "height of one, in place of the preset's"),
+        .help = "height of one machine, in place of the preset's"),
     FULCRUM_OPTION(NUMBER, "electricity", MEMBER(electricity_per_kwh), "MONEY",
         .least = 0.0, .most = 1e6,
-        .help = "price of a kWh, cooling included if you like; 'cheapest' needs it, 0 "
-                "leaves it out"),
+        .help = "price of a kWh, with cooling if you like; 'cheapest' needs it, 0 "
+                "ignores it"),
     FULCRUM_OPTION(NUMBER, "years", MEMBER(years), "N", .fallback = "3", .least = 1e-3,
         .most = 100.0,
-        .help = "of work around the clock, after which a machine is worth nothing"),
+        .help = "of use around the clock, after which a machine is worth nothing"),
     {.name = NULL},
 };
 
@@ -237,13 +236,13 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum recommend machine -m dgx-1,dgx-a100,dgx-h100 -w r2d2-atari --best "
      "cheapest --min-steps-per-s 100000 --max-rack-units 42 --price dgx-1=50000 "
      "--price dgx-a100=150000 --price dgx-h100=300000 --electricity 0.25",
-        "which of three, at prices of your own, and how many of it"},
+        "which of three to buy, and how many, at your own prices"},
     {"fulcrum recommend machine -m dgx-a100,dgx-h100 -w r2d2-atari --max-watts 30000 "
      "--max-rack-units 20 --fill",
         "the most steps per second from a rack of 30 kW and 20 units"},
     {"fulcrum recommend compare dgx-1 dgx-a100 -w r2d2-atari --metric "
      "steps_per_j_system",
-        "how sure it is that one beats the other"},
+        "how likely one beats the other"},
     {"fulcrum recommend compare -m dgx-a100 -w r2d2-atari --a-set run.sm_count=54 "
      "--b-set run.sm_count=108",
         "two settings of one machine"},
@@ -254,34 +253,30 @@ const struct fulcrum_command fulcrum_command_recommend = {
     .name = "recommend",
     .summary = "fewest threads, the best machine under limits, A against B",
     .description =
-        "Answers what `explore` is asked for most often, with intervals.\n\n"
-        "threads, actors and fewest: the first value of the range that reaches a share "
-        "of the best value of a metric over the whole range. The interval is that of "
-        "the answers of single draws. A search predicts as few points as it can: it "
-        "looks at some over the whole range, then halves what may still hold the "
-        "answer; where the curve has valleys, as with actors rounded to what GPUs "
-        "share, every gap that could hide more than twice the deepest valley seen is "
-        "looked into. `prediction_count` and `grid_count` tell what that saved. "
-        "`within_solver_error` tells between which values the answer lies as far as "
-        "the "
-        "solver's error goes, which draws do not cover.\n\n"
-        "machine: one or more machines of each kind in -m (a list, or 'all'), with all "
-        "their GPUs unless run.gpu_count is set, each on its own: rates, watts, money "
-        "and rack units add up, each has a training of its own, and nothing is lost "
-        "between them. The fewest that "
-        "reach --min-steps-per-s are taken; with --fill, the most that the limits "
-        "allow. cost is price and electricity over the "
-        "years; cost_per_step and training_cost are shares of it. meets_frac is the "
-        "share of draws in which all limits hold, best_frac that in which it is the "
-        "best of those that hold them.\n\n"
-        "compare: in which share of draws the first design beats the second, and the "
-        "ratio of both. Draws are common: draw k has the same parameters in both, and "
-        "a prior of one name is drawn once for all machines, here and in 'machine'.\n\n"
-        "Where nothing says how many actors there are, 'machine' and 'compare' take "
-        "the fastest of 0.5 to 16 per hardware thread, 'threads' and 'fewest' 6.4 per "
-        "hardware thread, the paper's 256 on 40.\n\n"
-        "Designs are solved by equations unless --method or --half-width asks for "
-        "more.",
+        "Answers the most common questions to 'explore', with "
+        "intervals.\n\nthreads, actors and fewest: the smallest value whose metric "
+        "reaches a share of the best over the range. Its interval covers the "
+        "answers of the single draws. The search predicts as few points as it can: "
+        "a first pass over the whole range, then bisection; where the curve has "
+        "valleys, as with actors rounded to what GPUs can share, it looks into "
+        "every gap that could hide twice the deepest valley seen. "
+        "`prediction_count` and `grid_count` show what that saves. "
+        "`within_solver_error` bounds the answer by the solver's error, which draws "
+        "do not cover.\n\nmachine: the machines in -m (a list, or 'all') under your "
+        "limits, best first. Each kind uses all its GPUs unless run.gpu_count is "
+        "set. Machines train independently: rates, watts, money and rack units add "
+        "up without loss. The fewest that reach --min-steps-per-s are bought; with "
+        "--fill, the most that the limits allow. `cost` is price plus electricity "
+        "over the years, and `cost_per_step` and `training_cost` are its shares. "
+        "`meets_frac` is the share of draws that meet all limits, `best_frac` the "
+        "share in which the machine is also the best.\n\ncompare: the share of "
+        "draws in which the first design beats the second, and their ratio. Both "
+        "use the same draws, so uncertainty they share cancels out; a prior of one "
+        "name is drawn once for all machines, here and in 'machine'.\n\nUnless "
+        "actors are given, 'machine' and 'compare' take the fastest of 0.5 to 16 "
+        "per hardware thread, 'threads' and 'fewest' 6.4 per hardware thread (the "
+        "paper's 256 on 40). Designs are solved by equations unless --method or "
+        "--half-width asks for more.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

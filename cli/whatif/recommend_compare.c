@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/options.h"
 #include "cli/whatif/candidates.h"
-#include "model/design/design.h"
 #include "model/quantity.h"
-#include "model/string.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
-#include "model/whatif/recommend.h"
 
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */
 #define COMPARE_DRAWS 400.0
@@ -23,25 +18,27 @@ enum { SIDES = 2, METRICS_MOST = 3 };
 
 struct match {
     struct fulcrum_candidates sides;
-    size_t metrics[METRICS_MOST];
-    size_t metric_count;
-    double *columns; /* three numbers per draw */
+    enum fulcrum_predicted
+        metrics[METRICS_MOST + 1]; /* ends with FULCRUM_OUTPUT_COUNT */
 };
 
 static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_error *err)
 {
-    static const size_t usual[METRICS_MOST] = {FULCRUM_OUTPUT_steps_per_s,
-        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_steps_per_j_system};
+    static const enum fulcrum_predicted usual[METRICS_MOST + 1] = {
+        FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_steps_per_j_gpu,
+        FULCRUM_OUTPUT_steps_per_j_system, FULCRUM_OUTPUT_COUNT};
     const char *wanted = match->sides.settings->metric;
+    size_t metric = 0;
+    memcpy(match->metrics, usual, sizeof usual);
+    match->sides.outputs = match->metrics;
     if (wanted == NULL) {
-        memcpy(match->metrics, usual, sizeof usual);
-        match->metric_count = METRICS_MOST;
         return FULCRUM_OK;
     }
-    match->metric_count = 1;
-    TRY(fulcrum_recommend_metric(wanted, FULCRUM_OUTPUT_steps_per_s,
-        match->sides.context, &match->metrics[0], err));
-    FULCRUM_USAGE_IF(fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE,
+    TRY(fulcrum_recommend_metric(
+        wanted, FULCRUM_OUTPUT_steps_per_s, match->sides.context, &metric, err));
+    match->metrics[0] = (enum fulcrum_predicted)metric;
+    match->metrics[1] = FULCRUM_OUTPUT_COUNT;
+    FULCRUM_USAGE_IF(fulcrum_output_sense(metric) == FULCRUM_SENSE_NONE,
         match->sides.context, err, FULCRUM_ERR_RANGE,
         "--metric %s: it may be better either way", wanted);
     return FULCRUM_OK;
@@ -68,7 +65,7 @@ static enum fulcrum_status load_side(struct fulcrum_candidates *sides, size_t si
         fulcrum_string_add(&candidate->name, ", %s", own->items[i]);
     }
     enum fulcrum_status status =
-        fulcrum_design_inputs_load(&design, sides->context, &candidate->inputs, err);
+        fulcrum_subject_read(&design, sides->context, &candidate->subject, err);
     free((void *)sets->items);
     return status;
 }
@@ -92,19 +89,11 @@ static enum fulcrum_status load_sides(
     return FULCRUM_OK;
 }
 
-static struct fulcrum_contest contest_of(const struct match *match, size_t metric)
+/* The share of draws in which A is better. */
+static double beats_frac(const struct match *match, size_t i)
 {
-    const struct fulcrum_candidate *sides = match->sides.items;
-    struct fulcrum_contest contest;
-    size_t draws = sides[0].draw_count;
-    double *a = match->columns;
-    double *b = match->columns + draws;
-    fulcrum_candidate_column(&sides[0], metric, a);
-    fulcrum_candidate_column(&sides[1], metric, b);
-    const struct fulcrum_paired paired = {a, b, draws};
-    fulcrum_contest_of(
-        &paired, fulcrum_output_sense(metric), match->columns + 2 * draws, &contest);
-    return contest;
+    return fulcrum_study_beats(match->sides.study, 0, 1, i,
+        fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE);
 }
 
 /* "a/name" */
@@ -115,16 +104,16 @@ static const char *key_of(size_t side, const char *member, char room[64])
 }
 
 /* "dgx-1, 1 of 8 GPUs, 1280 actors": one GPU is used unless more are asked for. */
-static void add_side(struct fulcrum_result *result, size_t side,
-    const struct fulcrum_candidate *candidate)
+static void add_side(
+    struct fulcrum_result *result, size_t side, const struct fulcrum_candidates *sides)
 {
-    const struct fulcrum_design *design = &candidate->design;
-    const struct fulcrum_prediction *prediction = &candidate->point.prediction;
+    const struct fulcrum_candidate *candidate = &sides->items[side];
+    const struct fulcrum_design *design = &candidate->subject.design;
+    const struct fulcrum_prediction *prediction = &sides->study->predictions[side];
     const char *name = fulcrum_string_get(&candidate->name);
     double count = prediction->actor_count;
     bool is_resident = fulcrum_design_is_resident(design);
     char key[64];
-    char calibrations[200];
     struct fulcrum_string run = {0};
     fulcrum_string_add(&run, "%s, ", name);
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
@@ -138,11 +127,11 @@ static void add_side(struct fulcrum_result *result, size_t side,
     fulcrum_result_text(result, key_of(side, "run", key), side == 0 ? "A" : "B",
         fulcrum_string_get(&run));
     fulcrum_string_clear(&run);
-    fulcrum_calibration_names(&candidate->inputs, calibrations, sizeof calibrations);
     fulcrum_result_text(result, key_of(side, "name", key), NULL, name);
     fulcrum_result_text(result, key_of(side, "machine", key), NULL,
-        candidate->inputs.base.machine.name);
-    fulcrum_result_text(result, key_of(side, "calibration", key), NULL, calibrations);
+        candidate->subject.inputs.base.machine.name);
+    fulcrum_result_text(result, key_of(side, "calibration", key), NULL,
+        candidate->subject.calibrations);
     fulcrum_result_number(
         result, key_of(side, "gpu_count", key), NULL, design->run.gpu_count);
     fulcrum_result_number(result, key_of(side, "actor_count", key), NULL, count);
@@ -153,77 +142,63 @@ static void add_side(struct fulcrum_result *result, size_t side,
 static void add_finding(struct fulcrum_result *result, const struct match *match)
 {
     const char *metric = fulcrum_output_name(match->metrics[0]);
-    struct fulcrum_contest contest = contest_of(match, match->metrics[0]);
-    if (isnan(contest.beats_frac)) {
+    double beats = beats_frac(match, 0);
+    if (isnan(beats)) {
         fulcrum_result_print(result, "finding", "found",
             "how sure A beats B in %s is not known without draws", metric);
         return;
     }
-    const struct fulcrum_candidate *sides = match->sides.items;
+    struct fulcrum_ratio ratio = fulcrum_study_ratio(match->sides.study, 0, 1, 0);
     fulcrum_result_print(result, "finding", "found",
         "A beats B in %s with probability %.3g: A / B is %.4g (90 %% interval %.4g to "
         "%.4g)",
-        metric, contest.beats_frac,
-        sides[0].point.prediction.value[match->metrics[0]] /
-            sides[1].point.prediction.value[match->metrics[0]],
-        contest.ratio_lo, contest.ratio_hi);
-}
-
-static void add_value(struct fulcrum_table *table, const char *key, const char *title,
-    const struct fulcrum_prediction *prediction, size_t metric)
-{
-    bool has = prediction->has_interval;
-    fulcrum_table_estimate(table, key, title, prediction->value[metric],
-        has ? prediction->lo[metric] : FULCRUM_UNKNOWN,
-        has ? prediction->hi[metric] : FULCRUM_UNKNOWN);
+        metric, beats, ratio.value, ratio.lo, ratio.hi);
 }
 
 /* Where more is better of each metric, people need not read it in every row. */
 static const char *sense_title(const struct match *match)
 {
     const char *title = NULL;
-    for (size_t i = 0; i < match->metric_count; i++) {
+    for (size_t i = 0; match->metrics[i] != FULCRUM_OUTPUT_COUNT; i++) {
         bool is_more = fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE;
         title = is_more ? title : "better";
     }
     return title;
 }
 
-static void add_metric(
-    struct fulcrum_table *table, const struct match *match, size_t metric)
+static void add_metric(struct fulcrum_table *table, const struct match *match, size_t i)
 {
-    const struct fulcrum_prediction *a = &match->sides.items[0].point.prediction;
-    const struct fulcrum_prediction *b = &match->sides.items[1].point.prediction;
-    struct fulcrum_contest contest = contest_of(match, metric);
+    struct fulcrum_study *study = match->sides.study;
+    enum fulcrum_predicted metric = match->metrics[i];
     bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
     fulcrum_table_row(table);
     fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
     fulcrum_table_text(table, "better", sense_title(match), is_more ? "more" : "less");
-    add_value(table, "a", "A", a, metric);
-    add_value(table, "b", "B", b, metric);
-    fulcrum_table_estimate(table, "ratio", "A / B", a->value[metric] / b->value[metric],
-        contest.ratio_lo, contest.ratio_hi);
-    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", contest.beats_frac);
-    fulcrum_table_number(table, "ratio_median", NULL, contest.ratio);
-    fulcrum_table_number(table, "draw_count", NULL, (double)contest.draw_count);
+    fulcrum_table_output(table, "a", "A", &study->predictions[0], metric);
+    fulcrum_table_output(table, "b", "B", &study->predictions[1], metric);
+    struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
+    fulcrum_table_ratio(table, "ratio", "A / B", ratio);
+    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", beats_frac(match, i));
+    fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
+    fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
 }
 
 static enum fulcrum_status show(const struct match *match, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    size_t draws = match->sides.items[0].draw_count;
+    double draws = (double)match->sides.study->draw_count;
     fulcrum_result_text(result, "question", NULL, "compare");
     fulcrum_result_text(
         result, "workload", "workload", match->sides.settings->design.workload);
     for (size_t i = 0; i < SIDES; i++) {
-        add_side(result, i, &match->sides.items[i]);
+        add_side(result, i, &match->sides);
     }
     fulcrum_result_number(
-        result, "interval_draws", draws > 0 ? "common draws" : NULL, (double)draws);
+        result, "interval_draws", draws > 0.0 ? "common draws" : NULL, draws);
     add_finding(result, match);
     struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
-    for (size_t i = 0; i < match->metric_count; i++) {
-        add_metric(table, match, match->metrics[i]);
+    for (size_t i = 0; match->metrics[i] != FULCRUM_OUTPUT_COUNT; i++) {
+        add_metric(table, match, i);
     }
     return fulcrum_context_show(match->sides.context, result, err);
 }
@@ -248,14 +223,9 @@ enum fulcrum_status fulcrum_recommend_compare(
                 fulcrum_string_get(&sides->items[i].name), sides->items[i].reason);
         }
     }
-    if (status == FULCRUM_OK) {
-        match.columns = calloc(3 * (size_t)sides->options.draws + 1, sizeof(double));
-        status = match.columns != NULL ? show(&match, err)
-                                       : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                                             "draws of a comparison");
-    }
+    TRY_OR_END(status);
+    status = show(&match, err);
 end:
     fulcrum_candidates_clear(sides);
-    free(match.columns);
     return status;
 }

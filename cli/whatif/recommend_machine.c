@@ -13,11 +13,8 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/options/options.h"
 #include "cli/whatif/candidates.h"
-#include "model/interval.h"
 #include "model/quantity.h"
-#include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"
 #include "presets/result/quantity_text.h"
@@ -27,14 +24,13 @@
 /* The fallback of --max-machines. */
 #define MACHINES_MOST 1000.0
 
-/* A machine, what it comes to, and how sure that is. */
+/* A machine, and what it comes to. */
 struct entry {
     const struct fulcrum_candidate *candidate;
     const char *name; /* the candidate's */
     double price;     /* of one; NAN: not known */
     double rack_unit_count;
-    struct fulcrum_cost cost;
-    struct fulcrum_cost *drawn; /* one per draw; misses where a draw cannot run */
+    struct fulcrum_cost cost; /* of the estimate, which decides how many are bought */
     double meets_frac;
     double best_frac;
 };
@@ -42,10 +38,9 @@ struct entry {
 struct offers {
     struct fulcrum_candidates list;
     struct fulcrum_need need;
-    struct entry *entries; /* one per candidate */
-    size_t draw_count;
-    size_t *order; /* the best first */
-    double *column;
+    struct entry *entries;      /* one per candidate */
+    size_t *order;              /* the best first */
+    struct fulcrum_cost *costs; /* of one draw */
 };
 
 /* NULL: there is none of that name. */
@@ -180,36 +175,30 @@ static enum fulcrum_status read_need(struct offers *offers, struct fulcrum_error
         settings, MACHINE_DRAWS, offers->list.context, &offers->list.options, err);
 }
 
-/* Sets one number as --set does. */
-static enum fulcrum_status set_number(struct fulcrum_design_inputs *inputs,
-    const char *path, double value, struct fulcrum_error *err)
-{
-    struct fulcrum_setting *grown =
-        realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
-    TRY_MEMORY(grown, err, "out of memory");
-    grown[inputs->setting_count++] =
-        (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
-    inputs->settings = grown;
-    inputs->scenario.settings = grown;
-    inputs->scenario.setting_count = inputs->setting_count;
-    return FULCRUM_OK;
-}
-
-/* All GPUs of a machine, unless the user says how many. */
+/* All GPUs of a machine, unless the user says how many; set as --set does. */
 static enum fulcrum_status load_offer(
     struct offers *offers, size_t at, struct fulcrum_error *err)
 {
     struct fulcrum_candidate *candidate = &offers->list.items[at];
+    struct fulcrum_design_inputs *inputs = &candidate->subject.inputs;
     struct fulcrum_design_settings settings = offers->list.settings->design;
     settings.machine = fulcrum_string_get(&candidate->name);
-    TRY(fulcrum_design_inputs_load(
-        &settings, offers->list.context, &candidate->inputs, err));
-    const struct fulcrum_machine *machine = &candidate->inputs.base.machine;
-    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU && machine->gpu.count >= 1.0 &&
-        !fulcrum_candidate_sets(candidate, "run.gpu_count") &&
-        !fulcrum_candidate_sets(candidate, "machine.gpu.count")) {
-        return set_number(&candidate->inputs, "run.gpu_count", machine->gpu.count, err);
+    TRY(fulcrum_subject_read(
+        &settings, offers->list.context, &candidate->subject, err));
+    const struct fulcrum_machine *machine = &inputs->base.machine;
+    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU ||
+        !(machine->gpu.count >= 1.0) || fulcrum_inputs_set(inputs, "run.gpu_count") ||
+        fulcrum_inputs_set(inputs, "machine.gpu.count")) {
+        return FULCRUM_OK;
     }
+    struct fulcrum_setting *grown =
+        realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
+    TRY_MEMORY(grown, err, "out of memory");
+    grown[inputs->setting_count++] = (struct fulcrum_setting){
+        fulcrum_field_find("run.gpu_count"), machine->gpu.count, NULL};
+    inputs->settings = grown;
+    inputs->scenario.settings = grown;
+    inputs->scenario.setting_count = inputs->setting_count;
     return FULCRUM_OK;
 }
 
@@ -218,39 +207,49 @@ static double known_or(double value, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
-/* One machine, by the outputs of its estimate or of a draw. */
-static struct fulcrum_candidate_machine machine_of(
-    const struct entry *entry, const double *outputs)
+/* Values of each machine and draw. */
+static const enum fulcrum_predicted outputs[] = {
+    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT};
+
+/* One machine in one draw, its rate off by a share. */
+static struct fulcrum_candidate_machine machine_in(
+    const struct offers *offers, const struct entry *entry, size_t draw, double off_rel)
 {
-    const struct fulcrum_machine *machine = &entry->candidate->design.machine;
+    const struct fulcrum_machine *machine = &entry->candidate->subject.design.machine;
+    const double *values =
+        fulcrum_study_at(offers->list.study, (size_t)(entry - offers->entries), draw);
     return (struct fulcrum_candidate_machine){
-        .steps_per_s = outputs[FULCRUM_OUTPUT_steps_per_s],
-        .system_w = outputs[FULCRUM_OUTPUT_system_w],
+        .steps_per_s = values[0] * (1.0 + off_rel),
+        .system_w = values[1],
         .price = known_or(entry->price, machine->price),
         .rack_unit_count = known_or(entry->rack_unit_count, machine->rack_unit_count),
     };
 }
 
-static enum fulcrum_status write_costs(struct offers *offers, struct fulcrum_error *err)
+/* `count` of them; NAN: as many as would be bought. */
+static struct fulcrum_cost cost_of(const struct offers *offers,
+    const struct entry *entry, const struct fulcrum_candidate_machine *one,
+    double count)
 {
-    for (size_t i = 0; i < offers->list.count; i++) {
-        struct entry *entry = &offers->entries[i];
-        struct fulcrum_need need = offers->need;
-        need.total_env_steps = entry->candidate->design.workload.total_env_steps;
-        const struct fulcrum_candidate_machine one =
-            machine_of(entry, entry->candidate->point.prediction.value);
-        double count =
-            isnan(one.steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(&one, &need);
-        fulcrum_cost_of(&one, count, &need, &entry->cost);
-        entry->drawn = calloc(entry->candidate->draw_count + 1, sizeof *entry->drawn);
-        TRY_MEMORY(entry->drawn, err, "draws of a machine");
-        for (size_t k = 0; k < entry->candidate->draw_count; k++) {
-            const struct fulcrum_candidate_machine drawn =
-                machine_of(entry, entry->candidate->draws + k * FULCRUM_OUTPUT_COUNT);
-            fulcrum_cost_of(&drawn, count, &need, &entry->drawn[k]);
-        }
+    struct fulcrum_need need = offers->need;
+    struct fulcrum_cost cost;
+    need.total_env_steps = entry->candidate->subject.design.workload.total_env_steps;
+    if (isnan(count)) {
+        count =
+            isnan(one->steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(one, &need);
     }
-    return FULCRUM_OK;
+    fulcrum_cost_of(one, count, &need, &cost);
+    return cost;
+}
+
+/* As many as the estimate says, in one draw; one that cannot run misses everything. */
+static struct fulcrum_cost cost_in(
+    const struct offers *offers, const struct entry *entry, size_t draw)
+{
+    const struct fulcrum_candidate_machine one = machine_in(offers, entry, draw, 0.0);
+    struct fulcrum_cost cost = cost_of(offers, entry, &one, entry->cost.machine_count);
+    cost.misses = isnan(one.steps_per_s) && draw > 0 ? ~0U : cost.misses;
+    return cost;
 }
 
 /* Those that can run and do, the others, those that cannot run. */
@@ -290,43 +289,55 @@ static void sort_entries(struct offers *offers)
     }
 }
 
-/* The best of each draw among those that do in it; ties go to the first of -m. */
-static void count_draws(struct offers *offers)
+/* An entry, and which member of its costs. */
+struct asked {
+    const struct offers *offers;
+    const struct entry *entry;
+    size_t member;
+};
+
+static double meets_in(const void *context, size_t draw)
 {
-    struct fulcrum_cost *costs = fulcrum_allocate(offers->list.count, sizeof *costs);
-    for (size_t k = 0; k < offers->draw_count; k++) {
-        /* The costs of draw k; one that cannot run in it misses everything. */
-        for (size_t i = 0; i < offers->list.count; i++) {
-            struct entry *entry = &offers->entries[i];
-            costs[i].misses = ~0U;
-            if (k < entry->candidate->draw_count &&
-                !isnan(entry->drawn[k].steps_per_s)) {
-                costs[i] = entry->drawn[k];
-            }
-            entry->meets_frac += costs[i].misses == 0U;
-        }
-        size_t best = fulcrum_cost_best(costs, offers->list.count, offers->need.goal);
-        if (best < offers->list.count) {
-            offers->entries[best].best_frac += 1.0;
-        }
-    }
-    free(costs);
+    const struct asked *asked = context;
+    return cost_in(asked->offers, asked->entry, draw).misses == 0U;
 }
 
-static enum fulcrum_status judge_draws(struct offers *offers, struct fulcrum_error *err)
+/* Among those that meet the limits in the draw; of equals the first of -m. */
+static double is_best_in(const void *context, size_t draw)
 {
-    offers->draw_count = (size_t)offers->list.options.draws;
-    offers->column = calloc(offers->draw_count + 1, sizeof *offers->column);
-    TRY_MEMORY(offers->column, err, "draws of machines");
-    count_draws(offers);
+    const struct asked *asked = context;
+    const struct offers *offers = asked->offers;
+    for (size_t i = 0; i < offers->list.count; i++) {
+        offers->costs[i] = cost_in(offers, &offers->entries[i], draw);
+    }
+    size_t best =
+        fulcrum_cost_best(offers->costs, offers->list.count, offers->need.goal);
+    return &offers->entries[best] == asked->entry;
+}
+
+static double member_in(const void *context, size_t draw)
+{
+    const struct asked *asked = context;
+    const struct fulcrum_cost cost = cost_in(asked->offers, asked->entry, draw);
+    double value = 0.0;
+    memcpy(&value, (const char *)&cost + asked->member, sizeof value);
+    return value;
+}
+
+static void judge(const struct offers *offers)
+{
     for (size_t i = 0; i < offers->list.count; i++) {
         struct entry *entry = &offers->entries[i];
-        double draws =
-            offers->draw_count > 0 ? (double)offers->draw_count : FULCRUM_UNKNOWN;
-        entry->meets_frac /= draws;
-        entry->best_frac /= draws;
+        const struct fulcrum_candidate_machine one = machine_in(offers, entry, 0, 0.0);
+        entry->cost = cost_of(offers, entry, &one, FULCRUM_UNKNOWN);
     }
-    return FULCRUM_OK;
+    for (size_t i = 0; i < offers->list.count; i++) {
+        const struct asked asked = {offers, &offers->entries[i], 0};
+        offers->entries[i].meets_frac =
+            fulcrum_study_share(offers->list.study, meets_in, &asked);
+        offers->entries[i].best_frac =
+            fulcrum_study_share(offers->list.study, is_best_in, &asked);
+    }
 }
 
 /* "misses: too slow, no price" */
@@ -360,48 +371,20 @@ static void add_verdict(
     fulcrum_string_clear(&text);
 }
 
-/* Where a number of an entry goes. */
-struct shown {
-    struct fulcrum_table *table;
-    const struct entry *entry;
-    double *column; /* room for a number per draw */
-};
-
-static double member_of(const struct fulcrum_cost *cost, size_t member)
-{
-    double value = 0.0;
-    memcpy(&value, (const char *)cost + member, sizeof value);
-    return value;
-}
-
-/* A member of the cost, with its interval. */
-static void add_cost(
-    const struct shown *shown, const char *key, const char *title, size_t member)
-{
-    const struct entry *entry = shown->entry;
-    size_t count = 0;
-    for (size_t k = 0; k < entry->candidate->draw_count; k++) {
-        double value = member_of(&entry->drawn[k], member);
-        if (!isnan(value)) {
-            shown->column[count++] = value;
-        }
-    }
-    struct fulcrum_interval interval = fulcrum_interval_of(shown->column, count);
-    fulcrum_table_estimate(shown->table, key, title, member_of(&entry->cost, member),
-        interval.lo, interval.hi);
-}
-
 static void add_offer(
     struct fulcrum_table *table, const struct offers *offers, size_t rank)
 {
-    const struct entry *entry = &offers->entries[offers->order[rank]];
+    const size_t at = offers->order[rank];
+    const struct entry *entry = &offers->entries[at];
     const struct fulcrum_cost *cost = &entry->cost;
-    const struct fulcrum_prediction *prediction = &entry->candidate->point.prediction;
-    const struct fulcrum_design *design = &entry->candidate->design;
+    const struct fulcrum_prediction *prediction = &offers->list.study->predictions[at];
+    const struct fulcrum_design *design = &entry->candidate->subject.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     bool runs = entry->candidate->reason[0] == '\0';
     bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
-    const struct shown shown = {table, entry, offers->column};
+#define INTERVAL(name)                                                                 \
+    fulcrum_study_interval(offers->list.study, member_in,                              \
+        &(struct asked){offers, entry, offsetof(struct fulcrum_cost, name)})
     fulcrum_table_row(table);
     fulcrum_table_text(table, "machine", "machine", entry->name);
     add_verdict(table, entry, rank == 0);
@@ -410,17 +393,16 @@ static void add_offer(
     fulcrum_table_number(
         table, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
-    add_cost(
-        &shown, "steps_per_s", "steps", offsetof(struct fulcrum_cost, steps_per_s));
-    add_cost(&shown, "system_w", "power", offsetof(struct fulcrum_cost, system_w));
-    add_cost(&shown, "steps_per_j_system", is_per_joule ? "per joule" : NULL,
-        offsetof(struct fulcrum_cost, steps_per_j));
+    fulcrum_table_ratio(table, "steps_per_s", "steps", INTERVAL(steps_per_s));
+    fulcrum_table_ratio(table, "system_w", "power", INTERVAL(system_w));
+    fulcrum_table_ratio(table, "steps_per_j_system", is_per_joule ? "per joule" : NULL,
+        INTERVAL(steps_per_j));
     fulcrum_table_number(table, "rack_unit_count", "rack units", cost->rack_unit_count);
     fulcrum_table_number(table, "price", "price", cost->price);
     fulcrum_table_number(table, "electricity", NULL, cost->electricity);
     fulcrum_table_number(table, "cost", NULL, cost->cost);
-    add_cost(
-        &shown, "cost_per_step", NULL, offsetof(struct fulcrum_cost, cost_per_step));
+    fulcrum_table_ratio(table, "cost_per_step", NULL, INTERVAL(cost_per_step));
+#undef INTERVAL
     fulcrum_table_number(table, "training_cost", "per training", cost->training_cost);
     fulcrum_table_number(
         table, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]);
@@ -480,37 +462,29 @@ static void add_finding(struct fulcrum_result *result, const struct offers *offe
     fulcrum_string_clear(&text);
 }
 
-/* `count` of a machine whose rate is off by its solver's error, up or down; where
- * `count` is NAN, as many as would be bought then. */
-static struct fulcrum_cost shifted_cost(
-    const struct offers *offers, const struct entry *entry, double sign, double count)
+static double error_rel_of(const struct offers *offers, const struct entry *entry)
 {
-    const struct fulcrum_prediction *prediction = &entry->candidate->point.prediction;
-    struct fulcrum_candidate_machine one = machine_of(entry, prediction->value);
-    struct fulcrum_need need = offers->need;
-    struct fulcrum_cost cost;
-    one.steps_per_s *= 1.0 + sign * prediction->solver_error_rel;
-    need.total_env_steps = entry->candidate->design.workload.total_env_steps;
-    fulcrum_cost_of(&one,
-        isnan(count) ? fulcrum_candidate_machine_count(&one, &need) : count, &need,
-        &cost);
-    return cost;
+    return offers->list.study->predictions[entry - offers->entries].solver_error_rel;
 }
 
-/* Whether another number of them would be bought, or another limit missed. */
+/* Whether another number of them would be bought, or another limit missed, where the
+ * rate is off by the solver's error, up or down. */
 static bool is_open(const struct offers *offers, const struct entry *entry, double sign)
 {
-    struct fulcrum_cost cost = shifted_cost(offers, entry, sign, FULCRUM_UNKNOWN);
+    const struct fulcrum_candidate_machine one =
+        machine_in(offers, entry, 0, sign * error_rel_of(offers, entry));
+    struct fulcrum_cost cost = cost_of(offers, entry, &one, FULCRUM_UNKNOWN);
     return fabs(cost.machine_count - entry->cost.machine_count) > 0.5 ||
            cost.misses != entry->cost.misses;
 }
 
-/* What so many of them are worth then. */
+/* What as many of them are worth then. */
 static double shifted_merit(
     const struct offers *offers, const struct entry *entry, double sign)
 {
-    struct fulcrum_cost cost =
-        shifted_cost(offers, entry, sign, entry->cost.machine_count);
+    const struct fulcrum_candidate_machine one =
+        machine_in(offers, entry, 0, sign * error_rel_of(offers, entry));
+    struct fulcrum_cost cost = cost_of(offers, entry, &one, entry->cost.machine_count);
     return fulcrum_cost_merit(&cost, offers->need.goal);
 }
 
@@ -526,8 +500,7 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
         if (entry->candidate->reason[0] != '\0') {
             continue;
         }
-        error_rel =
-            fmax(error_rel, entry->candidate->point.prediction.solver_error_rel);
+        error_rel = fmax(error_rel, error_rel_of(offers, entry));
         has_open_limit |= is_open(offers, entry, 1.0) || is_open(offers, entry, -1.0);
         has_open_order |=
             i > 0 && group_of(first) == 0 && group_of(entry) == 0 &&
@@ -576,6 +549,7 @@ static enum fulcrum_status show(const struct offers *offers, struct fulcrum_erro
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
     const struct fulcrum_need *need = &offers->need;
     bool has_money = !isnan(need->electricity_per_kwh);
+    double draws = (double)offers->list.study->draw_count;
     fulcrum_result_text(result, "question", NULL, "machine");
     fulcrum_result_text(
         result, "workload", "workload", offers->list.settings->design.workload);
@@ -592,8 +566,8 @@ static enum fulcrum_status show(const struct offers *offers, struct fulcrum_erro
         result, "electricity_per_kwh", NULL, need->electricity_per_kwh);
     fulcrum_result_number(
         result, "years", has_money ? "years of use" : NULL, need->years);
-    fulcrum_result_number(result, "interval_draws",
-        offers->draw_count > 0 ? "draws" : NULL, (double)offers->draw_count);
+    fulcrum_result_number(
+        result, "interval_draws", draws > 0.0 ? "draws" : NULL, draws);
     add_finding(result, offers);
     struct fulcrum_table *table = fulcrum_result_table(result, "machines",
         "all machines of a kind together, each with a training of its own:");
@@ -608,7 +582,8 @@ enum fulcrum_status fulcrum_recommend_machine(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct offers offers = {.list = {.settings = settings, .context = context}};
+    struct offers offers = {
+        .list = {.settings = settings, .context = context, .outputs = outputs}};
     enum fulcrum_status status = FULCRUM_OK;
     /* Everything that can be refused comes before the work. */
     TRY_OR_END(read_need(&offers, err));
@@ -621,8 +596,8 @@ enum fulcrum_status fulcrum_recommend_machine(
         TRY_OR_END(load_offer(&offers, i, err));
     }
     TRY_OR_END(fulcrum_candidates_predict(&offers.list, err));
-    TRY_OR_END(write_costs(&offers, err));
-    TRY_OR_END(judge_draws(&offers, err));
+    offers.costs = fulcrum_allocate(offers.list.count, sizeof *offers.costs);
+    judge(&offers);
     sort_entries(&offers);
     TRY_OR_END(show(&offers, err));
     /* Answered, but there is none to take. */
@@ -630,12 +605,9 @@ enum fulcrum_status fulcrum_recommend_machine(
         context->exit_code = FULCRUM_EXIT_FAILED;
     }
 end:
-    for (size_t i = 0; i < offers.list.count; i++) {
-        free(offers.entries[i].drawn);
-    }
     fulcrum_candidates_clear(&offers.list);
     free(offers.entries);
     free(offers.order);
-    free(offers.column);
+    free(offers.costs);
     return status;
 }

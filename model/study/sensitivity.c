@@ -32,70 +32,41 @@
 /* Fields over a range in one analysis. */
 enum { FULCRUM_SENSITIVITY_SPANS_MOST = 256 };
 
-/* What all evaluations have in common. */
-struct fulcrum_sensitivity_ground {
-    const struct fulcrum_sensitivity_plan *plan;
-    const struct fulcrum_scenario *scenario;
-    const double *span_values; /* of each input, nothing varied; NAN: its own value */
+/* The evaluation with the lowest number that could not run, of one worker. */
+struct failure {
+    size_t number;
+    bool is_there;
+    char reason[FULCRUM_SENSITIVITY_REASON_BYTE];
 };
 
-/* For one thread at a time. Opaque. */
-struct fulcrum_sensitivity_worker;
-
-/* Outputs of a scenario in one sample. */
-
-struct fulcrum_sensitivity_worker {
-    const struct fulcrum_sensitivity_ground *ground;
+/* For one thread at a time. */
+struct worker {
+    const struct fulcrum_sensitivity_plan *plan;
+    const double *span_values; /* of each input, nothing varied; NAN: its own value */
     struct fulcrum_predictor *predictor;
     const struct fulcrum_field *actors;
     double *z;                        /* of the sample */
     struct fulcrum_setting *settings; /* spans, axis, actors, the point of comparison */
     size_t span_count; /* settings that hold at every point of the sample */
     double *along;     /* output after output, along the axis */
+    struct failure failure;
 };
 
-/* Accepts NULL. */
-static void sensitivity_worker_free(struct fulcrum_sensitivity_worker *worker)
+/* What is left of a failure is freed with the others. */
+static enum fulcrum_status start_worker(struct worker *worker,
+    const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
 {
-    if (worker != NULL) {
-        fulcrum_predictor_free(worker->predictor);
-        free(worker->z);
-        free(worker->settings);
-        free(worker->along);
-        free(worker);
-    }
-}
-
-/*
- *   ground   borrowed, as long as the worker is used
- *   out      the caller frees it with sensitivity_worker_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status sensitivity_worker_new(
-    const struct fulcrum_sensitivity_ground *ground,
-    struct fulcrum_sensitivity_worker **out, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
-    struct fulcrum_sensitivity_worker *worker = calloc(1, sizeof *worker);
-    TRY_MEMORY(worker, err, "a sensitivity analysis");
-    worker->ground = ground;
     worker->actors = fulcrum_field_find("run.actor_count");
     worker->z =
         calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->z);
     worker->settings =
         calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
     worker->along = calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
-    enum fulcrum_status status =
-        worker->z == NULL || worker->settings == NULL || worker->along == NULL
-            ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis")
-            : fulcrum_predictor_new(ground->scenario, &worker->predictor, err);
-    if (status != FULCRUM_OK) {
-        sensitivity_worker_free(worker);
-        return status;
-    }
-    *out = worker;
-    return FULCRUM_OK;
+    FAIL_IF(worker->z == NULL || worker->settings == NULL || worker->along == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    return fulcrum_predictor_new(scenario, &worker->predictor, err);
 }
 
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit)
@@ -109,11 +80,10 @@ double fulcrum_field_range_value(const struct fulcrum_field_range *span, double 
 }
 
 /* A span's setting, unless the field is to keep the value it has. */
-static void place_span(
-    struct fulcrum_sensitivity_worker *worker, size_t input, double unit)
+static void place_span(struct worker *worker, size_t input, double unit)
 {
-    const struct fulcrum_field_range *span = worker->ground->plan->inputs[input].span;
-    double value = isnan(unit) ? worker->ground->span_values[input]
+    const struct fulcrum_field_range *span = worker->plan->inputs[input].span;
+    double value = isnan(unit) ? worker->span_values[input]
                                : fulcrum_field_range_value(span, unit);
     if (!isnan(value)) {
         worker->settings[worker->span_count++] =
@@ -122,9 +92,9 @@ static void place_span(
 }
 
 /* Coordinates become the values of z and settings of a sample. */
-static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
+static void place(struct worker *worker, const double *unit)
 {
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
     for (size_t i = 0; i < slot_count; i++) {
         worker->z[i] = FULCRUM_UNKNOWN;
@@ -144,11 +114,11 @@ static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
 }
 
 /* At the settings that are there, and `own_count` more. */
-static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
+static enum fulcrum_status predict(struct worker *worker,
     const struct fulcrum_setting *own, size_t own_count, struct fulcrum_prediction *out,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     struct fulcrum_point point = {worker->settings, worker->span_count, 0, 0};
     const struct fulcrum_predict_options options = {.solver = plan->solver};
     for (size_t i = 0; i < own_count; i++) {
@@ -161,7 +131,7 @@ static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
             (struct fulcrum_setting){worker->actors, 1.0, NULL};
         TRY(fulcrum_predictor_design(worker->predictor, &point, &design, err));
         worker->settings[point.varied_count - 1].number =
-            fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
+            fulcrum_actors_for_threads(design, worker->plan->actors_per_thread);
     }
     /* A point of comparison that gives the actors itself has the last word. */
     for (size_t i = 0; i < own_count && plan->actors_per_thread > 0.0; i++) {
@@ -172,8 +142,8 @@ static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
     return fulcrum_predictor_run(worker->predictor, &point, &options, out, err);
 }
 
-static bool any_subject(
-    const struct fulcrum_sensitivity_plan *plan, enum fulcrum_subject subject)
+static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
+    enum fulcrum_sensitivity_subject subject)
 {
     for (size_t i = 0; i < plan->output_count; i++) {
         if (plan->outputs[i].subject == subject) {
@@ -183,10 +153,10 @@ static bool any_subject(
     return false;
 }
 
-static enum fulcrum_status fill_values(struct fulcrum_sensitivity_worker *worker,
-    double *output, struct fulcrum_error *err)
+static enum fulcrum_status fill_values(
+    struct worker *worker, double *output, struct fulcrum_error *err)
 {
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     struct fulcrum_prediction prediction;
     TRY(predict(worker, NULL, 0, &prediction, err));
     for (size_t i = 0; i < plan->output_count; i++) {
@@ -198,10 +168,10 @@ static enum fulcrum_status fill_values(struct fulcrum_sensitivity_worker *worker
 }
 
 /* What is relative stands in `output` already. */
-static enum fulcrum_status divide_by_base(struct fulcrum_sensitivity_worker *worker,
-    double *output, struct fulcrum_error *err)
+static enum fulcrum_status divide_by_base(
+    struct worker *worker, double *output, struct fulcrum_error *err)
 {
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     struct fulcrum_prediction prediction;
     enum fulcrum_status status =
         predict(worker, plan->base, plan->base_count, &prediction, err);
@@ -254,10 +224,10 @@ double fulcrum_place_of_largest(const double *place, const double *value, size_t
 }
 
 /* A point of the axis that cannot run is not the best one. */
-static enum fulcrum_status find_best(struct fulcrum_sensitivity_worker *worker,
-    double *output, struct fulcrum_error *err)
+static enum fulcrum_status find_best(
+    struct worker *worker, double *output, struct fulcrum_error *err)
 {
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     const struct fulcrum_sweep_axis *axis = plan->axis;
     enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
     for (size_t k = 0; k < axis->count; k++) {
@@ -287,12 +257,11 @@ static enum fulcrum_status find_best(struct fulcrum_sensitivity_worker *worker,
  *   output   NAN where it cannot run, or does not apply
  *   fails    as fulcrum_predict, of what could not run
  */
-static enum fulcrum_status sensitivity_worker_evaluate(
-    struct fulcrum_sensitivity_worker *worker, const double *unit, double *output,
-    struct fulcrum_error *err)
+static enum fulcrum_status evaluate_sample(struct worker *worker, const double *unit,
+    double *output, struct fulcrum_error *err)
 {
     assert(worker != NULL);
-    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sensitivity_plan *plan = worker->plan;
     bool relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
     for (size_t i = 0; i < plan->output_count; i++) {
         output[i] = FULCRUM_UNKNOWN;
@@ -317,24 +286,15 @@ static const double high_point = 0.95;
 /* Worlds behind the bar of numbers that depend on each other. */
 enum { GROUP_ROWS = 512 };
 
-/* The evaluation with the lowest number that could not run, of one worker. */
-struct failure {
-    size_t number;
-    bool is_there;
-    char reason[FULCRUM_SENSITIVITY_REASON_BYTE];
-};
-
 struct job {
     const struct fulcrum_sensitivity_plan *plan;
-    struct fulcrum_sensitivity_ground ground;
     struct fulcrum_scenario *scenario;
     double *span_values;
     size_t coordinate_count;
     size_t *input_of; /* of each coordinate */
     double *unit;     /* one site, for this thread */
     double *output;
-    struct fulcrum_sensitivity_worker **workers;
-    struct failure *failures;
+    struct worker *workers;
     struct fulcrum_sensitivity *result;
 };
 
@@ -386,17 +346,14 @@ static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
     for (size_t i = 0; i < plan->input_count; i++) {
         job->coordinate_count += coordinates_of(&plan->inputs[i]);
     }
-    size_t worker_count = plan->sobol.worker_count;
-    job->workers = calloc(worker_count, sizeof(struct fulcrum_sensitivity_worker *));
-    job->failures = calloc(worker_count, sizeof *job->failures);
+    job->workers = calloc(plan->sobol.worker_count, sizeof *job->workers);
     job->span_values = calloc(plan->input_count + 1, sizeof *job->span_values);
     job->input_of = calloc(job->coordinate_count + 1, sizeof *job->input_of);
     job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
     job->output = calloc(plan->output_count + 1, sizeof *job->output);
     job->result = new_result(plan);
-    FAIL_IF(job->workers == NULL || job->failures == NULL || job->span_values == NULL ||
-                job->input_of == NULL || job->unit == NULL || job->output == NULL ||
-                job->result == NULL,
+    FAIL_IF(job->workers == NULL || job->span_values == NULL || job->input_of == NULL ||
+                job->unit == NULL || job->output == NULL || job->result == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
     size_t next = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -489,10 +446,10 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     TRY(make_room(job, err));
     settle_spans(job);
     settle_uncertain(job);
-    job->ground =
-        (struct fulcrum_sensitivity_ground){job->plan, job->scenario, job->span_values};
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
-        TRY(sensitivity_worker_new(&job->ground, &job->workers[i], err));
+        job->workers[i] =
+            (struct worker){.plan = job->plan, .span_values = job->span_values};
+        TRY(start_worker(&job->workers[i], job->scenario, err));
     }
     return FULCRUM_OK;
 }
@@ -513,7 +470,7 @@ static struct fulcrum_effect *effect_of(struct job *job, size_t output, size_t i
 static void evaluate_here(struct job *job)
 {
     enum fulcrum_status status =
-        sensitivity_worker_evaluate(job->workers[0], job->unit, job->output, NULL);
+        evaluate_sample(&job->workers[0], job->unit, job->output, NULL);
     if (status != FULCRUM_OK) {
         set_unknown(job->output, job->plan->output_count);
     }
@@ -603,7 +560,7 @@ static void keep_reason(
 
 static bool is_stopped(const struct fulcrum_sensitivity_plan *plan)
 {
-    return plan->is_stopped != NULL && plan->is_stopped(plan->context);
+    return plan->is_stopped != NULL && plan->is_stopped(plan->watcher) != 0;
 }
 
 /* The evaluation of sobol.h; of one that is stopped nothing is used. */
@@ -617,20 +574,18 @@ static void evaluate(
         set_unknown(output, job->plan->output_count);
         return;
     }
-    enum fulcrum_status status = sensitivity_worker_evaluate(
-        job->workers[site->worker], site->unit, output, &err);
-    if (status != FULCRUM_OK) {
-        keep_reason(&job->failures[site->worker], site->number, &err);
+    struct worker *worker = &job->workers[site->worker];
+    if (evaluate_sample(worker, site->unit, output, &err) != FULCRUM_OK) {
+        keep_reason(&worker->failure, site->number, &err);
     }
 }
 
 static int go_on(void *context, size_t done_count, size_t all_count)
 {
-    const struct job *job = context;
-    if (job->plan->progress != NULL) {
-        job->plan->progress(job->plan->context, done_count, all_count);
-    }
-    return !is_stopped(job->plan);
+    const struct fulcrum_sensitivity_plan *plan = ((const struct job *)context)->plan;
+    double done_frac = (double)done_count / (double)all_count;
+    bool goes_on = plan->watch == NULL || plan->watch(plan->watcher, done_frac) == 0;
+    return goes_on && !is_stopped(plan);
 }
 
 static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
@@ -649,7 +604,7 @@ static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
     /* The first by number, whichever worker met it. */
     const struct failure *first = NULL;
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
-        const struct failure *failure = &job->failures[i];
+        const struct failure *failure = &job->workers[i].failure;
         if (failure->is_there && (first == NULL || failure->number < first->number)) {
             first = failure;
         }
@@ -660,7 +615,7 @@ static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
     return status;
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_plan(
     const struct fulcrum_sensitivity_plan *plan, struct fulcrum_error *err)
 {
     size_t span_count = 0;
@@ -683,13 +638,12 @@ enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_pla
 {
     struct job job = {.plan = plan};
     *out = NULL;
-    TRY(check(plan, err));
+    TRY(check_plan(plan, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(prepare(&job, err));
     /* Nothing varied: what cannot run now has no effect either. */
     set_unknown(job.unit, job.coordinate_count);
-    TRY_OR_END(
-        sensitivity_worker_evaluate(job.workers[0], job.unit, job.result->values, err));
+    TRY_OR_END(evaluate_sample(&job.workers[0], job.unit, job.result->values, err));
     TRY_OR_END(fill_effects(&job, err));
     TRY_OR_END(run_sobol(&job, err));
 end:
@@ -699,10 +653,12 @@ end:
         fulcrum_sensitivity_free(job.result);
     }
     for (size_t i = 0; job.workers != NULL && i < job.plan->sobol.worker_count; i++) {
-        sensitivity_worker_free(job.workers[i]);
+        fulcrum_predictor_free(job.workers[i].predictor);
+        free(job.workers[i].z);
+        free(job.workers[i].settings);
+        free(job.workers[i].along);
     }
-    free((void *)job.workers);
-    free(job.failures);
+    free(job.workers);
     free(job.span_values);
     free(job.input_of);
     free(job.unit);

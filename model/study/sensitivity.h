@@ -139,7 +139,7 @@ struct fulcrum_sensitivity_input {
     size_t uncertain_count;
 };
 
-enum fulcrum_subject {
+enum fulcrum_sensitivity_subject {
     FULCRUM_SUBJECT_VALUE,    /* the output itself */
     FULCRUM_SUBJECT_RELATIVE, /* over that of the point of comparison */
     FULCRUM_SUBJECT_BEST      /* where along the axis it is largest */
@@ -147,7 +147,7 @@ enum fulcrum_subject {
 
 /* One number whose spread is asked about. */
 struct fulcrum_sensitivity_output {
-    enum fulcrum_subject subject;
+    enum fulcrum_sensitivity_subject subject;
     enum fulcrum_predicted predicted;
 };
 
@@ -164,11 +164,11 @@ struct fulcrum_sensitivity_plan {
     double actors_per_thread;              /* 0: actors are given */
     struct fulcrum_solver_options solver;
     struct fulcrum_sobol_options sobol;
-    /* May be NULL. is_stopped is asked on any thread, at every evaluation; */
-    int (*is_stopped)(void *context);
-    /* progress on the calling one. */
-    void (*progress)(void *context, size_t done_count, size_t all_count);
-    void *context;
+    /* May be NULL. is_stopped is asked on any thread, watch called on the calling one;
+     * not 0 ends the work. */
+    int (*is_stopped)(void *watcher);
+    int (*watch)(void *watcher, double done_frac);
+    void *watcher;
 };
 
 /* One input alone, others at their values. NAN: cannot run. */

@@ -28,6 +28,7 @@
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
+#include "model/study/study.h"
 #include "model/try.h"
 
 #ifdef _OPENMP
@@ -807,6 +808,24 @@ double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
     return peak_at(profile, metric, axis, place)->ratio;
 }
 
+/* One design point beside another. */
+
+static const enum fulcrum_predicted relative_outputs[] = {
+#define X(name, output, meaning) FULCRUM_OUTPUT_##output,
+    FULCRUM_RELATIVE_LIST(X) FULCRUM_OUTPUT_COUNT
+#undef X
+};
+
+const char *fulcrum_relative_name(size_t relative)
+{
+    static const char *const names[FULCRUM_RELATIVE_COUNT + 1] = {
+#define X(name, output, meaning) #name,
+        FULCRUM_RELATIVE_LIST(X)
+#undef X
+    };
+    return relative < FULCRUM_RELATIVE_COUNT ? names[relative] : NULL;
+}
+
 /* Most points that a thread takes at once, and into how many runs a block is to be
  * parted for each thread, so that threads end at about the same time. */
 enum { RUN_MOST = 16, RUNS_PER_THREAD = 8 };
@@ -818,8 +837,8 @@ enum { FEW_POINTS = 16, FEW_POINTS_PER_THREAD = 4 };
 /* What a thread has for itself. */
 struct worker {
     struct fulcrum_sweep_probe *probe;
-    double *column;                  /* one number per draw */
-    struct fulcrum_sweep_best *best; /* of its points; NULL: not wanted */
+    struct fulcrum_study *beside;    /* the yardstick and a point; NULL: not wanted */
+    struct fulcrum_sweep_best *best; /* of its points; likewise */
 };
 
 struct sweep {
@@ -883,9 +902,12 @@ static void use_draws(const struct task *task, struct fulcrum_sweep_point *point
         fulcrum_sweep_probe_predictor(worker->probe);
     size_t count = 0;
     const double *draws = fulcrum_predictor_draws(predictor, &count);
-    if (plan->yardstick != NULL) {
-        fulcrum_yardstick_compare(plan->yardstick, predictor, &point->prediction,
-            worker->column, point->relative);
+    if (worker->beside != NULL) {
+        fulcrum_study_keep(
+            worker->beside, 1, &point->prediction, predictor, relative_outputs);
+        for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
+            point->relative[i] = fulcrum_study_ratio(worker->beside, 1, 0, i);
+        }
     }
     if (worker->best != NULL) {
         fulcrum_sweep_best_add(worker->best, point->index, draws, count);
@@ -1020,11 +1042,15 @@ static enum fulcrum_status fill_worker(
     const struct sweep *sweep, struct worker *worker, struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_plan *plan = sweep->plan;
-    worker->column = calloc((size_t)plan->predict.draws + 1, sizeof *worker->column);
-    TRY_MEMORY(worker->column, err, "draws of a point");
     TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
     if (plan->best != NULL) {
         TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
+    }
+    if (plan->yardstick != NULL) {
+        size_t draws = plan->yardstick->draw_count;
+        TRY(fulcrum_study_new(2, FULCRUM_RELATIVE_COUNT, draws, &worker->beside, err));
+        memcpy(worker->beside->values, plan->yardstick->values,
+            (1 + draws) * FULCRUM_RELATIVE_COUNT * sizeof *worker->beside->values);
     }
     return FULCRUM_OK;
 }
@@ -1034,7 +1060,7 @@ static void free_sweep(struct sweep *sweep)
     for (size_t i = 0; sweep->workers != NULL && i < sweep->thread_count; i++) {
         fulcrum_sweep_probe_free(sweep->workers[i].probe);
         fulcrum_sweep_best_free(sweep->workers[i].best);
-        free(sweep->workers[i].column);
+        fulcrum_study_free(sweep->workers[i].beside);
     }
     free(sweep->workers);
     free(sweep->reasons);
@@ -1062,23 +1088,31 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
 }
 
 enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, size_t index, struct fulcrum_yardstick **out,
+    const struct fulcrum_sweep_plan *plan, size_t index, struct fulcrum_study **out,
     struct fulcrum_error *err)
 {
     assert(index < fulcrum_sweep_count(plan));
-    struct fulcrum_sweep_point *point = calloc(1, sizeof *point);
-    TRY_MEMORY(point, err, "a point of a sweep");
+    struct fulcrum_sweep_point point = {.index = index};
     struct fulcrum_sweep_probe *probe = NULL;
+    struct fulcrum_study *study = NULL;
     enum fulcrum_status status = FULCRUM_OK;
+    TRY(fulcrum_study_new(
+        1, FULCRUM_RELATIVE_COUNT, (size_t)plan->predict.draws, &study, err));
     TRY_OR_END(fulcrum_sweep_probe_new(scenario, plan, &probe, err));
-    TRY_OR_END(fulcrum_sweep_probe_point(probe, index, point, err));
-    /* The draws stay in the predictor until they are kept. */
-    status = fulcrum_yardstick_new(
-        fulcrum_sweep_probe_predictor(probe), &point->prediction, out, err);
+    TRY_OR_END(fulcrum_sweep_probe_point(probe, index, &point, err));
+    fulcrum_study_keep(study, 0, &point.prediction,
+        fulcrum_sweep_probe_predictor(probe), relative_outputs);
+    *out = study;
+    study = NULL;
 end:
     fulcrum_sweep_probe_free(probe);
-    free(point);
+    fulcrum_study_free(study);
     return status;
+}
+
+void fulcrum_yardstick_free(struct fulcrum_study *yardstick)
+{
+    fulcrum_study_free(yardstick);
 }
 
 enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,

@@ -83,42 +83,11 @@ enum fulcrum_relative {
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_relative_name(size_t relative);
 
-struct fulcrum_ratio {
-    double value;
-    double lo; /* 5 % and 95 % quantiles over the draws that both points have; NAN */
-    double hi; /* where there are fewer than two */
-};
-
-/* A point that others are compared with, and its draws. Opaque. */
-struct fulcrum_yardstick;
-
-/*
- * Keeps what `predictor` predicted last.
- *   prediction  the result of that
- *   out         the caller frees it with fulcrum_yardstick_free
- *   fails       FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_yardstick_new(
-    const struct fulcrum_predictor *predictor,
-    const struct fulcrum_prediction *prediction, struct fulcrum_yardstick **out,
-    struct fulcrum_error *err);
+/* Designs in the same draws: a point that others are compared with. Opaque. */
+struct fulcrum_study;
 
 /* Accepts NULL. */
-void fulcrum_yardstick_free(struct fulcrum_yardstick *yardstick);
-
-/*
- * What `predictor` predicted last, over the yardstick. Draw k is the same sample at
- * both points, so that the interval is that of the ratio, which may be much narrower
- * than what the ends of the two intervals give. Both must come from one scenario, seed
- * and number of draws; draws that cannot run at one of the points are left out.
- *   prediction  the result of that
- *   column      room for as many numbers as there are draws; may be NULL without draws
- *   out         FULCRUM_RELATIVE_COUNT ratios
- */
-void fulcrum_yardstick_compare(const struct fulcrum_yardstick *yardstick,
-    const struct fulcrum_predictor *predictor,
-    const struct fulcrum_prediction *prediction, double *column,
-    struct fulcrum_ratio *out);
+void fulcrum_yardstick_free(struct fulcrum_study *yardstick);
 
 /* Predictions over a grid of design points, in order and in bounded memory. */
 
@@ -145,8 +114,10 @@ struct fulcrum_sweep_plan {
      */
     const double *actor_choices;
     size_t actor_choice_count;
-    /* Each point is compared with it; NULL: points stand alone. Borrowed. */
-    const struct fulcrum_yardstick *yardstick;
+    /* Each point is compared with it, draw by draw: the interval of a ratio may be much
+     * narrower than what the ends of two intervals give. Of the same scenario, seed and
+     * draws; NULL: points stand alone. Borrowed. */
+    const struct fulcrum_study *yardstick;
     /* Gets the best point of each draw; NULL: not wanted. Borrowed. */
     struct fulcrum_sweep_best *best;
     /* Gets the draws of each point; NULL: not wanted. Borrowed. */
@@ -208,7 +179,7 @@ size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
-    size_t index, struct fulcrum_yardstick **out, struct fulcrum_error *err);
+    size_t index, struct fulcrum_study **out, struct fulcrum_error *err);
 
 /*
  * Visits every point of the grid, the last axis fastest. A point that cannot run is

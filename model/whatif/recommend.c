@@ -4,7 +4,6 @@
 #include "model/whatif/recommend.h"
 
 #include <assert.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,10 +20,9 @@
  * not counted, nor what it would do in idle hours.
  */
 
-#define HOUR_S    3600.0
-#define YEAR_S    (365.25 * 24.0 * HOUR_S)
-#define W_PER_KW  1000.0
-#define HALF_TIES 0.5
+#define HOUR_S   3600.0
+#define YEAR_S   (365.25 * 24.0 * HOUR_S)
+#define W_PER_KW 1000.0
 
 const char *fulcrum_objective_name(int goal)
 {
@@ -137,30 +135,6 @@ size_t fulcrum_cost_best(
         }
     }
     return best;
-}
-
-void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense sense,
-    double *column, struct fulcrum_contest *out)
-{
-    double won = 0.0;
-    size_t count = 0;
-    for (size_t k = 0; k < paired->count; k++) {
-        double gain = paired->a[k] - paired->b[k];
-        if (!isnan(gain)) {
-            gain = sense == FULCRUM_SENSE_MORE ? gain : -gain;
-            won += gain > 0.0 ? 1.0 : (gain < 0.0 ? 0.0 : HALF_TIES);
-            column[count++] = paired->a[k] / paired->b[k];
-        }
-    }
-    const struct fulcrum_interval interval = fulcrum_interval_of(column, count);
-    out->draw_count = count;
-    out->ratio_lo = interval.lo;
-    out->ratio_hi = interval.hi;
-    out->beats_frac = count > 0 ? won / (double)count : FULCRUM_UNKNOWN;
-    /* The column is sorted by now. */
-    out->ratio = isnan(interval.lo)
-                     ? FULCRUM_UNKNOWN
-                     : gsl_stats_median_from_sorted_data(column, 1, count);
 }
 
 /*
@@ -446,6 +420,212 @@ enum fulcrum_status fulcrum_fewest_find(const struct fulcrum_asked_curve *curve,
             : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a curve");
     free(search.value);
     free(search.known);
+    return status;
+}
+
+/*
+ * The question is put to one curve, a metric over the values of one field, and then to
+ * the curve of each draw: the interval is that of the answers.
+ */
+
+/* A metric that grows by more than this over the last quarter has no plateau yet. */
+#define RISING_FRAC 0.01
+
+/* One question under way. */
+struct curve {
+    const struct fulcrum_fewest_plan *plan;
+    struct fulcrum_sweep_plan single; /* draws are asked for one by one */
+    struct fulcrum_sweep_probe *probe;
+    struct fulcrum_sweep_point *points; /* as far as asked for */
+    bool *known;
+    size_t draw; /* at hand; 0: the estimate */
+    struct fulcrum_fewest_answer *answer;
+    double *columns[3]; /* draws: values, metrics, bests */
+};
+
+/* Points whose estimate failed keep their status, and every draw of them fails too. */
+static void know_point(struct curve *curve, size_t place)
+{
+    if (!curve->known[place]) {
+        curve->known[place] = true;
+        curve->answer->predicted += fulcrum_sweep_probe_point(curve->probe, place,
+                                        &curve->points[place], NULL) == FULCRUM_OK;
+    }
+}
+
+/* Of a fulcrum_asked_curve: the metric at a place, of the draw at hand. */
+static enum fulcrum_status ask_curve(
+    void *context, size_t place, double *out, struct fulcrum_error *err)
+{
+    struct curve *curve = context;
+    const struct fulcrum_fewest_plan *plan = curve->plan;
+    double done_frac = (double)curve->draw / (plan->sweep.predict.draws + 1.0);
+    FAIL_IF(plan->watch(plan->watcher, done_frac) != 0, err, FULCRUM_ERR_INTERRUPTED,
+        "interrupted");
+    know_point(curve, place);
+    const struct fulcrum_sweep_point *point = &curve->points[place];
+    double values[FULCRUM_OUTPUT_COUNT];
+    *out = FULCRUM_UNKNOWN;
+    if (point->status == FULCRUM_OK && curve->draw == 0) {
+        *out = point->prediction.value[plan->metric];
+    } else if (point->status == FULCRUM_OK) {
+        curve->answer->predicted++;
+        if (fulcrum_sweep_probe_draw(curve->probe, point, curve->draw, values, NULL) ==
+            FULCRUM_OK) {
+            *out = values[plan->metric];
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status ask_draws(struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_fewest_plan *plan = curve->plan;
+    struct fulcrum_fewest_answer *answer = curve->answer;
+    const struct fulcrum_asked_curve asked = {
+        ask_curve, curve, plan->sweep.axes->count};
+    size_t count = 0;
+    size_t metric_count = 0;
+    size_t draw_count = (size_t)plan->sweep.predict.draws;
+    for (curve->draw = 1; curve->draw <= draw_count; curve->draw++) {
+        struct fulcrum_fewest found;
+        enum fulcrum_status status =
+            fulcrum_fewest_find(&asked, plan->share, &found, err);
+        if (status == FULCRUM_OK) {
+            curve->columns[0][count] = plan->sweep.axes->values[found.place];
+            curve->columns[2][count++] = found.best_value;
+        } else if (status != FULCRUM_ERR_INFEASIBLE) {
+            return status;
+        }
+        double at_answer = FULCRUM_UNKNOWN;
+        status = ask_curve(curve, answer->found.place, &at_answer, err);
+        if (status == FULCRUM_OK && !isnan(at_answer)) {
+            curve->columns[1][metric_count++] = at_answer;
+        }
+    }
+    answer->draws = (double)count;
+    answer->value = fulcrum_interval_among(curve->columns[0], count);
+    answer->metric = fulcrum_interval_of(curve->columns[1], metric_count);
+    answer->best = fulcrum_interval_of(curve->columns[2], count);
+    return FULCRUM_OK;
+}
+
+/* A curve of which no more is asked than whether it reaches a threshold, where values
+ * are wrong by their errors, all up or all down. */
+struct shifted {
+    struct curve *curve;
+    double threshold;
+    double sign;
+};
+
+/* Of a fulcrum_asked_curve. */
+static enum fulcrum_status ask_shifted(
+    void *context, size_t place, double *out, struct fulcrum_error *err)
+{
+    const struct shifted *shifted = context;
+    const struct fulcrum_fewest_answer *answer = shifted->curve->answer;
+    TRY(ask_curve(shifted->curve, place, out, err));
+    if (!isnan(*out)) {
+        /* The best one's share of itself is not off. */
+        double own_rel = shifted->curve->points[place].prediction.solver_error_rel;
+        double error_rel =
+            place == answer->found.best ? 0.0 : hypot(own_rel, answer->best_error_rel);
+        *out = fmin(*out * (1.0 + shifted->sign * error_rel), shifted->threshold);
+    }
+    return FULCRUM_OK;
+}
+
+/* The answer if every value were as far up, or down, as it may be. */
+static enum fulcrum_status shift_answer(
+    struct curve *curve, double sign, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_fewest *best = &curve->answer->found;
+    struct shifted shifted = {curve, curve->plan->share * best->best_value, sign};
+    /* The best is the last place that the answer can be. */
+    const struct fulcrum_asked_curve asked = {ask_shifted, &shifted, best->best + 1};
+    struct fulcrum_fewest found;
+    TRY(fulcrum_fewest_find(&asked, 1.0, &found, err));
+    *out = curve->plan->sweep.axes->values[found.place];
+    return FULCRUM_OK;
+}
+
+/* How far the answer moves within the solver's error, which is that of the rate. */
+static enum fulcrum_status ask_solver(struct curve *curve, struct fulcrum_error *err)
+{
+    struct fulcrum_fewest_answer *answer = curve->answer;
+    const struct fulcrum_fewest *found = &answer->found;
+    size_t metric = curve->plan->metric;
+    bool goes_with_rate = metric == FULCRUM_OUTPUT_steps_per_s ||
+                          metric == FULCRUM_OUTPUT_frames_per_s ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_gpu ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_system;
+    answer->prediction = curve->points[found->place].prediction;
+    answer->best_error_rel = curve->points[found->best].prediction.solver_error_rel;
+    answer->within = (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    if (!goes_with_rate) {
+        return FULCRUM_OK;
+    }
+    double lo = 0.0;
+    double hi = 0.0;
+    TRY(shift_answer(curve, 1.0, &lo, err));
+    TRY(shift_answer(curve, -1.0, &hi, err));
+    /* Errors change by leaps, which a search may step over. */
+    double at = curve->plan->sweep.axes->values[found->place];
+    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status ask_estimate(struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_axis *axis = curve->plan->sweep.axes;
+    const size_t last_place = axis->count - 1;
+    const struct fulcrum_asked_curve asked = {ask_curve, curve, axis->count};
+    enum fulcrum_status status =
+        fulcrum_fewest_find(&asked, curve->plan->share, &curve->answer->found, err);
+    if (status == FULCRUM_ERR_INFEASIBLE) {
+        /* All points fail alike, most often: the last one says why. */
+        TRY(fulcrum_sweep_probe_point(
+            curve->probe, last_place, &curve->points[last_place], err));
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "%s is not known at any value of %s",
+            fulcrum_output_name(curve->plan->metric), axis->field->path);
+    }
+    TRY(status);
+    double before = FULCRUM_UNKNOWN;
+    double last = FULCRUM_UNKNOWN;
+    TRY(ask_curve(curve, last_place - last_place / 4, &before, err));
+    TRY(ask_curve(curve, last_place, &last, err));
+    curve->answer->is_rising = last_place > 0 && last > (1.0 + RISING_FRAC) * before;
+    return ask_solver(curve, err);
+}
+
+enum fulcrum_status fulcrum_fewest_answer_find(const struct fulcrum_fewest_plan *plan,
+    struct fulcrum_fewest_answer *out, struct fulcrum_error *err)
+{
+    size_t places = plan->sweep.axes->count;
+    size_t draws = (size_t)plan->sweep.predict.draws;
+    double *numbers = calloc(3 * draws + 1, sizeof *numbers);
+    struct curve curve = {.plan = plan,
+        .single = plan->sweep,
+        .points = calloc(places, sizeof *curve.points),
+        .known = calloc(places, sizeof *curve.known),
+        .answer = out,
+        .columns = {numbers, numbers + draws, numbers + 2 * draws}};
+    enum fulcrum_status status = FULCRUM_OK;
+    *out = (struct fulcrum_fewest_answer){.predicted = 0};
+    curve.single.predict.draws = 0.0;
+    if (numbers == NULL || curve.points == NULL || curve.known == NULL) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a curve"));
+    }
+    TRY_OR_END(
+        fulcrum_sweep_probe_new(plan->scenario, &curve.single, &curve.probe, err));
+    TRY_OR_END(ask_estimate(&curve, err));
+    status = ask_draws(&curve, err);
+end:
+    fulcrum_sweep_probe_free(curve.probe);
+    free(numbers);
+    free(curve.points);
+    free(curve.known);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/interval.h"
 #include "model/predict/predict.h"
 #include "model/status.h"
 #include "model/study/sweep.h"
@@ -94,29 +95,6 @@ double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objectiv
 size_t fulcrum_cost_best(
     const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal);
 
-/* One thing beside another, from draws that stand for the same sample by pairs. */
-struct fulcrum_contest {
-    size_t draw_count; /* that both have */
-    double beats_frac; /* draws in which A is better, ties by half; NAN without draws */
-    double ratio;      /* A / B: median and 5 % and 95 % quantiles; likewise */
-    double ratio_lo;
-    double ratio_hi;
-};
-
-/* Values of both in each draw, NAN where one cannot run. Borrowed. */
-struct fulcrum_paired {
-    const double *a;
-    const double *b;
-    size_t count;
-};
-
-/*
- *   sense    what is better
- *   column   room for a number per draw; may be NULL without draws
- */
-void fulcrum_contest_of(const struct fulcrum_paired *paired, enum fulcrum_sense sense,
-    double *column, struct fulcrum_contest *out);
-
 /* The first place of a curve that reaches a share of its best. */
 
 /* A curve over places, which is asked for its values. */
@@ -153,6 +131,39 @@ struct fulcrum_fewest {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_find(
     const struct fulcrum_asked_curve *curve, double share, struct fulcrum_fewest *out,
+    struct fulcrum_error *err);
+
+/* The same of the values of one field, and of every draw. */
+struct fulcrum_fewest_plan {
+    const struct fulcrum_scenario *scenario;
+    struct fulcrum_sweep_plan sweep; /* of one axis */
+    size_t metric;                   /* the output of which more is better */
+    double share;
+    int (*watch)(void *watcher, double done_frac); /* not 0 ends the work */
+    void *watcher;
+};
+
+struct fulcrum_fewest_answer {
+    struct fulcrum_fewest found;          /* on the estimate's curve */
+    struct fulcrum_prediction prediction; /* there */
+    struct fulcrum_interval value;  /* of the field, over the draws' own answers */
+    struct fulcrum_interval metric; /* at the estimate's answer */
+    struct fulcrum_interval best;
+    double draws;                   /* that have an answer */
+    bool is_rising;                 /* the metric has no plateau within the range */
+    double best_error_rel;          /* of the solver, where the best is */
+    struct fulcrum_interval within; /* of the field, as far as the solver's error goes;
+                                       NAN: the metric does not go with the rate */
+    size_t predicted;               /* points and draws */
+};
+
+/*
+ * Actors follow the sweep's rule, and are those of the estimate in every draw.
+ *   fails    FULCRUM_ERR_INFEASIBLE (the metric is not known anywhere),
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_answer_find(
+    const struct fulcrum_fewest_plan *plan, struct fulcrum_fewest_answer *out,
     struct fulcrum_error *err);
 
 /* The fewest CPU threads that keep a run's GPUs near their plateau. */

@@ -6,17 +6,21 @@
  * finds them anew by the fast solver and another estimator. They must agree within
  * 0.08: what 512 rows leave open is 0.02, the prototype's own noise was not told.
  */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/command/sensitivity_inputs.h"
+#include "cli/command.h"
+#include "model/result.h"
 #include "tests/support/suite.h"
 
 #define TOLERANCE 0.08
 
-enum { NAMED_MOST = 4 };
+enum { NAMED_MOST = 4, WORDS_MOST = 20 };
 
 /* A question, the shares that stand out, and the most that any other has. */
 struct question {
@@ -48,61 +52,38 @@ static const struct question questions[] = {
         0.25, 0.05},
 };
 
-/* The analysis of one question. */
-struct analysis {
-    struct fulcrum_design_inputs design;
-    struct fulcrum_sensitivity_inputs inputs;
-    struct fulcrum_sensitivity *result;
-};
-
-static void load(const struct question *question, struct analysis *out)
+/* The rows of the command's answer to one question; the caller frees the result. */
+static const struct fulcrum_table *analyse(
+    const struct question *question, const char *samples, struct fulcrum_result **out)
 {
-    struct fulcrum_context context = {.exit_code = 0};
-    const char *sets[] = {question->set};
-    const char *bases[] = {question->base};
-    const struct fulcrum_design_settings settings = {.machine = "dgx-1-inci2020",
-        .workload = "r2d2-atari",
-        .actor_count = question->actor_count,
-        .sets = {question->set != NULL, sets}};
-    const struct fulcrum_text_list none = {0, NULL};
-    const struct fulcrum_text_list base = {1, bases};
-    const struct fulcrum_sensitivity_request request = {
-        &none, &base, question->metric, NULL};
+    const struct fulcrum_command *command = &fulcrum_command_sensitivity;
+    char line[400];
+    char *argv[WORDS_MOST] = {line};
+    char *rest = NULL;
+    int argc = 1;
+    (void)snprintf(line, sizeof line,
+        "sensitivity -m dgx-1-inci2020 -w r2d2-atari --actors %.0f --base %s --metric "
+        "%s "
+        "-n %s%s%s",
+        question->actor_count, question->base, question->metric, samples,
+        question->set != NULL ? " --set " : "",
+        question->set != NULL ? question->set : "");
+    for (char *word = strtok_r(line + strlen("sensitivity "), " ", &rest);
+         word != NULL && argc < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
+        argv[argc++] = word;
+    }
+    struct fulcrum_command_syntax syntax;
+    fulcrum_command_syntax_init(command, &syntax);
+    void *settings = calloc(1, syntax.size);
+    struct fulcrum_context context = {.keeps = out, .quiet = true};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_inputs_load(&settings, &context, &out->design, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_sensitivity_inputs_read(
-                              &request, &out->design, &context, &out->inputs, NULL),
-        FULCRUM_OK);
-}
-
-static void analyse(
-    const struct question *question, size_t row_count, struct analysis *out)
-{
-    load(question, out);
-    const struct fulcrum_sensitivity_plan plan = {
-        .scenario = &out->design.scenario,
-        .inputs = out->inputs.inputs,
-        .input_count = out->inputs.input_count,
-        .outputs = out->inputs.outputs,
-        .output_count = out->inputs.output_count,
-        .base = out->inputs.base,
-        .base_count = out->inputs.base_count,
-        .solver = {.method = FULCRUM_METHOD_FAST},
-        .sobol = {.row_count = row_count,
-            .replicate_count = 8,
-            .worker_count = 2,
-            .seed = 1},
-    };
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sensitivity_run(&plan, &out->result, NULL), FULCRUM_OK);
-}
-
-static void clear(struct analysis *analysis)
-{
-    fulcrum_sensitivity_free(analysis->result);
-    fulcrum_sensitivity_inputs_free(&analysis->inputs);
-    fulcrum_design_inputs_free(&analysis->design);
+        fulcrum_options_parse(&syntax.syntax, settings, argc, argv, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(command->run(settings, &context, &err), FULCRUM_OK);
+    fulcrum_options_free(&syntax.syntax, settings);
+    free(settings);
+    return fulcrum_result_table_of(*out, "rows");
 }
 
 /* NAN: nothing is known of this field. */
@@ -134,18 +115,17 @@ static void check_share(const struct question *question, const char *path, doubl
 static void test_shares_agree_with_the_prototypes(void)
 {
     for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
-        struct analysis analysis = {.result = NULL};
-        analyse(&questions[q], 64, &analysis);
+        struct fulcrum_result *result = NULL;
+        const struct fulcrum_table *rows = analyse(&questions[q], "512", &result);
         size_t seen = 0;
-        for (size_t i = 0; i < analysis.inputs.input_count; i++) {
-            const char *path = analysis.inputs.words[i].label;
-            struct fulcrum_sobol_index index =
-                fulcrum_sobol_index(analysis.result->sobol, 0, i);
-            check_share(&questions[q], path, index.first);
+        for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+            const char *path = fulcrum_table_at(rows, i, "field").text;
+            check_share(
+                &questions[q], path, fulcrum_table_at(rows, i, "first_frac").number);
             seen += isnan(prototype_share(&questions[q], path)) ? 0 : 1;
         }
         CU_ASSERT(seen >= 2);
-        clear(&analysis);
+        fulcrum_result_free(result);
     }
 }
 
@@ -159,19 +139,19 @@ static bool is_watts(const char *path)
 /* Watts do not change how fast it is, and a ratio of rates has none of them. */
 static void test_watts_have_no_share_of_rates(void)
 {
-    struct analysis analysis = {.result = NULL};
-    analyse(&questions[0], 4, &analysis);
+    struct fulcrum_result *result = NULL;
+    const struct fulcrum_table *rows = analyse(&questions[0], "32", &result);
     size_t watts = 0;
     double sum = 0.0;
-    for (size_t i = 0; i < analysis.inputs.input_count; i++) {
-        if (is_watts(analysis.inputs.words[i].label)) {
-            sum += fulcrum_sobol_index(analysis.result->sobol, 0, i).total;
+    for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
+        if (is_watts(fulcrum_table_at(rows, i, "field").text)) {
+            sum += fulcrum_table_at(rows, i, "total_frac").number;
             watts++;
         }
     }
     CU_ASSERT(watts >= 5);
     CU_ASSERT_EQUAL(sum, 0.0);
-    clear(&analysis);
+    fulcrum_result_free(result);
 }
 
 int main(int argc, char **argv)

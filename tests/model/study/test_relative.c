@@ -46,7 +46,7 @@ static struct visited sweep_beside(
     struct fulcrum_scenario_inputs inputs = {
         .base = design, .calibrations = calibrations, .calibration_count = 1};
     struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_yardstick *yardstick = NULL;
+    struct fulcrum_study *yardstick = NULL;
     struct visited visited = {.count = 0};
     const struct fulcrum_sweep_visitor visitor = {
         .context = &visited, .visit = collect};
@@ -165,7 +165,7 @@ static void test_a_point_that_cannot_run_is_no_yardstick(void)
     designs_gpu(&design);
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_yardstick *yardstick = NULL;
+    struct fulcrum_study *yardstick = NULL;
     struct fulcrum_error err;
     CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_sweep_yardstick(scenario, &plan, 1, &yardstick, &err),

@@ -76,7 +76,7 @@ static void vary_chances(struct fixture *f)
 }
 
 static void ask(
-    struct fixture *f, enum fulcrum_subject subject, enum fulcrum_predicted predicted)
+    struct fixture *f, enum fulcrum_sensitivity_subject subject, enum fulcrum_predicted predicted)
 {
     f->outputs[0] = (struct fulcrum_sensitivity_output){subject, predicted};
 }

@@ -77,12 +77,26 @@ static struct fulcrum_predict_options equations(double draws)
         .solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}, .draws = draws};
 }
 
+/* The design as it is, and one with settings, solved by equations. */
+static struct fulcrum_study *study_of(const struct bench *bench,
+    const struct fulcrum_setting *settings, size_t count, double draws)
+{
+    const struct fulcrum_memory_plan plan = {
+        .scenario = bench->scenario, .predict = equations(draws)};
+    const struct fulcrum_point versions[] = {
+        {.varied_count = 0}, {settings, count, 0, 0}};
+    struct fulcrum_study *study = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_memory_study(&plan, versions, 2, &study, NULL), FULCRUM_OK);
+    return study;
+}
+
 static struct fulcrum_component_costs costs_of(
     const struct wanted *wanted, double draws)
 {
     struct bench *bench = open_bench(wanted);
     struct fulcrum_component_costs costs;
-    const struct fulcrum_component_plan plan = {
+    const struct fulcrum_memory_plan plan = {
         .scenario = bench->scenario, .predict = equations(draws)};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_OK);
@@ -169,29 +183,23 @@ static void copa(const struct wanted *wanted, double draws,
     struct fulcrum_ratio *gpu_time, struct fulcrum_ratio *speedup)
 {
     struct bench *bench = open_bench(wanted);
-    struct fulcrum_variant versions[2] = {{.setting_count = 0}, {.setting_count = 2}};
-    set(&versions[1].settings[0], "machine.gpu.llc_byte",
-        16 * bench->base.machine.gpu.llc_byte);
-    set(&versions[1].settings[1], "machine.gpu.dram_byte_per_s",
+    struct fulcrum_setting settings[2];
+    set(&settings[0], "machine.gpu.llc_byte", 16 * bench->base.machine.gpu.llc_byte);
+    set(&settings[1], "machine.gpu.dram_byte_per_s",
         1.6 * bench->base.machine.gpu.dram_byte_per_s);
-    const struct fulcrum_variant_plan plan = {.scenario = bench->scenario,
-        .variants = versions,
-        .count = 2,
-        .predict = equations(draws)};
-    struct fulcrum_variants *variants = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_variants_new(&plan, &variants, NULL), FULCRUM_OK);
-    *gpu_time = fulcrum_variants_ratio(variants, 1, FULCRUM_VARIANT_gpu_s);
-    *speedup = fulcrum_variants_ratio(variants, 1, FULCRUM_VARIANT_steps_per_s);
+    struct fulcrum_study *study = study_of(bench, settings, 2, draws);
+    *gpu_time = fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_GPU);
+    *speedup = fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_STEPS_PER_S);
     struct fulcrum_ratio training =
-        fulcrum_variants_ratio(variants, 1, FULCRUM_VARIANT_train_step_s);
+        fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_TRAIN_STEP);
     /* Several GPUs wait for each other a little, whatever their memory. */
     suite_assert_close(
         "training alone", training.value, 0.89875, wanted->gpus > 1 ? 2e-2 : 1e-9);
     struct fulcrum_ratio own =
-        fulcrum_variants_ratio(variants, 0, FULCRUM_VARIANT_steps_per_s);
+        fulcrum_study_ratio(study, 0, 0, FULCRUM_MEMORY_STEPS_PER_S);
     CU_ASSERT_EQUAL(own.value, 1.0);
     CU_ASSERT(draws < 2 || (own.lo == 1.0 && own.hi == 1.0));
-    fulcrum_variants_free(variants);
+    fulcrum_study_free(study);
     close_bench(bench);
 }
 
@@ -254,21 +262,16 @@ static void test_ends_of_fields_are_limits(void)
     };
     struct bench *bench = open_bench(&paper);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        struct fulcrum_variant versions[2] = {{.setting_count = 0}};
-        for (size_t k = 0; k < 3 && limits[i][k].path != NULL; k++) {
-            set(&versions[1].settings[versions[1].setting_count++], limits[i][k].path,
-                limits[i][k].value);
+        struct fulcrum_setting settings[3];
+        size_t count = 0;
+        for (; count < 3 && limits[i][count].path != NULL; count++) {
+            set(&settings[count], limits[i][count].path, limits[i][count].value);
         }
-        const struct fulcrum_variant_plan plan = {.scenario = bench->scenario,
-            .variants = versions,
-            .count = 2,
-            .predict = equations(0)};
-        struct fulcrum_variants *variants = NULL;
-        CU_ASSERT_EQUAL_FATAL(fulcrum_variants_new(&plan, &variants, NULL), FULCRUM_OK);
+        struct fulcrum_study *study = study_of(bench, settings, count, 0);
         suite_assert_close(limits[i][0].path,
-            fulcrum_variants_ratio(variants, 1, FULCRUM_VARIANT_train_step_s).value,
+            fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_TRAIN_STEP).value,
             limits[i][0].train_step, limits[i][0].tolerance);
-        fulcrum_variants_free(variants);
+        fulcrum_study_free(study);
     }
     close_bench(bench);
 }
@@ -288,16 +291,9 @@ static double train_step_s(const char *machine)
 {
     const struct wanted wanted = {machine, "v100-inci2020", 256, 0, 1};
     struct bench *bench = open_bench(&wanted);
-    const struct fulcrum_variant version = {.setting_count = 0};
-    const struct fulcrum_variant_plan plan = {.scenario = bench->scenario,
-        .variants = &version,
-        .count = 1,
-        .predict = equations(0)};
-    struct fulcrum_variants *variants = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_variants_new(&plan, &variants, NULL), FULCRUM_OK);
-    double time_s =
-        fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_train_step_s);
-    fulcrum_variants_free(variants);
+    struct fulcrum_study *study = study_of(bench, NULL, 0, 0);
+    double time_s = fulcrum_study_at(study, 0, 0)[FULCRUM_MEMORY_TRAIN_STEP];
+    fulcrum_study_free(study);
     close_bench(bench);
     return time_s;
 }
@@ -307,40 +303,6 @@ static void test_an_h200_hardly_trains_faster_than_an_h100(void)
 {
     double ratio = train_step_s("dgx-h200") / train_step_s("dgx-h100");
     CU_ASSERT_DOUBLE_EQUAL(ratio, 0.9926, 2e-4);
-}
-
-/* Estimates by a simulation beside draws by equations: neither touches the other. */
-static void test_estimates_may_be_solved_otherwise(void)
-{
-    struct bench *bench = open_bench(&paper);
-    const struct fulcrum_variant version = {.setting_count = 0};
-    const struct fulcrum_solver_options simulated = {
-        .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.02};
-    struct fulcrum_variant_plan plan = {.scenario = bench->scenario,
-        .variants = &version,
-        .count = 1,
-        .predict = equations(DRAWS)};
-    struct fulcrum_variants *solved = NULL;
-    struct fulcrum_variants *mixed = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_variants_new(&plan, &solved, NULL), FULCRUM_OK);
-    plan.estimate = &simulated;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_variants_new(&plan, &mixed, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_variants_prediction(mixed)->method, FULCRUM_METHOD_SIMULATE);
-    CU_ASSERT_EQUAL(fulcrum_variants_prediction(solved)->method, FULCRUM_METHOD_FAST);
-    double rate = fulcrum_variants_value(solved, 0, 0, FULCRUM_VARIANT_steps_per_s);
-    double other = fulcrum_variants_value(mixed, 0, 0, FULCRUM_VARIANT_steps_per_s);
-    CU_ASSERT(fabs(other / rate - 1) < 0.05 && fabs(other / rate - 1) > 1e-9);
-    for (size_t k = 1; k <= DRAWS; k++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_variants_value(solved, 0, k, FULCRUM_VARIANT_steps_per_s),
-            fulcrum_variants_value(mixed, 0, k, FULCRUM_VARIANT_steps_per_s));
-    }
-    CU_ASSERT_EQUAL(fulcrum_variants_value(solved, 0, 0, FULCRUM_VARIANT_gpu_s),
-        fulcrum_variants_value(mixed, 0, 0, FULCRUM_VARIANT_gpu_s));
-    fulcrum_variants_free(solved);
-    fulcrum_variants_free(mixed);
-    close_bench(bench);
 }
 
 static int stop_at_half(void *user, double done_frac)
@@ -355,7 +317,7 @@ static void test_work_can_be_stopped_and_refused(void)
     struct bench *bench = open_bench(&paper);
     struct fulcrum_component_costs costs;
     int calls = 0;
-    const struct fulcrum_component_plan plan = {
+    const struct fulcrum_memory_plan plan = {
         bench->scenario, equations(0), NULL, stop_at_half, &calls};
     CU_ASSERT_EQUAL(
         fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
@@ -365,16 +327,15 @@ static void test_work_can_be_stopped_and_refused(void)
     /* A memory that holds nothing fails in a sentence. */
     const struct wanted alone = {"dgx-1-inci2020", "v100-inci2020", 256, 0, 1};
     bench = open_bench(&alone);
-    struct fulcrum_variant version = {.setting_count = 1};
+    struct fulcrum_setting small;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_variants *variants = NULL;
-    set(&version.settings[0], "machine.gpu.memory_byte", 1e8);
-    const struct fulcrum_variant_plan small = {.scenario = bench->scenario,
-        .variants = &version,
-        .count = 1,
-        .predict = equations(0)};
-    CU_ASSERT_EQUAL(
-        fulcrum_variants_new(&small, &variants, &err), FULCRUM_ERR_INFEASIBLE);
+    struct fulcrum_study *study = NULL;
+    const struct fulcrum_memory_plan refused = {
+        .scenario = bench->scenario, .predict = equations(0)};
+    const struct fulcrum_point version = {&small, 1, 0, 0};
+    set(&small, "machine.gpu.memory_byte", 1e8);
+    CU_ASSERT_EQUAL(fulcrum_memory_study(&refused, &version, 1, &study, &err),
+        FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT(strstr(err.detail, "machine.gpu.memory_byte") != NULL);
     close_bench(bench);
 }
@@ -385,7 +346,7 @@ static void test_what_the_calibration_does_not_know_is_stuck(void)
     struct bench *bench = open_bench(&paper);
     struct fulcrum_component_costs costs;
     bench->calibration->machine.gpu.dram_byte_per_s = (double)NAN;
-    const struct fulcrum_component_plan plan = {
+    const struct fulcrum_memory_plan plan = {
         .scenario = bench->scenario, .predict = equations(0)};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_OK);
@@ -404,7 +365,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ends_of_fields_are_limits),
         SUITE_CASE(test_the_interval_of_a_run_holds_one_per_cent),
         SUITE_CASE(test_an_h200_hardly_trains_faster_than_an_h100),
-        SUITE_CASE(test_estimates_may_be_solved_otherwise),
         SUITE_CASE(test_work_can_be_stopped_and_refused),
         SUITE_CASE(test_what_the_calibration_does_not_know_is_stuck),
     };

@@ -180,29 +180,6 @@ static void test_the_first_of_equals_is_best(void)
     CU_ASSERT_PTR_NULL(fulcrum_objective_name(FULCRUM_OBJECTIVE_COUNT));
 }
 
-static void test_a_duel_counts_pairs(void)
-{
-    static const double a[] = {1.0, 2.0, (double)NAN, 4.0, 6.0};
-    static const double b[] = {2.0, 1.0, 1.0, 4.0, (double)NAN};
-    const struct fulcrum_paired paired = {a, b, 5};
-    double column[5];
-    struct fulcrum_contest duel;
-    fulcrum_contest_of(&paired, FULCRUM_SENSE_MORE, column, &duel);
-    CU_ASSERT_EQUAL(duel.draw_count, 3);
-    CU_ASSERT_EQUAL(duel.beats_frac, 0.5); /* lost, won, a tie */
-    CU_ASSERT_EQUAL(duel.ratio, 1.0);
-    CU_ASSERT(duel.ratio_lo >= 0.5 && duel.ratio_lo < duel.ratio_hi);
-    fulcrum_contest_of(&paired, FULCRUM_SENSE_LESS, column, &duel);
-    CU_ASSERT_EQUAL(duel.beats_frac, 0.5);
-    const struct fulcrum_paired first = {a + 1, b + 1, 1};
-    fulcrum_contest_of(&first, FULCRUM_SENSE_LESS, column, &duel);
-    CU_ASSERT_EQUAL(duel.beats_frac, 0.0);
-    CU_ASSERT(isnan(duel.ratio));
-    const struct fulcrum_paired none = {NULL, NULL, 0};
-    fulcrum_contest_of(&none, FULCRUM_SENSE_MORE, NULL, &duel);
-    CU_ASSERT(isnan(duel.beats_frac));
-}
-
 /* The command on a line of words; its CSV is to be freed. NULL: it failed. */
 static char *answer_as(enum fulcrum_format format, const char *words)
 {
@@ -904,7 +881,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_what_is_not_known_is_left_out_where_it_matters),
         SUITE_CASE(test_limits_are_those_of_all_machines),
         SUITE_CASE(test_the_first_of_equals_is_best),
-        SUITE_CASE(test_a_duel_counts_pairs),
         SUITE_CASE(test_fewest_agree_with_the_whole_grid),
         SUITE_CASE(test_50_questions_of_machines_agree_with_all_machines),
         SUITE_CASE(test_20_comparisons_agree_with_all_draws),

@@ -1,18 +1,16 @@
-/* test_cluster_job.c - points of `fulcrum cluster` against the model and predictions.
+/* test_cluster_study.c - rows of `fulcrum cluster` against the model and predictions.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/whatif/cluster_job.h"
+#include "model/whatif/cluster_study.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/quantity.h"
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
-static const double devices[] = {1, 2, 3, 4, 8, 16, 64, 256};
-static const double parts[] = {1, 2, 4};
-static const int scalings[] = {FULCRUM_BATCH_WEAK, FULCRUM_BATCH_STRONG};
+static double devices[] = {1, 2, 3, 4, 8, 16, 64, 256};
+static double parts[] = {1, 2, 4};
 
 enum { DEVICES = 8, PARTS = 3, SCALINGS = 2, DRAWS = 60, PRIORS = 3 };
 
@@ -49,14 +47,12 @@ static void start(struct job *job)
     job->plan = (struct fulcrum_cluster_plan){.scenario = job->scenario,
         .design = &job->design,
         .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
-        .scope = FULCRUM_CLUSTER_STEPS,
+        .steps_alone = true,
         .actors_per_gpu = 1,
         .speedup_2 = (double)NAN,
-        .device_count = devices,
-        .device_count_count = DEVICES,
-        .model_parallel_count = parts,
-        .model_parallel_count_count = PARTS,
-        .scaling = scalings,
+        .devices = {devices, DEVICES},
+        .parts = {parts, PARTS},
+        .scalings = {FULCRUM_BATCH_WEAK, FULCRUM_BATCH_STRONG},
         .scaling_count = SCALINGS};
 }
 
@@ -64,6 +60,12 @@ static void run(struct job *job)
 {
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_OK);
+}
+
+static double value_of(const struct fulcrum_cluster_rows *rows, size_t row,
+    enum fulcrum_cluster_value value)
+{
+    return fulcrum_cluster_value(rows, row, value).value;
 }
 
 static void end(struct job *job)
@@ -84,13 +86,18 @@ static void test_rows_are_those_of_the_model(void)
         cluster.scaling = (enum fulcrum_batch_scaling)row->scaling;
         struct fulcrum_cluster_step step =
             fulcrum_cluster_step_of(&cluster, &row->layout);
-        suite_assert_close("step", row->step.step_s, step.step_s, 1e-14);
-        suite_assert_close("rate", row->steps_per_s, step.samples_per_s, 1e-12);
-        suite_assert_close("speed-up", row->speedup, step.speedup, 1e-12);
-        suite_assert_close(
-            "quality", row->quality_speedup, step.quality_speedup, 1e-12);
-        suite_assert_close(
-            "time", row->quality_runtime_s, row->runtime_s * step.epochs_rel, 1e-12);
+        suite_assert_close("step", value_of(&job.rows, i, FULCRUM_CLUSTER_TRAIN_STEP),
+            step.step_s, 1e-14);
+        suite_assert_close("rate", value_of(&job.rows, i, FULCRUM_CLUSTER_STEPS_PER_S),
+            step.samples_per_s, 1e-12);
+        suite_assert_close("speed-up", value_of(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP),
+            step.speedup, 1e-12);
+        suite_assert_close("quality",
+            value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_SPEEDUP),
+            step.quality_speedup, 1e-12);
+        suite_assert_close("time",
+            value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
+            value_of(&job.rows, i, FULCRUM_CLUSTER_RUNTIME) * step.epochs_rel, 1e-12);
         suite_assert_close("devices",
             row->layout.node_count * row->layout.node_device_count, row->device_count,
             1e-15);
@@ -108,7 +115,7 @@ static void test_what_does_not_fit_is_left_out(void)
     run(&job);
     size_t strong_too_many = 2; /* 256 and 128 workers on 256 GPUs */
     CU_ASSERT_EQUAL(job.rows.count + job.rows.left_out_count,
-        job.plan.device_count_count * PARTS * SCALINGS);
+        job.plan.devices.count * PARTS * SCALINGS);
     CU_ASSERT_EQUAL(job.rows.left_out_count, 10 + strong_too_many);
     end(&job);
 }
@@ -123,18 +130,18 @@ static void test_the_crossover_is_the_models(void)
     /* Weak scaling comes first, then strong. */
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_cluster_crossover *found = &job.rows.crossovers[i];
-        double expected = fulcrum_cluster_crossover(
-            &cluster, 8, found->model_parallel_count, devices, DEVICES);
+        double expected =
+            fulcrum_cluster_crossover(&cluster, 8, found->part_count, devices, DEVICES);
         CU_ASSERT_EQUAL(found->scaling, FULCRUM_BATCH_WEAK);
-        CU_ASSERT_EQUAL(found->device_count, expected);
+        CU_ASSERT_EQUAL(found->device_count.value, expected);
     }
     end(&job);
 }
 
 /* Rows marked as best among those with as many GPUs as `row`; none is done sooner. */
-static size_t count_best(
-    const struct fulcrum_cluster_rows *rows, const struct fulcrum_cluster_row *row)
+static size_t count_best(const struct fulcrum_cluster_rows *rows, size_t at)
 {
+    const struct fulcrum_cluster_row *row = &rows->rows[at];
     size_t best = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_cluster_row *other = &rows->rows[i];
@@ -142,7 +149,8 @@ static size_t count_best(
                         fabs(other->device_count - row->device_count) < 0.5;
         best += is_rival && other->is_best ? 1 : 0;
         CU_ASSERT_FALSE(is_rival && row->is_best &&
-                        other->quality_runtime_s < row->quality_runtime_s);
+                        value_of(rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME) <
+                            value_of(rows, at, FULCRUM_CLUSTER_QUALITY_RUNTIME));
     }
     return best;
 }
@@ -153,7 +161,7 @@ static void test_one_way_is_best(void)
     start(&job);
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
-        CU_ASSERT_EQUAL(count_best(&job.rows, &job.rows.rows[i]), 1);
+        CU_ASSERT_EQUAL(count_best(&job.rows, i), 1);
     }
     end(&job);
 }
@@ -172,7 +180,7 @@ static void test_without_a_critical_batch_steps_decide(void)
     run(&job);
     CU_ASSERT_EQUAL(job.rows.is_by_quality, 0);
     for (size_t i = 0; i < job.rows.crossover_count; i++) {
-        CU_ASSERT_TRUE(isnan(job.rows.crossovers[i].device_count));
+        CU_ASSERT_TRUE(isnan(job.rows.crossovers[i].device_count.value));
     }
     end(&job);
 }
@@ -180,12 +188,11 @@ static void test_without_a_critical_batch_steps_decide(void)
 /* Runs 1 and 16 GPUs with ten actors each; the last row, predicted by its fields. */
 static struct fulcrum_prediction run_whole(struct job *job)
 {
-    static const double counts[] = {1, 16};
-    job->plan.scope = FULCRUM_CLUSTER_WHOLE;
+    static double counts[] = {1, 16};
+    job->plan.steps_alone = false;
     job->plan.actors_per_gpu = 10;
-    job->plan.device_count = counts;
-    job->plan.device_count_count = 2;
-    job->plan.model_parallel_count_count = 1;
+    job->plan.devices = (struct fulcrum_cluster_counts){counts, 2};
+    job->plan.parts.count = 1;
     job->plan.scaling_count = 1;
     run(job);
     const struct fulcrum_setting settings[] = {
@@ -207,12 +214,13 @@ static void test_whole_runs_are_predictions(void)
     start(&job);
     struct fulcrum_prediction prediction = run_whole(&job);
     CU_ASSERT_EQUAL_FATAL(job.rows.count, 2);
-    suite_assert_close("rate", job.rows.rows[1].steps_per_s,
+    suite_assert_close("rate", value_of(&job.rows, 1, FULCRUM_CLUSTER_STEPS_PER_S),
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    suite_assert_close("all-reduce", job.rows.rows[1].step.exposed_s,
+    suite_assert_close("all-reduce", value_of(&job.rows, 1, FULCRUM_CLUSTER_ALLREDUCE),
         prediction.value[FULCRUM_OUTPUT_allreduce_s], 1e-12);
     /* Actors are slower than training: fewer steps than training steps alone. */
-    CU_ASSERT_TRUE(job.rows.rows[0].steps_per_s <= 64 / 0.05 * (1 + 1e-9));
+    CU_ASSERT_TRUE(
+        value_of(&job.rows, 0, FULCRUM_CLUSTER_STEPS_PER_S) <= 64 / 0.05 * (1 + 1e-9));
     end(&job);
 }
 
@@ -225,7 +233,7 @@ static int stop_at_once(void *user, double done_frac)
 
 static void test_failures_are_told(void)
 {
-    static const double odd = 3;
+    static double odd = 3;
     struct job job = {.rows = {.count = 0}};
     start(&job);
     job.plan.watch = stop_at_once;
@@ -233,10 +241,8 @@ static void test_failures_are_told(void)
         fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_INTERRUPTED);
     fulcrum_cluster_rows_clear(&job.rows);
     job.plan.watch = NULL;
-    job.plan.device_count = &odd;
-    job.plan.device_count_count = 1;
-    job.plan.model_parallel_count = &parts[1];
-    job.plan.model_parallel_count_count = 1;
+    job.plan.devices = (struct fulcrum_cluster_counts){&odd, 1};
+    job.plan.parts = (struct fulcrum_cluster_counts){&parts[1], 1};
     CU_ASSERT_EQUAL(
         fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_NO_FIT);
     end(&job);
@@ -279,10 +285,11 @@ static void test_without_draws_there_are_no_intervals(void)
     struct job job = {.rows = {.count = 0}};
     start(&job);
     run(&job);
-    CU_ASSERT_EQUAL(job.rows.draw_count, 0);
+    CU_ASSERT_EQUAL(job.rows.study->draw_count, 0);
     for (size_t i = 0; i < job.rows.count; i++) {
         const struct fulcrum_cluster_row *row = &job.rows.rows[i];
-        CU_ASSERT(isnan(row->interval[FULCRUM_CLUSTER_speedup].lo));
+        CU_ASSERT(
+            isnan(fulcrum_cluster_value(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP).lo));
         CU_ASSERT(isnan(row->best_frac) && isnan(row->sooner_frac));
         CU_ASSERT(isnan(row->gain.lo));
         /* The estimate of the gain needs no draws, but something to gain on. */
@@ -291,7 +298,7 @@ static void test_without_draws_there_are_no_intervals(void)
         CU_ASSERT_EQUAL(isfinite(row->gain.value) != 0, has_plain);
     }
     for (size_t i = 0; i < job.rows.crossover_count; i++) {
-        CU_ASSERT(isnan(job.rows.crossovers[i].interval.lo));
+        CU_ASSERT(isnan(job.rows.crossovers[i].device_count.lo));
         CU_ASSERT(isnan(job.rows.crossovers[i].found_frac));
     }
     end(&job);
@@ -309,18 +316,20 @@ static void test_draws_leave_estimates_alone(void)
     run(&drawn);
     CU_ASSERT_EQUAL_FATAL(plain.rows.count, drawn.rows.count);
     for (size_t i = 0; i < plain.rows.count; i++) {
-        const struct fulcrum_cluster_row *row = &drawn.rows.rows[i];
-        CU_ASSERT_EQUAL(plain.rows.rows[i].quality_runtime_s, row->quality_runtime_s);
-        CU_ASSERT_EQUAL(plain.rows.rows[i].is_best, row->is_best);
+        CU_ASSERT_EQUAL(value_of(&plain.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
+            value_of(&drawn.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME));
+        CU_ASSERT_EQUAL(plain.rows.rows[i].is_best, drawn.rows.rows[i].is_best);
     }
     end(&plain);
     end(&drawn);
 }
 
 /* Rates and how often a row beats data-parallel training, one draw after the other. */
-static void check_row(const struct job *job, const struct fulcrum_cluster_row *row,
-    const struct fulcrum_cluster_row *plain)
+static void check_row(const struct job *job, size_t at)
 {
+    const struct fulcrum_cluster_row *row = &job->rows.rows[at];
+    const struct fulcrum_cluster_row *plain =
+        &job->rows.rows[fulcrum_cluster_plain_of(&job->rows, at)];
     double rates[DRAWS];
     double gains[DRAWS];
     size_t sooner = 0;
@@ -336,9 +345,10 @@ static void check_row(const struct job *job, const struct fulcrum_cluster_row *r
     }
     struct fulcrum_interval rate = fulcrum_interval_of(rates, DRAWS);
     struct fulcrum_interval gain = fulcrum_interval_of(gains, DRAWS);
-    const struct fulcrum_interval *told = &row->interval[FULCRUM_CLUSTER_steps_per_s];
-    suite_assert_close("rate, 5 %", told->lo, rate.lo, 1e-12);
-    suite_assert_close("rate, 95 %", told->hi, rate.hi, 1e-12);
+    struct fulcrum_ratio told =
+        fulcrum_cluster_value(&job->rows, at, FULCRUM_CLUSTER_STEPS_PER_S);
+    suite_assert_close("rate, 5 %", told.lo, rate.lo, 1e-12);
+    suite_assert_close("rate, 95 %", told.hi, rate.hi, 1e-12);
     if (row != plain) {
         suite_assert_close("gain, 5 %", row->gain.lo, gain.lo, 1e-12);
         suite_assert_close("gain, 95 %", row->gain.hi, gain.hi, 1e-12);
@@ -357,7 +367,7 @@ static void test_intervals_are_those_of_the_models_draws(void)
     for (size_t i = 0; i < job.rows.count; i++) {
         size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
         CU_ASSERT_FATAL(plain < job.rows.count);
-        check_row(&job, &job.rows.rows[i], &job.rows.rows[plain]);
+        check_row(&job, i);
         open +=
             job.rows.rows[i].sooner_frac > 0.0 && job.rows.rows[i].sooner_frac < 1.0;
     }
@@ -380,13 +390,13 @@ static void test_crossovers_are_those_of_the_models_draws(void)
         for (size_t k = 0; k < DRAWS; k++) {
             struct fulcrum_cluster cluster = cluster_in(&job, k + 1);
             double own = fulcrum_cluster_crossover(
-                &cluster, 8, told->model_parallel_count, devices, DEVICES);
+                &cluster, 8, told->part_count, devices, DEVICES);
             at[k] = isnan(own) ? (double)INFINITY : own;
             found += isnan(own) ? 0 : 1;
         }
         struct fulcrum_interval interval = fulcrum_interval_among(at, DRAWS);
-        CU_ASSERT_EQUAL(told->interval.lo, interval.lo);
-        CU_ASSERT_EQUAL(told->interval.hi, interval.hi);
+        CU_ASSERT_EQUAL(told->device_count.lo, interval.lo);
+        CU_ASSERT_EQUAL(told->device_count.hi, interval.hi);
         CU_ASSERT(interval.lo < interval.hi);
         suite_assert_close("found", told->found_frac, (double)found / DRAWS, 1e-12);
     }
@@ -395,14 +405,14 @@ static void test_crossovers_are_those_of_the_models_draws(void)
 
 /* Known better than the two times that it is the ratio of. */
 static void check_gain(
-    const struct fulcrum_cluster_row *row, const struct fulcrum_cluster_row *plain)
+    const struct fulcrum_cluster_rows *rows, size_t row, size_t plain)
 {
-    const struct fulcrum_interval *own =
-        &row->interval[FULCRUM_CLUSTER_quality_runtime_s];
-    const struct fulcrum_interval *other =
-        &plain->interval[FULCRUM_CLUSTER_quality_runtime_s];
-    CU_ASSERT(row->gain.hi / row->gain.lo <
-              0.8 * (other->hi / own->lo) / (other->lo / own->hi));
+    const struct fulcrum_ratio *gain = &rows->rows[row].gain;
+    struct fulcrum_ratio own =
+        fulcrum_cluster_value(rows, row, FULCRUM_CLUSTER_QUALITY_RUNTIME);
+    struct fulcrum_ratio other =
+        fulcrum_cluster_value(rows, plain, FULCRUM_CLUSTER_QUALITY_RUNTIME);
+    CU_ASSERT(gain->hi / gain->lo < 0.8 * (other.hi / own.lo) / (other.lo / own.hi));
 }
 
 static void test_what_rows_share_cancels(void)
@@ -413,14 +423,14 @@ static void test_what_rows_share_cancels(void)
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
         const struct fulcrum_cluster_row *row = &job.rows.rows[i];
-        const struct fulcrum_interval *speedup =
-            &row->interval[FULCRUM_CLUSTER_speedup];
+        struct fulcrum_ratio speedup =
+            fulcrum_cluster_value(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP);
         size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
         /* One GPU is exactly as fast as one GPU. */
         CU_ASSERT_EQUAL(
-            speedup->lo >= 1.0 && speedup->hi <= 1.0, row->device_count < 1.5);
+            speedup.lo >= 1.0 && speedup.hi <= 1.0, row->device_count < 1.5);
         if (plain < job.rows.count && plain != i) {
-            check_gain(row, &job.rows.rows[plain]);
+            check_gain(&job.rows, i, plain);
         }
     }
     end(&job);
@@ -453,62 +463,46 @@ static void test_draws_of_whole_runs_are_predictions(void)
     static const enum fulcrum_predicted outputs[] = {FULCRUM_OUTPUT_steps_per_s,
         FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_quality_runtime_s,
         FULCRUM_OUTPUT_allreduce_s};
-    static const enum fulcrum_cluster_value values[] = {FULCRUM_CLUSTER_steps_per_s,
-        FULCRUM_CLUSTER_runtime_s, FULCRUM_CLUSTER_quality_runtime_s,
-        FULCRUM_CLUSTER_allreduce_s};
-    const struct fulcrum_cluster_row *row = &job.rows.rows[1];
+    static const enum fulcrum_cluster_value values[] = {FULCRUM_CLUSTER_STEPS_PER_S,
+        FULCRUM_CLUSTER_RUNTIME, FULCRUM_CLUSTER_QUALITY_RUNTIME,
+        FULCRUM_CLUSTER_ALLREDUCE};
     for (size_t i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL(row->interval[values[i]].lo, prediction.lo[outputs[i]]);
-        CU_ASSERT_EQUAL(row->interval[values[i]].hi, prediction.hi[outputs[i]]);
+        struct fulcrum_ratio told = fulcrum_cluster_value(&job.rows, 1, values[i]);
+        CU_ASSERT_EQUAL(told.lo, prediction.lo[outputs[i]]);
+        CU_ASSERT_EQUAL(told.hi, prediction.hi[outputs[i]]);
         CU_ASSERT(prediction.lo[outputs[i]] < prediction.hi[outputs[i]]);
     }
-    CU_ASSERT_EQUAL(row->solver_error_rel, prediction.solver_error_rel);
+    CU_ASSERT_EQUAL(job.rows.rows[1].solver_error_rel, prediction.solver_error_rel);
     end(&job);
-}
-
-/* A row of so many GPUs to a worker that is done in `done_s`. */
-static struct fulcrum_cluster_row row_done_in(double split, double done_s)
-{
-    struct fulcrum_cluster_row row = {.device_count = 8,
-        .runtime_s = done_s,
-        .quality_runtime_s = done_s,
-        .steps_per_s = 1.0 / done_s};
-    row.layout.model_parallel_count = split;
-    return row;
 }
 
 /* Two rows in four draws: the second wins twice of the three that both ran in. */
 static void test_draws_that_cannot_run_are_left_out(void)
 {
-    static const double plain_s[] = {4.0, 4.0, 4.0, 4.0};
-    static const double hybrid_s[] = {2.0, 3.0, 8.0};
-    struct fulcrum_cluster_draws *draws = NULL;
-    struct fulcrum_cluster_row two[] = {row_done_in(1, 4.0), row_done_in(2, 3.0)};
-    struct fulcrum_cluster_crossover crossover = {.model_parallel_count = 2};
+    static const double hybrid_s[] = {3.0, 2.0, 3.0, 8.0, (double)NAN};
+    struct fulcrum_cluster_row two[] = {{.device_count = 8}, {.device_count = 8}};
+    struct fulcrum_cluster_crossover crossover = {.part_count = 2};
     struct fulcrum_cluster_rows rows = {
         .count = 2, .rows = two, .crossover_count = 1, .crossovers = &crossover};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_cluster_draws_new(2, 4, &draws, NULL), FULCRUM_OK);
-    for (size_t k = 0; k < 4; k++) {
-        struct fulcrum_cluster_row plain = row_done_in(1, plain_s[k]);
-        fulcrum_cluster_draws_put(draws, 0, k, &plain);
-        fulcrum_cluster_draws_put(draws, 2, k, &plain);
-        if (k < 3) {
-            struct fulcrum_cluster_row hybrid = row_done_in(2, hybrid_s[k]);
-            fulcrum_cluster_draws_put(draws, 1, k, &hybrid);
-        }
+    two[0].layout.model_parallel_count = 1;
+    two[1].layout.model_parallel_count = 2;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_study_new(3, FULCRUM_CLUSTER_VALUES, 4, &rows.study, NULL), FULCRUM_OK);
+    for (size_t k = 0; k <= 4; k++) {
+        fulcrum_study_at(rows.study, 1, k)[FULCRUM_CLUSTER_QUALITY_RUNTIME] = 4.0;
+        fulcrum_study_at(rows.study, 2, k)[FULCRUM_CLUSTER_QUALITY_RUNTIME] =
+            hybrid_s[k];
     }
-    fulcrum_cluster_draws_judge(draws, &rows);
+    fulcrum_cluster_rows_judge(&rows);
     suite_assert_close("sooner", two[1].sooner_frac, 2.0 / 3.0, 1e-12);
     suite_assert_close("best", two[1].best_frac, 2.0 / 3.0, 1e-12);
     suite_assert_close("other", two[0].best_frac, 1.0 / 3.0, 1e-12);
     suite_assert_close("found", crossover.found_frac, 2.0 / 3.0, 1e-12);
-    CU_ASSERT_EQUAL(crossover.interval.lo, 8.0);
-    CU_ASSERT(isinf(crossover.interval.hi));
+    suite_assert_close("gain", two[1].gain.hi, 1.9333333333, 1e-6);
+    CU_ASSERT_EQUAL(crossover.device_count.lo, 8.0);
+    CU_ASSERT(isinf(crossover.device_count.hi));
     CU_ASSERT(isnan(two[0].sooner_frac));
-    suite_assert_close(
-        "speed-up", two[1].interval[FULCRUM_CLUSTER_speedup].hi, 1.9333333333, 1e-6);
-    fulcrum_cluster_draws_free(draws);
-    fulcrum_cluster_draws_free(NULL);
+    fulcrum_study_free(rows.study);
 }
 
 int main(int argc, char **argv)
@@ -530,5 +524,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_draws_of_whole_runs_are_predictions),
         SUITE_CASE(test_draws_that_cannot_run_are_left_out),
     };
-    return suite_run("cluster_job", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "cluster_study", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

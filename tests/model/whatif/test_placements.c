@@ -1,18 +1,14 @@
-/* test_partition_plan.c - which placements are asked about, and what they come to. */
+/* test_placements.c - which placements are asked about, and what they come to. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/whatif/partition_plan.h"
+#include "model/whatif/placements.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
 #include "tests/support/suite.h"
-
-static double no_time(void)
-{
-    return 0.0;
-}
 
 /* One scenario of presets, and the terms that nothing was asked of. */
 struct asked {
@@ -20,7 +16,7 @@ struct asked {
     struct fulcrum_calibration *calibration;
     struct fulcrum_scenario *scenario;
     struct fulcrum_partition *partition;
-    struct fulcrum_plan_terms terms;
+    struct fulcrum_sharing_terms terms;
     struct fulcrum_setting actors;
     const struct fulcrum_calibration *calibrations[1];
 };
@@ -52,12 +48,12 @@ static struct asked *ask(const char *machine, const char *workload, double actor
         fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_partition_load("a100-40gb", &asked->partition, NULL), FULCRUM_OK);
-    asked->terms = (struct fulcrum_plan_terms){.share_byte_per_s = (double)NAN,
+    asked->terms = (struct fulcrum_sharing_terms){.share_byte_per_s = (double)NAN,
         .slice_byte_per_s = 25e9,
         .overhead_frac = 0.045,
         .switch_frac = 0.045,
         .instances = 4,
-        .partition = asked->partition};
+        .mig = &asked->partition->mig};
     return asked;
 }
 
@@ -69,28 +65,32 @@ static void forget(struct asked *asked)
     free(asked);
 }
 
-/* As where a signal has come, or not. */
-static enum fulcrum_status make_until(const struct asked *asked, double draws,
-    sig_atomic_t is_stopped, struct fulcrum_plan *plan, struct fulcrum_error *err)
+/* Whether to stop. */
+static int watch(void *watcher, double done_frac)
 {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t stop = is_stopped;
-    const struct fulcrum_predict_options options = {
-        .solver = {.seed = 1, .half_width_rel = 0.05}, .draws = draws};
-    fulcrum_progress_init(&progress, stderr, FULCRUM_PROGRESS_SILENT, no_time);
-    const struct fulcrum_plan_ask question = {
-        asked->scenario, &asked->terms, &options, &progress, &stop};
-    return fulcrum_plan_make(&question, plan, err);
+    CU_ASSERT(done_frac >= 0.0 && done_frac <= 1.0);
+    return *(const int *)watcher;
+}
+
+static enum fulcrum_status make_until(const struct asked *asked, double draws, int stop,
+    struct fulcrum_placements *plan, struct fulcrum_error *err)
+{
+    const struct fulcrum_placement_plan question = {.scenario = asked->scenario,
+        .terms = &asked->terms,
+        .predict = {.solver = {.seed = 1, .half_width_rel = 0.05}, .draws = draws},
+        .watch = watch,
+        .watcher = &stop};
+    return fulcrum_placements_find(&question, plan, err);
 }
 
 static enum fulcrum_status make(const struct asked *asked, double draws,
-    struct fulcrum_plan *plan, struct fulcrum_error *err)
+    struct fulcrum_placements *plan, struct fulcrum_error *err)
 {
     return make_until(asked, draws, 0, plan, err);
 }
 
-static const struct fulcrum_plan_row *find(
-    const struct fulcrum_plan *plan, const char *name)
+static const struct fulcrum_placement *find(
+    const struct fulcrum_placements *plan, const char *name)
 {
     for (size_t i = 0; i < plan->count; i++) {
         if (strcmp(plan->rows[i].name, name) == 0) {
@@ -101,12 +101,12 @@ static const struct fulcrum_plan_row *find(
 }
 
 static void assert_answered(
-    const struct fulcrum_plan *plan, const struct fulcrum_plan_row *row)
+    const struct fulcrum_placements *plan, const struct fulcrum_placement *row)
 {
     CU_ASSERT_PTR_NOT_NULL(row);
     if (row != NULL) {
         CU_ASSERT(row->steps_per_s > 0.0);
-        CU_ASSERT(row->speedup_lo <= row->speedup_hi);
+        CU_ASSERT(row->speedup.lo <= row->speedup.hi);
         CU_ASSERT(row->placed.sm_held_frac <= 1.0 + 1e-9);
         CU_ASSERT(row->gpu_w > plan->design.machine.gpu.idle_w);
     }
@@ -115,7 +115,7 @@ static void assert_answered(
 /* Slices belong to a whole GPU; its watts are those that predict has of the part. */
 static void test_a_part_of_the_sms_has_no_slices(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     const struct fulcrum_setting half = {fulcrum_field_find("run.sm_count"), 54, NULL};
     const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
@@ -137,7 +137,7 @@ static void test_a_part_of_the_sms_has_no_slices(void)
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     suite_assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    const struct fulcrum_plan_row *slices = find(&plan, "slices, best");
+    const struct fulcrum_placement *slices = find(&plan, "slices, best");
     CU_ASSERT_PTR_NOT_NULL(slices);
     if (slices != NULL) {
         CU_ASSERT(isnan(slices->steps_per_s));
@@ -152,7 +152,7 @@ static void test_every_placement_of_a_resident_workload_is_asked(void)
         "time-sliced x 4", "shares, equal x 2", "shares, equal x 4",
         "shares, a process a stage", "shares, best", "slices, best", "slices, as asked",
         "shares, as asked"};
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     struct fulcrum_mig_layout layout;
     CU_ASSERT_EQUAL_FATAL(fulcrum_mig_layout_parse(
@@ -174,20 +174,20 @@ static void test_every_placement_of_a_resident_workload_is_asked(void)
               find(&plan, "slices, best")->steps_per_s);
     CU_ASSERT(find(&plan, "shares, as asked")->steps_per_s <=
               find(&plan, "shares, best")->steps_per_s);
-    CU_ASSERT_EQUAL(plan.rows[0].speedup, 1.0);
+    CU_ASSERT_EQUAL(plan.rows[0].speedup.value, 1.0);
     forget(asked);
 }
 
 /* Alone it is what `fulcrum predict` says, watts too. */
 static void test_exclusive_is_what_is_predicted(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
     asked->terms.instances = 1;
-    asked->terms.partition = NULL;
+    asked->terms.mig = NULL;
     CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(plan.count, 2);
     CU_ASSERT_EQUAL_FATAL(
@@ -197,14 +197,14 @@ static void test_exclusive_is_what_is_predicted(void)
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
     suite_assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
-    CU_ASSERT(isnan(plan.rows[0].speedup_lo));
+    CU_ASSERT(isnan(plan.rows[0].speedup.lo));
     forget(asked);
 }
 
 /* Environments too many for two processes: those rows say so, the first one runs. */
 static void test_what_does_not_fit_has_a_reason(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     asked->design.workload.simulation.env_count = 100000;
     const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
@@ -217,7 +217,7 @@ static void test_what_does_not_fit_has_a_reason(void)
     asked->terms.envs_each = 1;
     CU_ASSERT_EQUAL_FATAL(make(asked, 3.0, &plan, NULL), FULCRUM_OK);
     CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
-    const struct fulcrum_plan_row *row = find(&plan, "shares, equal x 2");
+    const struct fulcrum_placement *row = find(&plan, "shares, equal x 2");
     CU_ASSERT_PTR_NOT_NULL_FATAL(row);
     if (row != NULL) {
         CU_ASSERT(isnan(row->steps_per_s));
@@ -228,7 +228,7 @@ static void test_what_does_not_fit_has_a_reason(void)
 
 static void test_environments_are_dealt_out_whole(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     const struct fulcrum_setting few = {
         fulcrum_field_find("workload.simulation.env_count"), 3.0, NULL};
@@ -242,9 +242,9 @@ static void test_environments_are_dealt_out_whole(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
-    const struct fulcrum_plan_row *two = find(&plan, "time-sliced x 2");
-    const struct fulcrum_plan_row *four = find(&plan, "time-sliced x 4");
-    const struct fulcrum_plan_row *best = find(&plan, "shares, best");
+    const struct fulcrum_placement *two = find(&plan, "time-sliced x 2");
+    const struct fulcrum_placement *four = find(&plan, "time-sliced x 4");
+    const struct fulcrum_placement *best = find(&plan, "shares, best");
     CU_ASSERT_FATAL(two != NULL && four != NULL && best != NULL);
     if (two != NULL && four != NULL && best != NULL) {
         CU_ASSERT(two->steps_per_s > 0.0);
@@ -258,7 +258,7 @@ static void test_environments_are_dealt_out_whole(void)
 /* Actors on the CPU: whole loops on equal parts, by the network. */
 static void test_actors_are_placed_as_whole_loops(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "r2d2-atari", 256.0);
     CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(plan.count, 3);
@@ -275,7 +275,7 @@ static void test_actors_are_placed_as_whole_loops(void)
 
 static void test_a_signal_ends_it(void)
 {
-    static struct fulcrum_plan plan;
+    static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
@@ -294,6 +294,5 @@ int main(int argc, char **argv)
         SUITE_CASE(test_actors_are_placed_as_whole_loops),
         SUITE_CASE(test_a_signal_ends_it),
     };
-    return suite_run(
-        "partition_plan", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run("placements", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,0 +1,138 @@
+/* whatif.c - what the commands share that compare designs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/whatif/whatif.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/message.h"
+#include "cli/range.h"
+#include "model/quantity.h"
+#include "model/try.h"
+
+enum fulcrum_status fulcrum_subject_read(const struct fulcrum_design_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_subject *out,
+    struct fulcrum_error *err)
+{
+    TRY(fulcrum_design_inputs_load(settings, context, &out->inputs, err));
+    fulcrum_calibration_names(
+        &out->inputs, out->calibrations, sizeof out->calibrations);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_subject_prepare(struct fulcrum_subject *subject,
+    const struct fulcrum_setting *settings, size_t count, struct fulcrum_error *err)
+{
+    const struct fulcrum_point point = {settings, count, 0, 0};
+    TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
+    return fulcrum_scenario_design(subject->scenario, &point, &subject->design, err);
+}
+
+void fulcrum_subject_clear(struct fulcrum_subject *subject)
+{
+    fulcrum_scenario_free(subject->scenario);
+    fulcrum_design_inputs_free(&subject->inputs);
+    subject->scenario = NULL;
+}
+
+double fulcrum_inputs_number(
+    const struct fulcrum_design_inputs *inputs, const char *path)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    double value = fulcrum_field_number(field, &inputs->base);
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            value = inputs->settings[i].number;
+        }
+    }
+    return value;
+}
+
+bool fulcrum_inputs_set(const struct fulcrum_design_inputs *inputs, const char *path)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    size_t i = 0;
+    while (i < inputs->setting_count && inputs->settings[i].field != field) {
+        i++;
+    }
+    return i < inputs->setting_count;
+}
+
+void fulcrum_watch_start(struct fulcrum_watch *watch,
+    const struct fulcrum_context *context, const char *stage)
+{
+    *watch = (struct fulcrum_watch){
+        .stop = fulcrum_interrupt_watch(), .stage = stage, .part_frac = 1.0};
+    fulcrum_progress_start(&watch->progress, context);
+}
+
+int fulcrum_watch_show(void *watch, double done_frac)
+{
+    struct fulcrum_watch *own = watch;
+    double whole = own->first_frac + own->part_frac * done_frac;
+    fulcrum_progress_update(&own->progress, fmin(1.0, whole), own->stage);
+    return *own->stop != 0;
+}
+
+int fulcrum_watch_stopped(void *watch)
+{
+    const struct fulcrum_watch *own = watch;
+    return *own->stop != 0;
+}
+
+void fulcrum_watch_end(struct fulcrum_watch *watch)
+{
+    fulcrum_progress_end(&watch->progress);
+}
+
+enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out, const char *text,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_range_parse(out->field, text, &out->values, &out->count, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = FULCRUM_EXIT_USAGE;
+        return fulcrum_fail_in(err, status, out->option);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_actors_settle(const struct fulcrum_actors_rule *rule,
+    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
+    struct fulcrum_actors *out, struct fulcrum_error *err)
+{
+    double fixed = fulcrum_inputs_number(inputs, "run.actor_count");
+    bool is_given = rule->best_of != NULL || !isnan(rule->per_thread);
+    TRY(fulcrum_actors_rule_check(rule, !isnan(fixed),
+        "give the number of actors in one way: --actors, --actors-per-thread or "
+        "--best-actors",
+        context, err));
+    TRY(fulcrum_actors_rule_choices(
+        rule, &out->choices, &out->choice_count, context, err));
+    if (!isnan(fixed)) {
+        (void)snprintf(out->text, sizeof out->text, "%.6g", fixed);
+    } else if (!is_given && fulcrum_design_is_resident(&inputs->base)) {
+        (void)snprintf(out->text, sizeof out->text, "%s", fulcrum_actors_rule_none);
+    } else {
+        out->per_thread =
+            rule->best_of == NULL ? fulcrum_actors_rule_per_thread(rule) : 0.0;
+        fulcrum_actors_rule_text(rule, out->text, sizeof out->text);
+    }
+    return FULCRUM_OK;
+}
+
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio)
+{
+    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
+}
+
+void fulcrum_table_output(struct fulcrum_table *table, const char *key,
+    const char *title, const struct fulcrum_prediction *prediction, size_t output)
+{
+    bool has = prediction->has_interval;
+    fulcrum_table_estimate(table, key, title, prediction->value[output],
+        has ? prediction->lo[output] : FULCRUM_UNKNOWN,
+        has ? prediction->hi[output] : FULCRUM_UNKNOWN);
+}

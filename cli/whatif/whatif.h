@@ -1,0 +1,106 @@
+/* whatif.h - what the commands share that compare designs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_WHATIF_WHATIF_H
+#define FULCRUM_CLI_WHATIF_WHATIF_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "cli/options/options.h"
+#include "cli/progress.h"
+#include "model/result.h"
+#include "model/study/sweep.h"
+
+/* A design as named on the command line. Large: kept on the heap. {0} is a legal start.
+ */
+struct fulcrum_subject {
+    struct fulcrum_design_inputs inputs;
+    char calibrations[200]; /* their names */
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_design design; /* with every value in force */
+};
+
+/* The inputs.
+ *   fails    as fulcrum_design_inputs_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_subject_read(
+    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_subject *out, struct fulcrum_error *err);
+
+/* Then the scenario, and the design that has these settings, too. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_subject_prepare(
+    struct fulcrum_subject *subject, const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_error *err);
+
+/* Leaves it empty. */
+void fulcrum_subject_clear(struct fulcrum_subject *subject);
+
+/* The number that a setting gives, else the preset's; NAN: neither. */
+double fulcrum_inputs_number(
+    const struct fulcrum_design_inputs *inputs, const char *path);
+
+/* Whether the user set that field. */
+bool fulcrum_inputs_set(const struct fulcrum_design_inputs *inputs, const char *path);
+
+/* Shows progress of a whole, part after part, until Ctrl-C. */
+struct fulcrum_watch {
+    struct fulcrum_progress progress;
+    const volatile sig_atomic_t *stop;
+    const char *stage;
+    double first_frac; /* where this part begins */
+    double part_frac;
+};
+
+void fulcrum_watch_start(struct fulcrum_watch *watch,
+    const struct fulcrum_context *context, const char *stage);
+
+/* The watch of a model's plan: 1 after Ctrl-C. */
+int fulcrum_watch_show(void *watch, double done_frac);
+
+/* The same without showing, for any thread. */
+int fulcrum_watch_stopped(void *watch);
+
+void fulcrum_watch_end(struct fulcrum_watch *watch);
+
+/* Increasing numbers of an option; the caller frees the values. */
+struct fulcrum_numbers {
+    const char *option;                /* "--gpus" */
+    const struct fulcrum_field *field; /* of whose kind and in whose range they are */
+    double *values;
+    size_t count;
+};
+
+/*
+ * Reads "1,4,16" or "1:16:x2" for the option and field that are there.
+ *   fails    as fulcrum_range_parse; `context` gets exit code 2
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out,
+    const char *text, struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* How the number of actors comes about. */
+struct fulcrum_actors {
+    double per_thread; /* 0: they do not follow the threads */
+    double *choices;   /* the fastest of them; owned */
+    size_t choice_count;
+    char text[96]; /* in words */
+};
+
+/*
+ * One way, or the usual one where none is given: with the hardware threads, where
+ * environments are not simulated on GPUs.
+ *   fails    as fulcrum_actors_rule_choices; FULCRUM_ERR_RANGE (two ways)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_settle(
+    const struct fulcrum_actors_rule *rule, const struct fulcrum_design_inputs *inputs,
+    struct fulcrum_context *context, struct fulcrum_actors *out,
+    struct fulcrum_error *err);
+
+/* A value with its interval, as a cell of a table. */
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio);
+
+/* An output of a prediction, with the interval that it may have. */
+void fulcrum_table_output(struct fulcrum_table *table, const char *key,
+    const char *title, const struct fulcrum_prediction *prediction, size_t output);
+
+#endif

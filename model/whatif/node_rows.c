@@ -1,0 +1,287 @@
+/* node_rows.c - a machine with more and more of its GPUs, and the threads these need.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A machine is a sweep over GPUs and learners among them. While a thread has a point,
+ * it looks for the threads that the point needs as well, with a predictor of its own:
+ * by equations, whose curve is smooth, in the point's own samples. Combinations that
+ * leave no GPU to infer belong to the grid and are passed over in silence.
+ */
+#include "model/whatif/node_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/interval.h"
+#include "model/quantity.h"
+#include "model/study/study.h"
+#include "model/try.h"
+#include "model/whatif/recommend.h"
+
+/* Most threads that are looked at for each GPU: a ratio of 50 on the largest of them.
+ */
+#define MOST_THREADS_PER_GPU 8192.0
+
+/* More actors than fields take are not tried. */
+#define MOST_ACTORS 1e7
+
+enum { GPUS, LEARNERS, AXES };
+
+struct need {
+    struct fulcrum_ratio threads;
+    bool is_open;
+};
+
+/* One machine under way. */
+struct job {
+    const struct fulcrum_node_plan *plan;
+    const struct fulcrum_scenario_inputs *inputs;
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_sweep_plan sweep;
+    struct fulcrum_sweep_axis axes[AXES];
+    double *gpu_counts; /* owned, as the next two */
+    struct fulcrum_study *yardstick;
+    struct need *needs; /* by slot */
+    struct fulcrum_node_rows *out;
+    size_t expected;
+};
+
+static double gpu_count_at(const struct fulcrum_node_plan *plan, size_t i)
+{
+    return plan->gpu_counts == NULL ? (double)i + 1.0 : plan->gpu_counts[i];
+}
+
+/* The GPU counts of the plan that the machine has. */
+static size_t count_gpus(
+    const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
+{
+    size_t count = 0;
+    while ((plan->gpu_counts == NULL || count < plan->gpu_count_count) &&
+           gpu_count_at(plan, count) <= machine->gpu.count) {
+        count++;
+    }
+    return count;
+}
+
+size_t fulcrum_node_row_count(
+    const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
+{
+    size_t count = 0;
+    size_t gpus = count_gpus(plan, machine);
+    for (size_t i = 0; i < gpus; i++) {
+        for (size_t k = 0; k < plan->learner_count_count; k++) {
+            count += plan->learner_counts[k] < gpu_count_at(plan, i) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+/* The estimate, and draw by draw; those in which nothing runs are left out. */
+static void search_need(const struct job *job,
+    const struct fulcrum_thread_need_plan *asked, struct fulcrum_predictor *predictor,
+    struct need *out)
+{
+    const struct fulcrum_node_plan *plan = job->plan;
+    struct fulcrum_thread_need found;
+    size_t draws = (size_t)plan->sweep.predict.draws;
+    size_t ran = 0;
+    if (fulcrum_thread_need_find(asked, predictor, 0, &found, NULL) != FULCRUM_OK) {
+        return;
+    }
+    out->threads.value = found.thread_count;
+    out->is_open = found.is_rising;
+    double *column = calloc(draws + 1, sizeof *column);
+    for (size_t k = 1;
+         column != NULL && k <= draws && plan->is_stopped(plan->watcher) == 0; k++) {
+        if (fulcrum_thread_need_find(asked, predictor, k, &found, NULL) == FULCRUM_OK) {
+            column[ran++] = found.thread_count;
+        }
+    }
+    struct fulcrum_interval interval = fulcrum_interval_among(column, ran);
+    out->threads.lo = interval.lo;
+    out->threads.hi = interval.hi;
+    free(column);
+}
+
+/* Cores follow the threads, whatever they were; actors follow by the plan's rule. */
+static void find_need(
+    const struct job *job, const struct fulcrum_sweep_point *point, struct need *out)
+{
+    const struct fulcrum_sweep_plan *sweep = &job->sweep;
+    struct fulcrum_predictor *predictor = NULL;
+    struct fulcrum_setting settings[AXES];
+    for (size_t i = 0; i < AXES; i++) {
+        settings[i] =
+            (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
+    }
+    double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
+    if (sweep->actors_per_thread > 0.0) {
+        most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
+    }
+    struct fulcrum_thread_need_plan asked = {.settings = settings,
+        .setting_count = AXES,
+        .plateau_frac = job->plan->plateau_frac,
+        .actors_per_thread = sweep->actors_per_thread,
+        .actor_choices = sweep->actor_choices,
+        .actor_choice_count = sweep->actor_choice_count,
+        .most_threads = most,
+        .solver = sweep->predict.solver};
+    asked.solver.method = FULCRUM_METHOD_FAST;
+    if (fulcrum_predictor_new(job->scenario, &predictor, NULL) == FULCRUM_OK) {
+        search_need(job, &asked, predictor, out);
+        fulcrum_predictor_free(predictor);
+    }
+}
+
+/* On any thread. */
+static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point *point)
+{
+    struct job *job = context;
+    job->needs[slot] =
+        (struct need){{FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN}, false};
+    if (!isnan(job->plan->plateau_frac) &&
+        point->varied[LEARNERS] < point->varied[GPUS] &&
+        job->plan->is_stopped(job->plan->watcher) == 0) {
+        find_need(job, point, &job->needs[slot]);
+    }
+}
+
+static enum fulcrum_sweep_wish wish(void *context)
+{
+    const struct job *job = context;
+    return job->plan->is_stopped(job->plan->watcher) != 0 ? FULCRUM_SWEEP_VISIT_NOW
+                                                          : FULCRUM_SWEEP_VISIT_SOON;
+}
+
+/* As set, varied or measured: not always what the preset says. */
+static double thread_count_of(
+    const struct job *job, const struct fulcrum_sweep_point *point)
+{
+    double replicas = point->varied[GPUS] - point->varied[LEARNERS];
+    const struct fulcrum_setting varied[] = {
+        {job->axes[GPUS].field, point->varied[GPUS], NULL},
+        {job->axes[LEARNERS].field, point->varied[LEARNERS], NULL},
+        {fulcrum_field_find("run.actor_count"), replicas, NULL}};
+    const struct fulcrum_point at = {varied, sizeof varied / sizeof varied[0], 0, 0};
+    struct fulcrum_design design;
+    enum fulcrum_status status =
+        fulcrum_scenario_design(job->scenario, &at, &design, NULL);
+    return status == FULCRUM_OK ? design.machine.cpu.thread_count : FULCRUM_UNKNOWN;
+}
+
+static void keep_row(
+    struct job *job, const struct fulcrum_sweep_point *point, const struct need *need)
+{
+    struct fulcrum_node_row *row = &job->out->rows[job->out->count++];
+    *row = (struct fulcrum_node_row){.gpu_count = point->varied[GPUS],
+        .learner_gpu_count = point->varied[LEARNERS],
+        .thread_count = thread_count_of(job, point),
+        .point = *point,
+        .need = need->threads,
+        .need_is_open = need->is_open};
+    (void)snprintf(row->reason, sizeof row->reason, "%s", point->reason);
+    row->point.reason = "";
+    struct fulcrum_prediction *prediction = &row->point.prediction;
+    if (point->status != FULCRUM_OK) {
+        for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+            prediction->value[i] = FULCRUM_UNKNOWN;
+        }
+        prediction->actor_count = FULCRUM_UNKNOWN;
+        prediction->bottleneck_agree_frac = FULCRUM_UNKNOWN;
+        prediction->solver_error_rel = FULCRUM_UNKNOWN;
+    }
+    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
+        if (point->status != FULCRUM_OK || job->yardstick == NULL) {
+            row->point.relative[i] = (struct fulcrum_ratio){
+                FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+        }
+    }
+}
+
+/* After Ctrl-C points are whole, but what they need may not have been looked for. */
+static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
+{
+    struct job *job = context;
+    const struct fulcrum_node_plan *plan = job->plan;
+    bool is_cut = plan->is_stopped(plan->watcher) != 0;
+    for (size_t i = 0; i < count && !is_cut; i++) {
+        if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
+            keep_row(job, &points[i], &job->needs[i]);
+        }
+    }
+    (void)plan->watch(
+        plan->watcher, (double)job->out->count / fmax(1.0, (double)job->expected));
+    return is_cut;
+}
+
+/* The first combination that leaves a GPU to infer; others are compared with it. */
+static void find_yardstick(struct job *job)
+{
+    const struct fulcrum_sweep_axis *axes = job->axes;
+    size_t i = 0;
+    while (i < axes[GPUS].count && !(axes[LEARNERS].values[0] < axes[GPUS].values[i])) {
+        i++;
+    }
+    /* Where it cannot run there is nothing to compare with. */
+    if (i < axes[GPUS].count &&
+        fulcrum_sweep_yardstick(job->scenario, &job->sweep, i * axes[LEARNERS].count,
+            &job->yardstick, NULL) == FULCRUM_OK) {
+        job->sweep.yardstick = job->yardstick;
+    }
+}
+
+/* The sweep, with room for its rows and what its points need. */
+static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_node_plan *plan = job->plan;
+    size_t gpus = count_gpus(plan, &job->inputs->base->machine);
+    size_t points = gpus * plan->learner_count_count;
+    size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
+    job->expected = fulcrum_node_row_count(plan, &job->inputs->base->machine);
+    job->gpu_counts = calloc(gpus + 1, sizeof *job->gpu_counts);
+    job->needs = calloc(slots + 1, sizeof *job->needs);
+    job->out->rows = calloc(job->expected + 1, sizeof *job->out->rows);
+    FAIL_IF(job->gpu_counts == NULL || job->needs == NULL || job->out->rows == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "rows of machines");
+    for (size_t i = 0; i < gpus; i++) {
+        job->gpu_counts[i] = gpu_count_at(plan, i);
+    }
+    job->axes[GPUS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.gpu_count"), job->gpu_counts, gpus};
+    job->axes[LEARNERS] =
+        (struct fulcrum_sweep_axis){fulcrum_field_find("run.learner_gpu_count"),
+            plan->learner_counts, plan->learner_count_count};
+    job->sweep = plan->sweep;
+    job->sweep.axes = job->axes;
+    job->sweep.axis_count = AXES;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_node_rows_find(const struct fulcrum_node_plan *plan,
+    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_node_rows *out,
+    struct fulcrum_error *err)
+{
+    struct job job = {.plan = plan, .inputs = inputs, .out = out};
+    const struct fulcrum_sweep_visitor visitor = {&job, wish, prepare, visit};
+    enum fulcrum_status status = FULCRUM_OK;
+    *out = (struct fulcrum_node_rows){.count = 0};
+    TRY_OR_END(fulcrum_scenario_new(inputs, &job.scenario, err));
+    TRY_OR_END(set_up(&job, err));
+    if (fulcrum_sweep_count(&job.sweep) > 0) {
+        find_yardstick(&job);
+        TRY_OR_END(fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err));
+    }
+end:
+    fulcrum_study_free(job.yardstick);
+    fulcrum_scenario_free(job.scenario);
+    free(job.gpu_counts);
+    free(job.needs);
+    return status;
+}
+
+void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct fulcrum_node_rows){.count = 0};
+}

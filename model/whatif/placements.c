@@ -1,0 +1,321 @@
+/* placements.c - ways to place one workload's stages on one GPU. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Workloads that simulate on the GPU are placed by model/predict/partition.h. Of those
+ * with actors on the CPU only whole loops on equal parts are known, which the network's
+ * solver answers (run.instances_per_gpu). Every row is answered again in every draw;
+ * one that chooses may choose otherwise there.
+ */
+#include "model/whatif/placements.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/memory_system.h"
+#include "model/predict/partition.h"
+#include "model/predict/power.h"
+#include "model/quantity.h"
+#include "model/study/study.h"
+#include "model/try.h"
+
+static void ask(struct fulcrum_placements *plan,
+    enum fulcrum_placement_question question, double instances)
+{
+    static const char *const names[] = {
+        [FULCRUM_PLACE_EXCLUSIVE] = "exclusive",
+        [FULCRUM_PLACE_TIME_SLICED] = "time-sliced",
+        [FULCRUM_PLACE_EQUAL_SHARES] = "shares, equal",
+        [FULCRUM_PLACE_APART] = "shares, a process a stage",
+        [FULCRUM_PLACE_BEST_SHARES] = "shares, best",
+        [FULCRUM_PLACE_GIVEN_SHARES] = "shares, as asked",
+        [FULCRUM_PLACE_BEST_SLICES] = "slices, best",
+        [FULCRUM_PLACE_GIVEN_SLICES] = "slices, as asked",
+    };
+    struct fulcrum_placement *row = &plan->rows[plan->count++];
+    *row = (struct fulcrum_placement){.question = question,
+        .instances = instances,
+        .steps_per_s = FULCRUM_UNKNOWN,
+        .gpu_busy_frac = FULCRUM_UNKNOWN,
+        .gpu_w = FULCRUM_UNKNOWN,
+        .steps_per_j_gpu = FULCRUM_UNKNOWN};
+    bool has_count =
+        question == FULCRUM_PLACE_TIME_SLICED || question == FULCRUM_PLACE_EQUAL_SHARES;
+    (void)snprintf(row->name, sizeof row->name, has_count ? "%s x %.0f" : "%s",
+        names[question], instances);
+}
+
+/* 2, 4, 8, ... and the most there may be. */
+static void ask_counts(struct fulcrum_placements *plan,
+    enum fulcrum_placement_question question, double most)
+{
+    for (unsigned n = 2; n < most && n <= 16; n *= 2) {
+        ask(plan, question, n);
+    }
+    if (most > 1.0) {
+        ask(plan, question, most);
+    }
+}
+
+static void ask_all(const struct fulcrum_sharing_terms *terms, bool is_resident,
+    struct fulcrum_placements *plan)
+{
+    ask(plan, FULCRUM_PLACE_EXCLUSIVE, 1.0);
+    if (is_resident) {
+        ask_counts(plan, FULCRUM_PLACE_TIME_SLICED, terms->instances);
+    }
+    ask_counts(plan, FULCRUM_PLACE_EQUAL_SHARES, terms->instances);
+    if (!is_resident) {
+        return;
+    }
+    ask(plan, FULCRUM_PLACE_APART, 1.0);
+    if (terms->instances > 1.0) {
+        ask(plan, FULCRUM_PLACE_BEST_SHARES, terms->instances);
+    }
+    if (terms->given_count > 0) {
+        ask(plan, FULCRUM_PLACE_GIVEN_SHARES, 1.0);
+    }
+    if (terms->mig != NULL) {
+        ask(plan, FULCRUM_PLACE_BEST_SLICES, 1.0);
+        if (terms->given_layout != NULL) {
+            ask(plan, FULCRUM_PLACE_GIVEN_SLICES, 1.0);
+        }
+    }
+}
+
+static struct fulcrum_gpu_sharing sharing_of(const struct fulcrum_sharing_terms *terms,
+    const struct fulcrum_design *design, bool is_slices)
+{
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    /* Of a cache of unknown size the parts are known, not what fits into them. */
+    struct fulcrum_cache_law plain = fulcrum_cache_law_of(&design->workload.network);
+    plain.working_set_byte = (double)NAN;
+    bool is_known = !isnan(gpu->llc_byte);
+    double copy = gpu->dram_byte_per_s / 2.0;
+    double shared = isnan(terms->share_byte_per_s) ? copy : terms->share_byte_per_s;
+    double byte_per_s = is_slices ? terms->slice_byte_per_s : shared;
+    return (struct fulcrum_gpu_sharing){
+        .byte_per_s = isnan(byte_per_s) ? (double)INFINITY : byte_per_s,
+        .overhead_frac = terms->overhead_frac,
+        .switch_frac = terms->switch_frac,
+        .least_sm_frac = 1.0 / design->run.sm_count,
+        .cache_byte = is_known ? gpu->llc_byte : 1.0,
+        .cache_law = is_known ? fulcrum_cache_law_of(&design->workload.network) : plain,
+        .envs_each = terms->envs_each,
+        .mig = is_slices ? terms->mig : NULL};
+}
+
+static struct fulcrum_grouping one_group(
+    const struct fulcrum_gpu_loop *loop, double instances)
+{
+    return (struct fulcrum_grouping){1, {{(1U << loop->count) - 1U, instances, 0.0}}};
+}
+
+/* Environments are dealt out whole: a process has one of them at least. */
+static enum fulcrum_status check_dealt(const struct fulcrum_placement *row,
+    const struct fulcrum_sharing_terms *terms, const struct fulcrum_design *design,
+    struct fulcrum_error *err)
+{
+    double env_count = design->workload.simulation.env_count;
+    bool is_dealt =
+        !terms->envs_each && (row->question == FULCRUM_PLACE_TIME_SLICED ||
+                                 row->question == FULCRUM_PLACE_EQUAL_SHARES);
+    return is_dealt && row->instances > env_count
+               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                     "%.6g environments cannot be dealt out to %.6g processes",
+                     env_count, row->instances)
+               : FULCRUM_OK;
+}
+
+/* One design's stages on shares of the SMs, as a row asks. */
+static enum fulcrum_status place_shares(const struct fulcrum_placement *row,
+    const struct fulcrum_sharing_terms *terms, const struct fulcrum_design *design,
+    struct fulcrum_placed *out, struct fulcrum_error *err)
+{
+    bool is_given = row->question == FULCRUM_PLACE_GIVEN_SHARES;
+    const struct fulcrum_gpu_sharing sharing = sharing_of(terms, design, 0);
+    struct fulcrum_gpu_loop loop;
+    fulcrum_resident_loop(design, &loop);
+    const struct fulcrum_grouping equal = one_group(&loop, row->instances);
+    /* A process for every stage; shares NULL: to be found. */
+    const double *shares = is_given ? terms->given_shares : NULL;
+    struct fulcrum_grouping grouping = {.count = loop.count};
+    for (size_t i = 0; i < loop.count; i++) {
+        grouping.groups[i] = (struct fulcrum_stage_group){
+            1U << i, 1.0, shares != NULL ? shares[i] : 0.0};
+    }
+    const struct fulcrum_grouping apart = grouping;
+    double env_count = design->workload.simulation.env_count;
+    /* No group has more processes than there are environments to deal out. */
+    double most =
+        terms->envs_each ? row->instances : fmin(row->instances, fmax(2.0, env_count));
+    TRY(check_dealt(row, terms, design, err));
+    switch (row->question) {
+    case FULCRUM_PLACE_TIME_SLICED:
+        return fulcrum_place_time_sliced(&loop, &sharing, row->instances, out, err);
+    case FULCRUM_PLACE_EQUAL_SHARES:
+        return fulcrum_place_shares(&loop, &sharing, &equal, out, err);
+    case FULCRUM_PLACE_APART:
+    case FULCRUM_PLACE_GIVEN_SHARES:
+        return fulcrum_place_shares(&loop, &sharing, &apart, out, err);
+    case FULCRUM_PLACE_BEST_SHARES:
+        return fulcrum_place_best_shares(&loop, &sharing, most, out, err);
+    case FULCRUM_PLACE_EXCLUSIVE:
+    case FULCRUM_PLACE_BEST_SLICES:
+    case FULCRUM_PLACE_GIVEN_SLICES:
+    default: /* one process has all turns, and memory to fit into */
+        return fulcrum_place_time_sliced(&loop, &sharing, 1.0, out, err);
+    }
+}
+
+/* The same on slices; the layout that a row chose names it. */
+static enum fulcrum_status place_slices(struct fulcrum_placement *row,
+    const struct fulcrum_sharing_terms *terms, const struct fulcrum_design *design,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_gpu_sharing sharing = sharing_of(terms, design, 1);
+    struct fulcrum_mig_layout layout = {.instance_count = 0};
+    struct fulcrum_gpu_loop loop;
+    enum fulcrum_status status = FULCRUM_OK;
+    FAIL_IF(design->run.sm_count < design->machine.gpu.sm_count, err,
+        FULCRUM_ERR_INFEASIBLE, "slices are cut from all %.6g SMs: run.sm_count = %.6g",
+        design->machine.gpu.sm_count, design->run.sm_count);
+    fulcrum_resident_loop(design, &loop);
+    if (row->question == FULCRUM_PLACE_BEST_SLICES) {
+        status = fulcrum_place_best_layout(&loop, &sharing, &row->placed, &layout, err);
+    } else {
+        layout = *terms->given_layout;
+        status = fulcrum_place_layout(&loop, &sharing, &layout, &row->placed, err);
+    }
+    if (status == FULCRUM_OK) {
+        fulcrum_mig_layout_text(sharing.mig, &layout, row->layout, sizeof row->layout);
+    }
+    return status;
+}
+
+static void put_rate(struct fulcrum_placement *row, double steps_per_s, double gpu_w)
+{
+    row->steps_per_s = steps_per_s;
+    row->gpu_w = gpu_w;
+    row->steps_per_j_gpu = steps_per_s / gpu_w;
+}
+
+static void keep_reason(struct fulcrum_placement *row, const struct fulcrum_error *why)
+{
+    size_t length = strcspn(why->detail, "\n");
+    length = length < sizeof row->reason ? length : sizeof row->reason - 1;
+    memcpy(row->reason, why->detail, length);
+    row->reason[length] = '\0';
+}
+
+static void place_stages(const struct fulcrum_sharing_terms *terms,
+    const struct fulcrum_design *design, struct fulcrum_placement *row)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    bool is_slices = row->question == FULCRUM_PLACE_BEST_SLICES ||
+                     row->question == FULCRUM_PLACE_GIVEN_SLICES;
+    enum fulcrum_status status =
+        is_slices ? place_slices(row, terms, design, &why)
+                  : place_shares(row, terms, design, &row->placed, &why);
+    if (status != FULCRUM_OK) {
+        row->placed.part_count = 0;
+        keep_reason(row, &why);
+        return;
+    }
+    put_rate(row, row->placed.steps_per_s,
+        fulcrum_gpu_power(&design->machine.gpu, row->placed.sm_active_frac,
+            design->run.sm_count / design->machine.gpu.sm_count));
+}
+
+/* Whole loops with actors on the CPU: n instances on each GPU used. */
+static void place_actors(const struct fulcrum_placement_plan *plan, double gpu_count,
+    uint64_t draw, struct fulcrum_placement *row)
+{
+    const struct fulcrum_setting instances = {
+        fulcrum_field_find("run.instances_per_gpu"), row->instances, NULL};
+    const struct fulcrum_point point = {&instances, 1, draw, plan->predict.solver.seed};
+    struct fulcrum_predict_options options = plan->predict;
+    struct fulcrum_prediction prediction;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    options.draws = 0.0;
+    if (fulcrum_predict(plan->scenario, &point, &options, &prediction, &why) !=
+        FULCRUM_OK) {
+        keep_reason(row, &why);
+        return;
+    }
+    const double *value = prediction.value;
+    put_rate(row, value[FULCRUM_OUTPUT_steps_per_s] / gpu_count,
+        value[FULCRUM_OUTPUT_gpu_w] / gpu_count);
+    row->gpu_busy_frac = value[FULCRUM_OUTPUT_gpu_busy_frac];
+    row->placed.instances = row->instances;
+    row->placed.sm_active_frac = value[FULCRUM_OUTPUT_sm_active_frac];
+    row->placed.sm_held_frac = FULCRUM_UNKNOWN;
+    row->placed.sm_work_frac = FULCRUM_UNKNOWN;
+    row->placed.memory_byte = FULCRUM_UNKNOWN;
+}
+
+/* Every row in one draw: itself in draw 0, where it cannot run nothing after that. */
+static enum fulcrum_status answer_draw(const struct fulcrum_placement_plan *plan,
+    struct fulcrum_study *study, size_t draw, struct fulcrum_placements *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_point point = {NULL, 0, draw, plan->predict.solver.seed};
+    bool is_resident = fulcrum_design_is_resident(&out->design);
+    struct fulcrum_design design = out->design;
+    bool is_known =
+        draw == 0 || !is_resident ||
+        fulcrum_scenario_design(plan->scenario, &point, &design, NULL) == FULCRUM_OK;
+    for (size_t i = 0; i < out->count; i++) {
+        struct fulcrum_placement row = out->rows[i];
+        double done = (double)(draw * out->count + i);
+        double all = (double)((study->draw_count + 1) * out->count);
+        FAIL_IF(plan->watch(plan->watcher, done / all) != 0, err,
+            FULCRUM_ERR_INTERRUPTED, "interrupted");
+        if (draw > 0 && (isnan(row.steps_per_s) || !is_known)) {
+            continue;
+        }
+        row.steps_per_s = FULCRUM_UNKNOWN;
+        if (is_resident) {
+            place_stages(plan->terms, &design, &row);
+        } else {
+            place_actors(plan, out->design.run.gpu_count, draw, &row);
+        }
+        *fulcrum_study_at(study, i, draw) = row.steps_per_s;
+        if (draw == 0) {
+            out->rows[i] = row;
+        }
+    }
+    FAIL_IF(isnan(out->rows[0].steps_per_s), err, FULCRUM_ERR_INFEASIBLE,
+        "exclusive: %s", out->rows[0].reason);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_placements_find(const struct fulcrum_placement_plan *plan,
+    struct fulcrum_placements *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_point point = {NULL, 0, 0, 0};
+    struct fulcrum_study *study = NULL;
+    memset(out, 0, sizeof *out);
+    TRY(fulcrum_scenario_design(plan->scenario, &point, &out->design, err));
+    FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to be divided",
+        out->design.machine.name);
+    bool is_resident = fulcrum_design_is_resident(&out->design);
+    ask_all(plan->terms, is_resident, out);
+    if (is_resident) {
+        fulcrum_resident_loop(&out->design, &out->loop);
+    }
+    TRY(fulcrum_study_new(out->count, 1, (size_t)plan->predict.draws, &study, err));
+    out->draws = (double)study->draw_count;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t k = 0; k <= study->draw_count && status == FULCRUM_OK; k++) {
+        status = answer_draw(plan, study, k, out, err);
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->rows[i].speedup = fulcrum_study_ratio(study, i, 0, 0);
+    }
+    fulcrum_study_free(study);
+    return status;
+}
