@@ -466,6 +466,18 @@ const struct fulcrum_fit_estimate *fulcrum_fit_find(
     return NULL;
 }
 
+double fulcrum_fit_error(const struct fulcrum_fit_result *result, const double *slope)
+{
+    size_t n = result->parameter_count;
+    double variance = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            variance += slope[i] * slope[j] * result->covariance[i * n + j];
+        }
+    }
+    return sqrt(fmax(0, variance));
+}
+
 int fulcrum_fit_extrapolates(const struct fulcrum_fit_result *result, double x)
 {
     return x < result->x_low || x > result->x_high;

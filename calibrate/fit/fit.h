@@ -121,6 +121,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *ou
 const struct fulcrum_fit_estimate *fulcrum_fit_find(
     const struct fulcrum_fit_result *result, const char *name);
 
+/* Standard error of what has these slopes by each parameter, in natural units. */
+double fulcrum_fit_error(const struct fulcrum_fit_result *result, const double *slope);
+
 /* Non-zero where x lies outside the range of the fitted points. */
 int fulcrum_fit_extrapolates(const struct fulcrum_fit_result *result, double x);
 

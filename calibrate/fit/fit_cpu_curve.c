@@ -280,15 +280,8 @@ double fulcrum_cpu_curve_fit_error_rel(
     const struct fulcrum_cpu_curve_fit *fit, double n)
 {
     double slope[PARAMETER_COUNT];
-    double variance = 0;
     slopes_at(fit, n, slope);
-    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-        for (size_t j = 0; j < PARAMETER_COUNT; j++) {
-            variance += slope[i] * slope[j] *
-                        fit->fit.covariance[i * (size_t)PARAMETER_COUNT + j];
-        }
-    }
-    return sqrt(fmax(0, variance));
+    return fulcrum_fit_error(&fit->fit, slope);
 }
 
 enum fulcrum_status fulcrum_cpu_curve_tabulate(double *capacity, size_t capacity_count,

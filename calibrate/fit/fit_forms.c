@@ -225,13 +225,7 @@ double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double bus
     double share = busy_frac > 0 ? pow(busy_frac, fit->alpha) : 0;
     double bend = busy_frac > 0 ? fit->dynamic_w * share * log(busy_frac) : 0;
     const double slope[] = {1, share, bend};
-    double variance = 0;
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t j = 0; j < 3; j++) {
-            variance += slope[i] * slope[j] * fit->fit.covariance[i * 3 + j];
-        }
-    }
-    return sqrt(fmax(0, variance));
+    return fulcrum_fit_error(&fit->fit, slope);
 }
 
 static bool is_alpha_free(
