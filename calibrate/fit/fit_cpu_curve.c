@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "model/try.h"
 
@@ -66,7 +67,7 @@ static double throughput(const double *parameter, double x, const void *context)
     return fulcrum_cpu_capacity(&station, x) / parameter[STEP_S];
 }
 
-static int leaves_socket(
+static bool leaves_socket(
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
     return host->binding == FULCRUM_ACTORS_UNPINNED && host->socket_count > 1 &&
@@ -77,44 +78,39 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
     bool has_smt = host->thread_count > host->core_count;
-    int crosses = leaves_socket(host, set);
-    parameter[STEP_S] = (struct fulcrum_fit_parameter){.name = "step_s",
-        .scale = FULCRUM_SCALE_LOG,
-        .high = (double)INFINITY,
-        .start = set->x[0] / set->y[0]};
-    parameter[SMT_YIELD] = (struct fulcrum_fit_parameter){.name = "smt_yield_frac",
-        .scale = FULCRUM_SCALE_LOGIT,
-        .high = has_smt ? 1 : 0,
-        .start = has_smt ? smt_yield_prior : 0,
-        .prior_sd = smt_yield_logit_sd,
-        .start_step = smt_yield_logit_sd};
-    parameter[SERIAL] = (struct fulcrum_fit_parameter){.name = "serial_frac",
-        .scale = FULCRUM_SCALE_LOG,
-        .high = 1,
-        .start = priors[host->coupling].serial_frac,
-        .prior_sd = log(priors[host->coupling].serial_factor)};
-    parameter[KNEE] = (struct fulcrum_fit_parameter){.name = "knee",
-        .scale = FULCRUM_SCALE_LOG,
-        .low = 0.5,
-        .high = 50,
-        .start = priors[host->coupling].knee,
-        .prior_sd = log(priors[host->coupling].knee_factor),
-        .start_step = log(priors[host->coupling].knee_factor)};
-    parameter[CROSS_SOCKET] =
-        (struct fulcrum_fit_parameter){.name = "cross_socket_frac",
+    bool crosses = leaves_socket(host, set);
+    const struct prior *prior = &priors[host->coupling];
+    const struct fulcrum_fit_parameter all[PARAMETER_COUNT] = {
+        [STEP_S] = {.name = "step_s",
+            .scale = FULCRUM_SCALE_LOG,
+            .high = (double)INFINITY,
+            .start = set->x[0] / set->y[0]},
+        [SMT_YIELD] = {.name = "smt_yield_frac",
+            .scale = FULCRUM_SCALE_LOGIT,
+            .high = has_smt ? 1 : 0,
+            .start = has_smt ? smt_yield_prior : 0,
+            .prior_sd = smt_yield_logit_sd,
+            .start_step = smt_yield_logit_sd},
+        [SERIAL] = {.name = "serial_frac",
+            .scale = FULCRUM_SCALE_LOG,
+            .high = 1,
+            .start = prior->serial_frac,
+            .prior_sd = log(prior->serial_factor)},
+        [KNEE] = {.name = "knee",
+            .scale = FULCRUM_SCALE_LOG,
+            .low = 0.5,
+            .high = 50,
+            .start = prior->knee,
+            .prior_sd = log(prior->knee_factor),
+            .start_step = log(prior->knee_factor)},
+        [CROSS_SOCKET] = {.name = "cross_socket_frac",
             .scale = FULCRUM_SCALE_LOGIT,
             .low = crosses ? 0 : 1,
             .high = 1,
             .start = crosses ? cross_socket_prior : 1,
-            .prior_sd = cross_socket_logit_sd};
-}
-
-/* Actors in lockstep dip once, where the first of them share a core. */
-static bool is_expected_dip(
-    const struct fulcrum_cpu_curve_host *host, double from, double to)
-{
-    return host->coupling != FULCRUM_ACTORS_ASYNC && from <= host->core_count &&
-           to > host->core_count;
+            .prior_sd = cross_socket_logit_sd},
+    };
+    memcpy(parameter, all, sizeof all);
 }
 
 /* Index of the first point of an unexpected drop; set->count if there is none. */
@@ -122,15 +118,18 @@ static size_t find_drop(
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
     for (size_t i = 0; i + 1 < set->count; i++) {
-        if (set->y[i + 1] < (1 - most_drop_rel) * set->y[i] &&
-            !is_expected_dip(host, set->x[i], set->x[i + 1])) {
+        /* Actors in lockstep dip once, where the first of them share a core. */
+        bool is_expected = host->coupling != FULCRUM_ACTORS_ASYNC &&
+                           set->x[i] <= host->core_count &&
+                           set->x[i + 1] > host->core_count;
+        if (set->y[i + 1] < (1 - most_drop_rel) * set->y[i] && !is_expected) {
             return i;
         }
     }
     return set->count;
 }
 
-static void advise(struct fulcrum_cpu_curve_fit *out,
+static void advise_curve(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
     size_t drop = find_drop(host, set);
@@ -167,35 +166,6 @@ static void advise(struct fulcrum_cpu_curve_fit *out,
     }
 }
 
-/*
- * fulcrum_fit takes the noise from the residuals where they are larger than it is told,
- * and with it loosens the hold of the points beside that of the priors. With few points
- * that feeds itself: a form held at its priors leaves large residuals. Where the noise
- * is known, noise and priors are stated wider by one factor, past anything the
- * residuals say; the solution does not depend on that factor.
- */
-static double widen(
-    const struct fulcrum_cpu_curve_host *host, struct fulcrum_fit_parameter *parameter)
-{
-    double factor = host->is_noise_known ? wide_noise_rel / host->noise_rel : 1;
-    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-        parameter[i].prior_sd *= factor;
-    }
-    return factor;
-}
-
-/* Errors back in their own width. */
-static void narrow(struct fulcrum_fit_result *fit, double factor)
-{
-    fit->noise_rel /= factor;
-    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-        fit->parameter[i].standard_error /= factor;
-    }
-    for (size_t i = 0; i < (size_t)PARAMETER_COUNT * PARAMETER_COUNT; i++) {
-        fit->covariance[i] /= factor * factor;
-    }
-}
-
 static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_cpu_curve_host *host,
     const struct fulcrum_point_set *set, struct fulcrum_error *err)
@@ -213,7 +183,17 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     fill_parameters(parameter, host, set);
-    double factor = widen(host, parameter);
+    /*
+     * fulcrum_fit takes the noise from the residuals where they are larger than it is
+     * told, and with it loosens the hold of the points beside that of the priors. With
+     * few points that feeds itself: a form held at its priors leaves large residuals.
+     * Where the noise is known, noise and priors are stated wider by one factor, past
+     * anything the residuals say; the solution does not depend on that factor.
+     */
+    double factor = host->is_noise_known ? wide_noise_rel / host->noise_rel : 1;
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        parameter[i].prior_sd *= factor;
+    }
     double noise_rel = host->noise_rel > 0 ? host->noise_rel : default_noise_rel;
     struct fulcrum_fit_problem problem = {.what = samples->what,
         .model = throughput,
@@ -229,13 +209,18 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     struct fulcrum_cpu_curve_fit result = {0};
     TRY(fulcrum_fit(&result.fit, &problem, err));
     double value[PARAMETER_COUNT];
+    /* Errors back in their own width. */
+    result.fit.noise_rel /= factor;
     for (size_t i = 0; i < PARAMETER_COUNT; i++) {
         value[i] = result.fit.parameter[i].value;
+        result.fit.parameter[i].standard_error /= factor;
+        for (size_t j = 0; j < PARAMETER_COUNT; j++) {
+            result.fit.covariance[i * PARAMETER_COUNT + j] /= factor * factor;
+        }
     }
-    narrow(&result.fit, factor);
     result.station = station_of(host, value);
     result.step_s = value[STEP_S];
-    advise(&result, host, set);
+    advise_curve(&result, host, set);
     *out = result;
     return FULCRUM_OK;
 }
@@ -253,34 +238,28 @@ enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,
     return status;
 }
 
-/* d ln X(n) / d parameter by central differences; natural units. */
-static void slopes_at(const struct fulcrum_cpu_curve_fit *fit, double n, double *slope)
+double fulcrum_cpu_curve_fit_error_rel(
+    const struct fulcrum_cpu_curve_fit *fit, double n)
 {
+    /* d ln X(n) / d parameter by central differences; natural units. */
+    double slope[PARAMETER_COUNT];
     for (size_t i = 0; i < PARAMETER_COUNT; i++) {
         struct fulcrum_cpu_curve_fit side[2] = {*fit, *fit};
         double value = fit->fit.parameter[i].value;
         double step = slope_step_rel * value;
         for (size_t k = 0; k < 2; k++) {
-            double moved = k == 0 ? value - step : value + step;
             double *const members[PARAMETER_COUNT] = {[STEP_S] = &side[k].step_s,
                 [SMT_YIELD] = &side[k].station.smt_yield_frac,
                 [SERIAL] = &side[k].station.serial_frac,
                 [KNEE] = &side[k].station.knee,
                 [CROSS_SOCKET] = &side[k].station.cross_socket_frac};
-            *members[i] = moved;
+            *members[i] = k == 0 ? value - step : value + step;
         }
         double ratio = fulcrum_cpu_capacity(&side[1].station, n) /
                        fulcrum_cpu_capacity(&side[0].station, n) * side[0].step_s /
                        side[1].step_s;
         slope[i] = step > 0 ? log(ratio) / (2 * step) : 0;
     }
-}
-
-double fulcrum_cpu_curve_fit_error_rel(
-    const struct fulcrum_cpu_curve_fit *fit, double n)
-{
-    double slope[PARAMETER_COUNT];
-    slopes_at(fit, n, slope);
     return fulcrum_fit_error(&fit->fit, slope);
 }
 

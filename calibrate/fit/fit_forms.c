@@ -22,42 +22,26 @@
 enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
-    FAIL_IF(
-        samples->count == 0, err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
-    for (size_t i = 0; i < samples->count; i++) {
-        double x = samples->x[i];
-        double y = samples->y[i];
-        FAIL_IF(!isfinite(x) || x < 0, err, FULCRUM_ERR_RANGE,
-            "%s: x = %.6g of point %zu is not a finite number >= 0", samples->what, x,
-            i + 1);
-        FAIL_IF(!isfinite(y) || y <= 0, err, FULCRUM_ERR_RANGE,
-            "%s: y = %.6g of point %zu is not a finite number > 0", samples->what, y,
-            i + 1);
-    }
-    struct fulcrum_point_set set = {.x = calloc(samples->count, sizeof *set.x),
-        .y = calloc(samples->count, sizeof *set.y)};
+    size_t count = samples->count;
+    FAIL_IF(count == 0, err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
+    TRY(fulcrum_fit_check_points(samples->what, samples->x, samples->y, count, err));
+    struct fulcrum_point_set set = {
+        .x = calloc(count, sizeof *set.x), .y = calloc(count, sizeof *set.y)};
     if (set.x == NULL || set.y == NULL) {
         fulcrum_point_set_free(&set);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", samples->what);
     }
-    memcpy(set.x, samples->x, samples->count * sizeof *set.x);
-    memcpy(set.y, samples->y, samples->count * sizeof *set.y);
-    gsl_sort2(set.x, 1, set.y, 1, samples->count);
+    memcpy(set.x, samples->x, count * sizeof *set.x);
+    memcpy(set.y, samples->y, count * sizeof *set.y);
+    gsl_sort2(set.x, 1, set.y, 1, count);
     /* Overwrites x and y, sorted by x, with one point per x. */
-    size_t sample_count = samples->count;
-    size_t first = 0;
-    while (first < sample_count) {
-        size_t end = first + 1;
-        while (end < sample_count && !(set.x[end] > set.x[first])) {
-            end++;
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        for (end = first + 1; end < count && !(set.x[end] > set.x[first]); end++) {
         }
         gsl_sort(set.y + first, 1, end - first);
-        double median =
-            gsl_stats_median_from_sorted_data(set.y + first, 1, end - first);
         set.x[set.count] = set.x[first];
-        set.y[set.count] = median;
-        set.count++;
-        first = end;
+        set.y[set.count++] =
+            gsl_stats_median_from_sorted_data(set.y + first, 1, end - first);
     }
     *out = set;
     return FULCRUM_OK;
@@ -92,13 +76,14 @@ double fulcrum_point_set_at(const struct fulcrum_point_set *set, double x)
 /* BLAS libraries switch kernels with the size, which no line follows. */
 static const double most_off_rel = 0.05;
 
-static double line(const double *parameter, double x, const void *context)
+static double line_s(const double *parameter, double x, const void *context)
 {
     (void)context;
     return parameter[0] + parameter[1] * x;
 }
 
-static void advise(struct fulcrum_line_fit *out, const struct fulcrum_point_set *set)
+static void advise_line(
+    struct fulcrum_line_fit *out, const struct fulcrum_point_set *set)
 {
     double worst = 0;
     double at = 0;
@@ -133,7 +118,7 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
         {.name = "per_item_s", .high = (double)INFINITY, .start = slope},
     };
     struct fulcrum_fit_problem problem = {.what = "batch time",
-        .model = line,
+        .model = line_s,
         .parameter = parameter,
         .parameter_count = 2,
         .x = size,
@@ -144,7 +129,7 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     if (status == FULCRUM_OK) {
         result.per_batch_s = result.fit.parameter[0].value;
         result.per_item_s = result.fit.parameter[1].value;
-        advise(&result, &set);
+        advise_line(&result, &set);
         *out = result;
     }
     fulcrum_point_set_free(&set);
@@ -159,7 +144,8 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
 /* Of the order of a scheduler's slice, as nothing better is known. */
 #define COOLING_S 5e-3
 
-static double form(const double *parameter, double pause_s, const void *context)
+static double time_after_pause(
+    const double *parameter, double pause_s, const void *context)
 {
     (void)context;
     return 1.0 + fulcrum_cold_s(parameter[0], parameter[1], pause_s);
@@ -185,7 +171,7 @@ enum fulcrum_status fulcrum_fit_pause(struct fulcrum_fit_result *out,
             .start_step = 1.0},
     };
     const struct fulcrum_fit_problem problem = {.what = "inference after a pause",
-        .model = form,
+        .model = time_after_pause,
         .parameter = parameters,
         .parameter_count = sizeof parameters / sizeof parameters[0],
         .x = pause_s,
@@ -228,15 +214,7 @@ double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double bus
     return fulcrum_fit_error(&fit->fit, slope);
 }
 
-static bool is_alpha_free(
-    const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options)
-{
-    return options->form == FULCRUM_POWER_LAW ||
-           (options->form == FULCRUM_POWER_AUTO &&
-               (options->alpha > 0 || levels->count >= LEVELS_FOR_ALPHA));
-}
-
-static enum fulcrum_status check(const struct fulcrum_samples *samples,
+static enum fulcrum_status check_options(const struct fulcrum_samples *samples,
     const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options,
     struct fulcrum_error *err)
 {
@@ -260,40 +238,32 @@ static enum fulcrum_status check(const struct fulcrum_samples *samples,
     return FULCRUM_OK;
 }
 
-static struct fulcrum_fit_parameter alpha_parameter(
-    const struct fulcrum_power_options *options, bool is_free)
-{
-    struct fulcrum_fit_parameter alpha = {
-        .name = "alpha", .scale = FULCRUM_SCALE_LOG, .low = 1, .high = 1, .start = 1};
-    if (is_free) {
-        alpha.low = alpha_low;
-        alpha.high = alpha_high;
-        alpha.start_step = 0.7;
-    }
-    if (is_free && options->alpha > 0) {
-        alpha.start = options->alpha;
-        alpha.prior_sd = log(options->alpha_factor);
-    }
-    return alpha;
-}
-
 static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_point_set *levels,
     const struct fulcrum_power_options *options, struct fulcrum_error *err)
 {
+    bool is_alpha_free = options->form == FULCRUM_POWER_LAW ||
+                         (options->form == FULCRUM_POWER_AUTO &&
+                             (options->alpha > 0 || levels->count >= LEVELS_FOR_ALPHA));
+    bool has_prior = is_alpha_free && options->alpha > 0;
     size_t last = levels->count - 1;
-    int free_alpha = is_alpha_free(levels, options);
     double rise = fmax(levels->y[last] - levels->y[0], 0.01 * levels->y[last]);
-    /* Several starts: idle and alpha trade against each other where U is never low. */
-    struct fulcrum_fit_parameter parameter[] = {
+    const struct fulcrum_fit_parameter parameter[] = {
         {.name = "idle_w",
             .low = options->least_idle_w,
             .high = (double)INFINITY,
             .start = fmax(levels->y[0], options->least_idle_w)},
         {.name = "dynamic_w", .high = (double)INFINITY, .start = rise},
-        alpha_parameter(options, free_alpha),
+        {.name = "alpha",
+            .scale = FULCRUM_SCALE_LOG,
+            .low = is_alpha_free ? alpha_low : 1,
+            .high = is_alpha_free ? alpha_high : 1,
+            .start = has_prior ? options->alpha : 1,
+            .start_step = is_alpha_free ? 0.7 : 0,
+            .prior_sd = has_prior ? log(options->alpha_factor) : 0},
     };
-    struct fulcrum_fit_problem problem = {.what = samples->what,
+    /* Several starts: idle and alpha trade against each other where U is never low. */
+    const struct fulcrum_fit_problem problem = {.what = samples->what,
         .model = watts,
         .parameter = parameter,
         .parameter_count = 3,
@@ -301,7 +271,7 @@ static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
         .y = samples->y,
         .count = samples->count,
         .noise_rel = options->noise_rel,
-        .start_count = free_alpha ? 3 : 1};
+        .start_count = is_alpha_free ? 3 : 1};
     struct fulcrum_power_fit result = {0};
     TRY(fulcrum_fit(&result.fit, &problem, err));
     result.idle_w = result.fit.parameter[0].value;
@@ -318,7 +288,7 @@ enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
     struct fulcrum_point_set levels = {0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_point_set_new(&levels, samples, err));
-    TRY_OR_END(check(samples, &levels, options, err));
+    TRY_OR_END(check_options(samples, &levels, options, err));
     status = fit_levels(out, samples, &levels, options, err);
 end:
     fulcrum_point_set_free(&levels);

@@ -273,8 +273,4 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_gpu_power(
 
 #define FULCRUM_GPU_LOAD_MAX 64
 
-/* Watts at a load; its own watts are not looked at. */
-double fulcrum_gpu_power_fit_w(
-    const struct fulcrum_gpu_power_fit *fit, const struct fulcrum_gpu_load *load);
-
 #endif

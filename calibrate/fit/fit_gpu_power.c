@@ -18,8 +18,11 @@ enum { SHARES_FOR_EXPONENT = 5 };
 
 enum { IDLE, FLOOR, DYNAMIC, EXPONENT, INFERENCE, PARAMETER_COUNT };
 
-static double watts_of(const double *parameter, const struct fulcrum_gpu_load *load)
+/* x is the number of the level. */
+static double watts(const double *parameter, double x, const void *context)
 {
+    const struct fulcrum_gpu_load *load =
+        &((const struct fulcrum_gpu_load *)context)[(size_t)x];
     double activity =
         fmin(1.0, load->train_frac + parameter[INFERENCE] * load->inference_frac);
     double dynamic_w =
@@ -28,27 +31,12 @@ static double watts_of(const double *parameter, const struct fulcrum_gpu_load *l
            dynamic_w * load->sm_frac;
 }
 
-/* x is the number of the level. */
-static double watts(const double *parameter, double x, const void *context)
-{
-    const struct fulcrum_gpu_load *loads = context;
-    return watts_of(parameter, &loads[(size_t)x]);
-}
-
-double fulcrum_gpu_power_fit_w(
-    const struct fulcrum_gpu_power_fit *fit, const struct fulcrum_gpu_load *load)
-{
-    const double parameter[PARAMETER_COUNT] = {
-        fit->idle_w, fit->floor_w, fit->dynamic_w, fit->exponent, fit->inference_rel};
-    return watts_of(parameter, load);
-}
-
 static bool is_share(double value)
 {
     return value >= 0 && value <= 1;
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_levels(
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
     FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
@@ -68,18 +56,6 @@ static enum fulcrum_status check(
     return FULCRUM_OK;
 }
 
-/* What the set of levels holds. */
-struct variety {
-    bool has_nobody; /* a level of a GPU that nobody holds */
-    bool has_held;
-    bool has_busy;
-    bool has_inference;
-    bool has_training;
-    double least_sm_frac; /* of busy levels */
-    double most_sm_frac;
-    size_t share_count; /* different shares of the time on all SMs, rest included */
-};
-
 /* Different shares of the time that training takes on all SMs, rest included. */
 static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
 {
@@ -95,89 +71,80 @@ static size_t count_shares(const struct fulcrum_gpu_load *loads, size_t count)
     return fulcrum_fit_distinct(shares, held, SHARES_FOR_EXPONENT);
 }
 
-static struct variety look(const struct fulcrum_gpu_load *loads, size_t count)
+/* What the levels tell, by what there is among them. */
+static enum fulcrum_status find_told(const struct fulcrum_gpu_load *loads, size_t count,
+    unsigned *told, struct fulcrum_error *err)
 {
-    struct variety variety = {.least_sm_frac = 1};
+    size_t held = 0;
+    size_t busy = 0;
+    size_t training = 0;
+    size_t inference = 0;
+    double least_sm_frac = 1; /* of busy levels */
+    double most_sm_frac = 0;
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_gpu_load *load = &loads[i];
         bool is_busy = load->train_frac + load->inference_frac > 0;
-        variety.has_nobody |= !load->is_active;
-        variety.has_held |= load->is_active;
-        variety.has_busy |= is_busy;
-        variety.has_inference |= load->inference_frac > 0;
-        variety.has_training |= load->train_frac > 0;
-        if (is_busy) {
-            variety.least_sm_frac = fmin(variety.least_sm_frac, load->sm_frac);
-            variety.most_sm_frac = fmax(variety.most_sm_frac, load->sm_frac);
-        }
+        held += load->is_active ? 1 : 0;
+        busy += is_busy ? 1 : 0;
+        training += load->train_frac > 0 ? 1 : 0;
+        inference += load->inference_frac > 0 ? 1 : 0;
+        least_sm_frac = is_busy ? fmin(least_sm_frac, load->sm_frac) : least_sm_frac;
+        most_sm_frac = is_busy ? fmax(most_sm_frac, load->sm_frac) : most_sm_frac;
     }
-    variety.share_count = count_shares(loads, count);
-    return variety;
-}
-
-static unsigned tell(const struct variety *variety)
-{
-    unsigned told = 0;
-    told |= variety->has_nobody ? FULCRUM_GPU_POWER_IDLE : 0;
-    told |= variety->has_busy && variety->has_training ? FULCRUM_GPU_POWER_DYNAMIC : 0;
-    told |=
-        variety->share_count >= SHARES_FOR_EXPONENT ? FULCRUM_GPU_POWER_EXPONENT : 0;
-    told |= variety->has_inference && variety->has_training
-                ? FULCRUM_GPU_POWER_INFERENCE
-                : 0;
-    told |=
-        variety->most_sm_frac > variety->least_sm_frac ? FULCRUM_GPU_POWER_SHARE : 0;
-    return told;
-}
-
-static void fix(struct fulcrum_fit_parameter *parameter, double value)
-{
-    parameter->low = value;
-    parameter->high = value;
-    parameter->start = value;
-}
-
-static double extreme_w(const struct fulcrum_gpu_load *loads, size_t count, int most)
-{
-    double found_w = loads[0].watts;
-    for (size_t i = 1; i < count; i++) {
-        found_w = most ? fmax(found_w, loads[i].watts) : fmin(found_w, loads[i].watts);
-    }
-    return found_w;
+    /* A level without training has no scale to be told on. */
+    FAIL_IF(held == 0 || (held == count && busy == 0), err, FULCRUM_ERR_NO_FIT,
+        "GPU power: %zu levels that do not differ in load", count);
+    FAIL_IF(inference > 0 && training == 0, err, FULCRUM_ERR_NO_FIT,
+        "GPU power: inference without a level of training");
+    *told =
+        (held < count ? FULCRUM_GPU_POWER_IDLE : 0U) |
+        (training > 0 ? FULCRUM_GPU_POWER_DYNAMIC : 0U) |
+        (count_shares(loads, count) >= SHARES_FOR_EXPONENT ? FULCRUM_GPU_POWER_EXPONENT
+                                                           : 0U) |
+        (inference > 0 ? FULCRUM_GPU_POWER_INFERENCE : 0U) |
+        (most_sm_frac > least_sm_frac ? FULCRUM_GPU_POWER_SHARE : 0U);
+    return FULCRUM_OK;
 }
 
 /* What the levels do not tell is left out of the form. */
 static void choose_parameters(struct fulcrum_fit_parameter parameter[PARAMETER_COUNT],
     const struct fulcrum_gpu_load *loads, size_t count, unsigned told)
 {
-    double least_w = extreme_w(loads, count, 0);
-    double rise_w = fmax(extreme_w(loads, count, 1) - least_w, 0.01 * least_w);
+    static const struct {
+        enum fulcrum_gpu_power_told needed;
+        double value; /* without it */
+    } fixed[PARAMETER_COUNT] = {[FLOOR] = {FULCRUM_GPU_POWER_IDLE, 0},
+        [DYNAMIC] = {FULCRUM_GPU_POWER_DYNAMIC, 0},
+        [EXPONENT] = {FULCRUM_GPU_POWER_EXPONENT, 1},
+        [INFERENCE] = {FULCRUM_GPU_POWER_INFERENCE, 1}};
+    double least_w = loads[0].watts;
+    double most_w = loads[0].watts;
+    for (size_t i = 1; i < count; i++) {
+        least_w = fmin(least_w, loads[i].watts);
+        most_w = fmax(most_w, loads[i].watts);
+    }
+    double rise_w = fmax(most_w - least_w, 0.01 * least_w);
     const double any = (double)INFINITY;
-    parameter[IDLE] =
-        (struct fulcrum_fit_parameter){.name = "idle_w", .high = any, .start = least_w};
-    parameter[FLOOR] = (struct fulcrum_fit_parameter){
-        .name = "floor_w", .high = any, .start = 0.1 * rise_w};
-    parameter[DYNAMIC] = (struct fulcrum_fit_parameter){
-        .name = "dynamic_w", .high = any, .start = rise_w};
-    parameter[EXPONENT] = (struct fulcrum_fit_parameter){.name = "exponent",
-        .scale = FULCRUM_SCALE_LOG,
-        .low = 0.3,
-        .high = 3,
-        .start = 1,
-        .start_step = 0.7};
-    parameter[INFERENCE] = (struct fulcrum_fit_parameter){
-        .name = "inference_rel", .high = 5, .start = 0.5};
-    if (!(told & FULCRUM_GPU_POWER_IDLE)) {
-        fix(&parameter[FLOOR], 0);
-    }
-    if (!(told & FULCRUM_GPU_POWER_DYNAMIC)) {
-        fix(&parameter[DYNAMIC], 0);
-    }
-    if (!(told & FULCRUM_GPU_POWER_EXPONENT)) {
-        fix(&parameter[EXPONENT], 1);
-    }
-    if (!(told & FULCRUM_GPU_POWER_INFERENCE)) {
-        fix(&parameter[INFERENCE], 1);
+    const struct fulcrum_fit_parameter free[PARAMETER_COUNT] = {
+        [IDLE] = {.name = "idle_w", .high = any, .start = least_w},
+        [FLOOR] = {.name = "floor_w", .high = any, .start = 0.1 * rise_w},
+        [DYNAMIC] = {.name = "dynamic_w", .high = any, .start = rise_w},
+        [EXPONENT] = {.name = "exponent",
+            .scale = FULCRUM_SCALE_LOG,
+            .low = 0.3,
+            .high = 3,
+            .start = 1,
+            .start_step = 0.7},
+        [INFERENCE] = {.name = "inference_rel", .high = 5, .start = 0.5},
+    };
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        double value = fixed[i].value;
+        parameter[i] = free[i];
+        if ((told & fixed[i].needed) != fixed[i].needed) {
+            parameter[i].low = value;
+            parameter[i].high = value;
+            parameter[i].start = value;
+        }
     }
 }
 
@@ -207,14 +174,9 @@ static enum fulcrum_status fit_levels(struct fulcrum_gpu_power_fit *out,
 enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
-    TRY(check(loads, count, err));
-    struct variety variety = look(loads, count);
-    struct fulcrum_gpu_power_fit result = {.told = tell(&variety)};
-    /* A level without training has no scale to be told on. */
-    FAIL_IF(!variety.has_held || (!variety.has_nobody && !variety.has_busy), err,
-        FULCRUM_ERR_NO_FIT, "GPU power: %zu levels that do not differ in load", count);
-    FAIL_IF(variety.has_inference && !variety.has_training, err, FULCRUM_ERR_NO_FIT,
-        "GPU power: inference without a level of training");
+    struct fulcrum_gpu_power_fit result = {.told = 0};
+    TRY(check_levels(loads, count, err));
+    TRY(find_told(loads, count, &result.told, err));
     TRY(fit_levels(&result, loads, count, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
     result.idle_w = estimate[IDLE].value;

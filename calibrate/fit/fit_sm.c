@@ -55,7 +55,7 @@ static double time_of(const double *parameter, const struct context *context,
 }
 
 /* x is the index of the point. */
-static double model(const double *parameter, double x, const void *context)
+static double point_s(const double *parameter, double x, const void *context)
 {
     const struct context *sweep = context;
     return time_of(parameter, sweep, &sweep->points[(size_t)x]);
@@ -71,32 +71,6 @@ static struct context context_of(const struct fulcrum_sm_point *points, double s
 static bool is_train(const struct fulcrum_sm_point *point)
 {
     return !(point->batch > 0);
-}
-
-/* Different values that inference has, of SMs or of batches; `enough` are counted. */
-static size_t distinct_of(const struct fulcrum_sm_point *points, size_t count,
-    double (*value)(const struct fulcrum_sm_point *point), size_t enough)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count && found < enough; i++) {
-        bool is_new = !is_train(&points[i]);
-        for (size_t j = 0; j < i && is_new; j++) {
-            is_new = is_train(&points[j]) ||
-                     fabs(value(&points[j]) - value(&points[i])) > 0.0;
-        }
-        found += is_new != 0;
-    }
-    return found;
-}
-
-static double sm_count_of(const struct fulcrum_sm_point *point)
-{
-    return point->sm_count;
-}
-
-static double batch_of(const struct fulcrum_sm_point *point)
-{
-    return point->batch;
 }
 
 /* The time of the point nearest to `batch` on the most SMs there are; 0: none. */
@@ -169,25 +143,50 @@ static void fill_parameters(struct fulcrum_fit_parameter parameter[PARAMETERS],
                                           : given("train_launch_bound_frac", 0);
 }
 
+/* The least is there of what inference varies. */
+static enum fulcrum_status check_points(const struct context *context, size_t count,
+    double *room, struct fulcrum_error *err)
+{
+    double *x = room;
+    double *y = room + count;
+    size_t inferring = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_sm_point *point = &context->points[i];
+        bool is_good = point->sm_count >= 1 && point->sm_count <= context->sm_count &&
+                       point->batch >= 0 && isfinite(point->batch);
+        FAIL_IF(!is_good, err, FULCRUM_ERR_RANGE,
+            "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
+            "%.6g",
+            point->batch, point->sm_count, context->sm_count);
+        if (point->batch > 0) {
+            x[inferring] = point->sm_count;
+            y[inferring++] = point->batch;
+        }
+    }
+    size_t sms = fulcrum_fit_distinct(x, inferring, LEAST_SM_COUNTS);
+    size_t sizes = fulcrum_fit_distinct(y, inferring, LEAST_BATCHES);
+    FAIL_IF(sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES, err, FULCRUM_ERR_NO_FIT,
+        "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
+        "and %d expected",
+        sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
-    const struct context *context, size_t count, struct fulcrum_error *err)
+    const struct context *context, size_t count, double *room,
+    struct fulcrum_error *err)
 {
     struct fulcrum_fit_parameter parameter[PARAMETERS];
     struct fulcrum_fit_result fit;
-    double *x = calloc(count, sizeof *x);
-    double *y = calloc(count, sizeof *y);
-    if (x == NULL || y == NULL) {
-        free(x);
-        free(y);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "SM sweep");
-    }
+    double *x = room;
+    double *y = room + count;
     for (size_t i = 0; i < count; i++) {
         x[i] = (double)i;
         y[i] = context->points[i].time_s;
     }
     fill_parameters(parameter, context, count);
     const struct fulcrum_fit_problem problem = {.what = "SM sweep",
-        .model = model,
+        .model = point_s,
         .context = context,
         .parameter = parameter,
         .parameter_count = PARAMETERS,
@@ -196,23 +195,18 @@ static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
         .count = count,
         .noise_rel = noise_rel,
         .start_count = 4};
-    enum fulcrum_status status = fulcrum_fit(&fit, &problem, err);
-    if (status == FULCRUM_OK) {
-        double sm_count = context->sm_count;
-        bool has_train = fit.parameter[TRAIN].value > 0;
-        *out = (struct fulcrum_sm_fit){.sm_count = sm_count,
-            .per_batch_s = fit.parameter[PER_BATCH].value,
-            .per_item_s = fit.parameter[PER_ITEM].value,
-            .train_step_s = has_train ? fit.parameter[TRAIN].value : (double)NAN,
-            .launch_bound_frac = fit.parameter[LAUNCH].value,
-            .math_frac = fit.parameter[MATH].value,
-            .train_launch_bound_frac =
-                has_train ? fit.parameter[TRAIN_LAUNCH].value : (double)NAN,
-            .fit = fit};
-    }
-    free(x);
-    free(y);
-    return status;
+    TRY(fulcrum_fit(&fit, &problem, err));
+    bool has_train = fit.parameter[TRAIN].value > 0;
+    *out = (struct fulcrum_sm_fit){.sm_count = context->sm_count,
+        .per_batch_s = fit.parameter[PER_BATCH].value,
+        .per_item_s = fit.parameter[PER_ITEM].value,
+        .train_step_s = has_train ? fit.parameter[TRAIN].value : (double)NAN,
+        .launch_bound_frac = fit.parameter[LAUNCH].value,
+        .math_frac = fit.parameter[MATH].value,
+        .train_launch_bound_frac =
+            has_train ? fit.parameter[TRAIN_LAUNCH].value : (double)NAN,
+        .fit = fit};
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
@@ -220,22 +214,14 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
     struct fulcrum_error *err)
 {
     const struct context context = context_of(points, sm_count);
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_sm_point *point = &points[i];
-        bool is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
-                       point->batch >= 0 && isfinite(point->batch);
-        FAIL_IF(!is_good, err, FULCRUM_ERR_RANGE,
-            "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
-            "%.6g",
-            point->batch, point->sm_count, sm_count);
-    }
-    size_t sms = distinct_of(points, count, sm_count_of, LEAST_SM_COUNTS);
-    size_t sizes = distinct_of(points, count, batch_of, LEAST_BATCHES);
-    FAIL_IF(sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES, err, FULCRUM_ERR_NO_FIT,
-        "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
-        "and %d expected",
-        sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
-    return fit_points(out, &context, count, err);
+    double *room = calloc(2 * count + 1, sizeof *room);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_MEMORY(room, err, "SM sweep");
+    TRY_OR_END(check_points(&context, count, room, err));
+    status = fit_points(out, &context, count, room, err);
+end:
+    free(room);
+    return status;
 }
 
 double fulcrum_sm_fit_s(
