@@ -22,18 +22,10 @@
 
 enum { PATHS_MOST = 24 };
 
-enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W };
+enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W, MEASURES };
 
-static const struct {
-    const char *quantity;
-    enum measure measure;
-} quantities[] = {
-    {"steps_per_s", RATE},
-    {"speedup", SPEEDUP},
-    {"runtime_rel", RUNTIME_REL},
-    {"cpu_w", CPU_W},
-    {"gpu_w", GPU_W},
-};
+static const char *const quantities[MEASURES] = {
+    "steps_per_s", "speedup", "runtime_rel", "cpu_w", "gpu_w"};
 
 struct place {
     size_t reference; /* whose design it stands on */
@@ -93,42 +85,37 @@ static enum fulcrum_status find_fields(
     return FULCRUM_OK;
 }
 
-static int same_settings(const struct place *a, const struct place *b)
+static bool is_same_text(const char *a, const char *b)
 {
-    if (a->setting_count != b->setting_count) {
-        return 0;
-    }
-    for (size_t i = 0; i < a->setting_count; i++) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool has_same_settings(const struct place *a, const struct place *b)
+{
+    bool is_same = a->setting_count == b->setting_count;
+    for (size_t i = 0; is_same && i < a->setting_count; i++) {
         const struct fulcrum_setting *x = &a->settings[i];
         const struct fulcrum_setting *y = &b->settings[i];
-        int same_text =
-            (x->text == NULL && y->text == NULL) ||
-            (x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0);
-        bool same_number = !(fabs(x->number - y->number) > 0.0);
-        if (x->field != y->field || !same_text || !same_number) {
-            return 0;
-        }
+        is_same = x->field == y->field && is_same_text(x->text, y->text) &&
+                  !(fabs(x->number - y->number) > 0.0);
     }
-    return 1;
+    return is_same;
 }
 
 /* Whether a point means the same in both; names do not matter. */
-static int same_design(
+static bool has_same_design(
     const struct fulcrum_reference *a, const struct fulcrum_reference *b)
 {
     size_t count = 0;
+    bool is_same = 1;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; a != b && i < count; i++) {
-        const struct fulcrum_field *field = &fields[i];
-        double x = fulcrum_field_number(field, &a->design);
-        double y = fulcrum_field_number(field, &b->design);
-        bool same_number = (isnan(x) && isnan(y)) || x == y;
-        bool same_value = field->kind == FULCRUM_FIELD_TEXT || same_number;
-        if (!same_value) {
-            return 0;
-        }
+    for (size_t i = 0; a != b && is_same && i < count; i++) {
+        double x = fulcrum_field_number(&fields[i], &a->design);
+        double y = fulcrum_field_number(&fields[i], &b->design);
+        is_same =
+            fields[i].kind == FULCRUM_FIELD_TEXT || x == y || (isnan(x) && isnan(y));
     }
-    return 1;
+    return is_same;
 }
 
 /* The place of a point, which is new or has been asked for before. */
@@ -141,8 +128,8 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
         references[reference], point, place.settings, &place.setting_count, err));
     size_t i = 0;
     while (i < model->place_count &&
-           !(same_settings(&model->places[i], &place) &&
-               same_design(
+           !(has_same_settings(&model->places[i], &place) &&
+               has_same_design(
                    references[model->places[i].reference], references[reference]))) {
         i++;
     }
@@ -154,23 +141,21 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
 }
 
 static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
-    const char *quantity, struct source *out, struct fulcrum_error *err)
+    const char *quantity, enum measure *out, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
-        if (strcmp(quantities[i].quantity, quantity) == 0) {
-            out->measure = quantities[i].measure;
-            bool is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
-            return !is_ratio || reference->is_relative
-                       ? FULCRUM_OK
-                       : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                             "%s: %s needs relative_to, the point that it refers to",
-                             reference->name, quantity);
-        }
+    size_t i = 0;
+    while (i < MEASURES && strcmp(quantities[i], quantity) != 0) {
+        i++;
     }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
         "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
         "cpu_w or gpu_w)",
         reference->name, quantity);
+    *out = (enum measure)i;
+    FAIL_IF((*out == SPEEDUP || *out == RUNTIME_REL) && !reference->is_relative, err,
+        FULCRUM_ERR_MISSING, "%s: %s needs relative_to, the point that it refers to",
+        reference->name, quantity);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
@@ -181,7 +166,7 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     const struct fulcrum_observation *seen =
         &reference->points[figure->point].observations[figure->observation];
     struct source *source = &model->sources[model->figure_count];
-    TRY(find_measure(reference, seen->quantity, source, err));
+    TRY(find_measure(reference, seen->quantity, &source->measure, err));
     FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
         reference->name, reference->points[figure->point].index, seen->quantity,
@@ -198,35 +183,25 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     return FULCRUM_OK;
 }
 
-static int sets_path(const struct fulcrum_throughput_plan *plan, const char *path)
-{
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    for (size_t i = 0; i < plan->path_count; i++) {
-        if (strcmp(plan->paths[i], path) == 0) {
-            return 1;
-        }
-    }
-    for (size_t i = 0; i < plan->setting_count; i++) {
-        if (plan->settings[i].field == field) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
 static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
 {
-    for (size_t i = 0; i < plan->calibration_count; i++) {
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    bool is_found = !isnan(fulcrum_field_number(field, design));
+    for (size_t i = 0; i < plan->calibration_count && !is_found; i++) {
         const struct fulcrum_calibration *calibration = plan->calibrations[i];
-        if (fulcrum_calibration_parameter(calibration, path) != NULL &&
-            fulcrum_applied_calibration_holds(calibration, &design->machine, path)) {
-            return 1;
-        }
+        is_found =
+            fulcrum_calibration_parameter(calibration, path) != NULL &&
+            fulcrum_applied_calibration_holds(calibration, &design->machine, path);
     }
-    return sets_path(plan, path) ||
-           !isnan(fulcrum_field_number(fulcrum_field_find(path), design));
+    for (size_t i = 0; i < plan->path_count && !is_found; i++) {
+        is_found = strcmp(plan->paths[i], path) == 0;
+    }
+    for (size_t i = 0; i < plan->setting_count && !is_found; i++) {
+        is_found = plan->settings[i].field == field;
+    }
+    return is_found;
 }
 
 /* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
@@ -249,93 +224,79 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-static enum fulcrum_status list_point(struct fulcrum_throughput *model,
-    size_t reference, size_t point, struct fulcrum_error *err)
+static enum fulcrum_status list_figures(
+    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *from = model->plan.references[reference];
-    if (from->is_relative && point == from->relative_to) {
-        return FULCRUM_OK;
-    }
-    for (size_t i = 0; i < from->points[point].observation_count; i++) {
-        struct fulcrum_figure figure = {
-            .reference = reference, .point = point, .observation = i};
-        if (knows_watts(&model->plan, &from->design,
-                from->points[point].observations[i].quantity)) {
-            TRY(add_figure(model, &figure, err));
+    for (size_t p = 0; p < from->point_count; p++) {
+        const struct fulcrum_reference_point *point = &from->points[p];
+        bool is_base = from->is_relative && p == from->relative_to;
+        for (size_t i = 0; i < point->observation_count && !is_base; i++) {
+            const struct fulcrum_figure figure = {
+                .reference = reference, .point = p, .observation = i};
+            if (knows_watts(
+                    &model->plan, &from->design, point->observations[i].quantity)) {
+                TRY(add_figure(model, &figure, err));
+            }
         }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status list_figures(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
-{
-    for (size_t r = 0; r < model->plan.reference_count; r++) {
-        for (size_t p = 0; p < model->plan.references[r]->point_count; p++) {
-            TRY(list_point(model, r, p, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status allocate(
+/* Room for the most figures, and the most places: each observation has one, and each
+ * reference may have one more that the others refer to. */
+static enum fulcrum_status begin_figures(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
-    /* Most figures, and most places: each observation has one, and each reference may
-     * have one more that the others refer to. */
-    size_t count = 1;
+    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
+    size_t most = 1;
     for (size_t r = 0; r < plan->reference_count; r++) {
-        count++;
+        most++;
         for (size_t p = 0; p < plan->references[r]->point_count; p++) {
-            count += plan->references[r]->points[p].observation_count;
+            most += plan->references[r]->points[p].observation_count;
         }
     }
-    size_t most = count;
-    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);
     model->figures = calloc(most, sizeof *model->figures);
     model->sources = calloc(most, sizeof *model->sources);
     model->contexts = calloc(plan->thread_count, sizeof *model->contexts);
     model->handles = calloc(plan->thread_count, sizeof(void *));
-    int ok = model->scenarios != NULL && model->places != NULL &&
-             model->figures != NULL && model->sources != NULL &&
-             model->contexts != NULL && model->handles != NULL;
-    for (size_t i = 0; ok && i < plan->thread_count; i++) {
+    bool is_there = model->scenarios != NULL && model->places != NULL &&
+                    model->figures != NULL && model->sources != NULL &&
+                    model->contexts != NULL && model->handles != NULL;
+    for (size_t i = 0; is_there && i < plan->thread_count; i++) {
         struct context *context = &model->contexts[i];
         context->model = model;
         context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
         context->solved = calloc(most, sizeof *context->solved);
-        ok = context->predictors != NULL && context->solved != NULL;
+        is_there = context->predictors != NULL && context->solved != NULL;
         model->handles[i] = context;
     }
-    return ok ? FULCRUM_OK
-              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    FAIL_IF(!is_there, err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status make_predictors(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
+    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
-    for (size_t r = 0; r < plan->reference_count; r++) {
-        const struct fulcrum_scenario_inputs inputs = {
-            .base = &plan->references[r]->design,
-            .calibrations = plan->calibrations,
-            .calibration_count = plan->calibration_count,
-            .settings = plan->settings,
-            .setting_count = plan->setting_count};
-        enum fulcrum_status status =
-            fulcrum_scenario_new(&inputs, &model->scenarios[r], err);
-        for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
-            status = fulcrum_predictor_new(
-                model->scenarios[r], &model->contexts[i].predictors[r], err);
-        }
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, plan->references[r]->name);
-        }
+    const struct fulcrum_scenario_inputs inputs = {
+        .base = &plan->references[reference]->design,
+        .calibrations = plan->calibrations,
+        .calibration_count = plan->calibration_count,
+        .settings = plan->settings,
+        .setting_count = plan->setting_count};
+    enum fulcrum_status status =
+        fulcrum_scenario_new(&inputs, &model->scenarios[reference], err);
+    for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_predictor_new(model->scenarios[reference],
+            &model->contexts[i].predictors[reference], err);
     }
-    return FULCRUM_OK;
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail_in(err, status, plan->references[reference]->name);
 }
 
 enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan *plan,
@@ -344,11 +305,15 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     struct fulcrum_throughput *model = calloc(1, sizeof *model);
     TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
-    enum fulcrum_status status;
+    enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(find_fields(model, err));
-    TRY_OR_END(allocate(model, err));
-    TRY_OR_END(list_figures(model, err));
-    TRY_OR_END(make_predictors(model, err));
+    TRY_OR_END(begin_figures(model, err));
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        TRY_OR_END(list_figures(model, r, err));
+    }
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        TRY_OR_END(make_predictors(model, r, err));
+    }
     *out = model;
     return FULCRUM_OK;
 end:
@@ -444,25 +409,6 @@ static enum fulcrum_status solve_place(const struct context *context,
     return FULCRUM_OK;
 }
 
-static double figure_value(const struct context *context, const struct source *source)
-{
-    const struct solved *solved = &context->solved[source->place];
-    const struct solved *other = &context->solved[source->relative_to];
-    switch (source->measure) {
-    case SPEEDUP:
-        return solved->steps_per_s / other->steps_per_s;
-    case RUNTIME_REL:
-        return other->steps_per_s / solved->steps_per_s;
-    case CPU_W:
-        return solved->cpu_w;
-    case GPU_W:
-        return solved->gpu_w;
-    case RATE:
-    default:
-        return solved->steps_per_s;
-    }
-}
-
 static int fill_figures(
     struct context *own, const struct trial *trial, bool is_corrected, double *out)
 {
@@ -475,7 +421,15 @@ static int fill_figures(
         own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
-        out[i] = figure_value(own, &model->sources[i]);
+        const struct source *source = &model->sources[i];
+        const struct solved *at = &own->solved[source->place];
+        const struct solved *base = &own->solved[source->relative_to];
+        const double values[MEASURES] = {[RATE] = at->steps_per_s,
+            [SPEEDUP] = at->steps_per_s / base->steps_per_s,
+            [RUNTIME_REL] = base->steps_per_s / at->steps_per_s,
+            [CPU_W] = at->cpu_w,
+            [GPU_W] = at->gpu_w};
+        out[i] = values[source->measure];
     }
     return 1;
 }
@@ -510,13 +464,8 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
         struct solved simulated;
         FAIL_IF(model->plan.stop != NULL && model->plan.stop(model->plan.watcher), err,
             FULCRUM_ERR_INTERRUPTED, "stopped simulations");
-        enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
-        if (status == FULCRUM_OK) {
-            status = solve_place(own, place, &exact, &simulated, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(solve_place(own, place, &quick, &fast, err));
+        TRY(solve_place(own, place, &exact, &simulated, err));
         place->factor = simulated.steps_per_s / fast.steps_per_s;
     }
     return FULCRUM_OK;
