@@ -84,25 +84,27 @@ static enum fulcrum_status find_told(const struct fulcrum_gpu_load *loads, size_
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_gpu_load *load = &loads[i];
         bool is_busy = load->train_frac + load->inference_frac > 0;
-        held += load->is_active ? 1 : 0;
-        busy += is_busy ? 1 : 0;
-        training += load->train_frac > 0 ? 1 : 0;
-        inference += load->inference_frac > 0 ? 1 : 0;
-        least_sm_frac = is_busy ? fmin(least_sm_frac, load->sm_frac) : least_sm_frac;
-        most_sm_frac = is_busy ? fmax(most_sm_frac, load->sm_frac) : most_sm_frac;
+        held += load->is_active;
+        busy += is_busy;
+        training += load->train_frac > 0;
+        inference += load->inference_frac > 0;
+        if (is_busy) {
+            least_sm_frac = fmin(least_sm_frac, load->sm_frac);
+            most_sm_frac = fmax(most_sm_frac, load->sm_frac);
+        }
     }
     /* A level without training has no scale to be told on. */
     FAIL_IF(held == 0 || (held == count && busy == 0), err, FULCRUM_ERR_NO_FIT,
         "GPU power: %zu levels that do not differ in load", count);
     FAIL_IF(inference > 0 && training == 0, err, FULCRUM_ERR_NO_FIT,
         "GPU power: inference without a level of training");
-    *told =
-        (held < count ? FULCRUM_GPU_POWER_IDLE : 0U) |
-        (training > 0 ? FULCRUM_GPU_POWER_DYNAMIC : 0U) |
-        (count_shares(loads, count) >= SHARES_FOR_EXPONENT ? FULCRUM_GPU_POWER_EXPONENT
-                                                           : 0U) |
-        (inference > 0 ? FULCRUM_GPU_POWER_INFERENCE : 0U) |
-        (most_sm_frac > least_sm_frac ? FULCRUM_GPU_POWER_SHARE : 0U);
+    /* In the order of fulcrum_gpu_power_told. */
+    const bool is_told[] = {held<count, training> 0,
+        count_shares(loads, count) >= SHARES_FOR_EXPONENT, inference > 0,
+        most_sm_frac > least_sm_frac};
+    for (size_t i = 0; i < sizeof is_told / sizeof is_told[0]; i++) {
+        *told |= is_told[i] ? 1U << i : 0U;
+    }
     return FULCRUM_OK;
 }
 
@@ -117,9 +119,9 @@ static void choose_parameters(struct fulcrum_fit_parameter parameter[PARAMETER_C
         [DYNAMIC] = {FULCRUM_GPU_POWER_DYNAMIC, 0},
         [EXPONENT] = {FULCRUM_GPU_POWER_EXPONENT, 1},
         [INFERENCE] = {FULCRUM_GPU_POWER_INFERENCE, 1}};
-    double least_w = loads[0].watts;
-    double most_w = loads[0].watts;
-    for (size_t i = 1; i < count; i++) {
+    double least_w = HUGE_VAL;
+    double most_w = 0;
+    for (size_t i = 0; i < count; i++) {
         least_w = fmin(least_w, loads[i].watts);
         most_w = fmax(most_w, loads[i].watts);
     }

@@ -397,13 +397,11 @@ static void clear_cloud(struct cloud *cloud)
 
 /* Draws the prior, and makes room for `kept` draws; the caller clears both. */
 static enum fulcrum_status begin_cloud(struct cloud *cloud,
-    const struct fulcrum_posterior_problem *problem, uint64_t seed,
     struct fulcrum_posterior_draws *draws, size_t kept, struct fulcrum_error *err)
 {
+    const struct fulcrum_posterior_problem *problem = cloud->problem;
     size_t n = problem->belief_count;
     size_t width = n + problem->datum_count + 1;
-    cloud->problem = problem;
-    cloud->seed = seed;
     cloud->width = width;
     cloud->room_count = width + 2 * n;
     cloud->last_sweeps = LAST_SWEEPS + KEPT_SWEEPS;
@@ -470,9 +468,9 @@ enum fulcrum_status fulcrum_posterior_draw_prior(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
 {
-    struct cloud cloud = {.count = count};
+    struct cloud cloud = {.problem = problem, .count = count, .seed = seed};
     struct fulcrum_posterior_draws draws;
-    enum fulcrum_status status = begin_cloud(&cloud, problem, seed, &draws, count, err);
+    enum fulcrum_status status = begin_cloud(&cloud, &draws, count, err);
     if (status == FULCRUM_OK) {
         keep_particles(&cloud, &draws);
         draws.effective_count = (double)draws.count;
@@ -519,11 +517,10 @@ enum fulcrum_status fulcrum_posterior_draw(
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
 {
     size_t particles = (count + KEPT_SWEEPS - 1) / KEPT_SWEEPS;
-    struct cloud cloud = {.count = particles};
+    struct cloud cloud = {.problem = problem, .count = particles, .seed = seed};
     struct fulcrum_posterior_draws draws;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(
-        begin_cloud(&cloud, problem, seed, &draws, particles * KEPT_SWEEPS, err));
+    TRY_OR_END(begin_cloud(&cloud, &draws, particles * KEPT_SWEEPS, err));
     /* The data are let in, step by step. */
     while (cloud.share < 1.0) {
         TRY_OR_END(is_stopped(problem) ? fail_stopped(err) : advance(&cloud, err));
@@ -918,7 +915,9 @@ enum fulcrum_status fulcrum_posterior_mode_find(
     if (room == NULL || best == NULL || found.value == NULL || found.z == NULL ||
         found.predicted == NULL || found.singular_value == NULL ||
         found.covariance == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit"));
+        status = FULCRUM_ERR_NO_MEMORY;
+        (void)fulcrum_fail(err, status, "no memory for a fit");
+        goto end;
     }
     struct search search = {.problem = problem,
         .row_count = rows + n,

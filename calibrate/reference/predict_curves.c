@@ -680,7 +680,6 @@ static void solve_both(const struct terms *terms, double *parameter)
 static enum fulcrum_status fit_ring(
     const struct curve *curve, double *parameter, struct fulcrum_error *err)
 {
-    double tried[NODE_PARAMETERS + 1][NODE_PARAMETERS] = {{0}};
     const struct terms terms = {gsl_matrix_alloc(curve->fitted_count, NODE_PARAMETERS),
         gsl_vector_alloc(curve->fitted_count)};
     bool is_there = terms.column != NULL && terms.rest != NULL;
@@ -692,6 +691,7 @@ static enum fulcrum_status fit_ring(
         gsl_vector_set(terms.rest, i, 1 - 1 / observed);
     }
     if (is_there) {
+        double tried[NODE_PARAMETERS + 1][NODE_PARAMETERS] = {{0}};
         size_t best = 0;
         tried[BYTES][BYTES] = solve_one(&terms, BYTES);
         tried[LATENCY][LATENCY] = solve_one(&terms, LATENCY);

@@ -157,7 +157,6 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
     size_t i = find_observed(&reference->points[point], "server_w");
     struct fulcrum_design design;
     double load_frac = 0;
-    double watts[DRAWS];
     TRY(read_settings(reference, point, &design, &load_frac, err));
     FAIL_IF(i == reference->points[point].observation_count, err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu].observed has no server_w, watts expected",
@@ -166,6 +165,7 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
     struct fulcrum_compared *item =
         fulcrum_comparison_add(out, point, i, server_w(&design, load_frac));
     if (draws->is_known) {
+        double watts[DRAWS];
         for (size_t k = 0; k < DRAWS; k++) {
             watts[k] = drawn_server_w(&design, draws->factor[k], load_frac);
         }

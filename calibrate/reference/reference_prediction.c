@@ -145,7 +145,8 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
     const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
     double *drawn_per_s, struct fulcrum_error *err)
 {
-    struct predictions predictions = {out, drawn_per_s};
+    struct predictions predictions = {.out = out};
+    predictions.drawn_per_s = drawn_per_s;
     return visit_points(reference, calibration, add_prediction, &predictions, err);
 }
 

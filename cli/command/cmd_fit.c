@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -243,6 +244,7 @@ static enum fulcrum_status load_references(
             context, &out->references[i], err));
         out->reference_count++;
         const struct fulcrum_reference *reference = out->references[i];
+        assert(reference != NULL);
         FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT, err,
             FULCRUM_ERR_UNSUPPORTED,
             "%s: its predictor is %s: only references of throughput can be fitted",
@@ -810,7 +812,7 @@ static enum fulcrum_status set_notes(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
-    struct fulcrum_note text;
+    struct fulcrum_note text = {.key = ""};
     char draws[100] = "no draws; the best parameters, with a spread by slopes there";
     /* What the priors say of themselves is no longer so. */
     TRY(set_note(calibration, "origin", "", err));

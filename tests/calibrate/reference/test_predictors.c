@@ -55,17 +55,24 @@ static void add_observed(struct made *made, const char *quantity, double value)
     (void)snprintf(seen->quantity, sizeof seen->quantity, "%s", quantity);
 }
 
-static void add(struct made *made, const char *series, const char *path, double place,
-    const char *quantity, double value)
+static void add(struct made *made, const char *path, double place, const char *quantity,
+    double value)
 {
     size_t i = made->reference.point_count++;
     made->points[i] = (struct fulcrum_reference_point){
         .index = i, .settings = made->settings[i], .observations = made->observed[i]};
-    (void)snprintf(made->points[i].series, sizeof made->points[i].series, "%s", series);
     if (path != NULL) {
         add_setting(made, path, place);
     }
     add_observed(made, quantity, value);
+}
+
+/* Of the last point. */
+static void name_series(struct made *made, const char *series)
+{
+    struct fulcrum_reference_point *point =
+        &made->points[made->reference.point_count - 1];
+    (void)snprintf(point->series, sizeof point->series, "%s", series);
 }
 
 static struct fulcrum_comparison predict(const struct fulcrum_reference *reference)
@@ -76,7 +83,7 @@ static struct fulcrum_comparison predict(const struct fulcrum_reference *referen
     return out;
 }
 
-static struct fulcrum_reference *load(const char *name)
+static struct fulcrum_reference *load_reference(const char *name)
 {
     struct fulcrum_reference *reference = NULL;
     CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
@@ -146,14 +153,19 @@ static void make_workers(struct made *made)
     begin_workers(made, 1);
     for (size_t i = 0; i < WORKERS; i++) {
         double n = workers[order[i]];
-        add(made, "async", "workers", n, "steps_per_s",
+        add(made, "workers", n, "steps_per_s",
             cpu_rate(n, &async_prior, 0, 0) * (1 + 0.01 * sin(n)));
-        add(made, "sync", "workers", n, "steps_per_s",
+        name_series(made, "async");
+        add(made, "workers", n, "steps_per_s",
             cpu_rate(n, &sync_prior, 1, 0) * (1 + 0.01 * cos(n)));
+        name_series(made, "sync");
     }
-    add(made, "async", "workers", 4, "steps_per_s", 3900);
-    add(made, "For-loop", "workers", 1, "steps_per_s", 1);
-    add(made, "For-loop", "workers", 0, "steps_per_s", 0);
+    add(made, "workers", 4, "steps_per_s", 3900);
+    name_series(made, "async");
+    add(made, "workers", 1, "steps_per_s", 1);
+    name_series(made, "For-loop");
+    add(made, "workers", 0, "steps_per_s", 0);
+    name_series(made, "For-loop");
 }
 
 /* Truths at the priors, so that these agree with the points: exact everywhere. */
@@ -180,9 +192,10 @@ static void test_curves_of_workers_follow_the_form(void)
         struct made made;
         begin_workers(&made, cases[c].sockets);
         for (size_t i = 0; i < WORKERS; i++) {
-            add(&made, cases[c].series, "workers", workers[i], cases[c].quantity,
+            add(&made, "workers", workers[i], cases[c].quantity,
                 cpu_rate(workers[i], cases[c].truth, cases[c].lockstep,
                     cases[c].is_spread_over_two));
+            name_series(&made, cases[c].series);
         }
         struct fulcrum_comparison compared = predict(&made.reference);
         CU_ASSERT_EQUAL_FATAL(compared.count, WORKERS);
@@ -225,8 +238,9 @@ static void test_workers_are_shown_beside_a_rate_per_worker(void)
     set_field(&made, "machine.cpu.core_count", 4);
     set_field(&made, "machine.cpu.thread_count", 8);
     for (size_t i = 0; i < 4; i++) {
-        add(&made, "async", "workers", counts[i], "steps_per_s",
+        add(&made, "workers", counts[i], "steps_per_s",
             900 * counts[i] - 10 * (double)i);
+        name_series(&made, "async");
     }
     struct fulcrum_comparison compared = predict(&made.reference);
     for (size_t i = 0; i < 4; i++) {
@@ -253,9 +267,10 @@ static void test_intervals_of_workers_cover_nine_in_ten(void)
         struct made made;
         begin_workers(&made, 1);
         for (size_t i = 0; i < WORKERS; i++) {
-            add(&made, "async", "workers", workers[i], "steps_per_s",
+            add(&made, "workers", workers[i], "steps_per_s",
                 cpu_rate(workers[i], &truth, 0, 0) *
                     (1 + gsl_ran_gaussian(rng, 0.014)));
+            name_series(&made, "async");
         }
         struct fulcrum_comparison compared = predict(&made.reference);
         covered += held_out_errors(&compared, -1).covered_frac / 100;
@@ -285,7 +300,7 @@ static void test_published_curves_of_workers_are_met(void)
     double covered = 0;
     double bound = 0;
     for (size_t r = 0; r < sizeof names / sizeof names[0]; r++) {
-        struct fulcrum_reference *reference = load(names[r]);
+        struct fulcrum_reference *reference = load_reference(names[r]);
         struct fulcrum_comparison compared = predict(reference);
         struct fulcrum_comparison_errors own = held_out_errors(&compared, -1);
         struct fulcrum_comparison_errors other =
@@ -331,7 +346,7 @@ static void make_gpu(struct made *made)
 {
     begin(made, FULCRUM_PREDICTOR_GPU_POWER);
     for (size_t i = 0; i < RATES; i++) {
-        add(made, "", "max_num_seqs", pow(2, (double)i), "tokens_per_s", rates[i]);
+        add(made, "max_num_seqs", pow(2, (double)i), "tokens_per_s", rates[i]);
         add_observed(made, "gpu_w", 120 + 400 * pow(rates[i] / 1000, 0.6));
     }
 }
@@ -351,7 +366,7 @@ static void make_loads(struct made *made)
     static const double loads[] = {0, 0.1, 0.5, 1};
     begin(made, FULCRUM_PREDICTOR_GPU_POWER);
     for (size_t i = 0; i < 4; i++) {
-        add(made, "", "load_frac", loads[i], "gpu_w", 50 + 100 * loads[i]);
+        add(made, "load_frac", loads[i], "gpu_w", 50 + 100 * loads[i]);
     }
 }
 
@@ -359,7 +374,7 @@ static void make_rates(struct made *made)
 {
     begin(made, FULCRUM_PREDICTOR_GPU_POWER);
     for (size_t i = 0; i < 4; i++) {
-        add(made, "", "max_num_seqs", 1 + (double)i, "tokens_per_s", (double)i);
+        add(made, "max_num_seqs", 1 + (double)i, "tokens_per_s", (double)i);
         add_observed(made, "gpu_w", 50 + 100 * (double)i);
     }
 }
@@ -404,8 +419,9 @@ static void test_watts_of_servers_are_predicted_from_loads(void)
     for (size_t i = 0; i < 16; i++) {
         size_t curve = i / 4;
         double load = loads[i % 4];
-        add(&made, curve < 2 ? "first" : "second", "load_frac", load, "server_w",
+        add(&made, "load_frac", load, "server_w",
             50 + 20 * (double)curve + 300 * (load > 0 ? pow(load, 0.72) : 0));
+        name_series(&made, curve < 2 ? "first" : "second");
         add_setting(&made, "cpu", (double)NAN);
         (void)snprintf(made.settings[i][1].text, sizeof made.settings[i][1].text, "%s",
             curve % 2 == 0 ? "one" : "other");
@@ -462,7 +478,7 @@ static void test_published_watts_are_met(void)
         {"power-teads-ec2-gpu", 6, 0.08, 0, 0.15},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_reference *reference = load(cases[i].name);
+        struct fulcrum_reference *reference = load_reference(cases[i].name);
         struct fulcrum_comparison compared = predict(reference);
         struct fulcrum_comparison_errors errors = held_out_errors(&compared, -1);
         CU_ASSERT_EQUAL(errors.count, cases[i].held_out);
@@ -485,7 +501,7 @@ static void make_sm(struct made *made, double math, double stays)
     begin(made, FULCRUM_PREDICTOR_SM_SCALING);
     set_field(made, "machine.gpu.sm_count", 80);
     for (size_t i = 0; i < SM_COUNTS; i++) {
-        add(made, "", "run.sm_count", sm_counts[i], "tokens_per_s",
+        add(made, "run.sm_count", sm_counts[i], "tokens_per_s",
             1000 / (math * 80 / sm_counts[i] + stays));
     }
 }
@@ -561,7 +577,7 @@ static void test_slices_of_an_a100_are_as_told(void)
         {"GROMACS", 0.02, 0.8, 1.1, 2.55, -0.27},
     };
     static const double sms[] = {14, 28, 42, 108};
-    struct fulcrum_reference *reference = load("njit-mig-sm-scaling");
+    struct fulcrum_reference *reference = load_reference("njit-mig-sm-scaling");
     struct fulcrum_comparison compared = predict(reference);
     CU_ASSERT_EQUAL_FATAL(compared.count, 16);
     for (size_t i = 0; i < 4; i++) {
@@ -607,8 +623,7 @@ static void make_nodes(
     begin(made, FULCRUM_PREDICTOR_NODE_SCALING);
     for (size_t i = 0; i < NODE_COUNTS; i++) {
         double n = node_counts[i];
-        add(made, "", counted, n,
-            is_gpu ? "speedup_over_one_gpu" : "speedup_over_one_node",
+        add(made, counted, n, is_gpu ? "speedup_over_one_gpu" : "speedup_over_one_node",
             n / (1 + 2 * (n - 1) / n * byte + 2 * (n - 1) * latency));
     }
 }
@@ -667,7 +682,7 @@ static void test_more_than_in_proportion_is_met_by_no_cost(void)
 /* GNMT on the GPUs of one machine: 4 and 16 fitted, 8 predicted. */
 static void test_eight_gpus_are_predicted_from_four_and_sixteen(void)
 {
-    struct fulcrum_reference *reference = load("gnmt-dgx2-scaling");
+    struct fulcrum_reference *reference = load_reference("gnmt-dgx2-scaling");
     struct fulcrum_comparison compared = predict(reference);
     CU_ASSERT_EQUAL_FATAL(compared.count, 8);
     for (size_t i = 0; i < compared.count; i++) {
@@ -704,9 +719,9 @@ static double least_residual(double two, double four, double eight)
  */
 static void test_four_machines_are_predicted_as_well_as_can_be(void)
 {
-    struct fulcrum_reference *reference = load("gmidrl-table5-multinode");
+    struct fulcrum_reference *reference = load_reference("gmidrl-table5-multinode");
     struct fulcrum_comparison compared = predict(reference);
-    CU_ASSERT_EQUAL_FATAL(compared.count, 4 * CURVES);
+    CU_ASSERT_EQUAL_FATAL(compared.count, (size_t)4 * CURVES);
     for (size_t i = 0; i < CURVES; i++) {
         const struct fulcrum_compared *item = &compared.items[4 * i];
         for (size_t k = 0; k < 4; k++) {
@@ -752,7 +767,7 @@ static void make_server(struct made *made)
         set_field(made, fields[i].path, fields[i].value);
     }
     for (size_t i = 0; i < 3; i++) {
-        add(made, "", "load_frac", loads[i], "server_w", 100);
+        add(made, "load_frac", loads[i], "server_w", 100);
         add_setting(made, "machine.cpu.core_count", 10);
     }
 }
@@ -801,7 +816,7 @@ static void test_watts_of_a_server_follow_the_equation(void)
  */
 static void test_watts_of_published_servers(void)
 {
-    struct fulcrum_reference *reference = load("power-specpower-servers");
+    struct fulcrum_reference *reference = load_reference("power-specpower-servers");
     struct fulcrum_comparison compared = predict(reference);
     size_t met = 0;
     size_t high_when_idle = 0;
@@ -827,7 +842,7 @@ static void test_watts_of_published_servers(void)
 static void add_gain(
     struct made *made, const double change[2], const char *quantity, double value)
 {
-    add(made, "", "cache_rel", change[0], quantity, value);
+    add(made, "cache_rel", change[0], quantity, value);
     add_setting(made, "bandwidth_rel", change[1]);
 }
 
@@ -863,7 +878,7 @@ static void test_another_change_is_predicted_with_an_interval(void)
  * second figure is that of taking two kinds of work for one. */
 static void test_copa_is_two_guesses(void)
 {
-    struct fulcrum_reference *reference = load("copa-gpun");
+    struct fulcrum_reference *reference = load_reference("copa-gpun");
     struct fulcrum_comparison found = predict(reference);
     CU_ASSERT_EQUAL_FATAL(found.count, 2);
     suite_assert_close("inference", found.items[0].predicted, 0.31, 1e-12);
@@ -884,7 +899,7 @@ static void test_copa_is_two_guesses(void)
 static void make_parts_of(struct made *made, double busy, double launch, double talk)
 {
     begin(made, FULCRUM_PREDICTOR_GPU_PARTS);
-    add(made, "", NULL, 0, "t_s_over_t_a", 6);
+    add(made, NULL, 0, "t_s_over_t_a", 6);
     add_observed(made, "t_s_over_t_t", 3);
     add_observed(made, "r_s_over_r_a", 10);
     add_observed(made, "r_s_over_r_t", 5);
@@ -944,7 +959,7 @@ static void test_published_gains_of_parts_are_predicted_as_told(void)
         {"training_over_horovod_most", 0.08},
         {"serving_gpu_util_gain_most_frac", -0.08},
         {"training_gpu_util_gain_most_frac", -0.20}};
-    struct fulcrum_reference *reference = load("gmidrl-scalars");
+    struct fulcrum_reference *reference = load_reference("gmidrl-scalars");
     struct fulcrum_comparison found = predict(reference);
     CU_ASSERT_EQUAL_FATAL(found.count, 5);
     for (size_t i = 0; i < 5; i++) {
@@ -966,7 +981,8 @@ static void test_stages_apart_have_their_ceiling(void)
     static const double shares[] = {1, 0.1, 0.2};
     const struct fulcrum_gpu_sharing sharing = {.byte_per_s = (double)INFINITY};
     for (size_t c = 0; c < 10; c++) {
-        double busy = (double)(c / 2) / 4;
+        size_t quarter = c / 2;
+        double busy = (double)quarter / 4;
         struct fulcrum_gpu_loop loop = {
             .steps = 1, .count = 2 + c % 2, .memory_byte = (double)INFINITY};
         struct fulcrum_grouping grouping = {.count = loop.count};
@@ -1032,12 +1048,17 @@ enum spoiled {
 struct fault {
     void (*make)(struct made *made);
     enum spoiled spoiled;
-    size_t at;
+    unsigned at;
     const char *text;
     double number;
     enum fulcrum_status status;
     const char *detail;
 };
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    (void)snprintf(out, size, "%s", text);
+}
 
 static void spoil(struct made *made, const struct fault *fault)
 {
@@ -1050,10 +1071,11 @@ static void spoil(struct made *made, const struct fault *fault)
         set_field(made, fault->text, fault->number);
         break;
     case SERIES:
-        (void)strcpy(made->points[at].series, fault->text);
+        copy_text(made->points[at].series, sizeof made->points[at].series, fault->text);
         break;
     case PATH:
-        (void)strcpy(made->settings[at][0].path, fault->text);
+        copy_text(
+            made->settings[at][0].path, sizeof made->settings[at][0].path, fault->text);
         break;
     case NUMBER:
         made->settings[at][0].number = fault->number;
@@ -1065,7 +1087,8 @@ static void spoil(struct made *made, const struct fault *fault)
         made->points[at].setting_count = 0;
         break;
     case QUANTITY:
-        (void)strcpy(made->observed[at][0].quantity, fault->text);
+        copy_text(made->observed[at][0].quantity, sizeof made->observed[at][0].quantity,
+            fault->text);
         break;
     case VALUE:
         made->observed[at][0].value = fault->number;
