@@ -9,6 +9,7 @@
  */
 #include "calibrate/reference/throughput.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -162,31 +163,6 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
-    const struct fulcrum_figure *figure, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *reference =
-        model->plan.references[figure->reference];
-    const struct fulcrum_observation *seen =
-        &reference->points[figure->point].observations[figure->observation];
-    struct source *source = &model->sources[model->figure_count];
-    TRY(find_measure(reference, seen->quantity, &source->measure, err));
-    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
-        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-        reference->name, reference->points[figure->point].index, seen->quantity,
-        seen->value);
-    TRY(find_place(model, figure->reference, figure->point, &source->place, err));
-    if (reference->is_relative) {
-        TRY(find_place(model, figure->reference, reference->relative_to,
-            &source->relative_to, err));
-    }
-    struct fulcrum_figure *added = &model->figures[model->figure_count++];
-    *added = *figure;
-    added->value = seen->value;
-    added->half_width = seen->half_width;
-    return FULCRUM_OK;
-}
-
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
 static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
@@ -228,6 +204,34 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
+/* Adds an observation, if it can be known. */
+static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
+    size_t reference, size_t point, size_t observation, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *from = model->plan.references[reference];
+    const struct fulcrum_observation *seen =
+        &from->points[point].observations[observation];
+    struct source *source = &model->sources[model->figure_count];
+    if (!knows_watts(&model->plan, &from->design, seen->quantity)) {
+        return FULCRUM_OK;
+    }
+    TRY(find_measure(from, seen->quantity, &source->measure, err));
+    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected", from->name,
+        from->points[point].index, seen->quantity, seen->value);
+    TRY(find_place(model, reference, point, &source->place, err));
+    if (from->is_relative) {
+        TRY(find_place(model, reference, from->relative_to, &source->relative_to, err));
+    }
+    model->figures[model->figure_count++] =
+        (struct fulcrum_figure){.reference = reference,
+            .point = point,
+            .observation = observation,
+            .value = seen->value,
+            .half_width = seen->half_width};
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status list_figures(
     struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
 {
@@ -235,13 +239,9 @@ static enum fulcrum_status list_figures(
     for (size_t p = 0; p < from->point_count; p++) {
         const struct fulcrum_reference_point *point = &from->points[p];
         bool is_base = from->is_relative && p == from->relative_to;
-        for (size_t i = 0; i < point->observation_count && !is_base; i++) {
-            const struct fulcrum_figure figure = {
-                .reference = reference, .point = p, .observation = i};
-            if (knows_watts(
-                    &model->plan, &from->design, point->observations[i].quantity)) {
-                TRY(add_figure(model, &figure, err));
-            }
+        size_t count = is_base ? 0 : point->observation_count;
+        for (size_t i = 0; i < count; i++) {
+            TRY(add_figure(model, reference, p, i, err));
         }
     }
     return FULCRUM_OK;
@@ -576,7 +576,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     struct fulcrum_formula *out, struct fulcrum_error *err)
 {
     TRY(check_plan(plan, err));
-    struct fulcrum_datum *data = calloc(plan->count, sizeof *data);
+    struct fulcrum_datum *data = calloc(plan->count + 1, sizeof *data);
     TRY_MEMORY(data, err, "no memory for a formula");
     for (size_t i = 0; i < plan->count; i++) {
         data[i] = (struct fulcrum_datum){log(plan->steps_per_s[i]), plan->noise_rel};
@@ -666,10 +666,13 @@ static void add_baselines(struct job *job)
     static const enum fulcrum_baseline baselines[] = {
         FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
     for (size_t k = 0; k < 2; k++) {
-        const struct trial trial = {
-            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM}, .wants_bound = k == 1};
-        bool can_run =
-            fill_figures(&job->model->contexts[0], &trial, 0, job->work) != 0;
+        static const double none = 0.0;
+        const struct trial trial = {.parameter = &none,
+            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+            .wants_bound = k == 1};
+        void *own = fulcrum_throughput_contexts(job->model)[0];
+        assert(own != NULL);
+        bool can_run = fill_figures(own, &trial, 0, job->work) != 0;
         for (size_t i = 0; i < job->out->count && can_run; i++) {
             job->out->items[i].baseline[baselines[k]] = job->work[i];
         }

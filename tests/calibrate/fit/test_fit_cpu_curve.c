@@ -212,9 +212,10 @@ static double held_out_mape(const struct fulcrum_reference *reference,
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
     double mape = 0;
-    for (size_t i = 0; i < count / 2; i++) {
+    size_t held_out = count / 2;
+    for (size_t i = 0; i < held_out; i++) {
         double predicted = fulcrum_cpu_capacity(&fit.station, x[1][i]) / fit.step_s;
-        mape += fabs(predicted / y[1][i] - 1) / (double)(count / 2);
+        mape += fabs(predicted / y[1][i] - 1) / (double)held_out;
     }
     return mape;
 }
