@@ -47,79 +47,69 @@ struct fulcrum_fit_state {
     gsl_multifit_nlinear_workspace *solver;
 };
 
-/* Robust losses: weights, spread of residuals, variance of a fit. */
+/* Robust weights, spread of residuals, variance of a fit. */
 
 /* Tuning for 95 % efficiency under normal noise (Holland and Welsch 1977). */
 static const double huber_k = 1.345;
-static const double cauchy_c = 2.385;
 
 /* Standard deviations per median absolute deviation of a normal law. */
 static const double sd_per_mad = 1.482602218505602;
 
-static const double rounding_floor = 1e-9;
+/* What is left of an exact fit is rounding, and no smaller than this. */
+static const double rounding_rel = 1e-9;
 
-double fulcrum_fit_loss_weight(enum fulcrum_fit_loss loss, double u)
+/* Whether a residual of `u` standard deviations counts in full. */
+static bool is_near(const struct fulcrum_fit_problem *problem, double u)
 {
-    switch (loss) {
-    case FULCRUM_FIT_HUBER:
-        return fabs(u) <= huber_k ? 1 : huber_k / fabs(u);
-    case FULCRUM_FIT_CAUCHY:
-        return 1 / (1 + (u / cauchy_c) * (u / cauchy_c));
-    case FULCRUM_FIT_SQUARES:
-    default:
-        return 1;
-    }
+    return problem->loss == FULCRUM_FIT_SQUARES || fabs(u) <= huber_k;
 }
 
-/* Derivative of weight(u) * u. */
-static double influence_slope(enum fulcrum_fit_loss loss, double u)
+static double weight_of(const struct fulcrum_fit_problem *problem, double u)
 {
-    double v = (u / cauchy_c) * (u / cauchy_c);
-    switch (loss) {
-    case FULCRUM_FIT_HUBER:
-        return fabs(u) <= huber_k ? 1 : 0;
-    case FULCRUM_FIT_CAUCHY:
-        return (1 - v) / ((1 + v) * (1 + v));
-    case FULCRUM_FIT_SQUARES:
-    default:
-        return 1;
-    }
+    return is_near(problem, u) ? 1 : huber_k / fabs(u);
 }
 
-double fulcrum_fit_deviation(double *magnitude, size_t count, size_t parameter_count)
+/*
+ * Standard deviation of normal noise from the median of |residual|, which are sorted in
+ * place. The smallest parameter_count - 1 are left out, since so many points a fit can
+ * always meet.
+ */
+static double deviation_of(double *magnitude, size_t count, size_t parameter_count)
 {
-    assert(count > 0);
     size_t met = parameter_count > 0 ? parameter_count - 1 : 0;
     met = met < count ? met : count - 1;
     gsl_sort(magnitude, 1, count);
     double median = gsl_stats_median_from_sorted_data(magnitude + met, 1, count - met);
-    return fmax(median * sd_per_mad, rounding_floor);
+    return fmax(median * sd_per_mad, rounding_rel);
 }
 
-double fulcrum_fit_variance(enum fulcrum_fit_loss loss, const double *residual,
-    size_t count, struct fulcrum_fit_spread spread)
+/*
+ * Huber's variance of one point for the covariance of a robust estimate (Huber 1981,
+ * section 7.6, first form); NaN without a degree of freedom.
+ */
+static double robust_variance(const struct fulcrum_fit_state *fit)
 {
-    double n = (double)count;
-    if (n - spread.parameter_count < 1) {
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    double n = (double)problem->count;
+    double fitted_count = (double)fit->loose_count;
+    if (n - fitted_count < 1) {
         return (double)NAN;
     }
     double influence2 = 0;
     double slope = 0;
-    double slope2 = 0;
-    for (size_t i = 0; i < count; i++) {
-        double u = residual[i] / spread.deviation;
-        double influence = fulcrum_fit_loss_weight(loss, u) * u;
-        double d = influence_slope(loss, u);
+    for (size_t i = 0; i < problem->count; i++) {
+        double residual = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
+        double u = residual / fit->deviation;
+        double influence = weight_of(problem, u) * u;
         influence2 += influence * influence;
-        slope += d;
-        slope2 += d * d;
+        slope += is_near(problem, u) ? 1 : 0;
     }
     /* With most points beyond the knee the formula has no meaning: a tenth at least. */
     double mean = fmax(slope / n, 0.1);
-    double spread_of_slope = fmax(slope2 / n - mean * mean, 0);
-    double k = 1 + spread.parameter_count / n * spread_of_slope / (mean * mean);
-    return k * k * spread.deviation * spread.deviation * influence2 /
-           (n - spread.parameter_count) / (mean * mean);
+    double spread_of_slope = fmax(slope / n - mean * mean, 0);
+    double k = 1 + fitted_count / n * spread_of_slope / (mean * mean);
+    return k * k * fit->deviation * fit->deviation * influence2 / (n - fitted_count) /
+           (mean * mean);
 }
 
 /* Parameters on the scale where they move freely, and back. */
@@ -173,9 +163,6 @@ double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
  * that every report shows.
  */
 
-/* What is left of an exact fit is rounding, and no smaller than this. */
-static const double rounding_rel = 1e-9;
-
 /* Posterior over prior deviation from which a parameter counts as "all prior". */
 static const double prior_share_limit = 0.75;
 
@@ -212,51 +199,38 @@ static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
 /* Variance of one point behind the standard errors; NaN if nothing tells it. */
 static double point_variance(const struct fulcrum_fit_state *fit)
 {
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    for (size_t i = 0; i < problem->count; i++) {
-        fit->work[i] = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
-    }
-    double variance = fulcrum_fit_variance(problem->loss, fit->work, problem->count,
-        (struct fulcrum_fit_spread){fit->deviation, (double)fit->loose_count});
-    double least = fmax(problem->noise_rel, rounding_rel);
+    double noise_rel = fit->problem->noise_rel;
+    double variance = robust_variance(fit);
+    double least = fmax(noise_rel, rounding_rel);
     if (isnan(variance)) {
         double spread = fmax(least, fit->deviation);
-        return problem->noise_rel > 0 ? spread * spread : variance;
+        return noise_rel > 0 ? spread * spread : variance;
     }
     return fmax(variance, least * least);
 }
 
-/* Fills the slopes of every parameter that is not fixed, held ones included. */
-static size_t fill_slopes(const struct fulcrum_fit_state *fit, gsl_matrix *slopes,
-    double deviation, size_t *index)
+/* Inverse of slopes' slopes of every parameter that is not fixed, held ones included,
+ * in units of the point variance; q scale. */
+static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
+    double deviation, gsl_matrix *covariance, size_t *index, struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t columns = 0;
     size_t row = problem->count;
-    gsl_matrix_set_zero(slopes);
+    size_t column = 0;
+    gsl_matrix *slopes =
+        gsl_matrix_calloc(row + fit_prior_count(problem), covariance->size1);
+    TRY_MEMORY(slopes, err, "%s", problem->what);
     for (size_t i = 0; i < problem->parameter_count; i++) {
         const struct fulcrum_fit_parameter *p = &problem->parameter[i];
         if ((fit->marks[i] & FULCRUM_FIT_FIXED) != 0) {
             continue;
         }
-        slope_column(fit, i, slopes, columns);
+        slope_column(fit, i, slopes, column);
         if (p->prior_sd > 0) {
-            gsl_matrix_set(slopes, row++, columns, deviation / p->prior_sd);
+            gsl_matrix_set(slopes, row++, column, deviation / p->prior_sd);
         }
-        index[columns++] = i;
+        index[column++] = i;
     }
-    return columns;
-}
-
-/* Inverse of slopes' slopes in units of the point variance; q scale. */
-static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
-    double deviation, gsl_matrix *covariance, size_t *index, struct fulcrum_error *err)
-{
-    size_t columns = covariance->size1;
-    gsl_matrix *slopes =
-        gsl_matrix_calloc(fit->problem->count + fit_prior_count(fit->problem), columns);
-    TRY_MEMORY(slopes, err, "%s", fit->problem->what);
-    (void)fill_slopes(fit, slopes, deviation, index);
     (void)gsl_multifit_nlinear_covar(slopes, 1e-8, covariance);
     gsl_matrix_free(slopes);
     gsl_matrix_scale(covariance, deviation * deviation);
@@ -273,7 +247,7 @@ static bool is_identified(const struct fulcrum_fit_parameter *p, double sd_on_sc
     return determined && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
 }
 
-static void fill_estimate(const struct fulcrum_fit_state *fit,
+static void set_errors(const struct fulcrum_fit_state *fit,
     struct fulcrum_fit_estimate *out, size_t i, double variance)
 {
     const struct fulcrum_fit_parameter *p = &fit->problem->parameter[i];
@@ -313,7 +287,7 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
         double slope =
             fulcrum_fit_natural_slope(problem->parameter[i].scale, fit->natural[i]);
         double variance = known ? store[a * columns + a] : (double)NAN;
-        fill_estimate(fit, &out->parameter[i], i, variance);
+        set_errors(fit, &out->parameter[i], i, variance);
         for (size_t b = 0; known && b < columns; b++) {
             size_t j = index[b];
             out->covariance[i * problem->parameter_count + j] =
@@ -322,6 +296,59 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
         }
     }
     return FULCRUM_OK;
+}
+
+/* The normal law of the number of runs needs this many points. */
+enum { RUNS_LEAST_COUNT = 10 };
+
+/* Fewer runs of equal sign over x than chance would give: Wald and Wolfowitz's z. */
+static enum fulcrum_status sign_runs(
+    double *out, const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    size_t *order = calloc(problem->count, sizeof *order);
+    TRY_MEMORY(order, err, "%s", problem->what);
+    gsl_sort_index(order, problem->x, 1, problem->count);
+    double above = 0;
+    double runs = 0;
+    int last = -1;
+    for (size_t i = 0; i < problem->count; i++) {
+        int sign = fit->fitted[order[i]] - problem->y[order[i]] > 0;
+        above += sign;
+        runs += sign != last;
+        last = sign;
+    }
+    free(order);
+    double n = (double)problem->count;
+    double pairs = 2 * above * (n - above);
+    double mean = pairs / n + 1;
+    double variance = pairs * (pairs - n) / (n * n * (n - 1));
+    /* All of one sign: impossible for a fit, short of rounding and priors. */
+    *out = variance > 0 ? (runs - mean) / sqrt(variance) : 0;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status fill_residuals(struct fulcrum_fit_residuals *out,
+    const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    double n = (double)problem->count;
+    out->count = problem->count;
+    for (size_t i = 0; i < problem->count; i++) {
+        double y = problem->y[i];
+        double residual = (fit->fitted[i] - y) / y;
+        out->mape += fabs(residual) / n;
+        out->smape += 2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
+        out->max_abs_rel = fmax(out->max_abs_rel, fabs(residual));
+        out->bias_rel += residual / n;
+        out->rms_rel += residual * residual / n;
+        out->outlier_count += fit->weight[i] < 0.5;
+    }
+    out->rms_rel = sqrt(out->rms_rel);
+    /* Residuals that are rounding have signs without meaning. */
+    return problem->count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9
+               ? FULCRUM_OK
+               : sign_runs(&out->sign_runs_z, fit, err);
 }
 
 static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
@@ -353,10 +380,8 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     size_t unknown_count = 0;
-    *out = (struct fulcrum_fit_result){.parameter_count = problem->parameter_count,
-        .prior_count = fit_prior_count(problem),
-        .x_low = problem->x[0],
-        .x_high = problem->x[0]};
+    *out = (struct fulcrum_fit_result){
+        .parameter_count = problem->parameter_count, .x_high = problem->x[0]};
     for (size_t i = 0; i < problem->parameter_count; i++) {
         struct fulcrum_fit_estimate *estimate = &out->parameter[i];
         size_t length = strlen(problem->parameter[i].name);
@@ -368,90 +393,13 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
         unknown_count += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
     }
     for (size_t i = 1; i < problem->count; i++) {
-        out->x_low = fmin(out->x_low, problem->x[i]);
         out->x_high = fmax(out->x_high, problem->x[i]);
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fill_covariance(fit, out, err));
-    status = fulcrum_fit_residuals_of(
-        &out->residuals, problem, fit->fitted, fit->weight, err);
-end:
+    TRY(fill_covariance(fit, out, err));
+    TRY(fill_residuals(&out->residuals, fit, err));
     out->residuals.degrees_of_freedom =
-        (double)(problem->count + out->prior_count) - (double)unknown_count;
+        (double)(problem->count + fit_prior_count(problem)) - (double)unknown_count;
     out->warnings = warnings_of(out, unknown_count);
-    return status;
-}
-
-/* What a report says of a fit: residuals, warnings, range. */
-
-/* The normal law of the number of runs needs this many points. */
-enum { RUNS_LEAST_COUNT = 10 };
-
-/* Fewer runs of equal sign than chance would give: Wald and Wolfowitz's z. */
-static double runs_z(const double *residual, const size_t *order, size_t count)
-{
-    double above = 0;
-    double runs = 0;
-    int last = -1;
-    for (size_t i = 0; i < count; i++) {
-        int sign = residual[order[i]] > 0;
-        above += sign;
-        runs += sign != last;
-        last = sign;
-    }
-    double n = (double)count;
-    double pairs = 2 * above * (n - above);
-    double mean = pairs / n + 1;
-    double variance = pairs * (pairs - n) / (n * n * (n - 1));
-    /* All of one sign: impossible for a fit, short of rounding and priors. */
-    return variance > 0 ? (runs - mean) / sqrt(variance) : 0;
-}
-
-static enum fulcrum_status sign_runs(struct fulcrum_fit_residuals *out,
-    const struct fulcrum_fit_problem *problem, const double *fitted,
-    struct fulcrum_error *err)
-{
-    /* Residuals that are rounding have signs without meaning. */
-    if (problem->count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9) {
-        return FULCRUM_OK;
-    }
-    size_t *order = calloc(problem->count, sizeof *order);
-    double *residual = calloc(problem->count, sizeof *residual);
-    if (order != NULL && residual != NULL) {
-        for (size_t i = 0; i < problem->count; i++) {
-            residual[i] = fitted[i] - problem->y[i];
-        }
-        gsl_sort_index(order, problem->x, 1, problem->count);
-        out->sign_runs_z = runs_z(residual, order, problem->count);
-    }
-    enum fulcrum_status status =
-        order != NULL && residual != NULL
-            ? FULCRUM_OK
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
-    free(residual);
-    free(order);
-    return status;
-}
-
-enum fulcrum_status fulcrum_fit_residuals_of(struct fulcrum_fit_residuals *out,
-    const struct fulcrum_fit_problem *problem, const double *fitted,
-    const double *weight, struct fulcrum_error *err)
-{
-    struct fulcrum_fit_residuals sum = {.count = problem->count};
-    double n = (double)problem->count;
-    for (size_t i = 0; i < problem->count; i++) {
-        double y = problem->y[i];
-        double residual = (fitted[i] - y) / y;
-        sum.mape += fabs(residual) / n;
-        sum.smape += 2 * fabs(fitted[i] - y) / (fabs(fitted[i]) + y) / n;
-        sum.max_abs_rel = fmax(sum.max_abs_rel, fabs(residual));
-        sum.bias_rel += residual / n;
-        sum.rms_rel += residual * residual / n;
-        sum.outlier_count += weight[i] < 0.5;
-    }
-    sum.rms_rel = sqrt(sum.rms_rel);
-    TRY(sign_runs(&sum, problem, fitted, err));
-    *out = sum;
     return FULCRUM_OK;
 }
 
@@ -466,9 +414,16 @@ const struct fulcrum_fit_estimate *fulcrum_fit_find(
     return NULL;
 }
 
-int fulcrum_fit_extrapolates(const struct fulcrum_fit_result *result, double x)
+double fulcrum_fit_error(const struct fulcrum_fit_result *result, const double *slope)
 {
-    return x < result->x_low || x > result->x_high;
+    size_t n = result->parameter_count;
+    double variance = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            variance += slope[i] * slope[j] * result->covariance[i * n + j];
+        }
+    }
+    return sqrt(fmax(0, variance));
 }
 
 const char *fulcrum_fit_warning_text(unsigned warning)
@@ -626,14 +581,6 @@ static enum fulcrum_status solve_pass(struct fulcrum_fit_state *fit, gsl_vector 
     return FULCRUM_OK;
 }
 
-static void evaluate(struct fulcrum_fit_state *fit)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    for (size_t i = 0; i < problem->count; i++) {
-        fit->fitted[i] = problem->model(fit->natural, problem->x[i], problem->context);
-    }
-}
-
 /*
  * Errors are taken relative to the model, because dividing by noisy data favours
  * points that came out low; near a zero of the model, the datum sets the limit.
@@ -641,8 +588,8 @@ static void evaluate(struct fulcrum_fit_state *fit)
 static void reweigh(struct fulcrum_fit_state *fit)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    evaluate(fit);
     for (size_t i = 0; i < problem->count; i++) {
+        fit->fitted[i] = problem->model(fit->natural, problem->x[i], problem->context);
         double least = problem->y[i] / scale_limit;
         double most = problem->y[i] * scale_limit;
         fit->scale[i] = fmin(fmax(fit->fitted[i], least), most);
@@ -650,16 +597,14 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
     /* A parameter with a prior is not free to meet points: it takes no freedom. */
     fit->loose_count = fit->free_count + problem->count - row_count(fit);
-    double deviation =
-        fulcrum_fit_deviation(fit->work, problem->count, fit->loose_count);
+    double deviation = deviation_of(fit->work, problem->count, fit->loose_count);
     fit->deviation = fmax(deviation, problem->noise_rel);
     if (fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;
     }
     for (size_t i = 0; i < problem->count; i++) {
         double residual = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
-        fit->weight[i] =
-            fulcrum_fit_loss_weight(problem->loss, residual / fit->deviation);
+        fit->weight[i] = weight_of(problem, residual / fit->deviation);
     }
 }
 
@@ -759,58 +704,49 @@ static int hold_at_bound(struct fulcrum_fit_state *fit)
     return 0;
 }
 
-static enum fulcrum_status solve_once(
-    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = renew_solver(fit, err);
-    if (status != FULCRUM_OK || fit->free_count == 0) {
-        reweigh(fit);
-        return status;
-    }
-    double store[FULCRUM_FIT_MAX_PARAMETERS] = {0};
-    gsl_vector_view q = gsl_vector_view_array(store, fit->free_count);
-    status = solve_starts(fit, &q.vector, err);
-    return status == FULCRUM_OK ? iterate(fit, &q.vector, err) : status;
-}
-
 static enum fulcrum_status solve(
     struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
+    double store[FULCRUM_FIT_MAX_PARAMETERS] = {0};
     do {
-        status = solve_once(fit, err);
-    } while (status == FULCRUM_OK && hold_at_bound(fit));
-    return status;
+        TRY(renew_solver(fit, err));
+        if (fit->free_count == 0) {
+            reweigh(fit);
+            return FULCRUM_OK;
+        }
+        gsl_vector_view q = gsl_vector_view_array(store, fit->free_count);
+        TRY(solve_starts(fit, &q.vector, err));
+        TRY(iterate(fit, &q.vector, err));
+    } while (hold_at_bound(fit));
+    return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_points(
-    const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_fit_check_points(const char *what, const double *x,
+    const double *y, size_t count, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < problem->count; i++) {
-        FAIL_IF(!isfinite(problem->x[i]) || problem->x[i] < 0, err, FULCRUM_ERR_RANGE,
-            "%s: x = %.6g of point %zu is not a finite number >= 0", problem->what,
-            problem->x[i], i + 1);
-        FAIL_IF(!isfinite(problem->y[i]) || problem->y[i] <= 0, err, FULCRUM_ERR_RANGE,
-            "%s: y = %.6g of point %zu is not a finite number > 0", problem->what,
-            problem->y[i], i + 1);
+    for (size_t i = 0; i < count; i++) {
+        FAIL_IF(!isfinite(x[i]) || x[i] < 0, err, FULCRUM_ERR_RANGE,
+            "%s: x = %.6g of point %zu is not a finite number >= 0", what, x[i], i + 1);
+        FAIL_IF(!isfinite(y[i]) || y[i] <= 0, err, FULCRUM_ERR_RANGE,
+            "%s: y = %.6g of point %zu is not a finite number > 0", what, y[i], i + 1);
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_problem(
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
     assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
     assert(fit_prior_count(problem) == 0 || problem->noise_rel > 0);
-    TRY(check_points(problem, err));
+    TRY(fulcrum_fit_check_points(
+        problem->what, problem->x, problem->y, problem->count, err));
     /* Priors may stand in for data, but one count alone shows no curve at all. */
-    size_t needed = 2;
     size_t without_prior = 0;
     for (size_t i = 0; i < problem->parameter_count; i++) {
         const struct fulcrum_fit_parameter *p = &problem->parameter[i];
         without_prior += p->low < p->high && !(p->prior_sd > 0);
     }
-    needed = without_prior > needed ? without_prior : needed;
+    size_t needed = without_prior > 2 ? without_prior : 2;
     size_t have = fulcrum_fit_distinct(problem->x, problem->count, needed);
     FAIL_IF(have < needed, err, FULCRUM_ERR_NO_FIT,
         "%s: %zu points with %zu different x, at least %zu are needed", problem->what,
@@ -818,7 +754,7 @@ static enum fulcrum_status check(
     return FULCRUM_OK;
 }
 
-static void begin(struct fulcrum_fit_state *fit, double *store)
+static void begin_fit(struct fulcrum_fit_state *fit, double *store)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     fit->fitted = store;
@@ -844,11 +780,11 @@ static void begin(struct fulcrum_fit_state *fit, double *store)
 enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
-    TRY(check(problem, err));
+    TRY(check_problem(problem, err));
     double *store = calloc(4 * problem->count, sizeof *store);
     TRY_MEMORY(store, err, "%s", problem->what);
     struct fulcrum_fit_state fit = {.problem = problem};
-    begin(&fit, store);
+    begin_fit(&fit, store);
     struct fulcrum_fit_result result = {0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(solve(&fit, err));

@@ -3,7 +3,6 @@
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_H
 #define FULCRUM_CALIBRATE_FIT_FIT_H
 
-#include <gsl/gsl_multifit_nlinear.h>
 #include <stddef.h>
 
 #include "model/design/calibration.h"
@@ -21,10 +20,9 @@ struct fulcrum_fit_parameter {
     double start_step; /* how far, on `scale`, further starts lie from `start` */
 };
 
-/* What becomes of large residuals; scale: median absolute deviation. */
+/* What becomes of large residuals. */
 enum fulcrum_fit_loss {
-    FULCRUM_FIT_HUBER,  /* beyond 1.345 deviations they count linearly */
-    FULCRUM_FIT_CAUCHY, /* beyond 2.385 deviations they fade */
+    FULCRUM_FIT_HUBER, /* beyond 1.345 robust standard deviations they count linearly */
     FULCRUM_FIT_SQUARES /* they count in full */
 };
 
@@ -93,13 +91,11 @@ enum fulcrum_fit_warning {
 struct fulcrum_fit_result {
     struct fulcrum_fit_estimate parameter[FULCRUM_FIT_MAX_PARAMETERS];
     size_t parameter_count;
-    size_t prior_count; /* parameters whose prior entered as a residual */
     /* parameter_count x parameter_count, row-major, natural units; 0 where unknown */
     double covariance[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS];
     struct fulcrum_fit_residuals residuals;
-    double noise_rel; /* standard deviation of a point behind the standard errors */
-    double x_low;     /* range of the points: beyond it the fit extrapolates */
-    double x_high;
+    double noise_rel;  /* standard deviation of a point behind the standard errors */
+    double x_high;     /* of the points: beyond it the fit extrapolates */
     unsigned warnings; /* fulcrum_fit_warning, or-ed */
 };
 
@@ -121,50 +117,19 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *ou
 const struct fulcrum_fit_estimate *fulcrum_fit_find(
     const struct fulcrum_fit_result *result, const char *name);
 
-/* Non-zero where x lies outside the range of the fitted points. */
-int fulcrum_fit_extrapolates(const struct fulcrum_fit_result *result, double x);
+/* Standard error of what has these slopes by each parameter, in natural units. */
+double fulcrum_fit_error(const struct fulcrum_fit_result *result, const double *slope);
 
 /* One sentence for one warning flag; NULL for anything else. Borrowed, static. */
 const char *fulcrum_fit_warning_text(unsigned warning);
 
+/* Whether every x is finite and not below 0, every y finite and above; else
+ * FULCRUM_ERR_RANGE. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_check_points(const char *what,
+    const double *x, const double *y, size_t count, struct fulcrum_error *err);
+
 /* How many different values `x` holds; at most `enough` are counted. */
 size_t fulcrum_fit_distinct(const double *x, size_t count, size_t enough);
-
-/*
- * Fills `out` from points and what the model says of them (count each).
- *   weight   what robust weighting left of each point, 1 for all of it
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_residuals_of(
-    struct fulcrum_fit_residuals *out, const struct fulcrum_fit_problem *problem,
-    const double *fitted, const double *weight, struct fulcrum_error *err);
-
-/* Robust losses: weights, spread of residuals, variance of a fit. */
-
-struct fulcrum_fit_spread {
-    double deviation;       /* robust standard deviation of the residuals, > 0 */
-    double parameter_count; /* that were fitted */
-};
-
-/* Weight in (0, 1] of a residual of `u` standard deviations. */
-double fulcrum_fit_loss_weight(enum fulcrum_fit_loss loss, double u);
-
-/*
- * Standard deviation of normal noise from the median of |residual|. The smallest
- * parameter_count - 1 are left out, since so many points a fit can always meet.
- * Never below 1e-9: rounding of an exact fit is no noise.
- *   magnitude   |residual|, `count` > 0 of them; sorted in place
- */
-double fulcrum_fit_deviation(double *magnitude, size_t count, size_t parameter_count);
-
-/*
- * Huber's variance of one point for the covariance of a robust estimate (Huber 1981,
- * section 7.6, first form); NaN without a degree of freedom.
- */
-double fulcrum_fit_variance(enum fulcrum_fit_loss loss, const double *residual,
-    size_t count, struct fulcrum_fit_spread spread);
-
-/* One fit under way, shared by its solver and its result. */
 
 /* From natural units to the scale, called q. */
 double fulcrum_fit_to_scale(enum fulcrum_scale scale, double value);

@@ -11,38 +11,12 @@
 #include "model/network/network.h"
 #include "model/status.h"
 
-/* Fits of a few points: batch times, pauses, watts over utilisation. */
-
-/* Samples sorted and reduced to one median per x. */
-
 struct fulcrum_samples {
     const char *what; /* for error details */
     const double *x;
     const double *y;
     size_t count;
 };
-
-/* x increasing, y the median of the samples at that x. */
-struct fulcrum_point_set {
-    double *x;
-    double *y;
-    size_t count;
-};
-
-/*
- *   out      the caller gives its arrays back with fulcrum_point_set_free
- *   fails    FULCRUM_ERR_RANGE (x not finite and >= 0, y not finite and > 0),
- *            FULCRUM_ERR_NO_FIT (no samples), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_point_set_new(
-    struct fulcrum_point_set *out, const struct fulcrum_samples *samples,
-    struct fulcrum_error *err);
-
-/* Leaves an empty set. */
-void fulcrum_point_set_free(struct fulcrum_point_set *set);
-
-/* Linear between points, constant before the first and beyond the last. */
-double fulcrum_point_set_at(const struct fulcrum_point_set *set, double x);
 
 /* The line t(b) = t0 + t1 b, and whether it may replace a table. */
 
@@ -70,10 +44,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_batch_time(
 /*
  * Fits 1 + fulcrum_cold_s(cold, cooling_s, pause): parameters `cold`, over a warm
  * batch, and `cooling_s`. A learner that hardly goes cold leaves cooling_s to its
- * prior, 5 ms give or take a factor of e. pause_s     >= 0 time_rel    of a batch after
- * that pause, over one after another; > 0
- *   out      set on success only
- *   fails    as fulcrum_fit
+ * prior, 5 ms give or take a factor of e.
+ *   time_rel   of a batch after that pause, over one after another; > 0
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_pause(struct fulcrum_fit_result *out,
     const double *pause_s, const double *time_rel, size_t count,
@@ -272,9 +244,5 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_gpu_power(
     size_t count, struct fulcrum_error *err);
 
 #define FULCRUM_GPU_LOAD_MAX 64
-
-/* Watts at a load; its own watts are not looked at. */
-double fulcrum_gpu_power_fit_w(
-    const struct fulcrum_gpu_power_fit *fit, const struct fulcrum_gpu_load *load);
 
 #endif

@@ -37,21 +37,69 @@
 #include "model/stream.h"
 #include "model/try.h"
 
-static int posterior_run(const struct fulcrum_posterior_problem *problem, size_t thread,
-    const double *z, double *value, double *out);
+/* A parameter at z, natural units. */
+static double natural_at(const struct fulcrum_belief *belief, double z)
+{
+    double q = fulcrum_fit_to_scale(belief->scale, belief->value);
+    return fulcrum_fit_to_natural(belief->scale, q + belief->sd * z);
+}
 
-static int posterior_is_stopped(const struct fulcrum_posterior_problem *problem);
+static bool is_stopped(const struct fulcrum_posterior_problem *problem)
+{
+    return problem->stop != NULL && problem->stop(problem->watcher);
+}
 
-static void posterior_tell(
-    const struct fulcrum_posterior_problem *problem, double done_frac);
+static void tell_progress(
+    const struct fulcrum_posterior_problem *problem, double done_frac)
+{
+    if (problem->progress != NULL) {
+        problem->progress(problem->watcher, fmax(0.0, fmin(1.0, done_frac)));
+    }
+}
 
-static double posterior_natural(const struct fulcrum_belief *belief, double z);
+/* Once told to stop nothing can run, which ends every search. */
+static bool run_model(const struct fulcrum_posterior_problem *problem, size_t thread,
+    const double *z, double *value, double *out)
+{
+    if (is_stopped(problem)) {
+        return 0;
+    }
+    for (size_t i = 0; i < problem->belief_count; i++) {
+        value[i] = natural_at(&problem->beliefs[i], z[i]);
+    }
+    if (!problem->forward(problem->contexts[thread], value, out)) {
+        return 0;
+    }
+    for (size_t i = 0; i < problem->datum_count; i++) {
+        if (!isfinite(out[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
 
-static double posterior_misfit(
-    const struct fulcrum_posterior_problem *problem, const double *predicted);
+/* Half the sum of squares of (predicted - datum) / sd. */
+static double misfit_of(
+    const struct fulcrum_posterior_problem *problem, const double *predicted)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < problem->datum_count; i++) {
+        double gap = (predicted[i] - problem->data[i].value) / problem->data[i].sd;
+        sum += gap * gap;
+    }
+    return 0.5 * sum;
+}
 
-static double posterior_penalty(
-    const struct fulcrum_posterior_problem *problem, const double *z);
+/* Half the sum of squares of z. */
+static double penalty_of(
+    const struct fulcrum_posterior_problem *problem, const double *z)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < problem->belief_count; i++) {
+        sum += z[i] * z[i];
+    }
+    return 0.5 * sum;
+}
 
 /* Draws of a prior or a posterior, and what they say. */
 
@@ -82,17 +130,16 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 #define FIRST_RATIO 3.0
 #define LEAST_RATIO 1.1
 
+/* A particle: its z, its predictions, and its misfit, infinite where the model cannot
+ * run. */
 struct cloud {
     const struct fulcrum_posterior_problem *problem;
     size_t count;
-    double *z;         /* count x beliefs */
-    double *predicted; /* count x data */
-    double *misfit;    /* infinite where the model cannot run */
-    double *other_z;   /* what resampling copies to */
-    double *other_predicted;
-    double *other_misfit;
+    size_t width; /* of a particle */
+    double *particles;
+    double *other;  /* what resampling copies to */
     double *spread; /* lower triangle of the walk's covariance */
-    double *room;   /* per thread: z, normal numbers, natural values, predictions */
+    double *room;   /* per thread: a particle, normal numbers, natural values */
     size_t room_count;
     size_t *accepted; /* per thread */
     double share;     /* of the data that counts, 0 to 1 */
@@ -103,19 +150,23 @@ struct cloud {
     uint64_t sweep;
 };
 
-static size_t beliefs(const struct cloud *cloud)
+static double *particle(const struct cloud *cloud, size_t k)
 {
-    return cloud->problem->belief_count;
+    return cloud->particles + k * cloud->width;
 }
 
-static size_t data(const struct cloud *cloud)
+static double misfit_at(const struct cloud *cloud, size_t k)
 {
-    return cloud->problem->datum_count;
+    return cloud->particles[(k + 1) * cloud->width - 1];
 }
 
-static bool is_stopped(const struct cloud *cloud)
+static double count_alive(const struct cloud *cloud)
 {
-    return posterior_is_stopped(cloud->problem);
+    double alive = 0.0;
+    for (size_t k = 0; k < cloud->count; k++) {
+        alive += isfinite(misfit_at(cloud, k)) ? 1.0 : 0.0;
+    }
+    return alive;
 }
 
 static enum fulcrum_status fail_stopped(struct fulcrum_error *err)
@@ -123,71 +174,68 @@ static enum fulcrum_status fail_stopped(struct fulcrum_error *err)
     return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped before any draw");
 }
 
-static gsl_rng *stream(const struct cloud *cloud, gsl_rng *rng, size_t particle)
+static gsl_rng *stream(const struct cloud *cloud, gsl_rng *rng, size_t particle_index)
 {
-    uint64_t seed = fulcrum_stream_seed(cloud->seed, particle, cloud->sweep);
+    uint64_t seed = fulcrum_stream_seed(cloud->seed, particle_index, cloud->sweep);
     gsl_rng_set(rng, fulcrum_stream_gsl_seed(seed));
     return rng;
 }
 
-/* The model at z; the misfit is infinite and predictions are 0 where it cannot run. */
-static double run(const struct cloud *cloud, size_t thread, const double *z,
-    double *natural, double *predicted)
+/* Fills a particle whose z is set; predictions are 0 where it cannot run. */
+static void run_particle(
+    const struct cloud *cloud, size_t thread, double *at, double *natural)
 {
-    if (posterior_run(cloud->problem, thread, z, natural, predicted)) {
-        return posterior_misfit(cloud->problem, predicted);
+    const struct fulcrum_posterior_problem *problem = cloud->problem;
+    double *predicted = at + problem->belief_count;
+    double *misfit = predicted + problem->datum_count;
+    if (run_model(problem, thread, at, natural, predicted)) {
+        *misfit = misfit_of(problem, predicted);
+    } else {
+        memset(predicted, 0, problem->datum_count * sizeof *predicted);
+        *misfit = HUGE_VAL;
     }
-    memset(predicted, 0, data(cloud) * sizeof *predicted);
-    return HUGE_VAL;
 }
 
 static void begin_share(void *context, size_t thread)
 {
     struct cloud *cloud = context;
-    size_t n = beliefs(cloud);
-    double *natural = cloud->room + thread * cloud->room_count;
+    const struct fulcrum_posterior_problem *problem = cloud->problem;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (size_t k = thread; k < cloud->count && !is_stopped(cloud);
-         k += cloud->problem->thread_count) {
-        double *z = cloud->z + k * n;
+    for (size_t k = thread; k < cloud->count && !is_stopped(problem);
+         k += problem->thread_count) {
+        double *z = particle(cloud, k);
         (void)stream(cloud, rng, k);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < problem->belief_count; i++) {
             z[i] = gsl_ran_ugaussian(rng);
         }
-        cloud->misfit[k] =
-            run(cloud, thread, z, natural, cloud->predicted + k * data(cloud));
+        run_particle(cloud, thread, z, cloud->room + thread * cloud->room_count);
     }
     gsl_rng_free(rng);
 }
 
 /* One step of a particle's random walk. */
-static int move(struct cloud *cloud, size_t thread, size_t k, const gsl_rng *rng)
+static bool move_particle(
+    struct cloud *cloud, size_t thread, size_t k, const gsl_rng *rng)
 {
-    size_t n = beliefs(cloud);
-    double *z = cloud->room + thread * cloud->room_count;
-    double *normal = z + n;
-    double *natural = normal + n;
-    double *predicted = natural + n;
-    double *now = cloud->z + k * n;
+    size_t n = cloud->problem->belief_count;
+    double *tried = cloud->room + thread * cloud->room_count;
+    double *normal = tried + cloud->width;
+    double *now = particle(cloud, k);
     for (size_t i = 0; i < n; i++) {
         normal[i] = gsl_ran_ugaussian(rng);
-        z[i] = now[i];
+        tried[i] = now[i];
         for (size_t j = 0; j <= i; j++) {
-            z[i] += cloud->step * cloud->spread[i * n + j] * normal[j];
+            tried[i] += cloud->step * cloud->spread[i * n + j] * normal[j];
         }
     }
     double lot = gsl_rng_uniform_pos(rng);
-    double misfit = run(cloud, thread, z, natural, predicted);
-    double gain = cloud->share * (cloud->misfit[k] - misfit) +
-                  posterior_penalty(cloud->problem, now) -
-                  posterior_penalty(cloud->problem, z);
+    run_particle(cloud, thread, tried, normal + n);
+    double gain = cloud->share * (now[cloud->width - 1] - tried[cloud->width - 1]) +
+                  penalty_of(cloud->problem, now) - penalty_of(cloud->problem, tried);
     if (!(log(lot) < gain)) {
         return 0;
     }
-    memcpy(now, z, n * sizeof *now);
-    memcpy(
-        cloud->predicted + k * data(cloud), predicted, data(cloud) * sizeof *predicted);
-    cloud->misfit[k] = misfit;
+    memcpy(now, tried, cloud->width * sizeof *now);
     return 1;
 }
 
@@ -196,10 +244,10 @@ static void sweep_share(void *context, size_t thread)
     struct cloud *cloud = context;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     cloud->accepted[thread] = 0;
-    for (size_t k = thread; k < cloud->count && !is_stopped(cloud);
+    for (size_t k = thread; k < cloud->count && !is_stopped(cloud->problem);
          k += cloud->problem->thread_count) {
         (void)stream(cloud, rng, k);
-        cloud->accepted[thread] += move(cloud, thread, k, rng) ? 1 : 0;
+        cloud->accepted[thread] += move_particle(cloud, thread, k, rng) ? 1 : 0;
     }
     gsl_rng_free(rng);
 }
@@ -208,7 +256,7 @@ static void sweep_share(void *context, size_t thread)
 static void count_sweep(struct cloud *cloud, double left)
 {
     cloud->swept += 1.0;
-    posterior_tell(
+    tell_progress(
         cloud->problem, cloud->swept / (cloud->swept + left + cloud->last_sweeps));
 }
 
@@ -230,7 +278,7 @@ static double weight_left(const struct cloud *cloud, double more, double least)
     double sum = 0.0;
     double squares = 0.0;
     for (size_t k = 0; k < cloud->count; k++) {
-        double weight = exp(-more * (cloud->misfit[k] - least));
+        double weight = exp(-more * (misfit_at(cloud, k) - least));
         sum += weight;
         squares += weight * weight;
     }
@@ -242,10 +290,7 @@ static double next_step(const struct cloud *cloud, double least)
 {
     double low = 0.0;
     double high = 1.0 - cloud->share;
-    double alive = 0.0;
-    for (size_t k = 0; k < cloud->count; k++) {
-        alive += isfinite(cloud->misfit[k]) ? 1.0 : 0.0;
-    }
+    double alive = count_alive(cloud);
     if (weight_left(cloud, high, least) >= LEFT_FRAC * alive) {
         return high;
     }
@@ -260,77 +305,60 @@ static double next_step(const struct cloud *cloud, double least)
     return high;
 }
 
-static void swap(double **a, double **b)
-{
-    double *kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 /* Particles in proportion to their weights, by one random number (systematically). */
 static void resample(struct cloud *cloud, double more, double least)
 {
-    size_t n = beliefs(cloud);
-    size_t m = data(cloud);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double place = gsl_rng_uniform(stream(cloud, rng, cloud->count));
     gsl_rng_free(rng);
     double sum = 0.0;
     for (size_t k = 0; k < cloud->count; k++) {
-        sum += exp(-more * (cloud->misfit[k] - least));
+        sum += exp(-more * (misfit_at(cloud, k) - least));
     }
     double passed = 0.0;
     size_t from = 0;
     for (size_t k = 0; k < cloud->count; k++) {
         double wanted = ((double)k + place) / (double)cloud->count * sum;
-        double weight = exp(-more * (cloud->misfit[from] - least));
+        double weight = exp(-more * (misfit_at(cloud, from) - least));
         while (passed + weight < wanted && from + 1 < cloud->count) {
             passed += weight;
             from++;
-            weight = exp(-more * (cloud->misfit[from] - least));
+            weight = exp(-more * (misfit_at(cloud, from) - least));
         }
-        memcpy(cloud->other_z + k * n, cloud->z + from * n, n * sizeof(double));
-        memcpy(cloud->other_predicted + k * m, cloud->predicted + from * m,
-            m * sizeof(double));
-        cloud->other_misfit[k] = cloud->misfit[from];
+        memcpy(cloud->other + k * cloud->width, particle(cloud, from),
+            cloud->width * sizeof(double));
     }
-    swap(&cloud->z, &cloud->other_z);
-    swap(&cloud->predicted, &cloud->other_predicted);
-    swap(&cloud->misfit, &cloud->other_misfit);
+    double *kept = cloud->particles;
+    cloud->particles = cloud->other;
+    cloud->other = kept;
 }
 
 /* The spread of the particles, as the walk takes it. */
 static enum fulcrum_status fill_spread(struct cloud *cloud, struct fulcrum_error *err)
 {
-    size_t n = beliefs(cloud);
-    gsl_matrix *covariance = gsl_matrix_calloc(n, n);
-    gsl_vector *mean = gsl_vector_calloc(n);
-    if (covariance == NULL || mean == NULL) {
-        gsl_matrix_free(covariance);
-        gsl_vector_free(mean);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for draws");
-    }
-    for (size_t i = 0; i < cloud->count * n; i++) {
-        mean->data[i % n] += cloud->z[i] / (double)cloud->count;
+    size_t n = cloud->problem->belief_count;
+    gsl_matrix_view covariance = gsl_matrix_view_array(cloud->spread, n, n);
+    double *mean = cloud->room;
+    memset(cloud->spread, 0, n * n * sizeof *cloud->spread);
+    memset(mean, 0, n * sizeof *mean);
+    for (size_t k = 0; k < cloud->count; k++) {
+        for (size_t i = 0; i < n; i++) {
+            mean[i] += particle(cloud, k)[i] / (double)cloud->count;
+        }
     }
     for (size_t k = 0; k < cloud->count; k++) {
-        const double *z = cloud->z + k * n;
+        const double *z = particle(cloud, k);
         for (size_t j = 0; j < n * n; j++) {
-            covariance->data[j] += (z[j / n] - mean->data[j / n]) *
-                                   (z[j % n] - mean->data[j % n]) /
-                                   (double)cloud->count;
+            cloud->spread[j] += (z[j / n] - mean[j / n]) * (z[j % n] - mean[j % n]) /
+                                (double)cloud->count;
         }
     }
     for (size_t i = 0; i < n; i++) {
-        covariance->data[i * n + i] += RIDGE;
+        cloud->spread[i * n + i] += RIDGE;
     }
-    int failed = gsl_linalg_cholesky_decomp1(covariance) != GSL_SUCCESS;
-    memcpy(cloud->spread, covariance->data, n * n * sizeof(double));
-    gsl_matrix_free(covariance);
-    gsl_vector_free(mean);
-    return failed
-               ? fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "the draws have no spread left")
-               : FULCRUM_OK;
+    FAIL_IF(gsl_linalg_cholesky_decomp1(&covariance.matrix) != GSL_SUCCESS, err,
+        FULCRUM_ERR_NO_FIT, "the draws have no spread left");
+    return FULCRUM_OK;
 }
 
 /* Lets some more of the data in. */
@@ -338,7 +366,7 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
 {
     double least = HUGE_VAL;
     for (size_t k = 0; k < cloud->count; k++) {
-        least = fmin(least, cloud->misfit[k]);
+        least = fmin(least, misfit_at(cloud, k));
     }
     double more = next_step(cloud, least);
     cloud->sweep++;
@@ -358,125 +386,96 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     return FULCRUM_OK;
 }
 
-static void clear(struct cloud *cloud)
+static void clear_cloud(struct cloud *cloud)
 {
-    free(cloud->z);
-    free(cloud->predicted);
-    free(cloud->misfit);
-    free(cloud->other_z);
-    free(cloud->other_predicted);
-    free(cloud->other_misfit);
+    free(cloud->particles);
+    free(cloud->other);
     free(cloud->spread);
     free(cloud->room);
     free(cloud->accepted);
 }
 
-/* Draws the prior. */
-static enum fulcrum_status begin(struct cloud *cloud,
-    const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
-    struct fulcrum_error *err)
+/* Draws the prior, and makes room for `kept` draws; the caller clears both. */
+static enum fulcrum_status begin_cloud(struct cloud *cloud,
+    struct fulcrum_posterior_draws *draws, size_t kept, struct fulcrum_error *err)
 {
+    const struct fulcrum_posterior_problem *problem = cloud->problem;
     size_t n = problem->belief_count;
-    size_t m = problem->datum_count;
-    *cloud = (struct cloud){.problem = problem,
-        .count = count,
-        .seed = seed,
-        .room_count = 3 * n + m,
-        .last_sweeps = LAST_SWEEPS + KEPT_SWEEPS,
-        .step = WALK / sqrt((double)n)};
-    cloud->z = calloc(count * n, sizeof(double));
-    cloud->predicted = calloc(count * m + 1, sizeof(double));
-    cloud->misfit = calloc(count, sizeof(double));
-    cloud->other_z = calloc(count * n, sizeof(double));
-    cloud->other_predicted = calloc(count * m + 1, sizeof(double));
-    cloud->other_misfit = calloc(count, sizeof(double));
+    size_t width = n + problem->datum_count + 1;
+    cloud->width = width;
+    cloud->room_count = width + 2 * n;
+    cloud->last_sweeps = LAST_SWEEPS + KEPT_SWEEPS;
+    cloud->step = WALK / sqrt((double)n);
+    cloud->particles = calloc(cloud->count * width, sizeof(double));
+    cloud->other = calloc(cloud->count * width, sizeof(double));
     cloud->spread = calloc(n * n, sizeof(double));
     cloud->room = calloc(problem->thread_count * cloud->room_count, sizeof(double));
     cloud->accepted = calloc(problem->thread_count, sizeof(size_t));
-    bool is_allocated = cloud->z != NULL && cloud->predicted != NULL &&
-                        cloud->misfit != NULL && cloud->other_z != NULL &&
-                        cloud->other_predicted != NULL && cloud->other_misfit != NULL &&
-                        cloud->spread != NULL && cloud->room != NULL &&
-                        cloud->accepted != NULL;
-    FAIL_IF(
-        !is_allocated, err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", count);
+    *draws = (struct fulcrum_posterior_draws){.belief_count = n,
+        .datum_count = problem->datum_count,
+        .value = calloc(kept * n, sizeof(double)),
+        .predicted = calloc(kept * problem->datum_count + 1, sizeof(double))};
+    FAIL_IF(cloud->particles == NULL || cloud->other == NULL || cloud->spread == NULL ||
+                cloud->room == NULL || cloud->accepted == NULL ||
+                draws->value == NULL || draws->predicted == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", kept);
     fulcrum_parallel_each(problem->thread_count, begin_share, cloud);
-    if (is_stopped(cloud)) {
+    if (is_stopped(problem)) {
         return fail_stopped(err);
     }
-    double alive = 0.0;
-    for (size_t k = 0; k < count; k++) {
-        alive += isfinite(cloud->misfit[k]) ? 1.0 : 0.0;
-    }
-    return alive >= fmax(2.0, LEAST_ALIVE * (double)count)
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-                     "only %.0f of %zu draws of the priors can run", alive, count);
-}
-
-static enum fulcrum_status draws_init(struct fulcrum_posterior_draws *out,
-    const struct fulcrum_posterior_problem *problem, size_t count,
-    struct fulcrum_error *err)
-{
-    *out = (struct fulcrum_posterior_draws){
-        .belief_count = problem->belief_count, .datum_count = problem->datum_count};
-    out->value = calloc(count * problem->belief_count, sizeof(double));
-    out->predicted = calloc(count * problem->datum_count + 1, sizeof(double));
-    return out->value != NULL && out->predicted != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(
-                     err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", count);
+    double alive = count_alive(cloud);
+    FAIL_IF(alive < fmax(2.0, LEAST_ALIVE * (double)cloud->count), err,
+        FULCRUM_ERR_NO_FIT, "only %.0f of %zu draws of the priors can run", alive,
+        cloud->count);
+    return FULCRUM_OK;
 }
 
 /* Adds every particle that can run, in natural units. */
-static void keep(const struct cloud *cloud, struct fulcrum_posterior_draws *draws)
+static void keep_particles(
+    const struct cloud *cloud, struct fulcrum_posterior_draws *draws)
 {
-    size_t n = beliefs(cloud);
-    size_t m = data(cloud);
+    size_t n = draws->belief_count;
+    size_t m = draws->datum_count;
     for (size_t k = 0; k < cloud->count; k++) {
-        if (!isfinite(cloud->misfit[k])) {
+        const double *z = particle(cloud, k);
+        if (!isfinite(misfit_at(cloud, k))) {
             continue;
         }
         for (size_t i = 0; i < n; i++) {
             draws->value[draws->count * n + i] =
-                posterior_natural(&cloud->problem->beliefs[i], cloud->z[k * n + i]);
+                natural_at(&cloud->problem->beliefs[i], z[i]);
         }
-        memcpy(draws->predicted + draws->count * m, cloud->predicted + k * m,
-            m * sizeof(double));
+        memcpy(draws->predicted + draws->count * m, z + n, m * sizeof(double));
         draws->count++;
     }
+}
+
+/* Hands the draws over, or clears them after a failure. */
+static enum fulcrum_status end_cloud(struct cloud *cloud,
+    struct fulcrum_posterior_draws *draws, enum fulcrum_status status,
+    struct fulcrum_posterior_draws *out)
+{
+    clear_cloud(cloud);
+    if (status == FULCRUM_OK) {
+        *out = *draws;
+    } else {
+        fulcrum_posterior_draws_clear(draws);
+    }
+    return status;
 }
 
 enum fulcrum_status fulcrum_posterior_draw_prior(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
 {
-    struct cloud cloud;
-    struct fulcrum_posterior_draws draws = {.count = 0};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(begin(&cloud, problem, count, seed, err));
-    TRY_OR_END(draws_init(&draws, problem, count, err));
-    keep(&cloud, &draws);
-    draws.effective_count = (double)draws.count;
-end:
+    struct cloud cloud = {.problem = problem, .count = count, .seed = seed};
+    struct fulcrum_posterior_draws draws;
+    enum fulcrum_status status = begin_cloud(&cloud, &draws, count, err);
     if (status == FULCRUM_OK) {
-        *out = draws;
-    } else {
-        fulcrum_posterior_draws_clear(&draws);
+        keep_particles(&cloud, &draws);
+        draws.effective_count = (double)draws.count;
     }
-    clear(&cloud);
-    return status;
-}
-
-/* The sum over a particle's kept draws, less so many means. */
-static double drift(const struct fulcrum_posterior_draws *draws, size_t particle,
-    size_t particles, size_t i, double mean)
-{
-    double sum = 0.0;
-    for (size_t k = particle; k < draws->count; k += particles) {
-        sum += draws->value[k * draws->belief_count + i] - mean;
-    }
-    return sum;
+    return end_cloud(&cloud, &draws, status, out);
 }
 
 /*
@@ -486,20 +485,24 @@ static double drift(const struct fulcrum_posterior_draws *draws, size_t particle
 static double effective_count(
     const struct fulcrum_posterior_draws *draws, size_t particles)
 {
+    size_t n = draws->belief_count;
     double least = (double)draws->count;
-    for (size_t i = 0; i < draws->belief_count; i++) {
+    for (size_t i = 0; i < n; i++) {
         double mean = 0.0;
         double square = 0.0;
         double together = 0.0;
         for (size_t k = 0; k < draws->count; k++) {
-            mean += draws->value[k * draws->belief_count + i] / (double)draws->count;
+            mean += draws->value[k * n + i] / (double)draws->count;
         }
         for (size_t k = 0; k < draws->count; k++) {
-            double off = draws->value[k * draws->belief_count + i] - mean;
+            double off = draws->value[k * n + i] - mean;
             square += off * off;
         }
-        for (size_t k = 0; k < particles; k++) {
-            double sum = drift(draws, k, particles, i, mean);
+        for (size_t first = 0; first < particles; first++) {
+            double sum = 0.0;
+            for (size_t k = first; k < draws->count; k += particles) {
+                sum += draws->value[k * n + i] - mean;
+            }
             together += sum * sum;
         }
         if (together > 0.0) {
@@ -509,49 +512,34 @@ static double effective_count(
     return least;
 }
 
-/* The data are let in, step by step. */
-static enum fulcrum_status anneal(struct cloud *cloud, struct fulcrum_error *err)
-{
-    while (cloud->share < 1.0) {
-        TRY(is_stopped(cloud) ? fail_stopped(err) : advance(cloud, err));
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_posterior_draw(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
 {
-    struct cloud cloud;
-    struct fulcrum_posterior_draws draws = {.count = 0};
     size_t particles = (count + KEPT_SWEEPS - 1) / KEPT_SWEEPS;
+    struct cloud cloud = {.problem = problem, .count = particles, .seed = seed};
+    struct fulcrum_posterior_draws draws;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(begin(&cloud, problem, particles, seed, err));
-    TRY_OR_END(anneal(&cloud, err));
-    TRY_OR_END(draws_init(&draws, problem, particles * KEPT_SWEEPS, err));
+    TRY_OR_END(begin_cloud(&cloud, &draws, particles * KEPT_SWEEPS, err));
+    /* The data are let in, step by step. */
+    while (cloud.share < 1.0) {
+        TRY_OR_END(is_stopped(problem) ? fail_stopped(err) : advance(&cloud, err));
+    }
     /* Sweeps until a sweep is cut short; those that are whole are kept, but the first.
      */
-    for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(&cloud); i++) {
+    for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(problem); i++) {
         sweep(&cloud);
         cloud.last_sweeps -= 1.0;
         count_sweep(&cloud, 0.0);
-        if (i >= LAST_SWEEPS && !is_stopped(&cloud)) {
-            keep(&cloud, &draws);
+        if (i >= LAST_SWEEPS && !is_stopped(problem)) {
+            keep_particles(&cloud, &draws);
         }
     }
     draws.is_partial = draws.count < cloud.count * KEPT_SWEEPS;
-    if (!(draws.count > 0)) {
-        TRY_OR_END(fail_stopped(err));
-    }
+    draws.effective_count = effective_count(&draws, particles);
+    status = draws.count > 0 ? FULCRUM_OK : fail_stopped(err);
 end:
-    if (status == FULCRUM_OK) {
-        draws.effective_count = effective_count(&draws, particles);
-        *out = draws;
-    } else {
-        fulcrum_posterior_draws_clear(&draws);
-    }
-    clear(&cloud);
-    return status;
+    return end_cloud(&cloud, &draws, status, out);
 }
 
 void fulcrum_posterior_draws_clear(struct fulcrum_posterior_draws *draws)
@@ -561,21 +549,14 @@ void fulcrum_posterior_draws_clear(struct fulcrum_posterior_draws *draws)
     *draws = (struct fulcrum_posterior_draws){.count = 0};
 }
 
-/* One column of a row-major table. */
-struct column {
-    const double *first;
-    size_t stride;
-};
-
-static enum fulcrum_status summarise(const struct fulcrum_posterior_draws *draws,
-    const struct column *column, struct fulcrum_posterior_summary *out,
-    struct fulcrum_error *err)
+/* Of one column of a row-major table. */
+static enum fulcrum_status summarise_column(const double *first, size_t stride,
+    size_t count, struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
 {
-    size_t count = draws->count;
     double *sorted = calloc(count, sizeof *sorted);
     TRY_MEMORY(sorted, err, "no memory to sort %zu draws", count);
     for (size_t k = 0; k < count; k++) {
-        sorted[k] = column->first[k * column->stride];
+        sorted[k] = first[k * stride];
     }
     gsl_sort(sorted, 1, count);
     *out = (struct fulcrum_posterior_summary){.mean = gsl_stats_mean(sorted, 1, count),
@@ -591,16 +572,18 @@ enum fulcrum_status fulcrum_posterior_parameter(
     const struct fulcrum_posterior_draws *draws, size_t index,
     struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
 {
-    struct column column = {draws->value + index, draws->belief_count};
-    return summarise(draws, &column, out, err);
+    return summarise_column(
+        draws->value + index, draws->belief_count, draws->count, out, err);
 }
 
 enum fulcrum_status fulcrum_posterior_datum(const struct fulcrum_posterior_draws *draws,
     size_t index, struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
 {
-    struct column column = {draws->predicted + index, draws->datum_count};
-    return summarise(draws, &column, out, err);
+    return summarise_column(
+        draws->predicted + index, draws->datum_count, draws->count, out, err);
 }
+
+/* The best values. */
 
 /* In prior standard deviations. */
 #define SLOPE_STEP   0.2
@@ -619,77 +602,11 @@ enum { STARTS = 4, TRUST_STEPS = 60, SIMPLEX_STEPS = 3000 };
 struct search {
     const struct fulcrum_posterior_problem *problem;
     size_t row_count; /* data that count, then parameters */
-    double *value;
+    double *value;    /* these share one allocation */
     double *predicted;
     double *beside;
     double *moved;
 };
-
-/* A parameter at z, natural units. */
-static double posterior_natural(const struct fulcrum_belief *belief, double z)
-{
-    double q = fulcrum_fit_to_scale(belief->scale, belief->value);
-    return fulcrum_fit_to_natural(belief->scale, q + belief->sd * z);
-}
-
-/* Whether whoever watches wants an end. */
-static int posterior_is_stopped(const struct fulcrum_posterior_problem *problem)
-{
-    return problem->stop != NULL && problem->stop(problem->watcher);
-}
-
-/* Tells whoever watches. */
-static void posterior_tell(
-    const struct fulcrum_posterior_problem *problem, double done_frac)
-{
-    if (problem->progress != NULL) {
-        problem->progress(problem->watcher, fmax(0.0, fmin(1.0, done_frac)));
-    }
-}
-
-/* Once told to stop nothing can run, which ends every search. */
-static int posterior_run(const struct fulcrum_posterior_problem *problem, size_t thread,
-    const double *z, double *value, double *out)
-{
-    if (posterior_is_stopped(problem)) {
-        return 0;
-    }
-    for (size_t i = 0; i < problem->belief_count; i++) {
-        value[i] = posterior_natural(&problem->beliefs[i], z[i]);
-    }
-    if (!problem->forward(problem->contexts[thread], value, out)) {
-        return 0;
-    }
-    for (size_t i = 0; i < problem->datum_count; i++) {
-        if (!isfinite(out[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Half the sum of squares of (predicted - datum) / sd. */
-static double posterior_misfit(
-    const struct fulcrum_posterior_problem *problem, const double *predicted)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < problem->datum_count; i++) {
-        double gap = (predicted[i] - problem->data[i].value) / problem->data[i].sd;
-        sum += gap * gap;
-    }
-    return 0.5 * sum;
-}
-
-/* Half the sum of squares of z. */
-static double posterior_penalty(
-    const struct fulcrum_posterior_problem *problem, const double *z)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < problem->belief_count; i++) {
-        sum += z[i] * z[i];
-    }
-    return 0.5 * sum;
-}
 
 static size_t data_that_count(const struct fulcrum_posterior_problem *problem)
 {
@@ -700,7 +617,7 @@ static size_t data_that_count(const struct fulcrum_posterior_problem *problem)
     return count;
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_problem(
     const struct fulcrum_posterior_problem *problem, struct fulcrum_error *err)
 {
     FAIL_IF(problem->belief_count == 0 || problem->thread_count == 0, err,
@@ -729,7 +646,7 @@ static int residual_rows(const gsl_vector *z, void *context, gsl_vector *rows)
 {
     const struct search *search = context;
     const struct fulcrum_posterior_problem *problem = search->problem;
-    if (!posterior_run(problem, 0, z->data, search->value, search->predicted)) {
+    if (!run_model(problem, 0, z->data, search->value, search->predicted)) {
         return GSL_EBADFUNC;
     }
     size_t row = 0;
@@ -752,11 +669,11 @@ static int run_beside(const struct search *search, const double *z, size_t j)
     const struct fulcrum_posterior_problem *problem = search->problem;
     memcpy(search->moved, z, problem->belief_count * sizeof *search->moved);
     search->moved[j] = z[j] + SLOPE_STEP;
-    if (!posterior_run(problem, 0, search->moved, search->value, search->predicted)) {
+    if (!run_model(problem, 0, search->moved, search->value, search->predicted)) {
         return 0;
     }
     search->moved[j] = z[j] - SLOPE_STEP;
-    return posterior_run(problem, 0, search->moved, search->value, search->beside);
+    return run_model(problem, 0, search->moved, search->value, search->beside);
 }
 
 /* Slopes of the data's rows by z; 0 where the model cannot run beside z. */
@@ -797,11 +714,11 @@ static int slope_rows(const gsl_vector *z, void *context, gsl_matrix *slopes)
 static double objective(const gsl_vector *z, void *context)
 {
     const struct search *search = context;
-    if (!posterior_run(search->problem, 0, z->data, search->value, search->predicted)) {
+    if (!run_model(search->problem, 0, z->data, search->value, search->predicted)) {
         return HUGE_VAL;
     }
-    return posterior_misfit(search->problem, search->predicted) +
-           posterior_penalty(search->problem, z->data);
+    return misfit_of(search->problem, search->predicted) +
+           penalty_of(search->problem, z->data);
 }
 
 /* Trust regions from `z`, which becomes where they end. */
@@ -833,7 +750,7 @@ static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
     int status = GSL_SUCCESS;
     for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS &&
                     gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE &&
-                    !posterior_is_stopped(search->problem);
+                    !is_stopped(search->problem);
          i++) {
         status = gsl_multimin_fminimizer_iterate(work);
         /* How far the simplex has shrunk, by orders of magnitude: steady, unlike its
@@ -841,7 +758,7 @@ static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
         double size = gsl_multimin_fminimizer_size(work);
         double shrunk_frac =
             log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
-        posterior_tell(
+        tell_progress(
             search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac);
     }
 }
@@ -892,7 +809,7 @@ static enum fulcrum_status find_best(
     double least = HUGE_VAL;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t start = 0; start < STARTS && status == FULCRUM_OK; start++) {
-        posterior_tell(search->problem, DESCENTS_FRAC * (double)start / STARTS);
+        tell_progress(search->problem, DESCENTS_FRAC * (double)start / STARTS);
         set_start(z, seed, start);
         status = descend(search, z, err);
         double found = objective(z, search);
@@ -936,16 +853,16 @@ static void set_covariance(
     gsl_matrix_free(square);
 }
 
-static enum fulcrum_status describe(struct search *search, const gsl_vector *best,
+static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *best,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
     const struct fulcrum_posterior_problem *problem = search->problem;
     size_t n = problem->belief_count;
     memcpy(out->z, best->data, n * sizeof *out->z);
-    FAIL_IF(!posterior_run(problem, 0, out->z, out->value, out->predicted), err,
+    FAIL_IF(!run_model(problem, 0, out->z, out->value, out->predicted), err,
         FULCRUM_ERR_NO_FIT, "the best parameters cannot run");
-    out->misfit = posterior_misfit(problem, out->predicted);
-    out->penalty = posterior_penalty(problem, out->z);
+    out->misfit = misfit_of(problem, out->predicted);
+    out->penalty = penalty_of(problem, out->z);
     size_t rows = data_that_count(problem);
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
@@ -968,25 +885,6 @@ static enum fulcrum_status describe(struct search *search, const gsl_vector *bes
     return FULCRUM_OK;
 }
 
-static int allocate(struct search *search, struct fulcrum_posterior_mode *out)
-{
-    size_t n = search->problem->belief_count;
-    size_t m = search->problem->datum_count;
-    search->value = calloc(n + 1, sizeof(double));
-    search->predicted = calloc(m + 1, sizeof(double));
-    search->beside = calloc(m + 1, sizeof(double));
-    search->moved = calloc(n + 1, sizeof(double));
-    out->value = calloc(n + 1, sizeof(double));
-    out->z = calloc(n + 1, sizeof(double));
-    out->predicted = calloc(m + 1, sizeof(double));
-    out->singular_value = calloc(n + 1, sizeof(double));
-    out->covariance = calloc(n * n + 1, sizeof(double));
-    return search->value != NULL && search->predicted != NULL &&
-           search->beside != NULL && search->moved != NULL && out->value != NULL &&
-           out->z != NULL && out->predicted != NULL && out->singular_value != NULL &&
-           out->covariance != NULL;
-}
-
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
 {
     free(mode->value);
@@ -997,44 +895,49 @@ void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
     *mode = (struct fulcrum_posterior_mode){.misfit = 0.0};
 }
 
-static enum fulcrum_status find(struct search *search, uint64_t seed,
-    struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
-{
-    gsl_vector *best = gsl_vector_calloc(search->problem->belief_count);
-    TRY_MEMORY(best, err, "no memory for a fit");
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_best(search, seed, best, err));
-    status = describe(search, best, out, err);
-end:
-    gsl_vector_free(best);
-    return status;
-}
-
 enum fulcrum_status fulcrum_posterior_mode_find(
     const struct fulcrum_posterior_problem *problem, uint64_t seed,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
-    TRY(check(problem, err));
+    TRY(check_problem(problem, err));
     size_t rows = data_that_count(problem);
     size_t n = problem->belief_count;
-    struct search search = {.problem = problem, .row_count = rows + n};
-    struct fulcrum_posterior_mode found = {.singular_count = rows < n ? rows : n};
-    enum fulcrum_status status =
-        allocate(&search, &found)
-            ? find(&search, seed, &found, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    free(search.value);
-    free(search.predicted);
-    free(search.beside);
-    free(search.moved);
-    if (posterior_is_stopped(problem)) {
+    size_t m = problem->datum_count;
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_posterior_mode found = {.value = calloc(n, sizeof(double)),
+        .z = calloc(n, sizeof(double)),
+        .predicted = calloc(m + 1, sizeof(double)),
+        .singular_value = calloc(n, sizeof(double)),
+        .singular_count = rows < n ? rows : n,
+        .covariance = calloc(n * n, sizeof(double))};
+    gsl_vector *best = gsl_vector_calloc(n);
+    double *room = calloc(2 * (n + m), sizeof *room);
+    if (room == NULL || best == NULL || found.value == NULL || found.z == NULL ||
+        found.predicted == NULL || found.singular_value == NULL ||
+        found.covariance == NULL) {
+        status = FULCRUM_ERR_NO_MEMORY;
+        (void)fulcrum_fail(err, status, "no memory for a fit");
+        goto end;
+    }
+    struct search search = {.problem = problem,
+        .row_count = rows + n,
+        .value = room,
+        .moved = room + n,
+        .predicted = room + 2 * n,
+        .beside = room + 2 * n + m};
+    TRY_OR_END(find_best(&search, seed, best, err));
+    status = fill_mode(&search, best, &found, err);
+end:
+    free(room);
+    gsl_vector_free(best);
+    if (is_stopped(problem)) {
         status = fulcrum_fail(
             err, FULCRUM_ERR_INTERRUPTED, "stopped before the best parameters");
     }
-    if (status != FULCRUM_OK) {
+    if (status == FULCRUM_OK) {
+        *out = found;
+    } else {
         fulcrum_posterior_mode_clear(&found);
-        return status;
     }
-    *out = found;
-    return FULCRUM_OK;
+    return status;
 }

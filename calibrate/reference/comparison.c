@@ -92,35 +92,10 @@ const char *fulcrum_baseline_meaning(size_t baseline)
     return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].meaning : NULL;
 }
 
-enum fulcrum_status fulcrum_comparison_init(struct fulcrum_comparison *out,
-    const struct fulcrum_reference *reference, struct fulcrum_error *err)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        most += reference->points[i].observation_count;
-    }
-    *out = (struct fulcrum_comparison){.reference = reference};
-    out->items = calloc(most > 0 ? most : 1, sizeof *out->items);
-    return out->items != NULL ? FULCRUM_OK
-                              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                                    "no memory to compare %zu observations", most);
-}
-
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison)
 {
     free(comparison->items);
     *comparison = (struct fulcrum_comparison){.count = 0};
-}
-
-enum fulcrum_status fulcrum_comparison_end(struct fulcrum_comparison *comparison,
-    enum fulcrum_status status, struct fulcrum_comparison *out)
-{
-    if (status == FULCRUM_OK) {
-        *out = *comparison;
-    } else {
-        fulcrum_comparison_clear(comparison);
-    }
-    return status;
 }
 
 struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,

@@ -98,22 +98,8 @@ enum fulcrum_comparison_filter {
     FULCRUM_COMPARE_PREDICTED
 };
 
-/* Room for every observation of the reference; `count` starts at 0. The caller clears
- * it. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_init(
-    struct fulcrum_comparison *out, const struct fulcrum_reference *reference,
-    struct fulcrum_error *err);
-
 /* Accepts a struct of zeros. */
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
-
-/*
- * Ends the function that made `comparison`: hands it over to `out` if `status` is
- * FULCRUM_OK, else clears it and leaves `out` alone. Returns `status`.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_end(
-    struct fulcrum_comparison *comparison, enum fulcrum_status status,
-    struct fulcrum_comparison *out);
 
 /*
  * Adds an observation above 0, which errors are shares of, with what is predicted of

@@ -28,36 +28,11 @@
 #include "model/try.h"
 
 /* In their order. */
-enum fulcrum_reference_stage {
-    FULCRUM_STAGE_PRIOR,
-    FULCRUM_STAGE_SELECT,
-    FULCRUM_STAGE_MODE,
-    FULCRUM_STAGE_JUDGE,
-    FULCRUM_STAGE_DRAWS,
-    FULCRUM_STAGE_LEFT_OUT,
-    FULCRUM_STAGE_COUNT
-};
+enum stage { PRIOR, SELECT, MODE, JUDGE, DRAWS, LEFT_OUT, STAGES };
 
-/* What one fit works with. `problem` points into the rest: it stays where it is. */
-struct fulcrum_reference_job {
-    const struct fulcrum_reference_fit_plan *plan;
-    struct fulcrum_reference_fit *fit;
-    struct fulcrum_throughput *model;
-    struct fulcrum_belief *beliefs;
-    const char **paths;
-    struct fulcrum_datum *data;
-    struct fulcrum_posterior_problem problem;
-    struct fulcrum_posterior_mode mode;
-    double work[FULCRUM_STAGE_COUNT]; /* of each stage, in solutions of the model */
-    enum fulcrum_reference_stage stage;
-    double part_begin; /* of the stage, what is under way */
-    double part_end;
-};
-
-static enum fulcrum_status reference_job_correct_centre(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err);
-
-/* A fit to references under way: what is fitted to what. */
+static const char *const stage_names[STAGES] = {"prior predictive",
+    "parameters to free", "best parameters", "simulations of the best parameters",
+    "draws of the posterior", "figures left out in turn"};
 
 /* Simulations behind the corrections. */
 #define HALF_WIDTH_REL 0.002
@@ -68,11 +43,30 @@ static enum fulcrum_status reference_job_correct_centre(
 #define PARAMETER_COUNT  100.0  /* the same, for each of them */
 #define SIMULATION_COUNT 2000.0 /* that take as long as the simulations */
 #define DRAW_COUNT       6.5    /* for one draw */
-enum { SEARCHES = 3, JUDGEMENTS = 4 };
 
-static const char *const stage_names[FULCRUM_STAGE_COUNT] = {"prior predictive",
-    "parameters to free", "best parameters", "simulations of the best parameters",
-    "draws of the posterior", "figures left out in turn"};
+/* Corrections at the best parameters, seeds of simulations that judge them, and draws
+ * that a calibration carries. */
+enum { CORRECTIONS = 2, JUDGE_SEEDS = 3, KEPT_MOST = 256 };
+
+static const struct fulcrum_posterior_summary unknown = {NAN, NAN, NAN, NAN, NAN};
+
+/* One fit under way. `problem` points into the rest: it stays where it is. */
+struct job {
+    const struct fulcrum_reference_fit_plan *plan;
+    struct fulcrum_reference_fit *fit;
+    struct fulcrum_throughput *model;
+    struct fulcrum_belief *beliefs;
+    const char **paths;
+    struct fulcrum_datum *data;
+    struct fulcrum_posterior_problem problem;
+    struct fulcrum_posterior_mode mode;
+    double work[STAGES]; /* of each stage, in solutions of the model */
+    enum stage stage;
+    double part_begin; /* of the stage, what is under way */
+    double part_end;
+};
+
+/* What is fitted to what. */
 
 static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
@@ -97,20 +91,7 @@ static const struct fulcrum_parameter *prior_of(
     return found;
 }
 
-static void add_belief(
-    struct fulcrum_reference_job *job, const struct fulcrum_parameter *parameter)
-{
-    size_t i = job->problem.belief_count++;
-    struct fulcrum_belief *belief = &job->beliefs[i];
-    *belief = (struct fulcrum_belief){.scale = parameter->scale,
-        .value = parameter->value,
-        .sd = parameter->standard_error /
-              fulcrum_fit_natural_slope(parameter->scale, parameter->value)};
-    memcpy(belief->path, parameter->path, sizeof belief->path);
-    job->paths[i] = belief->path;
-}
-
-static bool has_belief(const struct fulcrum_reference_job *job, const char *path)
+static bool has_belief(const struct job *job, const char *path)
 {
     for (size_t i = 0; i < job->problem.belief_count; i++) {
         if (strcmp(job->beliefs[i].path, path) == 0) {
@@ -120,16 +101,30 @@ static bool has_belief(const struct fulcrum_reference_job *job, const char *path
     return 0;
 }
 
-static void list_all(struct fulcrum_reference_job *job)
+/* Once each. */
+static void add_belief(struct job *job, const struct fulcrum_parameter *parameter)
+{
+    if (has_belief(job, parameter->path)) {
+        return;
+    }
+    size_t i = job->problem.belief_count++;
+    job->beliefs[i] = (struct fulcrum_belief){.scale = parameter->scale,
+        .value = parameter->value,
+        .sd = parameter->standard_error /
+              fulcrum_fit_natural_slope(parameter->scale, parameter->value)};
+    memcpy(job->beliefs[i].path, parameter->path, sizeof job->beliefs[i].path);
+    job->paths[i] = job->beliefs[i].path;
+}
+
+/* Parameters that have an error and are not held fast. */
+static void list_all(struct job *job)
 {
     for (size_t i = 0; i < job->plan->calibration_count; i++) {
-        /* Those of a calibration that have an error and are not held fast. */
         const struct fulcrum_calibration *calibration = job->plan->calibrations[i];
         for (size_t k = 0; k < calibration->parameter_count; k++) {
             const char *path = calibration->parameters[k].path;
             const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
-            if (parameter->standard_error > 0.0 && !is_set(job->plan, path) &&
-                !has_belief(job, path)) {
+            if (parameter->standard_error > 0.0 && !is_set(job->plan, path)) {
                 add_belief(job, parameter);
             }
         }
@@ -138,7 +133,7 @@ static void list_all(struct fulcrum_reference_job *job)
 
 /* What could be fitted instead is listed in the place of what was named. */
 static enum fulcrum_status fail_named(
-    struct fulcrum_reference_job *job, const char *path, struct fulcrum_error *err)
+    struct job *job, const char *path, struct fulcrum_error *err)
 {
     char known[1200];
     job->problem.belief_count = 0;
@@ -151,59 +146,33 @@ static enum fulcrum_status fail_named(
         path, known);
 }
 
-/* Those that the user named. */
-static enum fulcrum_status list_named(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_fit_plan *plan = job->plan;
+    size_t most = plan->free_count + 1;
+    for (size_t i = 0; i < plan->calibration_count; i++) {
+        most += plan->calibrations[i]->parameter_count;
+    }
+    job->beliefs = calloc(most, sizeof *job->beliefs);
+    job->paths = calloc(most, sizeof *job->paths);
+    FAIL_IF(job->beliefs == NULL || job->paths == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a fit");
     for (size_t i = 0; i < plan->free_count; i++) {
         const struct fulcrum_parameter *parameter = prior_of(plan, plan->free_paths[i]);
         if (parameter == NULL || !(parameter->standard_error > 0.0)) {
             return fail_named(job, plan->free_paths[i], err);
         }
-        if (!has_belief(job, parameter->path)) {
-            add_belief(job, parameter);
-        }
+        add_belief(job, parameter);
     }
+    if (plan->free_count == 0) {
+        list_all(job);
+    }
+    FAIL_IF(job->problem.belief_count == 0, err, FULCRUM_ERR_MISSING,
+        "no parameter to fit: no calibration gives one with an error");
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status list_beliefs(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference_fit_plan *plan = job->plan;
-    size_t count = plan->free_count + 1;
-    for (size_t i = 0; i < plan->calibration_count; i++) {
-        count += plan->calibrations[i]->parameter_count;
-    }
-    size_t most = count;
-    job->beliefs = calloc(most, sizeof *job->beliefs);
-    job->paths = calloc(most, sizeof *job->paths);
-    FAIL_IF(job->beliefs == NULL || job->paths == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for a fit");
-    enum fulcrum_status status = FULCRUM_OK;
-    if (job->plan->free_count > 0) {
-        status = list_named(job, err);
-    } else {
-        list_all(job);
-    }
-    if (status == FULCRUM_OK && job->problem.belief_count == 0) {
-        status = fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "no parameter to fit: no calibration gives one with an error");
-    }
-    return status;
-}
-
-/* Rounding is even between its ends: its standard deviation is theirs over 3^(1/2). */
-static double figure_sd(
-    const struct fulcrum_reference_fit_plan *plan, const struct fulcrum_figure *figure)
-{
-    double rounding = isnan(figure->half_width) ? 0.0 : figure->half_width;
-    return hypot(rounding / sqrt(3.0), plan->noise_rel * figure->value);
-}
-
-static enum fulcrum_status make_model(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_fit_plan *plan = job->plan;
     const struct fulcrum_throughput_plan model = {.references = plan->references,
@@ -217,11 +186,12 @@ static enum fulcrum_status make_model(
         .thread_count = plan->thread_count,
         .stop = plan->stop,
         .watcher = plan->progress_context};
-    return fulcrum_throughput_new(&model, &job->model, err);
+    TRY(fulcrum_throughput_new(&model, &job->model, err));
+    job->problem.contexts = fulcrum_throughput_contexts(job->model);
+    return FULCRUM_OK;
 }
 
-static enum fulcrum_status list_data(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status list_data(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_fit_plan *plan = job->plan;
     size_t count = 0;
@@ -237,7 +207,12 @@ static enum fulcrum_status list_data(
         "no memory for a fit");
     job->fit->figure_count = count;
     for (size_t i = 0; i < count; i++) {
-        double sd = plan->sd_count > 0 ? plan->sd[i] : figure_sd(plan, &figures[i]);
+        /* Rounding is even between its ends: its sd is theirs over 3^(1/2). */
+        double half_width = figures[i].half_width;
+        double rounding = isnan(half_width) ? 0.0 : half_width;
+        double sd = plan->sd_count > 0 ? plan->sd[i]
+                                       : hypot(rounding / sqrt(3.0),
+                                             plan->noise_rel * figures[i].value);
         job->data[i] = (struct fulcrum_datum){figures[i].value, sd};
         job->fit->figures[i].figure = figures[i];
         job->fit->figures[i].sd = sd;
@@ -253,33 +228,32 @@ static enum fulcrum_status list_data(
 }
 
 /* How the work is shared out, for estimates of the time that is left. */
-static void estimate_work(struct fulcrum_reference_job *job)
+static void estimate_work(struct job *job)
 {
     const struct fulcrum_reference_fit_plan *plan = job->plan;
     double threads = (double)plan->thread_count;
     double search = SEARCH_COUNT + PARAMETER_COUNT * (double)job->problem.belief_count;
     double draw = DRAW_COUNT / threads;
     double *work = job->work;
-    work[FULCRUM_STAGE_PRIOR] =
-        SIMULATION_COUNT + (double)plan->prior_draw_count / threads;
-    work[FULCRUM_STAGE_SELECT] = plan->selects ? search + SIMULATION_COUNT : 0.0;
-    work[FULCRUM_STAGE_MODE] = SEARCHES * search + (SEARCHES - 1.0) * SIMULATION_COUNT;
-    work[FULCRUM_STAGE_JUDGE] = JUDGEMENTS * SIMULATION_COUNT;
-    work[FULCRUM_STAGE_DRAWS] = draw * (double)plan->draw_count;
-    work[FULCRUM_STAGE_LEFT_OUT] =
+    work[PRIOR] = SIMULATION_COUNT + (double)plan->prior_draw_count / threads;
+    work[SELECT] = plan->selects ? search + SIMULATION_COUNT : 0.0;
+    work[MODE] = (CORRECTIONS + 1.0) * search + CORRECTIONS * SIMULATION_COUNT;
+    work[JUDGE] = (JUDGE_SEEDS + 1.0) * SIMULATION_COUNT;
+    work[DRAWS] = draw * (double)plan->draw_count;
+    work[LEFT_OUT] =
         draw * (double)plan->held_out_draw_count * (double)job->fit->figure_count;
 }
 
 static void tell(void *watcher, double done_frac)
 {
-    const struct fulcrum_reference_job *job = watcher;
+    const struct job *job = watcher;
     const struct fulcrum_reference_fit_plan *plan = job->plan;
     double before = 0.0;
     double all = 0.0;
     if (plan->progress == NULL) {
         return;
     }
-    for (size_t i = 0; i < FULCRUM_STAGE_COUNT; i++) {
+    for (size_t i = 0; i < STAGES; i++) {
         before += i < (size_t)job->stage ? job->work[i] : 0.0;
         all += job->work[i];
     }
@@ -291,13 +265,31 @@ static void tell(void *watcher, double done_frac)
 
 static bool is_stopped(void *watcher)
 {
-    const struct fulcrum_reference_job *job = watcher;
+    const struct job *job = watcher;
     return job->plan->stop != NULL && job->plan->stop(job->plan->progress_context);
 }
 
+static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
+{
+    TRY(list_beliefs(job, err));
+    TRY(make_model(job, err));
+    TRY(list_data(job, err));
+    job->problem.beliefs = job->beliefs;
+    job->problem.data = job->data;
+    job->problem.datum_count = job->fit->figure_count;
+    job->problem.forward = fulcrum_throughput_forward;
+    job->problem.thread_count = job->plan->thread_count;
+    job->problem.stop = is_stopped;
+    job->problem.progress = tell;
+    job->problem.watcher = job;
+    estimate_work(job);
+    return FULCRUM_OK;
+}
+
+/* The stages. */
+
 /* What comes next is part `index` of `count` of a stage: tells the plan's watcher. */
-static void reference_job_enter(struct fulcrum_reference_job *job,
-    enum fulcrum_reference_stage stage, size_t index, size_t count)
+static void enter(struct job *job, enum stage stage, size_t index, size_t count)
 {
     job->stage = stage;
     job->part_begin = (double)index / (double)count;
@@ -305,78 +297,9 @@ static void reference_job_enter(struct fulcrum_reference_job *job,
     tell(job, 0.0);
 }
 
-static void set_problem(struct fulcrum_reference_job *job)
-{
-    job->problem.beliefs = job->beliefs;
-    job->problem.data = job->data;
-    job->problem.datum_count = job->fit->figure_count;
-    job->problem.forward = fulcrum_throughput_forward;
-    job->problem.contexts = fulcrum_throughput_contexts(job->model);
-    job->problem.thread_count = job->plan->thread_count;
-    job->problem.stop = is_stopped;
-    job->problem.progress = tell;
-    job->problem.watcher = job;
-}
-
-/*
- * Lists parameters and figures, and makes the model of them.
- *   out      the caller clears it, after a failure too
- *   plan     borrowed, like `fit`, which gets the figures
- *   fails    as fulcrum_reference_fit_run
- */
-static enum fulcrum_status reference_job_begin(struct fulcrum_reference_job *out,
-    const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *fit,
-    struct fulcrum_error *err)
-{
-    *out = (struct fulcrum_reference_job){.plan = plan, .fit = fit};
-    TRY(list_beliefs(out, err));
-    TRY(make_model(out, err));
-    TRY(list_data(out, err));
-    set_problem(out);
-    estimate_work(out);
-    return FULCRUM_OK;
-}
-
-/* Accepts a struct of zeros. */
-static void reference_job_clear(struct fulcrum_reference_job *job)
-{
-    fulcrum_posterior_mode_clear(&job->mode);
-    fulcrum_throughput_free(job->model);
-    free(job->beliefs);
-    free((void *)job->paths);
-    free(job->data);
-}
-
-/*
- * Keeps those parameters alone whose `keeps` is not 0: the others stay at the centres
- * of their priors. Corrections of the model start anew.
- *   fails    as fulcrum_throughput_new
- */
-static enum fulcrum_status reference_job_keep(
-    struct fulcrum_reference_job *job, const int *keeps, struct fulcrum_error *err)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < job->problem.belief_count; i++) {
-        if (keeps[i]) {
-            job->beliefs[kept] = job->beliefs[i];
-            job->paths[kept] = job->beliefs[kept].path;
-            kept++;
-        }
-    }
-    job->problem.belief_count = kept;
-    fulcrum_throughput_free(job->model);
-    job->model = NULL;
-    TRY(make_model(job, err));
-    set_problem(job);
-    return reference_job_correct_centre(job, err);
-}
-
-/*
- * Corrects the fast method by simulations at these parameters.
- *   fails    as fulcrum_throughput_correct
- */
-static enum fulcrum_status reference_job_correct(struct fulcrum_reference_job *job,
-    const double *value, uint64_t seed, struct fulcrum_error *err)
+/* Corrects the fast method by simulations at these parameters. */
+static enum fulcrum_status correct(
+    struct job *job, const double *value, uint64_t seed, struct fulcrum_error *err)
 {
     const struct fulcrum_solver_options solver = {.method = FULCRUM_METHOD_SIMULATE,
         .seed = seed,
@@ -386,42 +309,36 @@ static enum fulcrum_status reference_job_correct(struct fulcrum_reference_job *j
 }
 
 /* The same at the centres of the priors. */
-static enum fulcrum_status reference_job_correct_centre(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status correct_centre(struct job *job, struct fulcrum_error *err)
 {
     double *centre = calloc(job->problem.belief_count, sizeof *centre);
     TRY_MEMORY(centre, err, "no memory for a fit");
     for (size_t i = 0; i < job->problem.belief_count; i++) {
         centre[i] = job->beliefs[i].value;
     }
-    enum fulcrum_status status =
-        reference_job_correct(job, centre, job->plan->seed, err);
+    enum fulcrum_status status = correct(job, centre, job->plan->seed, err);
     free(centre);
     return status;
 }
 
-/* Simulations that judge the result. */
-#define JUDGE_SEEDS 3
-
-enum { CORRECTIONS = 2, KEPT_MOST = 256 };
-
-static struct fulcrum_posterior_summary unknown(void)
+static enum fulcrum_status search_mode(struct job *job, struct fulcrum_error *err)
 {
-    return (struct fulcrum_posterior_summary){NAN, NAN, NAN, NAN, NAN};
+    fulcrum_posterior_mode_clear(&job->mode);
+    return fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err);
 }
 
 static enum fulcrum_status predict_from_priors(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+    struct job *job, struct fulcrum_error *err)
 {
-    reference_job_enter(job, FULCRUM_STAGE_PRIOR, 0, 1);
-    TRY(reference_job_correct_centre(job, err));
+    struct fulcrum_posterior_draws draws;
+    enum fulcrum_status status = FULCRUM_OK;
+    enter(job, PRIOR, 0, 1);
+    TRY(correct_centre(job, err));
     if (job->plan->prior_draw_count == 0) {
         return FULCRUM_OK;
     }
-    struct fulcrum_posterior_draws draws;
     TRY(fulcrum_posterior_draw_prior(
         &job->problem, job->plan->prior_draw_count, job->plan->seed, &draws, err));
-    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < job->fit->figure_count && status == FULCRUM_OK; i++) {
         status = fulcrum_posterior_datum(&draws, i, &job->fit->figures[i].prior, err);
     }
@@ -430,110 +347,63 @@ static enum fulcrum_status predict_from_priors(
 }
 
 /* What slopes at the mode leave of a prior's standard deviation. */
-static double linear_sd_frac(const struct fulcrum_reference_job *job, size_t i)
+static double linear_sd_frac(const struct job *job, size_t i)
 {
     return sqrt(job->mode.covariance[i * job->problem.belief_count + i]);
 }
 
-/* Lists in the fit what is not kept; how many are. */
-static size_t choose(const struct fulcrum_reference_job *job, int *keeps)
+/*
+ * Where the plan selects: the best values of all parameters tell which to keep. The
+ * others stay at the centres of their priors; corrections of the model start anew.
+ */
+static enum fulcrum_status select_parameters(struct job *job, struct fulcrum_error *err)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < job->problem.belief_count; i++) {
-        double left = linear_sd_frac(job, i);
-        keeps[i] = left < FULCRUM_FIT_IDENTIFIED_FRAC;
-        kept += keeps[i] ? 1 : 0;
-        if (!keeps[i]) {
-            struct fulcrum_held_parameter *held = &job->fit->held[job->fit->held_count];
-            (void)snprintf(held->path, sizeof held->path, "%s", job->beliefs[i].path);
-            held->sd_frac = left;
-            job->fit->held_count++;
-        }
-    }
-    return kept;
-}
-
-/* Where the plan selects: the best values of all parameters tell which to keep. */
-static enum fulcrum_status select_parameters(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
-{
+    struct fulcrum_reference_fit *fit = job->fit;
     size_t n = job->problem.belief_count;
+    size_t kept = 0;
     if (!job->plan->selects) {
         return FULCRUM_OK;
     }
-    reference_job_enter(job, FULCRUM_STAGE_SELECT, 0, 1);
-    int *keeps = calloc(n, sizeof *keeps);
-    job->fit->held = calloc(n, sizeof *job->fit->held);
-    if (keeps == NULL || job->fit->held == NULL) {
-        free(keeps);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    enter(job, SELECT, 0, 1);
+    fit->held = calloc(n, sizeof *fit->held);
+    TRY_MEMORY(fit->held, err, "no memory for a fit");
+    TRY(search_mode(job, err));
+    for (size_t i = 0; i < n; i++) {
+        double left = linear_sd_frac(job, i);
+        if (left < FULCRUM_FIT_IDENTIFIED_FRAC) {
+            job->beliefs[kept] = job->beliefs[i];
+            job->paths[kept] = job->beliefs[kept].path;
+            kept++;
+        } else {
+            struct fulcrum_held_parameter *held = &fit->held[fit->held_count++];
+            (void)snprintf(held->path, sizeof held->path, "%s", job->beliefs[i].path);
+            held->sd_frac = left;
+        }
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(
-        fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err));
-    if (choose(job, keeps) == 0) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "none of %zu parameters can be told from these figures: each keeps more "
-            "than %g of its prior's standard deviation",
-            n, FULCRUM_FIT_IDENTIFIED_FRAC));
-    }
-    status = reference_job_keep(job, keeps, err);
-end:
-    free(keeps);
-    return status;
+    FAIL_IF(kept == 0, err, FULCRUM_ERR_NO_FIT,
+        "none of %zu parameters can be told from these figures: each keeps more "
+        "than %g of its prior's standard deviation",
+        n, FULCRUM_FIT_IDENTIFIED_FRAC);
+    job->problem.belief_count = kept;
+    fulcrum_throughput_free(job->model);
+    job->model = NULL;
+    TRY(make_model(job, err));
+    return correct_centre(job, err);
 }
 
-static enum fulcrum_status find_mode(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status find_mode(struct job *job, struct fulcrum_error *err)
 {
     for (int i = 0; i <= CORRECTIONS; i++) {
-        reference_job_enter(job, FULCRUM_STAGE_MODE, (size_t)i, CORRECTIONS + 1);
-        fulcrum_posterior_mode_clear(&job->mode);
-        TRY(fulcrum_posterior_mode_find(
-            &job->problem, job->plan->seed, &job->mode, err));
+        enter(job, MODE, (size_t)i, CORRECTIONS + 1);
+        TRY(search_mode(job, err));
         if (i < CORRECTIONS) {
-            TRY(reference_job_correct(job, job->mode.value, job->plan->seed, err));
+            TRY(correct(job, job->mode.value, job->plan->seed, err));
         }
     }
     return FULCRUM_OK;
 }
 
-/* Adds what simulations of one seed make of the best parameters. */
-static enum fulcrum_status judge_seed(struct fulcrum_reference_job *job, uint64_t seed,
-    double *seen, struct fulcrum_error *err)
-{
-    TRY(reference_job_correct(job, job->mode.value, seed, err));
-    FAIL_IF(
-        !fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen),
-        err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
-    for (size_t i = 0; i < job->fit->figure_count; i++) {
-        job->fit->figures[i].simulated += seen[i] / JUDGE_SEEDS;
-    }
-    return FULCRUM_OK;
-}
-
-/* The corrections are put back: draws follow. */
-static enum fulcrum_status judge_mode(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
-{
-    double *seen = calloc(job->fit->figure_count + 1, sizeof *seen);
-    TRY_MEMORY(seen, err, "no memory for a fit");
-    enum fulcrum_status status = FULCRUM_OK;
-    for (uint64_t i = 1; i <= JUDGE_SEEDS && status == FULCRUM_OK; i++) {
-        reference_job_enter(job, FULCRUM_STAGE_JUDGE, (size_t)i - 1, JUDGE_SEEDS + 1);
-        status = judge_seed(job, job->plan->seed + i, seen, err);
-    }
-    free(seen);
-    for (size_t i = 0; status != FULCRUM_OK && i < job->fit->figure_count; i++) {
-        job->fit->figures[i].simulated = (double)NAN;
-    }
-    return status == FULCRUM_OK
-               ? reference_job_correct(job, job->mode.value, job->plan->seed, err)
-               : status;
-}
-
-static enum fulcrum_status describe_mode(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status keep_mode(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;
     size_t n = job->problem.belief_count;
@@ -548,10 +418,9 @@ static enum fulcrum_status describe_mode(
         fit->parameters[i] = (struct fulcrum_fitted_parameter){.prior = job->beliefs[i],
             .mode = job->mode.value[i],
             .z = job->mode.z[i],
-            .posterior = unknown(),
+            .posterior = unknown,
             .sd_frac = linear_sd_frac(job, i),
-            .sd = linear_sd_frac(job, i) * job->beliefs[i].sd,
-            .covariance = fit->covariance + i * n};
+            .sd = linear_sd_frac(job, i) * job->beliefs[i].sd};
     }
     for (size_t j = 0; j < n * n; j++) {
         fit->covariance[j] =
@@ -559,8 +428,8 @@ static enum fulcrum_status describe_mode(
     }
     for (size_t i = 0; i < fit->figure_count; i++) {
         fit->figures[i].mode = job->mode.predicted[i];
-        fit->figures[i].posterior = unknown();
-        fit->figures[i].held_out = unknown();
+        fit->figures[i].posterior = unknown;
+        fit->figures[i].held_out = unknown;
     }
     fit->misfit = job->mode.misfit;
     fit->penalty = job->mode.penalty;
@@ -570,9 +439,41 @@ static enum fulcrum_status describe_mode(
     return FULCRUM_OK;
 }
 
+/* Adds what simulations of one seed make of the best parameters. */
+static enum fulcrum_status judge_seed(
+    struct job *job, uint64_t seed, double *seen, struct fulcrum_error *err)
+{
+    TRY(correct(job, job->mode.value, seed, err));
+    FAIL_IF(
+        !fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen),
+        err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
+    for (size_t i = 0; i < job->fit->figure_count; i++) {
+        job->fit->figures[i].simulated += seen[i] / JUDGE_SEEDS;
+    }
+    return FULCRUM_OK;
+}
+
+/* The corrections are put back: draws follow. */
+static enum fulcrum_status judge_mode(struct job *job, struct fulcrum_error *err)
+{
+    double *seen = calloc(job->fit->figure_count + 1, sizeof *seen);
+    TRY_MEMORY(seen, err, "no memory for a fit");
+    enum fulcrum_status status = FULCRUM_OK;
+    for (uint64_t i = 1; i <= JUDGE_SEEDS && status == FULCRUM_OK; i++) {
+        enter(job, JUDGE, (size_t)i - 1, JUDGE_SEEDS + 1);
+        status = judge_seed(job, job->plan->seed + i, seen, err);
+    }
+    free(seen);
+    for (size_t i = 0; status != FULCRUM_OK && i < job->fit->figure_count; i++) {
+        job->fit->figures[i].simulated = (double)NAN;
+    }
+    return status == FULCRUM_OK ? correct(job, job->mode.value, job->plan->seed, err)
+                                : status;
+}
+
 /* Covariances of the draws on the parameters' scales. */
 static void fill_covariance(
-    struct fulcrum_reference_job *job, const struct fulcrum_posterior_draws *draws)
+    struct job *job, const struct fulcrum_posterior_draws *draws)
 {
     struct fulcrum_reference_fit *fit = job->fit;
     size_t n = fit->parameter_count;
@@ -602,7 +503,7 @@ static void fill_covariance(
 }
 
 /* Keeps some of the draws, one of each so many. */
-static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
+static enum fulcrum_status keep_draws(struct job *job,
     const struct fulcrum_posterior_draws *draws, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;
@@ -624,18 +525,22 @@ static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status draw_posterior(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status fail_among_draws(struct fulcrum_error *err)
+{
+    return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped among the draws");
+}
+
+static enum fulcrum_status draw_posterior(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;
+    struct fulcrum_posterior_draws draws;
+    enum fulcrum_status status = FULCRUM_OK;
     if (job->plan->draw_count == 0) {
         return FULCRUM_OK;
     }
-    reference_job_enter(job, FULCRUM_STAGE_DRAWS, 0, 1);
-    struct fulcrum_posterior_draws draws;
+    enter(job, DRAWS, 0, 1);
     TRY(fulcrum_posterior_draw(
         &job->problem, job->plan->draw_count, job->plan->seed, &draws, err));
-    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < fit->parameter_count && status == FULCRUM_OK; i++) {
         status =
             fulcrum_posterior_parameter(&draws, i, &fit->parameters[i].posterior, err);
@@ -645,44 +550,39 @@ static enum fulcrum_status draw_posterior(
     }
     fit->draw_count = draws.count;
     fit->effective_count = draws.effective_count;
-    if (status == FULCRUM_OK) {
-        status = keep_draws(job, &draws, err);
-    }
+    status = status == FULCRUM_OK ? keep_draws(job, &draws, err) : status;
     fill_covariance(job, &draws);
     bool is_partial = draws.is_partial;
     fulcrum_posterior_draws_clear(&draws);
-    return status == FULCRUM_OK && is_partial
-               ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped among the draws")
-               : status;
+    return status == FULCRUM_OK && is_partial ? fail_among_draws(err) : status;
 }
 
 /* Each figure in turn is predicted from all others. */
-static enum fulcrum_status hold_out(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status hold_out(struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit *fit = job->fit;
-    enum fulcrum_status status = FULCRUM_OK;
     size_t count = job->plan->held_out_draw_count > 0 ? fit->figure_count : 0;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        reference_job_enter(job, FULCRUM_STAGE_LEFT_OUT, i, count);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_fitted_figure *figure = &fit->figures[i];
         struct fulcrum_posterior_draws draws;
-        if (!isfinite(fit->figures[i].sd)) {
-            fit->figures[i].held_out = fit->figures[i].posterior;
+        enter(job, LEFT_OUT, i, count);
+        if (!isfinite(figure->sd)) {
+            figure->held_out = figure->posterior;
             continue;
         }
         job->data[i].sd = (double)INFINITY;
-        status = fulcrum_posterior_draw(&job->problem, job->plan->held_out_draw_count,
-            job->plan->seed, &draws, err);
-        job->data[i].sd = fit->figures[i].sd;
+        enum fulcrum_status status = fulcrum_posterior_draw(&job->problem,
+            job->plan->held_out_draw_count, job->plan->seed, &draws, err);
+        job->data[i].sd = figure->sd;
         if (status == FULCRUM_OK) {
-            status = draws.is_partial ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
-                                            "stopped among the draws")
-                                      : fulcrum_posterior_datum(
-                                            &draws, i, &fit->figures[i].held_out, err);
+            status = draws.is_partial
+                         ? fail_among_draws(err)
+                         : fulcrum_posterior_datum(&draws, i, &figure->held_out, err);
             fulcrum_posterior_draws_clear(&draws);
         }
+        TRY(status);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit)
@@ -696,36 +596,25 @@ void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit)
     *fit = (struct fulcrum_reference_fit){.misfit = 0.0};
 }
 
-typedef enum fulcrum_status stage_run(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err);
-
 /* Runs stage after stage; those after the best parameters may be cut short. */
-static enum fulcrum_status run_stages(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
+static enum fulcrum_status run_stages(struct job *job, struct fulcrum_error *err)
 {
-    static stage_run *const first[] = {
-        predict_from_priors, select_parameters, find_mode, describe_mode};
-    static stage_run *const later[] = {judge_mode, draw_posterior, hold_out};
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sizeof first / sizeof first[0] && status == FULCRUM_OK;
-         i++) {
-        status = first[i](job, err);
+    typedef enum fulcrum_status stage_run(struct job *, struct fulcrum_error *);
+    static stage_run *const runs[] = {predict_from_priors, select_parameters, find_mode,
+        keep_mode, judge_mode, draw_posterior, hold_out};
+    enum { LATER = 4 };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        enum fulcrum_status status = runs[i](job, err);
+        FAIL_IF(status == FULCRUM_ERR_INTERRUPTED && i < LATER, err, status,
+            "stopped before the best parameters were found: there is nothing to keep");
+        if (status == FULCRUM_ERR_INTERRUPTED) {
+            (void)snprintf(job->fit->stopped_in, sizeof job->fit->stopped_in, "%s",
+                stage_names[job->stage]);
+            return FULCRUM_OK;
+        }
+        TRY(status);
     }
-    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, status,
-        "stopped before the best parameters were found: there is nothing to keep");
-    for (size_t i = 0; i < sizeof later / sizeof later[0] && status == FULCRUM_OK;
-         i++) {
-        status = later[i](job, err);
-    }
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        /* "draws of the posterior". Static. */
-        enum fulcrum_reference_stage stage = job->stage;
-        const char *reference_stage_name = stage_names[stage];
-        (void)snprintf(job->fit->stopped_in, sizeof job->fit->stopped_in, "%s",
-            reference_stage_name);
-        status = FULCRUM_OK;
-    }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_reference_fit_run(
@@ -733,12 +622,14 @@ enum fulcrum_status fulcrum_reference_fit_run(
     struct fulcrum_error *err)
 {
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
-    struct fulcrum_reference_job job;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(reference_job_begin(&job, plan, &fit, err));
-    status = run_stages(&job, err);
-end:
-    reference_job_clear(&job);
+    struct job job = {.plan = plan, .fit = &fit};
+    enum fulcrum_status status = begin_job(&job, err);
+    status = status == FULCRUM_OK ? run_stages(&job, err) : status;
+    fulcrum_posterior_mode_clear(&job.mode);
+    fulcrum_throughput_free(job.model);
+    free(job.beliefs);
+    free((void *)job.paths);
+    free(job.data);
     if (status == FULCRUM_OK) {
         *out = fit;
     } else {

@@ -51,8 +51,7 @@ struct fulcrum_fitted_parameter {
     struct fulcrum_posterior_summary posterior; /* NAN without draws */
     double sd; /* of the posterior, on the scale: of the draws, or where there are none
                   by slopes at the mode */
-    double sd_frac;     /* over that of the prior: 1 where the data say nothing */
-    double *covariance; /* with every parameter, on their scales */
+    double sd_frac; /* over that of the prior: 1 where the data say nothing */
 };
 
 /* Means over draws are NAN where none were wanted. */
@@ -85,7 +84,7 @@ struct fulcrum_reference_fit {
     double *singular_value;
     size_t draw_count;
     double effective_count;
-    double *covariance; /* what the parameters' rows point into */
+    double *covariance; /* parameter_count squared, on their scales */
     size_t kept_count;  /* of the draws, evenly taken: what a calibration carries */
     double *kept;       /* kept_count rows of parameter_count values */
     /* Told to stop in this stage, after the best parameters: draws or figures left out

@@ -22,14 +22,6 @@
 #include "model/quantity.h"
 #include "model/try.h"
 
-/* What predicts the points of a reference, which is borrowed, as is the calibration. */
-struct fulcrum_reference_predictor {
-    struct fulcrum_scenario *scenario;
-    struct fulcrum_predictor *predictor;
-};
-
-static void reference_predictor_close(struct fulcrum_reference_predictor *opened);
-
 #define SEED           1
 #define HALF_WIDTH_REL 0.002
 #define MOST_STEPS     2e7
@@ -68,17 +60,6 @@ enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *refer
     return status;
 }
 
-static void copy_draws(
-    const struct fulcrum_predictor *predictor, double factor, double *drawn_per_s)
-{
-    size_t count = 0;
-    const double *draws = fulcrum_predictor_draws(predictor, &count);
-    for (size_t k = 0; k < count; k++) {
-        drawn_per_s[k] =
-            factor * draws[k * FULCRUM_OUTPUT_COUNT + FULCRUM_OUTPUT_steps_per_s];
-    }
-}
-
 static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct fulcrum_prediction *out,
     double *drawn_per_s, struct fulcrum_error *err)
@@ -104,64 +85,69 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
         out->lo[i] = drawn.lo[i] * factor;
         out->hi[i] = drawn.hi[i] * factor;
     }
-    if (drawn_per_s != NULL) {
-        copy_draws(predictor,
-            out->value[FULCRUM_OUTPUT_steps_per_s] /
-                drawn.value[FULCRUM_OUTPUT_steps_per_s],
-            drawn_per_s);
+    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
+    double factor = out->value[rate] / drawn.value[rate];
+    size_t count = 0;
+    const double *draws = fulcrum_predictor_draws(predictor, &count);
+    for (size_t k = 0; drawn_per_s != NULL && k < count; k++) {
+        drawn_per_s[k] = factor * draws[k * FULCRUM_OUTPUT_COUNT + rate];
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status predict_points(struct fulcrum_predictor *predictor,
-    const struct fulcrum_reference *reference, struct fulcrum_prediction *out,
-    double *drawn_per_s, struct fulcrum_error *err)
+/* Something done for each point of a reference. */
+typedef enum fulcrum_status visit_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, size_t index, void *visitor,
+    struct fulcrum_error *err);
+
+static enum fulcrum_status visit_points(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, visit_point *visit, void *visitor,
+    struct fulcrum_error *err)
 {
+    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
+        .calibrations = &calibration,
+        .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs, &scenario, err));
+    TRY_OR_END(fulcrum_predictor_new(scenario, &predictor, err));
     for (size_t i = 0; i < reference->point_count; i++) {
         struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
         struct fulcrum_point point = {.varied = settings, .seed = SEED};
-        TRY(fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
-        double *row =
-            drawn_per_s != NULL ? drawn_per_s + i * FULCRUM_POINT_DRAWS : NULL;
-        TRY(predict_point(predictor, &point, &out[i], row, err));
+        TRY_OR_END(
+            fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
+        TRY_OR_END(visit(predictor, &point, i, visitor, err));
     }
-    return FULCRUM_OK;
+end:
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
+    return status;
 }
 
-/*
- *   out      given back with reference_predictor_close, after a failure too
- *   fails    as fulcrum_scenario_new and fulcrum_predictor_new
- */
-static enum fulcrum_status reference_predictor_open(
-    struct fulcrum_reference_predictor *out, const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
-{
-    const struct fulcrum_calibration *const calibrations[] = {calibration};
-    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
-        .calibrations = calibrations,
-        .calibration_count = 1};
-    *out = (struct fulcrum_reference_predictor){.scenario = NULL};
-    TRY(fulcrum_scenario_new(&inputs, &out->scenario, err));
-    return fulcrum_predictor_new(out->scenario, &out->predictor, err);
-}
+struct predictions {
+    struct fulcrum_prediction *out;
+    double *drawn_per_s;
+};
 
-static void reference_predictor_close(struct fulcrum_reference_predictor *opened)
+/* A visit_point. */
+static enum fulcrum_status add_prediction(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, size_t index, void *visitor,
+    struct fulcrum_error *err)
 {
-    fulcrum_predictor_free(opened->predictor);
-    fulcrum_scenario_free(opened->scenario);
+    const struct predictions *to = visitor;
+    double *row =
+        to->drawn_per_s != NULL ? to->drawn_per_s + index * FULCRUM_POINT_DRAWS : NULL;
+    return predict_point(predictor, point, &to->out[index], row, err);
 }
 
 enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
     double *drawn_per_s, struct fulcrum_error *err)
 {
-    struct fulcrum_reference_predictor opened;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(reference_predictor_open(&opened, reference, calibration, err));
-    status = predict_points(opened.predictor, reference, out, drawn_per_s, err);
-end:
-    reference_predictor_close(&opened);
-    return status;
+    struct predictions predictions = {.out = out};
+    predictions.drawn_per_s = drawn_per_s;
+    return visit_points(reference, calibration, add_prediction, &predictions, err);
 }
 
 /* Which stages the model has a run's threads in. */
@@ -188,7 +174,7 @@ static enum fulcrum_status step_share(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-static void fill(const struct fulcrum_prediction *point,
+static void split_stages(const struct fulcrum_prediction *point,
     const struct fulcrum_replicas *replicas, double step_frac,
     struct fulcrum_stage_prediction *out)
 {
@@ -220,32 +206,23 @@ static void fill(const struct fulcrum_prediction *point,
                                   stepping * step_frac - inferring - training - handing;
 }
 
-static enum fulcrum_status stage_prediction_predict_point(
-    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
-    const struct fulcrum_prediction *predicted, struct fulcrum_stage_prediction *out,
+struct stages {
+    const struct fulcrum_prediction *points;
+    struct fulcrum_stage_prediction *out;
+};
+
+/* A visit_point. */
+static enum fulcrum_status add_stages(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, size_t index, void *visitor,
     struct fulcrum_error *err)
 {
+    const struct stages *to = visitor;
     const struct fulcrum_design *design = NULL;
     struct fulcrum_replicas replicas;
     double step_frac = 0.0;
     TRY(fulcrum_predictor_design(predictor, point, &design, err));
     TRY(step_share(design, &replicas, &step_frac, err));
-    fill(predicted, &replicas, step_frac, out);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status stage_prediction_predict_points(
-    struct fulcrum_predictor *predictor, const struct fulcrum_reference *reference,
-    const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < reference->point_count; i++) {
-        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
-        struct fulcrum_point point = {.varied = settings};
-        TRY(fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
-        TRY(stage_prediction_predict_point(
-            predictor, &point, &points[i], &out[i], err));
-    }
+    split_stages(&to->points[index], &replicas, step_frac, &to->out[index]);
     return FULCRUM_OK;
 }
 
@@ -254,12 +231,6 @@ enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *refere
     const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_reference_predictor opened;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(reference_predictor_open(&opened, reference, calibration, err));
-    status =
-        stage_prediction_predict_points(opened.predictor, reference, points, out, err);
-end:
-    reference_predictor_close(&opened);
-    return status;
+    struct stages stages = {points, out};
+    return visit_points(reference, calibration, add_stages, &stages, err);
 }

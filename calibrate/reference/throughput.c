@@ -1,4 +1,5 @@
-/* throughput.c - what the network model says of references of throughput. */
+/* throughput.c - what the network model says of references of throughput, and what is
+ * shown beside it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Several references may ask for the same design point (40 actors as the end of one
@@ -8,13 +9,17 @@
  */
 #include "calibrate/reference/throughput.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/fit/posterior.h"
+#include "calibrate/reference/predictors.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "model/fast/fast.h"
+#include "model/interval.h"
 #include "model/predict/apply_calibration.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
@@ -22,18 +27,10 @@
 
 enum { PATHS_MOST = 24 };
 
-enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W };
+enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W, MEASURES };
 
-static const struct {
-    const char *quantity;
-    enum measure measure;
-} quantities[] = {
-    {"steps_per_s", RATE},
-    {"speedup", SPEEDUP},
-    {"runtime_rel", RUNTIME_REL},
-    {"cpu_w", CPU_W},
-    {"gpu_w", GPU_W},
-};
+static const char *const quantities[MEASURES] = {
+    "steps_per_s", "speedup", "runtime_rel", "cpu_w", "gpu_w"};
 
 struct place {
     size_t reference; /* whose design it stands on */
@@ -93,42 +90,37 @@ static enum fulcrum_status find_fields(
     return FULCRUM_OK;
 }
 
-static int same_settings(const struct place *a, const struct place *b)
+static bool is_same_text(const char *a, const char *b)
 {
-    if (a->setting_count != b->setting_count) {
-        return 0;
-    }
-    for (size_t i = 0; i < a->setting_count; i++) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool has_same_settings(const struct place *a, const struct place *b)
+{
+    bool is_same = a->setting_count == b->setting_count;
+    for (size_t i = 0; is_same && i < a->setting_count; i++) {
         const struct fulcrum_setting *x = &a->settings[i];
         const struct fulcrum_setting *y = &b->settings[i];
-        int same_text =
-            (x->text == NULL && y->text == NULL) ||
-            (x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0);
-        bool same_number = !(fabs(x->number - y->number) > 0.0);
-        if (x->field != y->field || !same_text || !same_number) {
-            return 0;
-        }
+        is_same = x->field == y->field && is_same_text(x->text, y->text) &&
+                  !(fabs(x->number - y->number) > 0.0);
     }
-    return 1;
+    return is_same;
 }
 
 /* Whether a point means the same in both; names do not matter. */
-static int same_design(
+static bool has_same_design(
     const struct fulcrum_reference *a, const struct fulcrum_reference *b)
 {
     size_t count = 0;
+    bool is_same = 1;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; a != b && i < count; i++) {
-        const struct fulcrum_field *field = &fields[i];
-        double x = fulcrum_field_number(field, &a->design);
-        double y = fulcrum_field_number(field, &b->design);
-        bool same_number = (isnan(x) && isnan(y)) || x == y;
-        bool same_value = field->kind == FULCRUM_FIELD_TEXT || same_number;
-        if (!same_value) {
-            return 0;
-        }
+    for (size_t i = 0; a != b && is_same && i < count; i++) {
+        double x = fulcrum_field_number(&fields[i], &a->design);
+        double y = fulcrum_field_number(&fields[i], &b->design);
+        is_same =
+            fields[i].kind == FULCRUM_FIELD_TEXT || x == y || (isnan(x) && isnan(y));
     }
-    return 1;
+    return is_same;
 }
 
 /* The place of a point, which is new or has been asked for before. */
@@ -141,8 +133,8 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
         references[reference], point, place.settings, &place.setting_count, err));
     size_t i = 0;
     while (i < model->place_count &&
-           !(same_settings(&model->places[i], &place) &&
-               same_design(
+           !(has_same_settings(&model->places[i], &place) &&
+               has_same_design(
                    references[model->places[i].reference], references[reference]))) {
         i++;
     }
@@ -154,79 +146,42 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
 }
 
 static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
-    const char *quantity, struct source *out, struct fulcrum_error *err)
+    const char *quantity, enum measure *out, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
-        if (strcmp(quantities[i].quantity, quantity) == 0) {
-            out->measure = quantities[i].measure;
-            bool is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
-            return !is_ratio || reference->is_relative
-                       ? FULCRUM_OK
-                       : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                             "%s: %s needs relative_to, the point that it refers to",
-                             reference->name, quantity);
-        }
+    size_t i = 0;
+    while (i < MEASURES && strcmp(quantities[i], quantity) != 0) {
+        i++;
     }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(i == MEASURES, err, FULCRUM_ERR_UNSUPPORTED,
         "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
         "cpu_w or gpu_w)",
         reference->name, quantity);
-}
-
-static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
-    const struct fulcrum_figure *figure, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *reference =
-        model->plan.references[figure->reference];
-    const struct fulcrum_observation *seen =
-        &reference->points[figure->point].observations[figure->observation];
-    struct source *source = &model->sources[model->figure_count];
-    TRY(find_measure(reference, seen->quantity, source, err));
-    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
-        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-        reference->name, reference->points[figure->point].index, seen->quantity,
-        seen->value);
-    TRY(find_place(model, figure->reference, figure->point, &source->place, err));
-    if (reference->is_relative) {
-        TRY(find_place(model, figure->reference, reference->relative_to,
-            &source->relative_to, err));
-    }
-    struct fulcrum_figure *added = &model->figures[model->figure_count++];
-    *added = *figure;
-    added->value = seen->value;
-    added->half_width = seen->half_width;
+    *out = (enum measure)i;
+    FAIL_IF((*out == SPEEDUP || *out == RUNTIME_REL) && !reference->is_relative, err,
+        FULCRUM_ERR_MISSING, "%s: %s needs relative_to, the point that it refers to",
+        reference->name, quantity);
     return FULCRUM_OK;
-}
-
-static int sets_path(const struct fulcrum_throughput_plan *plan, const char *path)
-{
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    for (size_t i = 0; i < plan->path_count; i++) {
-        if (strcmp(plan->paths[i], path) == 0) {
-            return 1;
-        }
-    }
-    for (size_t i = 0; i < plan->setting_count; i++) {
-        if (plan->settings[i].field == field) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
 static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
 {
-    for (size_t i = 0; i < plan->calibration_count; i++) {
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    bool is_found = !isnan(fulcrum_field_number(field, design));
+    for (size_t i = 0; i < plan->calibration_count && !is_found; i++) {
         const struct fulcrum_calibration *calibration = plan->calibrations[i];
-        if (fulcrum_calibration_parameter(calibration, path) != NULL &&
-            fulcrum_applied_calibration_holds(calibration, &design->machine, path)) {
-            return 1;
-        }
+        is_found =
+            fulcrum_calibration_parameter(calibration, path) != NULL &&
+            fulcrum_applied_calibration_holds(calibration, &design->machine, path);
     }
-    return sets_path(plan, path) ||
-           !isnan(fulcrum_field_number(fulcrum_field_find(path), design));
+    for (size_t i = 0; i < plan->path_count && !is_found; i++) {
+        is_found = strcmp(plan->paths[i], path) == 0;
+    }
+    for (size_t i = 0; i < plan->setting_count && !is_found; i++) {
+        is_found = plan->settings[i].field == field;
+    }
+    return is_found;
 }
 
 /* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
@@ -249,93 +204,103 @@ static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-static enum fulcrum_status list_point(struct fulcrum_throughput *model,
-    size_t reference, size_t point, struct fulcrum_error *err)
+/* Adds an observation, if it can be known. */
+static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
+    size_t reference, size_t point, size_t observation, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *from = model->plan.references[reference];
-    if (from->is_relative && point == from->relative_to) {
+    const struct fulcrum_observation *seen =
+        &from->points[point].observations[observation];
+    struct source *source = &model->sources[model->figure_count];
+    if (!knows_watts(&model->plan, &from->design, seen->quantity)) {
         return FULCRUM_OK;
     }
-    for (size_t i = 0; i < from->points[point].observation_count; i++) {
-        struct fulcrum_figure figure = {
-            .reference = reference, .point = point, .observation = i};
-        if (knows_watts(&model->plan, &from->design,
-                from->points[point].observations[i].quantity)) {
-            TRY(add_figure(model, &figure, err));
-        }
+    TRY(find_measure(from, seen->quantity, &source->measure, err));
+    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected", from->name,
+        from->points[point].index, seen->quantity, seen->value);
+    TRY(find_place(model, reference, point, &source->place, err));
+    if (from->is_relative) {
+        TRY(find_place(model, reference, from->relative_to, &source->relative_to, err));
     }
+    model->figures[model->figure_count++] =
+        (struct fulcrum_figure){.reference = reference,
+            .point = point,
+            .observation = observation,
+            .value = seen->value,
+            .half_width = seen->half_width};
     return FULCRUM_OK;
 }
 
 static enum fulcrum_status list_figures(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
+    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
 {
-    for (size_t r = 0; r < model->plan.reference_count; r++) {
-        for (size_t p = 0; p < model->plan.references[r]->point_count; p++) {
-            TRY(list_point(model, r, p, err));
+    const struct fulcrum_reference *from = model->plan.references[reference];
+    for (size_t p = 0; p < from->point_count; p++) {
+        const struct fulcrum_reference_point *point = &from->points[p];
+        bool is_base = from->is_relative && p == from->relative_to;
+        size_t count = is_base ? 0 : point->observation_count;
+        for (size_t i = 0; i < count; i++) {
+            TRY(add_figure(model, reference, p, i, err));
         }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status allocate(
+/* Room for the most figures, and the most places: each observation has one, and each
+ * reference may have one more that the others refer to. */
+static enum fulcrum_status begin_figures(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
-    /* Most figures, and most places: each observation has one, and each reference may
-     * have one more that the others refer to. */
-    size_t count = 1;
+    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
+    size_t most = 1;
     for (size_t r = 0; r < plan->reference_count; r++) {
-        count++;
+        most++;
         for (size_t p = 0; p < plan->references[r]->point_count; p++) {
-            count += plan->references[r]->points[p].observation_count;
+            most += plan->references[r]->points[p].observation_count;
         }
     }
-    size_t most = count;
-    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);
     model->figures = calloc(most, sizeof *model->figures);
     model->sources = calloc(most, sizeof *model->sources);
     model->contexts = calloc(plan->thread_count, sizeof *model->contexts);
     model->handles = calloc(plan->thread_count, sizeof(void *));
-    int ok = model->scenarios != NULL && model->places != NULL &&
-             model->figures != NULL && model->sources != NULL &&
-             model->contexts != NULL && model->handles != NULL;
-    for (size_t i = 0; ok && i < plan->thread_count; i++) {
+    bool is_there = model->scenarios != NULL && model->places != NULL &&
+                    model->figures != NULL && model->sources != NULL &&
+                    model->contexts != NULL && model->handles != NULL;
+    for (size_t i = 0; is_there && i < plan->thread_count; i++) {
         struct context *context = &model->contexts[i];
         context->model = model;
         context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
         context->solved = calloc(most, sizeof *context->solved);
-        ok = context->predictors != NULL && context->solved != NULL;
+        is_there = context->predictors != NULL && context->solved != NULL;
         model->handles[i] = context;
     }
-    return ok ? FULCRUM_OK
-              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    FAIL_IF(!is_there, err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status make_predictors(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
+    struct fulcrum_throughput *model, size_t reference, struct fulcrum_error *err)
 {
     const struct fulcrum_throughput_plan *plan = &model->plan;
-    for (size_t r = 0; r < plan->reference_count; r++) {
-        const struct fulcrum_scenario_inputs inputs = {
-            .base = &plan->references[r]->design,
-            .calibrations = plan->calibrations,
-            .calibration_count = plan->calibration_count,
-            .settings = plan->settings,
-            .setting_count = plan->setting_count};
-        enum fulcrum_status status =
-            fulcrum_scenario_new(&inputs, &model->scenarios[r], err);
-        for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
-            status = fulcrum_predictor_new(
-                model->scenarios[r], &model->contexts[i].predictors[r], err);
-        }
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, plan->references[r]->name);
-        }
+    const struct fulcrum_scenario_inputs inputs = {
+        .base = &plan->references[reference]->design,
+        .calibrations = plan->calibrations,
+        .calibration_count = plan->calibration_count,
+        .settings = plan->settings,
+        .setting_count = plan->setting_count};
+    enum fulcrum_status status =
+        fulcrum_scenario_new(&inputs, &model->scenarios[reference], err);
+    for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_predictor_new(model->scenarios[reference],
+            &model->contexts[i].predictors[reference], err);
     }
-    return FULCRUM_OK;
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_fail_in(err, status, plan->references[reference]->name);
 }
 
 enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan *plan,
@@ -344,11 +309,15 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     struct fulcrum_throughput *model = calloc(1, sizeof *model);
     TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
-    enum fulcrum_status status;
+    enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(find_fields(model, err));
-    TRY_OR_END(allocate(model, err));
-    TRY_OR_END(list_figures(model, err));
-    TRY_OR_END(make_predictors(model, err));
+    TRY_OR_END(begin_figures(model, err));
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        TRY_OR_END(list_figures(model, r, err));
+    }
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        TRY_OR_END(make_predictors(model, r, err));
+    }
     *out = model;
     return FULCRUM_OK;
 end:
@@ -444,25 +413,6 @@ static enum fulcrum_status solve_place(const struct context *context,
     return FULCRUM_OK;
 }
 
-static double figure_value(const struct context *context, const struct source *source)
-{
-    const struct solved *solved = &context->solved[source->place];
-    const struct solved *other = &context->solved[source->relative_to];
-    switch (source->measure) {
-    case SPEEDUP:
-        return solved->steps_per_s / other->steps_per_s;
-    case RUNTIME_REL:
-        return other->steps_per_s / solved->steps_per_s;
-    case CPU_W:
-        return solved->cpu_w;
-    case GPU_W:
-        return solved->gpu_w;
-    case RATE:
-    default:
-        return solved->steps_per_s;
-    }
-}
-
 static int fill_figures(
     struct context *own, const struct trial *trial, bool is_corrected, double *out)
 {
@@ -475,7 +425,15 @@ static int fill_figures(
         own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
-        out[i] = figure_value(own, &model->sources[i]);
+        const struct source *source = &model->sources[i];
+        const struct solved *at = &own->solved[source->place];
+        const struct solved *base = &own->solved[source->relative_to];
+        const double values[MEASURES] = {[RATE] = at->steps_per_s,
+            [SPEEDUP] = at->steps_per_s / base->steps_per_s,
+            [RUNTIME_REL] = base->steps_per_s / at->steps_per_s,
+            [CPU_W] = at->cpu_w,
+            [GPU_W] = at->gpu_w};
+        out[i] = values[source->measure];
     }
     return 1;
 }
@@ -485,15 +443,6 @@ int fulcrum_throughput_forward(void *context, const double *parameter, double *o
     const struct trial trial = {
         .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
     return fill_figures(context, &trial, 1, out);
-}
-
-int fulcrum_throughput_by_rule(void *context, const double *parameter,
-    enum fulcrum_throughput_rule rule, double *out)
-{
-    const struct trial trial = {.parameter = parameter,
-        .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
-        .wants_bound = rule == FULCRUM_RULE_BOUNDS};
-    return fill_figures(context, &trial, 0, out);
 }
 
 enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
@@ -510,14 +459,344 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
         struct solved simulated;
         FAIL_IF(model->plan.stop != NULL && model->plan.stop(model->plan.watcher), err,
             FULCRUM_ERR_INTERRUPTED, "stopped simulations");
-        enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
-        if (status == FULCRUM_OK) {
-            status = solve_place(own, place, &exact, &simulated, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(solve_place(own, place, &quick, &fast, err));
+        TRY(solve_place(own, place, &exact, &simulated, err));
         place->factor = simulated.steps_per_s / fast.steps_per_s;
     }
     return FULCRUM_OK;
+}
+
+/* The small formulas: N / (a + b N), under a ceiling or without one. */
+
+/* How sharply the ceiling bends the hyperbola: p of (22), docs/frameworks.md. */
+#define FULCRUM_FORMULA_KNEE 5.0
+
+/* Priors of docs/frameworks.md equation (22), standard deviations of logarithms. */
+#define RATE_FRAMES_PER_S 40e3
+#define RATE_SD           1.0
+#define CAP_SD            0.15
+
+/* Of what has no prior: wide beside what any two points leave open. */
+#define FREE_SD 3.0
+
+enum { LATENCY, PER_ITEM, CAP, PARAMETERS };
+
+double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_count)
+{
+    double free_per_s =
+        env_count / (formula->latency_s + formula->per_item_s * env_count);
+    /* From the lesser of the two, so that no power leaves the range of a double. */
+    double less = fmin(free_per_s, formula->cap_per_s);
+    double more = fmax(free_per_s, formula->cap_per_s);
+    return less * pow(1.0 + pow(less / more, FULCRUM_FORMULA_KNEE),
+                      -1.0 / FULCRUM_FORMULA_KNEE);
+}
+
+static bool has_ceiling(const struct fulcrum_formula_plan *plan)
+{
+    return !isnan(plan->ceiling_per_s);
+}
+
+static struct fulcrum_formula formula_of(
+    const struct fulcrum_formula_plan *plan, const double *parameter)
+{
+    return (struct fulcrum_formula){.latency_s = parameter[LATENCY],
+        .per_item_s = parameter[PER_ITEM],
+        .cap_per_s = has_ceiling(plan) ? parameter[CAP] : HUGE_VAL};
+}
+
+/* A fulcrum_forward. */
+static int forward(void *context, const double *parameter, double *out)
+{
+    const struct fulcrum_formula_plan *plan = context;
+    struct fulcrum_formula formula = formula_of(plan, parameter);
+    for (size_t i = 0; i < plan->count; i++) {
+        out[i] = log(fulcrum_formula_rate(&formula, plan->env_count[i]));
+    }
+    return 1;
+}
+
+static enum fulcrum_status check_plan(
+    const struct fulcrum_formula_plan *plan, struct fulcrum_error *err)
+{
+    FAIL_IF(plan->ceiling_per_s <= 0.0, err, FULCRUM_ERR_RANGE,
+        "ceiling = %g: expected a number above 0, or none", plan->ceiling_per_s);
+    for (size_t i = 0; i < plan->count; i++) {
+        FAIL_IF(!(plan->env_count[i] > 0.0) || !(plan->steps_per_s[i] > 0.0) ||
+                    isinf(plan->env_count[i]) || isinf(plan->steps_per_s[i]),
+            err, FULCRUM_ERR_RANGE,
+            "%g steps/s of %g environments: expected numbers above 0",
+            plan->steps_per_s[i], plan->env_count[i]);
+    }
+    FAIL_IF(plan->count < 2, err, FULCRUM_ERR_RANGE,
+        "%zu points for a formula: expected 2 or more", plan->count);
+    return FULCRUM_OK;
+}
+
+/* The hyperbola through the ends of the curve, where they have one. */
+static void guess(
+    const struct fulcrum_formula_plan *plan, double *latency_s, double *per_item_s)
+{
+    size_t last = plan->count - 1;
+    double first_s = plan->env_count[0] / plan->steps_per_s[0];
+    double last_s = plan->env_count[last] / plan->steps_per_s[last];
+    double apart = plan->env_count[last] - plan->env_count[0];
+    *per_item_s = fabs(apart) > 0.0 ? (last_s - first_s) / apart : 0.0;
+    *latency_s = first_s - *per_item_s * plan->env_count[0];
+    if (!(*per_item_s > 0.0) || !(*latency_s > 0.0)) {
+        *per_item_s = 0.5 / plan->steps_per_s[0];
+        *latency_s = 0.5 * first_s;
+    }
+}
+
+/* Returns how many there are. */
+static size_t list_beliefs(
+    const struct fulcrum_formula_plan *plan, struct fulcrum_belief out[PARAMETERS])
+{
+    double latency_s = 0.0;
+    double per_item_s = 0.0;
+    guess(plan, &latency_s, &per_item_s);
+    out[LATENCY] = (struct fulcrum_belief){
+        .path = "a", .scale = FULCRUM_SCALE_LOG, .value = latency_s, .sd = FREE_SD};
+    out[PER_ITEM] = (struct fulcrum_belief){
+        .path = "b", .scale = FULCRUM_SCALE_LOG, .value = per_item_s, .sd = FREE_SD};
+    if (!has_ceiling(plan)) {
+        return CAP;
+    }
+    out[PER_ITEM].value = plan->frame_skip / RATE_FRAMES_PER_S;
+    out[PER_ITEM].sd = RATE_SD;
+    out[CAP] = (struct fulcrum_belief){.path = "C",
+        .scale = FULCRUM_SCALE_LOG,
+        .value = FULCRUM_FORMULA_CAP_OF_CEILING * plan->ceiling_per_s,
+        .sd = CAP_SD};
+    return PARAMETERS;
+}
+
+enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
+    struct fulcrum_formula *out, struct fulcrum_error *err)
+{
+    TRY(check_plan(plan, err));
+    struct fulcrum_datum *data = calloc(plan->count + 1, sizeof *data);
+    TRY_MEMORY(data, err, "no memory for a formula");
+    for (size_t i = 0; i < plan->count; i++) {
+        data[i] = (struct fulcrum_datum){log(plan->steps_per_s[i]), plan->noise_rel};
+    }
+    /* GSL's callbacks take what they are given as not constant; nothing is changed. */
+    struct fulcrum_formula_plan own = *plan;
+    void *context = &own;
+    struct fulcrum_belief beliefs[PARAMETERS];
+    const struct fulcrum_posterior_problem problem = {.beliefs = beliefs,
+        .belief_count = list_beliefs(plan, beliefs),
+        .data = data,
+        .datum_count = plan->count,
+        .forward = forward,
+        .contexts = &context,
+        .thread_count = 1};
+    struct fulcrum_posterior_mode mode = {.misfit = 0.0};
+    enum fulcrum_status status = fulcrum_posterior_mode_find(&problem, 1, &mode, err);
+    if (status == FULCRUM_OK) {
+        *out = formula_of(plan, mode.value);
+    }
+    fulcrum_posterior_mode_clear(&mode);
+    free(data);
+    return status;
+}
+
+/* The predictions, and what they are shown beside. */
+
+/* Of a published point, where its repetitions are not: small formulas weigh it by this.
+ */
+#define FORMULA_NOISE_REL 0.03
+
+struct job {
+    const struct fulcrum_reference *reference;
+    const struct fulcrum_calibration *calibration;
+    struct fulcrum_comparison *out;
+    struct fulcrum_throughput *model; /* of the baselines */
+    struct fulcrum_prediction *points;
+    double *drawn_per_s; /* point by point, FULCRUM_POINT_DRAWS each */
+    double *work;        /* of the draws of one figure, or of one of all figures */
+    double *env_count;   /* the fitted points of one series */
+    double *steps_per_s;
+    size_t fitted_count;
+};
+
+/* The rate of one point over that of another, draw by draw: their errors are shared.
+ * Draws that cannot run are left out. */
+static void set_ratio(
+    const struct job *job, size_t over, size_t under, struct fulcrum_compared *item)
+{
+    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
+    size_t count = 0;
+    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
+        double ratio = job->drawn_per_s[over * FULCRUM_POINT_DRAWS + k] /
+                       job->drawn_per_s[under * FULCRUM_POINT_DRAWS + k];
+        if (!isnan(ratio)) {
+            job->work[count++] = ratio;
+        }
+    }
+    const struct fulcrum_interval interval = fulcrum_interval_of(job->work, count);
+    item->predicted = job->points[over].value[rate] / job->points[under].value[rate];
+    item->lo = interval.lo;
+    item->hi = interval.hi;
+}
+
+static void set_prediction(
+    const struct job *job, enum measure measure, struct fulcrum_compared *item)
+{
+    static const enum fulcrum_predicted outputs[MEASURES] = {
+        [RATE] = FULCRUM_OUTPUT_steps_per_s,
+        [CPU_W] = FULCRUM_OUTPUT_cpu_w,
+        [GPU_W] = FULCRUM_OUTPUT_gpu_w};
+    const struct fulcrum_prediction *point = &job->points[item->point];
+    if (measure == SPEEDUP) {
+        set_ratio(job, item->point, job->reference->relative_to, item);
+    } else if (measure == RUNTIME_REL) {
+        set_ratio(job, job->reference->relative_to, item->point, item);
+    } else {
+        item->predicted = point->value[outputs[measure]];
+        item->lo = point->lo[outputs[measure]];
+        item->hi = point->hi[outputs[measure]];
+    }
+}
+
+/* The least of the asymptotic bounds, and the product form; neither is corrected. */
+static void add_baselines(struct job *job)
+{
+    static const enum fulcrum_baseline baselines[] = {
+        FULCRUM_BASELINE_TEXTBOOK, FULCRUM_BASELINE_BOUNDS};
+    for (size_t k = 0; k < 2; k++) {
+        static const double none = 0.0;
+        const struct trial trial = {.parameter = &none,
+            .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+            .wants_bound = k == 1};
+        void *own = fulcrum_throughput_contexts(job->model)[0];
+        assert(own != NULL);
+        bool can_run = fill_figures(own, &trial, 0, job->work) != 0;
+        for (size_t i = 0; i < job->out->count && can_run; i++) {
+            job->out->items[i].baseline[baselines[k]] = job->work[i];
+        }
+    }
+}
+
+/* Where an item is one of a curve of `series` over environments: their number, else
+ * NAN. */
+static double env_count_of(
+    const struct job *job, const struct fulcrum_compared *item, const char *series)
+{
+    const struct fulcrum_reference_point *point = &job->reference->points[item->point];
+    bool is_rate =
+        strcmp(point->observations[item->observation].quantity, "steps_per_s") == 0;
+    if (!is_rate || point->setting_count != 1 || strcmp(point->series, series) != 0) {
+        return (double)NAN;
+    }
+    if (strcmp(point->settings[0].path, "run.env_count") == 0) {
+        return point->settings[0].number;
+    }
+    return strcmp(point->settings[0].path, "run.actor_count") == 0
+               ? point->settings[0].number * job->reference->design.run.envs_per_actor
+               : (double)NAN;
+}
+
+/* A formula that cannot be fitted is left out. */
+static void add_formula(struct job *job, const char *series, double ceiling_per_s,
+    enum fulcrum_baseline baseline)
+{
+    const struct fulcrum_formula_plan plan = {.env_count = job->env_count,
+        .steps_per_s = job->steps_per_s,
+        .count = job->fitted_count,
+        .ceiling_per_s = ceiling_per_s,
+        .noise_rel = FORMULA_NOISE_REL,
+        .frame_skip = job->reference->frame_skip};
+    struct fulcrum_formula formula;
+    if (fulcrum_formula_fit(&plan, &formula, NULL) != FULCRUM_OK) {
+        return;
+    }
+    for (size_t i = 0; i < job->out->count; i++) {
+        struct fulcrum_compared *item = &job->out->items[i];
+        double env_count = env_count_of(job, item, series);
+        if (!isnan(env_count)) {
+            item->baseline[baseline] = fulcrum_formula_rate(&formula, env_count);
+        }
+    }
+}
+
+/* Curves over environments of which a fit has seen a part: the same part for all. */
+static void add_formulas(struct job *job, const char *series)
+{
+    /* What the environments alone would do on the machine. */
+    const struct fulcrum_quantity *ceiling =
+        fulcrum_calibration_quantity(job->calibration, "simulation_ceiling_per_s");
+    job->fitted_count = 0;
+    for (size_t i = 0; i < job->out->count; i++) {
+        const struct fulcrum_compared *item = &job->out->items[i];
+        double env_count = env_count_of(job, item, series);
+        if (item->is_fitted && !isnan(env_count)) {
+            job->env_count[job->fitted_count] = env_count;
+            job->steps_per_s[job->fitted_count++] = item->observed;
+        }
+    }
+    if (ceiling != NULL && !isnan(ceiling->value)) {
+        add_formula(job, series, ceiling->value, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+    }
+    add_formula(job, series, (double)NAN, FULCRUM_BASELINE_HYPERBOLA);
+}
+
+static enum fulcrum_status predict_figures(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan plan = {.references = &job->reference,
+        .reference_count = 1,
+        .calibrations = &job->calibration,
+        .calibration_count = 1,
+        .thread_count = 1};
+    TRY(fulcrum_throughput_new(&plan, &job->model, err));
+    size_t points = job->reference->point_count;
+    size_t count = job->model->figure_count;
+    size_t most = FULCRUM_POINT_DRAWS + count;
+    job->points = calloc(points + 1, sizeof *job->points);
+    job->drawn_per_s =
+        calloc(points * FULCRUM_POINT_DRAWS + 1, sizeof *job->drawn_per_s);
+    job->work = calloc(most, sizeof *job->work);
+    job->env_count = calloc(most, sizeof *job->env_count);
+    job->steps_per_s = calloc(most, sizeof *job->steps_per_s);
+    FAIL_IF(job->points == NULL || job->drawn_per_s == NULL || job->work == NULL ||
+                job->env_count == NULL || job->steps_per_s == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    TRY(fulcrum_reference_predict(
+        job->reference, job->calibration, job->points, job->drawn_per_s, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_figure *figure = &job->model->figures[i];
+        struct fulcrum_compared *item = fulcrum_comparison_add(
+            job->out, figure->point, figure->observation, (double)NAN);
+        set_prediction(job, job->model->sources[i].measure, item);
+        item->is_fitted = fulcrum_fitted_points_point(
+            job->calibration, job->reference, figure->point);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predict_throughput(struct fulcrum_comparison *out,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct job job = {
+        .reference = out->reference, .calibration = calibration, .out = out};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(predict_figures(&job, err));
+    add_baselines(&job);
+    const char *last = NULL;
+    for (size_t i = 0; i < out->count && !job.reference->is_relative; i++) {
+        const char *series = job.reference->points[out->items[i].point].series;
+        if (last == NULL || strcmp(series, last) != 0) {
+            add_formulas(&job, series);
+        }
+        last = series;
+    }
+end:
+    fulcrum_throughput_free(job.model);
+    free(job.points);
+    free(job.drawn_per_s);
+    free(job.work);
+    free(job.env_count);
+    free(job.steps_per_s);
+    return status;
 }

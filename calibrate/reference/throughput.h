@@ -76,16 +76,6 @@ void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
  */
 int fulcrum_throughput_forward(void *context, const double *parameter, double *out);
 
-/* What else can be said of a design point than the fast method does. */
-enum fulcrum_throughput_rule {
-    FULCRUM_RULE_BOUNDS,  /* the least of its asymptotic bounds */
-    FULCRUM_RULE_TEXTBOOK /* its product form */
-};
-
-/* As fulcrum_throughput_forward, by that rule and without corrections. */
-int fulcrum_throughput_by_rule(void *context, const double *parameter,
-    enum fulcrum_throughput_rule rule, double *out);
-
 /*
  * From now on the forward model is multiplied, point by point, by what simulations of
  * it give at these parameters over what the fast method gives: near them it is then as

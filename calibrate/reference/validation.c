@@ -11,6 +11,67 @@
 #include "model/try.h"
 #include "presets/load/preset.h"
 
+/* What predicts a kind of reference; throughput takes a calibration as well. */
+static const struct {
+    enum fulcrum_status (*predict)(
+        struct fulcrum_comparison *out, struct fulcrum_error *err);
+    const char *identity; /* what parameters are computed from, and so left out */
+} kinds[FULCRUM_PREDICTOR_COUNT] = {
+    [FULCRUM_PREDICTOR_CPU_CURVE] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_GPU_POWER] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_SERVER_POWER] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_SM_SCALING] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_NODE_SCALING] = {fulcrum_predict_curves, NULL},
+    [FULCRUM_PREDICTOR_SERVER_PRIOR] = {fulcrum_predict_watts, NULL},
+    [FULCRUM_PREDICTOR_GPU_PARTS] = {fulcrum_predict_parts,
+        "identity: serving_gpu_util_gain_mean_frac, which the SMs that simulation "
+        "keeps busy are computed from"},
+    [FULCRUM_PREDICTOR_MEMORY_GAIN] = {fulcrum_predict_memory,
+        "identity: the first gain, which the parameters are computed from; no gains: "
+        "figures that describe the GPUs"},
+};
+
+/* Room for every observation of the reference. */
+static enum fulcrum_status begin_comparison(struct fulcrum_comparison *out,
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        most += reference->points[i].observation_count;
+    }
+    *out = (struct fulcrum_comparison){
+        .reference = reference, .items = calloc(most, sizeof *out->items)};
+    TRY_MEMORY(out->items, err, "no memory to compare %zu observations", most);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predict_reference(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_predictor_kind kind = reference->predictor;
+    struct fulcrum_comparison found;
+    enum fulcrum_status status = begin_comparison(&found, reference, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (kind == FULCRUM_PREDICTOR_THROUGHPUT) {
+        status = fulcrum_predict_throughput(&found, calibration, err);
+    } else if (kinds[kind].predict != NULL) {
+        status = kinds[kind].predict(&found, err);
+    } else {
+        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nothing predicts %s yet",
+            kind == FULCRUM_PREDICTOR_NONE ? "points of this kind"
+                                           : fulcrum_predictor_meaning(kind));
+    }
+    if (status == FULCRUM_OK) {
+        *out = found;
+    } else {
+        fulcrum_comparison_clear(&found);
+    }
+    return status;
+}
+
 /* Points of a reference that are predicted from one calibration. */
 struct part {
     struct fulcrum_reference view; /* borrows all but `points` */
@@ -51,7 +112,7 @@ static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
 }
 
 /* Adds "a, b"; what does not fit is left out. */
-static void append(char *list, size_t size, const char *gap, const char *text)
+static void append_text(char *list, size_t size, const char *gap, const char *text)
 {
     size_t used = strlen(list);
     (void)snprintf(list + used, size - used, "%s%s", list[0] != '\0' ? gap : "", text);
@@ -65,18 +126,13 @@ static void add_reason(struct fulcrum_validation *out, const char *detail)
         size_t length = strcspn(detail, "\n");
         (void)snprintf(line, sizeof line, "%.*s", (int)length, detail);
         if (strstr(out->reason, line) == NULL) {
-            append(out->reason, sizeof out->reason, "; ", line);
+            append_text(out->reason, sizeof out->reason, "; ", line);
         }
         detail += detail[length] == '\n' ? length + 1 : length;
     }
 }
 
-static bool is_of(const struct fulcrum_reference_point *point, size_t observation,
-    const char *quantity)
-{
-    return strcmp(point->observations[observation].quantity, quantity) == 0;
-}
-
+/* How many times a quantity was observed, but for what ratios refer to. */
 static size_t count_observed(
     const struct fulcrum_reference *reference, const char *quantity)
 {
@@ -85,29 +141,27 @@ static size_t count_observed(
         const struct fulcrum_reference_point *point = &reference->points[i];
         bool is_base = reference->is_relative && i == reference->relative_to;
         for (size_t k = 0; k < point->observation_count && !is_base; k++) {
-            count += is_of(point, k, quantity) ? 1 : 0;
+            count += strcmp(point->observations[k].quantity, quantity) == 0 ? 1 : 0;
         }
     }
     return count;
 }
 
 /* "cpu_w: neither the machine nor NAME says how many watts it draws" */
-static void note_unknown_watts(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration,
+static void note_unknown_watts(const struct fulcrum_calibration *calibration,
     const struct fulcrum_comparison *found, struct fulcrum_validation *out)
 {
     static const char *const quantities[] = {"cpu_w", "gpu_w"};
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
-        size_t observed = count_observed(reference, quantities[i]);
         size_t predicted = 0;
         for (size_t k = 0; k < found->count; k++) {
             const struct fulcrum_compared *item = &found->items[k];
-            predicted +=
-                is_of(&reference->points[item->point], item->observation, quantities[i])
-                    ? 1
-                    : 0;
+            const char *quantity = found->reference->points[item->point]
+                                       .observations[item->observation]
+                                       .quantity;
+            predicted += strcmp(quantity, quantities[i]) == 0 ? 1 : 0;
         }
-        if (predicted < observed) {
+        if (predicted < count_observed(found->reference, quantities[i])) {
             char why[200];
             (void)snprintf(why, sizeof why,
                 "%s: neither the machine nor %s says how much it draws", quantities[i],
@@ -143,7 +197,7 @@ static enum fulcrum_status predict_part(const struct part *part,
     struct fulcrum_comparison found = {.count = 0};
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status =
-        fulcrum_predict_throughput(&part->view, calibration, &found, &why);
+        fulcrum_predict_reference(&part->view, calibration, &found, &why);
     FAIL_IF(
         status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", part->view.name);
     if (status != FULCRUM_OK) {
@@ -151,7 +205,7 @@ static enum fulcrum_status predict_part(const struct part *part,
         return FULCRUM_OK;
     }
     note_calibration(&part->view, calibration, out);
-    note_unknown_watts(&part->view, calibration, &found, out);
+    note_unknown_watts(calibration, &found, out);
     for (size_t i = 0; i < found.count; i++) {
         const struct fulcrum_compared *from = &found.items[i];
         size_t point = part->origin[from->point];
@@ -202,15 +256,15 @@ static void name_series_without(
             fulcrum_reference_begins_series(reference, i)) {
             char quoted[70];
             (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
-            append(list, sizeof list, ", ", quoted);
+            append_text(list, sizeof list, ", ", quoted);
         }
     }
     if (list[0] != '\0' && reference->calibration_count > 0) {
-        append(
+        append_text(
             out->reason, sizeof out->reason, "; ", "no calibration goes with series ");
-        append(out->reason, sizeof out->reason, "", list);
+        append_text(out->reason, sizeof out->reason, "", list);
     } else if (list[0] != '\0') {
-        append(out->reason, sizeof out->reason, "; ",
+        append_text(out->reason, sizeof out->reason, "; ",
             "no calibration goes with its workload");
     }
 }
@@ -229,7 +283,7 @@ static int by_point(const void *left, const void *right)
 static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
     struct fulcrum_validation *out, struct fulcrum_error *err)
 {
-    TRY(fulcrum_comparison_init(&out->comparison, reference, err));
+    TRY(begin_comparison(&out->comparison, reference, err));
     for (size_t i = 0; i < reference->point_count; i++) {
         const char *name = calibration_of(reference, i);
         if (name[0] != '\0' && is_first_of(reference, i)) {
@@ -243,79 +297,37 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
     return FULCRUM_OK;
 }
 
-/* All series from one calibration. */
-static enum fulcrum_status predict_throughput(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
-    struct fulcrum_error *err)
-{
-    note_calibration(reference, calibration, out);
-    TRY(fulcrum_predict_throughput(reference, calibration, &out->comparison, err));
-    note_unknown_watts(reference, calibration, &out->comparison, out);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
-    struct fulcrum_error *err)
-{
-    switch (reference->predictor) {
-    case FULCRUM_PREDICTOR_THROUGHPUT:
-        return predict_throughput(reference, calibration, out, err);
-    case FULCRUM_PREDICTOR_CPU_CURVE:
-        return fulcrum_predict_curve(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_GPU_POWER:
-    case FULCRUM_PREDICTOR_SERVER_POWER:
-        return fulcrum_predict_power(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_SERVER_PRIOR:
-        return fulcrum_predict_watts(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_GPU_PARTS:
-        TRY(fulcrum_predict_parts(reference, &out->comparison, err));
-        add_reason(out, "identity: serving_gpu_util_gain_mean_frac, which the SMs that "
-                        "simulation keeps busy are computed from");
-        return FULCRUM_OK;
-    case FULCRUM_PREDICTOR_SM_SCALING:
-        return fulcrum_predict_sm(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_NODE_SCALING:
-        return fulcrum_predict_nodes(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_MEMORY_GAIN:
-        TRY(fulcrum_predict_memory(reference, &out->comparison, err));
-        add_reason(out, "identity: the first gain, which the parameters are computed "
-                        "from; no gains: figures that describe the GPUs");
-        return FULCRUM_OK;
-    case FULCRUM_PREDICTOR_NONE:
-    case FULCRUM_PREDICTOR_STAGE_SHARES:
-    case FULCRUM_PREDICTOR_COUNT:
-    default:
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nothing predicts %s yet",
-            reference->predictor == FULCRUM_PREDICTOR_NONE
-                ? "points of this kind"
-                : fulcrum_predictor_meaning(reference->predictor));
-    }
-}
-
 enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
 {
+    bool is_throughput = reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT;
     struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = FULCRUM_OK;
     *out = (struct fulcrum_validation){.reference = reference};
     if (reference->not_predicted[0] != '\0') {
         (void)snprintf(out->reason, sizeof out->reason, "%s", reference->not_predicted);
         return FULCRUM_OK;
     }
-    if (reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT && calibration == NULL) {
-        enum fulcrum_status status = predict_by_series(reference, out, err);
+    if (is_throughput && calibration == NULL) {
+        status = predict_by_series(reference, out, err);
         if (status != FULCRUM_OK) {
             fulcrum_validation_clear(out);
         }
         return status;
     }
-    enum fulcrum_status status = predict(reference, calibration, out, &why);
+    if (is_throughput) {
+        note_calibration(reference, calibration, out);
+    }
+    status = fulcrum_predict_reference(reference, calibration, &out->comparison, &why);
     FAIL_IF(
         status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", reference->name);
     if (status != FULCRUM_OK) {
-        out->comparison = (struct fulcrum_comparison){.count = 0};
         note_failure(&why, out);
+    } else if (is_throughput) {
+        note_unknown_watts(calibration, &out->comparison, out);
+    } else if (kinds[reference->predictor].identity != NULL) {
+        add_reason(out, kinds[reference->predictor].identity);
     }
     return FULCRUM_OK;
 }

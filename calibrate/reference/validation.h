@@ -8,6 +8,18 @@
 #include "calibrate/reference/comparison.h"
 #include "model/design/calibration.h"
 
+/*
+ * Predicts the points of a reference by what predicts its kind.
+ *   calibration  of throughput; others take NULL
+ *   out          set on success only; the caller clears it
+ *   fails        FULCRUM_ERR_UNSUPPORTED (nothing does); what the reference says is
+ *                missing, out of range or not to be fitted; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_reference(
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
+    struct fulcrum_error *err);
+
 /* What became of one reference. */
 struct fulcrum_validation {
     const struct fulcrum_reference *reference;            /* borrowed */

@@ -44,7 +44,8 @@ struct fulcrum_reference *hand_reference(
     const double *actors, size_t count, const char *quantity)
 {
     struct fulcrum_reference *out = room(1, sizeof *out);
-    *out = (struct fulcrum_reference){.name = "hand", .design = base()};
+    *out = (struct fulcrum_reference){
+        .name = "hand", .design = base(), .predictor = FULCRUM_PREDICTOR_THROUGHPUT};
     out->point_count = count;
     out->points = room(count, sizeof *out->points);
     for (size_t i = 0; i < count; i++) {

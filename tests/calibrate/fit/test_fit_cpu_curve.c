@@ -6,9 +6,9 @@
 #include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "presets/load/reference_file.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 32, PARAMETERS = 5 };
@@ -187,90 +187,66 @@ static void test_curve_of_known_noise_minimises_penalised_squares(void)
     suite_assert_close("noise", fit.fit.noise_rel, 0.014, 1e-9);
 }
 
-struct published {
-    const char *name;
-    double cores;
-    double threads;
-    enum fulcrum_actor_coupling coupling;
-    double most_mape; /* what the fit on every other count may miss on the rest */
-    size_t count;
-    double workers[10];
-    double frames_per_s[10];
-};
+/* The mean error of the fit on every other count at the rest. */
+static double held_out_mape(const struct fulcrum_reference *reference,
+    const char *series, enum fulcrum_actor_coupling coupling)
+{
+    const struct fulcrum_cpu *cpu = &reference->design.machine.cpu;
+    const struct fulcrum_cpu_curve_host host = {.core_count = cpu->core_count,
+        .thread_count = cpu->thread_count,
+        .socket_count = 1,
+        .coupling = coupling};
+    double x[2][MOST];
+    double y[2][MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        if (strcmp(point->series, series) == 0) {
+            x[count % 2][count / 2] = point->settings[0].number;
+            y[count % 2][count / 2] = point->observations[0].value;
+            count++;
+        }
+    }
+    const struct fulcrum_samples samples = {series, x[0], y[0], (count + 1) / 2};
+    struct fulcrum_cpu_curve_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+    double mape = 0;
+    size_t held_out = count / 2;
+    for (size_t i = 0; i < held_out; i++) {
+        double predicted = fulcrum_cpu_capacity(&fit.station, x[1][i]) / fit.step_s;
+        mape += fabs(predicted / y[1][i] - 1) / (double)held_out;
+    }
+    return mape;
+}
 
 /*
  * EnvPool benchmark/README.md, Weng et al. 2022, arXiv:2206.10558: simulation only.
  * Limits: per curve, docs/model.md reports means of 2.9 % (async) and 4.3 % (sync);
  * single curves scatter around them, so the mean is asserted as well.
  */
-static const struct published published[] = {
-    {"mujoco laptop async", 6, 12, FULCRUM_ACTORS_ASYNC, 0.05, 8,
-        {1, 2, 3, 4, 6, 8, 10, 12},
-        {20922.7, 41279.93, 57362.56, 73119.43, 95542.45, 105126.36, 100771.24,
-            101603.31}},
-    {"mujoco workstation async", 16, 32, FULCRUM_ACTORS_ASYNC, 0.05, 10,
-        {1, 2, 4, 8, 12, 16, 20, 24, 28, 32},
-        {34500.65, 68382.03, 133496.84, 265710.65, 383015.28, 478845.88, 511142.63,
-            538558.16, 566014.54, 582445.5}},
-    {"atari laptop async", 6, 12, FULCRUM_ACTORS_ASYNC, 0.05, 8,
-        {1, 2, 3, 4, 6, 8, 10, 12},
-        {10213.75, 18880.65, 26599.45, 36375.89, 48390.4, 46921.23, 47184.54,
-            49438.56}},
-    {"mujoco laptop sync", 6, 12, FULCRUM_ACTORS_SYNC, 0.10, 8,
-        {1, 2, 3, 4, 6, 8, 10, 12},
-        {15641.44, 30409.65, 40063.78, 43126.54, 58395.28, 53269.71, 63424.83,
-            66622.24}},
-    {"mujoco workstation sync", 16, 32, FULCRUM_ACTORS_SYNC, 0.10, 10,
-        {1, 2, 4, 8, 12, 16, 20, 24, 28, 32},
-        {25725.25, 50531.72, 90808.85, 180372.4, 212389.98, 309341.24, 282954.27,
-            326454.83, 357376.48, 380950.25}},
-    {"atari laptop sync", 6, 12, FULCRUM_ACTORS_SYNC, 0.10, 8,
-        {1, 2, 3, 4, 6, 8, 10, 12},
-        {7887.51, 14605.92, 20288.29, 26427.86, 33587.28, 28602.5, 34311.75, 37395.68}},
-};
-
-/* MAPE of the odd points, predicted from the even ones. */
-static double held_out_mape(const struct published *curve)
-{
-    double x[5];
-    double y[5];
-    size_t used = 0;
-    for (size_t i = 0; i < curve->count; i += 2) {
-        x[used] = curve->workers[i];
-        y[used++] = curve->frames_per_s[i];
-    }
-    const struct fulcrum_samples samples = {curve->name, x, y, used};
-    const struct fulcrum_cpu_curve_host host = {.core_count = curve->cores,
-        .thread_count = curve->threads,
-        .socket_count = 1,
-        .coupling = curve->coupling};
-    struct fulcrum_cpu_curve_fit fit;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
-    double mape = 0;
-    size_t held_out = 0;
-    for (size_t i = 1; i < curve->count; i += 2) {
-        double predicted =
-            fulcrum_cpu_capacity(&fit.station, curve->workers[i]) / fit.step_s;
-        mape += fabs(predicted / curve->frames_per_s[i] - 1);
-        held_out++;
-    }
-    return mape / (double)held_out;
-}
-
 static void test_curve_predicts_held_out_published_counts(void)
 {
+    static const char *const names[] = {
+        "envpool-mujoco-laptop", "envpool-mujoco-workstation", "envpool-atari-laptop"};
+    static const char *const series[] = {"EnvPool (async)", "EnvPool (sync)"};
+    static const double most_mape[] = {0.05, 0.10};
+    static const double most_mean[] = {0.03, 0.05};
     double mean[2] = {0};
-    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
-        double mape = held_out_mape(&published[i]);
-        (void)printf("\n    %s: %.2f %%", published[i].name, 100 * mape);
-        CU_ASSERT(mape < published[i].most_mape);
-        mean[published[i].coupling == FULCRUM_ACTORS_SYNC] += mape / 3;
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_reference *reference = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_reference_load(names[i], &reference, NULL), FULCRUM_OK);
+        for (size_t k = 0; k < 2; k++) {
+            double mape = held_out_mape(reference, series[k],
+                k == 0 ? FULCRUM_ACTORS_ASYNC : FULCRUM_ACTORS_SYNC);
+            CU_ASSERT(mape > 0 && mape < most_mape[k]);
+            mean[k] += mape / 3;
+        }
+        fulcrum_reference_free(reference);
     }
-    (void)printf(
-        "\n    mean: async %.2f %%, sync %.2f %%\n    ", 100 * mean[0], 100 * mean[1]);
-    CU_ASSERT(mean[0] < 0.03);
-    CU_ASSERT(mean[1] < 0.05);
+    CU_ASSERT(mean[0] < most_mean[0]);
+    CU_ASSERT(mean[1] < most_mean[1]);
 }
 
 static void test_curve_advises_a_table_where_no_form_holds(void)

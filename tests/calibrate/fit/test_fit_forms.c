@@ -285,6 +285,72 @@ static void test_power_refuses_degenerate_data(void)
     }
 }
 
+/* A fit under a lower bound of idle ends at the bound, and says so. */
+static void test_fit_holds_idle_at_what_is_known(void)
+{
+    static const double x[] = {0.1, 0.3, 0.5, 0.7, 0.9, 1};
+    static const double y[] = {30, 90, 150, 210, 270, 300};
+    const struct fulcrum_samples samples = {"power", x, y, 6};
+    const struct fulcrum_power_options options = {
+        .form = FULCRUM_POWER_LAW, .least_idle_w = 20};
+    struct fulcrum_power_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_power_with(&fit, &samples, &options, NULL), FULCRUM_OK);
+    suite_assert_close("idle", fit.idle_w, 20, 1e-12);
+    CU_ASSERT(fit.fit.parameter[0].marks & FULCRUM_FIT_AT_BOUND);
+    CU_ASSERT(fit.alpha > 1);
+}
+
+/* At the ends the error of the watts is that of parameters. */
+static void test_fit_tells_errors_of_watts(void)
+{
+    static const double x[] = {0, 0.1, 0.3, 0.5, 0.7, 0.9, 1, 0.2};
+    static const double y[] = {50, 84, 148, 195, 266, 308, 352, 120};
+    const struct fulcrum_samples samples = {"power", x, y, 8};
+    struct fulcrum_power_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_LAW, NULL), FULCRUM_OK);
+    const double *c = fit.fit.covariance;
+    suite_assert_close("idle", fulcrum_power_fit_error_w(&fit, 0),
+        fit.fit.parameter[0].standard_error, 1e-9);
+    suite_assert_close(
+        "full", fulcrum_power_fit_error_w(&fit, 1), sqrt(c[0] + c[4] + 2 * c[1]), 1e-9);
+    /* In between: the watts by moving each parameter along its covariance's column. */
+    double bend = fit.dynamic_w * pow(0.5, fit.alpha) * log(0.5);
+    double share = pow(0.5, fit.alpha);
+    double variance = c[0] + share * share * c[4] + bend * bend * c[8] +
+                      2 * (share * c[1] + bend * c[2] + share * bend * c[5]);
+    suite_assert_close(
+        "half", fulcrum_power_fit_error_w(&fit, 0.5), sqrt(variance), 1e-9);
+    /* Two points leave nothing over to tell an error from. */
+    const struct fulcrum_samples two = {"power", x, y, 2};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_power(&fit, &two, FULCRUM_POWER_AFFINE, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(fulcrum_power_fit_error_w(&fit, 0.5)));
+}
+
+static void test_fit_refuses_options_out_of_range(void)
+{
+    static const struct fulcrum_power_options cases[] = {
+        {.least_idle_w = -1},
+        {.least_idle_w = (double)NAN},
+        {.alpha = 0.7, .alpha_factor = 1, .noise_rel = 0.05},
+        {.alpha = 0.7, .alpha_factor = 1.3},
+        {.alpha = 5, .alpha_factor = 1.3, .noise_rel = 0.05},
+        {.alpha = -1, .alpha_factor = 1.3, .noise_rel = 0.05},
+    };
+    static const double x[] = {0, 0.5, 1};
+    static const double y[] = {50, 80, 100};
+    const struct fulcrum_samples samples = {"power", x, y, 3};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_power_fit fit;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_fit_power_with(&fit, &samples, &cases[i], &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT(strncmp(err.detail, "power: ", 7) == 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -300,6 +366,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_power_errors_match_the_spread_of_repeats),
         SUITE_CASE(test_constant_power_has_no_exponent),
         SUITE_CASE(test_power_refuses_degenerate_data),
+        SUITE_CASE(test_fit_holds_idle_at_what_is_known),
+        SUITE_CASE(test_fit_tells_errors_of_watts),
+        SUITE_CASE(test_fit_refuses_options_out_of_range),
     };
     return suite_run("fit_forms", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "calibrate/reference/validation.h"
 #include "presets/load/preset.h"
@@ -551,7 +550,7 @@ static void assert_predicted(const struct fulcrum_reference *reference,
     struct fulcrum_prediction *here = predict(reference, calibration);
     struct fulcrum_comparison there = {.count = 0};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_throughput(reference, calibration, &there, NULL), FULCRUM_OK);
+        fulcrum_predict_reference(reference, calibration, &there, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(there.count, POINTS);
     for (size_t i = 0; i < POINTS; i++) {
         double rate = here[i].value[FULCRUM_OUTPUT_steps_per_s];

@@ -1,7 +1,7 @@
 /* test_formula.c - small formulas against closed forms, and fitted to what made them.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/formula.h"
+#include "calibrate/reference/predictors.h"
 
 #include <math.h>
 #include <string.h>

@@ -70,36 +70,6 @@ static struct fulcrum_comparison_errors errors_of(
     return sum;
 }
 
-static void check_item(const struct fulcrum_compared *item, size_t point)
-{
-    bool is_complete = item->lo < item->predicted && item->predicted < item->hi;
-    for (size_t rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
-        is_complete = is_complete && item->baseline[rule] > 0.0;
-    }
-    CU_ASSERT(is_complete);
-    CU_ASSERT_EQUAL(item->point, point);
-}
-
-static void check_set(const struct fulcrum_validation *set)
-{
-    CU_ASSERT_STRING_EQUAL(set->reason, "");
-    CU_ASSERT_STRING_EQUAL(set->calibration, "by series");
-    CU_ASSERT_EQUAL(set->comparison.count, set->reference->point_count);
-    for (size_t k = 0; k < set->comparison.count; k++) {
-        check_item(&set->comparison.items[k], k);
-    }
-}
-
-static void test_every_framework_is_predicted(void)
-{
-    struct predicted all;
-    predict(&all);
-    for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        check_set(&all.sets[i]);
-    }
-    clear(&all);
-}
-
 /* Whether the point is one of 20, 80 and 320 environments. */
 static bool is_of_fits(const struct fulcrum_reference_point *point)
 {
@@ -110,25 +80,32 @@ static bool is_of_fits(const struct fulcrum_reference_point *point)
 }
 
 /* Returns how many points the fits have seen. */
-static size_t check_marks(const struct fulcrum_validation *set)
+static size_t check_set(const struct fulcrum_validation *set)
 {
     size_t seen = 0;
+    CU_ASSERT_STRING_EQUAL(set->reason, "");
+    CU_ASSERT_STRING_EQUAL(set->calibration, "by series");
+    CU_ASSERT_EQUAL(set->comparison.count, set->reference->point_count);
     for (size_t k = 0; k < set->comparison.count; k++) {
         const struct fulcrum_compared *item = &set->comparison.items[k];
-        CU_ASSERT_EQUAL(
-            item->is_fitted, is_of_fits(&set->reference->points[item->point]));
+        CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
+        for (size_t rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
+            CU_ASSERT(item->baseline[rule] > 0.0);
+        }
+        CU_ASSERT_EQUAL(item->point, k);
+        CU_ASSERT_EQUAL(item->is_fitted, is_of_fits(&set->reference->points[k]));
         seen += item->is_fitted ? 1 : 0;
     }
     return seen;
 }
 
-static void test_fits_have_seen_three_counts_only(void)
+static void test_every_framework_is_predicted_from_three_counts(void)
 {
     struct predicted all;
-    predict(&all);
     size_t seen = 0;
+    predict(&all);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        seen += check_marks(&all.sets[i]);
+        seen += check_set(&all.sets[i]);
     }
     CU_ASSERT_EQUAL(seen, 3 * 5 * 3 - 3); /* DeepMind's IMPALA ends at 160 */
     clear(&all);
@@ -296,8 +273,7 @@ static void test_marks_are_those_of_the_calibration_in_use(void)
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_framework_is_predicted),
-        SUITE_CASE(test_fits_have_seen_three_counts_only),
+        SUITE_CASE(test_every_framework_is_predicted_from_three_counts),
         SUITE_CASE(test_held_out_points_are_met),
         SUITE_CASE(test_formulas_compare_as_they_were_found_to),
         SUITE_CASE(test_calibrations_are_what_their_fits_find),

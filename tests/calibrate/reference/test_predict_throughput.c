@@ -1,7 +1,7 @@
 /* test_predict_throughput.c - references of throughput, beside networks done by hand.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct fulcrum_comparison predict(const struct fulcrum_reference *referen
     struct fulcrum_comparison out = {.count = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_throughput(reference, calibration, &out, &err), FULCRUM_OK);
+        fulcrum_predict_reference(reference, calibration, &out, &err), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return out;
 }
@@ -115,7 +115,7 @@ static void test_a_point_that_cannot_run_is_named(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     one->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     one->design.workload.batching.size = 8.0;
-    CU_ASSERT_EQUAL(fulcrum_predict_throughput(one, calibration, &out, &err),
+    CU_ASSERT_EQUAL(fulcrum_predict_reference(one, calibration, &out, &err),
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_STRING_NOT_EQUAL(err.detail, "");
     CU_ASSERT_EQUAL(out.count, 0);

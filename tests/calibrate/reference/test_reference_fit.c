@@ -37,13 +37,21 @@ static struct fulcrum_reference *observed(const struct fulcrum_calibration *prio
     return reference;
 }
 
-static struct fulcrum_reference_fit_plan plan_of(
-    const struct fulcrum_reference *const *references,
-    const struct fulcrum_calibration *const *calibrations)
+/* What was observed, its priors, and the plan of a fit of both. */
+struct hand {
+    struct fulcrum_calibration *priors;
+    struct fulcrum_reference *reference;
+    struct fulcrum_reference_fit_plan plan; /* points into this struct */
+};
+
+static void begin(struct hand *out)
 {
-    return (struct fulcrum_reference_fit_plan){.references = references,
+    out->priors = hand_priors();
+    out->reference = observed(out->priors);
+    out->plan = (struct fulcrum_reference_fit_plan){
+        .references = (const struct fulcrum_reference *const *)&out->reference,
         .reference_count = 1,
-        .calibrations = calibrations,
+        .calibrations = (const struct fulcrum_calibration *const *)&out->priors,
         .calibration_count = 1,
         .free_paths = paths,
         .free_count = 2,
@@ -52,13 +60,17 @@ static struct fulcrum_reference_fit_plan plan_of(
         .thread_count = 1};
 }
 
+static void end(struct hand *hand)
+{
+    fulcrum_reference_free(hand->reference);
+    fulcrum_calibration_free(hand->priors);
+}
+
 static void test_what_made_the_figures_is_found(void)
 {
-    struct fulcrum_calibration *priors = hand_priors();
-    struct fulcrum_reference *reference = observed(priors);
-    const struct fulcrum_reference *references[] = {reference};
-    const struct fulcrum_calibration *calibrations[] = {priors};
-    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct hand hand;
+    begin(&hand);
+    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit;
     plan.draw_count = 2000;
     plan.prior_draw_count = 500;
@@ -80,8 +92,7 @@ static void test_what_made_the_figures_is_found(void)
     suite_assert_close("8 actors from 1 and 64", fit.figures[1].held_out.mean,
         fit.figures[1].figure.value, 0.03);
     fulcrum_reference_fit_clear(&fit);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(priors);
+    end(&hand);
 }
 
 /* Somebody who wants an end as soon as a stage is so far. */
@@ -111,11 +122,9 @@ static enum fulcrum_status fit_until(
     const char *stage, int parts, struct fulcrum_reference_fit *out)
 {
     struct watcher watcher = {stage, parts, 0};
-    struct fulcrum_calibration *priors = hand_priors();
-    struct fulcrum_reference *reference = observed(priors);
-    const struct fulcrum_reference *references[] = {reference};
-    const struct fulcrum_calibration *calibrations[] = {priors};
-    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct hand hand;
+    begin(&hand);
+    struct fulcrum_reference_fit_plan plan = hand.plan;
     plan.draw_count = 1000;
     plan.prior_draw_count = 100;
     plan.held_out_draw_count = 500;
@@ -124,8 +133,7 @@ static enum fulcrum_status fit_until(
     plan.stop = wants_an_end;
     plan.progress_context = &watcher;
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, NULL);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(priors);
+    end(&hand);
     return status;
 }
 
@@ -219,11 +227,9 @@ static void test_parameters_that_figures_tell_of_are_selected(void)
 {
     static const char *const three[] = {"workload.training.train_step_s",
         "workload.step.mean_s", "workload.host.per_item_s"};
-    struct fulcrum_calibration *priors = hand_priors();
-    struct fulcrum_reference *reference = observed(priors);
-    const struct fulcrum_reference *references[] = {reference};
-    const struct fulcrum_calibration *calibrations[] = {priors};
-    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct hand hand;
+    begin(&hand);
+    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit = {.figure_count = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     plan.free_paths = three;
@@ -240,17 +246,15 @@ static void test_parameters_that_figures_tell_of_are_selected(void)
     plan.free_count = 1;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT);
     CU_ASSERT(strstr(err.detail, "none of 1 parameters") != NULL);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(priors);
+    end(&hand);
 }
 
 static void test_a_fit_becomes_a_calibration(void)
 {
-    struct fulcrum_calibration *priors = hand_priors();
-    struct fulcrum_reference *reference = observed(priors);
-    const struct fulcrum_reference *references[] = {reference};
-    const struct fulcrum_calibration *calibrations[] = {priors};
-    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct hand hand;
+    begin(&hand);
+    struct fulcrum_calibration *priors = hand.priors;
+    struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit;
     plan.draw_count = 1000;
     CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
@@ -278,35 +282,31 @@ static void test_a_fit_becomes_a_calibration(void)
     double off = mean - fit.parameters[0].posterior.mean;
     CU_ASSERT(fabs(off) < 0.3 * fit.parameters[0].posterior.sd);
     fulcrum_reference_fit_clear(&fit);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(priors);
+    end(&hand);
 }
 
 static void test_what_cannot_be_fitted_is_refused(void)
 {
     static const char *const odd[] = {"workload.step.law"};
     static const double sds[] = {1.0};
-    struct fulcrum_calibration *priors = hand_priors();
-    struct fulcrum_reference *reference = observed(priors);
-    const struct fulcrum_reference *references[] = {reference};
-    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct hand hand;
     struct fulcrum_reference_fit fit;
     struct fulcrum_error err;
-    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    begin(&hand);
+    struct fulcrum_reference_fit_plan plan = hand.plan;
     plan.free_paths = odd;
     plan.free_count = 1;
     CU_ASSERT_EQUAL(
         fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT(strstr(err.detail, odd[0]) != NULL);
-    plan = plan_of(references, calibrations);
+    plan = hand.plan;
     plan.sd = sds;
     plan.sd_count = 1;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_RANGE);
-    plan = plan_of(references, calibrations);
+    plan = hand.plan;
     plan.reference_count = 0;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_MISSING);
-    fulcrum_reference_free(reference);
-    fulcrum_calibration_free(priors);
+    end(&hand);
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 #include "presets/load/preset.h"
 #include "tests/support/expect.h"
 #include "tests/support/hand_reference.h"
@@ -67,7 +67,7 @@ static struct fulcrum_compared compare(const struct fulcrum_reference *reference
 {
     struct fulcrum_comparison found = {.count = 0};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_throughput(reference, calibration, &found, NULL), FULCRUM_OK);
+        fulcrum_predict_reference(reference, calibration, &found, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(found.count, 1);
     struct fulcrum_compared item = found.items[0];
     fulcrum_comparison_clear(&found);

@@ -14,17 +14,45 @@ enum { ACTORS_MOST = 4 };
 
 static const char *const step[] = {"workload.step.mean_s"};
 
-static struct fulcrum_throughput_plan plan_of(
-    const struct fulcrum_reference *const *references,
-    const struct fulcrum_calibration *const *calibrations)
+/* A reference, its priors, and the plan of both. */
+struct hand {
+    struct fulcrum_reference *reference;
+    struct fulcrum_calibration *priors;
+    struct fulcrum_throughput_plan plan; /* points into this struct */
+    struct fulcrum_throughput *model;
+};
+
+static void begin(
+    struct hand *out, const double *actors, size_t count, const char *quantity)
 {
-    return (struct fulcrum_throughput_plan){.references = references,
-        .reference_count = 1,
-        .calibrations = calibrations,
-        .calibration_count = 1,
-        .paths = step,
-        .path_count = 1,
-        .thread_count = 1};
+    *out = (struct hand){hand_reference(actors, count, quantity), hand_priors(),
+        {.references = (const struct fulcrum_reference *const *)&out->reference,
+            .reference_count = 1,
+            .calibrations = (const struct fulcrum_calibration *const *)&out->priors,
+            .calibration_count = 1,
+            .paths = step,
+            .path_count = 1,
+            .thread_count = 1},
+        NULL};
+}
+
+static void make_model(struct hand *hand)
+{
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_throughput_new(&hand->plan, &hand->model, NULL), FULCRUM_OK);
+}
+
+static void say(const struct hand *hand, double step_s, double *out)
+{
+    CU_ASSERT(fulcrum_throughput_forward(
+        fulcrum_throughput_contexts(hand->model)[0], &step_s, out));
+}
+
+static void end(struct hand *hand)
+{
+    fulcrum_throughput_free(hand->model);
+    fulcrum_reference_free(hand->reference);
+    fulcrum_calibration_free(hand->priors);
 }
 
 /* What one actor does in a second: a step at turbo, host, GPU and delay add up. */
@@ -38,23 +66,16 @@ static double one_actor_per_s(double step_s)
 static void test_one_actor_by_hand(void)
 {
     static const double actors[] = {1.0};
-    struct fulcrum_calibration *calibration = hand_priors();
-    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
-    const struct fulcrum_reference *references[] = {one};
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
-    struct fulcrum_throughput *model = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
     static const double steps_s[] = {1e-3, 2e-3, 5e-3};
+    struct hand one;
+    begin(&one, actors, 1, "steps_per_s");
+    make_model(&one);
     for (size_t i = 0; i < sizeof steps_s / sizeof steps_s[0]; i++) {
         double rate = 0.0;
-        CU_ASSERT(fulcrum_throughput_forward(
-            fulcrum_throughput_contexts(model)[0], &steps_s[i], &rate));
+        say(&one, steps_s[i], &rate);
         suite_assert_close("X(1)", rate, one_actor_per_s(steps_s[i]), 1e-9);
     }
-    fulcrum_throughput_free(model);
-    fulcrum_reference_free(one);
-    fulcrum_calibration_free(calibration);
+    end(&one);
 }
 
 /* Ratios are those of the rates, and the point that they refer to has 1. */
@@ -63,22 +84,14 @@ static void test_ratios_are_those_of_the_rates(void)
     static const double actors[ACTORS_MOST] = {1.0, 4.0, 40.0, 256.0};
     static const char *const quantities[] = {"steps_per_s", "speedup", "runtime_rel"};
     double value[3][ACTORS_MOST];
-    double step_s = 2e-3;
-    struct fulcrum_calibration *calibration = hand_priors();
-    const struct fulcrum_calibration *calibrations[] = {calibration};
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_reference *all =
-            hand_reference(actors, ACTORS_MOST, quantities[i]);
-        all->is_relative = i > 0;
-        all->relative_to = 1;
-        const struct fulcrum_reference *references[] = {all};
-        struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
-        struct fulcrum_throughput *model = NULL;
-        CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
-        CU_ASSERT(fulcrum_throughput_forward(
-            fulcrum_throughput_contexts(model)[0], &step_s, value[i]));
-        fulcrum_throughput_free(model);
-        fulcrum_reference_free(all);
+        struct hand all;
+        begin(&all, actors, ACTORS_MOST, quantities[i]);
+        all.reference->is_relative = i > 0;
+        all.reference->relative_to = 1;
+        make_model(&all);
+        say(&all, 2e-3, value[i]);
+        end(&all);
     }
     /* The point itself is left out. */
     for (size_t i = 0; i + 1 < ACTORS_MOST; i++) {
@@ -86,72 +99,56 @@ static void test_ratios_are_those_of_the_rates(void)
         suite_assert_close("up", value[1][i], rate / value[0][1], 1e-12);
         suite_assert_close("down", value[2][i], value[0][1] / rate, 1e-12);
     }
-    fulcrum_calibration_free(calibration);
 }
 
-/* Where it was corrected, the forward model is the simulation. */
+/* Where it was corrected, the forward model is the simulation; once is enough. */
 static void test_a_corrected_model_is_the_simulation_there(void)
 {
     static const double actors[] = {64.0};
-    struct fulcrum_calibration *calibration = hand_priors();
-    struct fulcrum_reference *half = hand_reference(actors, 1, "steps_per_s");
-    half->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
-    half->design.workload.batching.population_frac = 0.5;
-    const struct fulcrum_reference *references[] = {half};
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
-    struct fulcrum_throughput *model = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
-    void *context = fulcrum_throughput_contexts(model)[0];
-    double step_s = 2e-3;
-    double before = 0.0;
-    double after = 0.0;
+    const double step_s = 2e-3;
     const struct fulcrum_solver_options solver = {
         .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.005};
-    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &before));
-    CU_ASSERT_EQUAL(
-        fulcrum_throughput_correct(model, &step_s, &solver, NULL), FULCRUM_OK);
-    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &after));
-    CU_ASSERT(fabs(after / before - 1.0) < 0.05);
-    CU_ASSERT(fabs(after / before - 1.0) > 0.0);
-    double again = after;
-    CU_ASSERT_EQUAL(
-        fulcrum_throughput_correct(model, &step_s, &solver, NULL), FULCRUM_OK);
-    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &after));
-    suite_assert_close("twice", after, again, 1e-12);
-    fulcrum_throughput_free(model);
-    fulcrum_reference_free(half);
-    fulcrum_calibration_free(calibration);
+    struct hand half;
+    double rate[3] = {0};
+    begin(&half, actors, 1, "steps_per_s");
+    half.reference->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    half.reference->design.workload.batching.population_frac = 0.5;
+    make_model(&half);
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT(i == 0 || fulcrum_throughput_correct(
+                                half.model, &step_s, &solver, NULL) == FULCRUM_OK);
+        say(&half, step_s, &rate[i]);
+    }
+    CU_ASSERT(fabs(rate[1] / rate[0] - 1.0) < 0.05);
+    CU_ASSERT(fabs(rate[1] / rate[0] - 1.0) > 0.0);
+    suite_assert_close("twice", rate[2], rate[1], 1e-12);
+    end(&half);
 }
 
 static void test_what_nothing_predicts_is_refused(void)
 {
     static const double actors[] = {4.0};
-    struct fulcrum_calibration *calibration = hand_priors();
-    const struct fulcrum_calibration *calibrations[] = {calibration};
     static const char *const quantities[] = {"happiness", "speedup"};
     static const enum fulcrum_status expected[] = {
         FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_MISSING};
     for (size_t i = 0; i < 2; i++) {
-        struct fulcrum_reference *odd = hand_reference(actors, 1, quantities[i]);
-        const struct fulcrum_reference *references[] = {odd};
-        struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
-        struct fulcrum_throughput *model = NULL;
+        struct hand odd;
         struct fulcrum_error err;
-        CU_ASSERT_EQUAL(fulcrum_throughput_new(&plan, &model, &err), expected[i]);
+        begin(&odd, actors, 1, quantities[i]);
+        CU_ASSERT_EQUAL(
+            fulcrum_throughput_new(&odd.plan, &odd.model, &err), expected[i]);
         CU_ASSERT(strstr(err.detail, quantities[i]) != NULL);
-        fulcrum_reference_free(odd);
+        end(&odd);
     }
-    fulcrum_calibration_free(calibration);
 }
 
-static size_t count_figures(const struct fulcrum_throughput_plan *plan)
+static size_t count_figures(struct hand *hand)
 {
-    struct fulcrum_throughput *model = NULL;
     size_t count = 99;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(plan, &model, NULL), FULCRUM_OK);
-    (void)fulcrum_throughput_figures(model, &count);
-    fulcrum_throughput_free(model);
+    make_model(hand);
+    (void)fulcrum_throughput_figures(hand->model, &count);
+    fulcrum_throughput_free(hand->model);
+    hand->model = NULL;
     return count;
 }
 
@@ -160,33 +157,30 @@ static void test_watts_that_nothing_gives_are_no_figures(void)
 {
     static const double actors[] = {4.0, 8.0};
     static const char *const watts[] = {"machine.cpu.core_dynamic_w"};
-    struct fulcrum_calibration *calibration = hand_priors();
-    const struct fulcrum_calibration *calibrations[] = {calibration};
-    struct fulcrum_reference *two = hand_reference(actors, 2, "cpu_w");
-    const struct fulcrum_reference *references[] = {two};
-    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
-    CU_ASSERT_EQUAL(count_figures(&plan), 2);
-    two->design.machine.cpu.core_dynamic_w = (double)NAN;
-    CU_ASSERT_EQUAL(count_figures(&plan), 0);
-    plan.paths = watts;
-    CU_ASSERT_EQUAL(count_figures(&plan), 2);
-    plan.path_count = 0;
     const struct fulcrum_setting set = {fulcrum_field_find(watts[0]), 5.0, NULL};
-    plan.settings = &set;
-    plan.setting_count = 1;
-    CU_ASSERT_EQUAL(count_figures(&plan), 2);
-    plan.setting_count = 0;
-    designs_add_parameter(calibration, watts[0], 5.0, 0.0, FULCRUM_SCALE_LINEAR);
-    CU_ASSERT_EQUAL(count_figures(&plan), 2);
+    struct hand two;
+    begin(&two, actors, 2, "cpu_w");
+    struct fulcrum_machine *machine = &two.reference->design.machine;
+    CU_ASSERT_EQUAL(count_figures(&two), 2);
+    machine->cpu.core_dynamic_w = (double)NAN;
+    CU_ASSERT_EQUAL(count_figures(&two), 0);
+    two.plan.paths = watts;
+    CU_ASSERT_EQUAL(count_figures(&two), 2);
+    two.plan.path_count = 0;
+    two.plan.settings = &set;
+    two.plan.setting_count = 1;
+    CU_ASSERT_EQUAL(count_figures(&two), 2);
+    two.plan.setting_count = 0;
+    designs_add_parameter(two.priors, watts[0], 5.0, 0.0, FULCRUM_SCALE_LINEAR);
+    CU_ASSERT_EQUAL(count_figures(&two), 2);
     /* Of another processor: it does not hold here. */
-    (void)strcpy(two->design.machine.cpu.name, "another");
-    CU_ASSERT_EQUAL(count_figures(&plan), 0);
-    (void)strcpy(two->points[0].observations[0].quantity, "gpu_w");
-    CU_ASSERT_EQUAL(count_figures(&plan), 1);
-    two->design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
-    CU_ASSERT_EQUAL(count_figures(&plan), 0);
-    fulcrum_reference_free(two);
-    fulcrum_calibration_free(calibration);
+    (void)strcpy(machine->cpu.name, "another");
+    CU_ASSERT_EQUAL(count_figures(&two), 0);
+    (void)strcpy(two.reference->points[0].observations[0].quantity, "gpu_w");
+    CU_ASSERT_EQUAL(count_figures(&two), 1);
+    machine->accelerator = FULCRUM_ACCELERATOR_CPU;
+    CU_ASSERT_EQUAL(count_figures(&two), 0);
+    end(&two);
 }
 
 int main(int argc, char **argv)

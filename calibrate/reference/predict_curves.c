@@ -1,0 +1,798 @@
+/* predict_curves.c - curves of which every other place is fitted and all predicted. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is held out follows from the order of the places alone, forms and priors from
+ * the kind of the reference and the name of the series. So there is nothing to choose
+ * per curve.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <fnmatch.h>
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_multifit.h>
+#include <gsl/gsl_vector.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/fit/fit_forms.h"
+#include "calibrate/reference/predictors.h"
+#include "model/design/cluster.h"
+#include "model/design/scale.h"
+#include "model/try.h"
+
+/* Two for the fit, one between or beyond them to be predicted. */
+enum { LEAST_PLACES = 3 };
+
+static const double interval_tail = 0.05;
+
+struct reading {
+    double place; /* along the curve */
+    double x;     /* what the form takes; the place, if nothing else is said */
+    double y;     /* what was observed */
+    size_t point;
+    size_t observation;
+    bool is_fitted;
+};
+
+/* The readings of one curve by rising place. */
+struct curve {
+    const struct fulcrum_reference *reference;
+    const struct fulcrum_reference_point *first;
+    struct fulcrum_comparison *out;
+    size_t count;
+    struct reading *readings;
+    size_t fitted_count; /* of the readings that the form is fitted to: */
+    double *x;
+    double *y;
+    size_t fitted_places;
+};
+
+/* Fills the reading of the point that it names. */
+typedef enum fulcrum_status read_point(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err);
+
+/* What a setting may be, and how it is called in an error. */
+struct range {
+    double least;
+    double most;
+    const char *text;
+};
+
+static enum fulcrum_status read_place(const struct curve *curve,
+    struct reading *reading, const char *path, const struct range *range,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_setting *found =
+        fulcrum_reference_find_setting(&curve->reference->points[reading->point], path);
+    FAIL_IF(found == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.%s is missing, %s expected",
+        curve->reference->name, reading->point, path, range->text);
+    bool is_inside = isfinite(found->number) && found->number >= range->least &&
+                     found->number <= range->most;
+    FAIL_IF(!is_inside, err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].set.%s = %.6g, %s expected", curve->reference->name,
+        reading->point, path, found->number, range->text);
+    reading->place = found->number;
+    reading->x = found->number;
+    return FULCRUM_OK;
+}
+
+/* The first observation whose quantity has one of two patterns; their count: none. */
+static size_t find_observed(
+    const struct fulcrum_reference_point *point, const char *pattern, const char *other)
+{
+    size_t i = 0;
+    while (i < point->observation_count &&
+           fnmatch(pattern, point->observations[i].quantity, 0) != 0 &&
+           fnmatch(other, point->observations[i].quantity, 0) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Takes observation `i`, of which there are none beyond the last. */
+static enum fulcrum_status read_observed(const struct curve *curve,
+    struct reading *reading, size_t i, const char *expected, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[reading->point];
+    FAIL_IF(i == point->observation_count, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].observed has no %s", curve->reference->name,
+        reading->point, expected);
+    const struct fulcrum_observation *seen = &point->observations[i];
+    FAIL_IF(!isfinite(seen->value) || !(seen->value > 0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+        curve->reference->name, reading->point, seen->quantity, seen->value);
+    reading->observation = i;
+    reading->y = seen->value;
+    return FULCRUM_OK;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct reading *a = left;
+    const struct reading *b = right;
+    if (a->place < b->place || a->place > b->place) {
+        return a->place < b->place ? -1 : 1;
+    }
+    return a->point < b->point ? -1 : 1;
+}
+
+/* 1 where every setting in words of `a` is one of `b` too. */
+static bool has_words_of(
+    const struct fulcrum_reference_point *a, const struct fulcrum_reference_point *b)
+{
+    for (size_t i = 0; i < a->setting_count; i++) {
+        const struct fulcrum_reference_setting *other =
+            fulcrum_reference_find_setting(b, a->settings[i].path);
+        if (a->settings[i].text[0] != '\0' &&
+            (other == NULL || strcmp(other->text, a->settings[i].text) != 0)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static bool is_power(const struct fulcrum_reference *reference)
+{
+    return reference->predictor == FULCRUM_PREDICTOR_GPU_POWER ||
+           reference->predictor == FULCRUM_PREDICTOR_SERVER_POWER;
+}
+
+/* Watts of one series are several curves where their settings in words differ. */
+static bool is_same_curve(
+    const struct fulcrum_reference *reference, size_t point, size_t other)
+{
+    const struct fulcrum_reference_point *a = &reference->points[point];
+    const struct fulcrum_reference_point *b = &reference->points[other];
+    return strcmp(a->series, b->series) == 0 &&
+           (!is_power(reference) || (has_words_of(a, b) && has_words_of(b, a)));
+}
+
+/*
+ * Fills the curve with its points. The first, third, ... place above `beyond` is
+ * fitted; repeats of a place stay together. Places up to there are known and teach
+ * nothing: they count as fitted, and no form sees them.
+ *   places   what they count, for the error: "worker counts"
+ */
+static enum fulcrum_status read_curve(struct curve *curve, read_point *read,
+    const char *places, double beyond, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *reference = curve->reference;
+    size_t first = (size_t)(curve->first - reference->points);
+    for (size_t i = first; i < reference->point_count; i++) {
+        if (is_same_curve(reference, first, i)) {
+            struct reading *reading = &curve->readings[curve->count++];
+            *reading = (struct reading){.point = i};
+            TRY(read(curve, reading, err));
+        }
+    }
+    qsort(curve->readings, curve->count, sizeof *curve->readings, by_place);
+    size_t different = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        struct reading *reading = &curve->readings[i];
+        bool is_beyond = reading->place > beyond;
+        different +=
+            is_beyond && (i == 0 || reading->place > curve->readings[i - 1].place);
+        reading->is_fitted = !is_beyond || different % 2 == 1;
+        if (is_beyond && reading->is_fitted) {
+            curve->x[curve->fitted_count] = reading->x;
+            curve->y[curve->fitted_count++] = reading->y;
+        }
+    }
+    curve->fitted_places = (different + 1) / 2;
+    return different >= LEAST_PLACES
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+                     "reference %s: series \"%s\" from points[%zu] on has %zu "
+                     "different %s, at least %d expected",
+                     reference->name, curve->first->series, first, different, places,
+                     (int)LEAST_PLACES);
+}
+
+static struct fulcrum_compared *add_prediction(
+    const struct curve *curve, const struct reading *reading, double predicted)
+{
+    struct fulcrum_compared *item = fulcrum_comparison_add(
+        curve->out, reading->point, reading->observation, predicted);
+    item->is_fitted = reading->is_fitted;
+    return item;
+}
+
+/* Student's quantile, or where points are too few to tell the noise the normal one. */
+static double quantile(double freedom)
+{
+    return freedom >= 1 ? gsl_cdf_tdist_Qinv(interval_tail, freedom)
+                        : gsl_cdf_ugaussian_Qinv(interval_tail);
+}
+
+static void set_interval_rel(struct fulcrum_compared *item, double reach)
+{
+    item->lo = item->predicted * exp(-reach);
+    item->hi = item->predicted * exp(reach);
+}
+
+/* cpu_curve: environments alone over workers, docs/model.md "CPU curve". */
+
+/*
+ * Standard deviation of one published rate. EnvPool's For-loop rows repeat one thread's
+ * work at every worker count, and scatter by 1.08, 1.22, 1.46, 1.56, 1.28 and 1.64 % in
+ * the six tables: 1.4 % in the quadratic mean. What pipes add to it, nothing repeats.
+ */
+static const double cpu_noise_rel = 0.014;
+
+/* How workers are coupled, by a word that the name of the series contains. */
+struct coupling {
+    const char *word;
+    bool is_left_out; /* one thread without workers */
+    enum fulcrum_actor_coupling coupling;
+    enum fulcrum_actor_binding binding;
+};
+
+static enum fulcrum_status find_coupling(
+    const struct curve *curve, const struct coupling **out, struct fulcrum_error *err)
+{
+    /* "async" ends in "sync": the order matters. */
+    static const struct coupling couplings[] = {
+        {"numa", 0, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED},
+        {"async", 0, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED},
+        {"Sample-Factory", 0, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED},
+        {"sync", 0, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_UNPINNED},
+        {"Subprocess", 0, FULCRUM_ACTORS_PIPE, FULCRUM_ACTORS_UNPINNED},
+        {"pipe", 0, FULCRUM_ACTORS_PIPE, FULCRUM_ACTORS_UNPINNED},
+        {"For-loop", 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED},
+    };
+    for (size_t i = 0; i < sizeof couplings / sizeof couplings[0]; i++) {
+        if (strstr(curve->first->series, couplings[i].word) != NULL) {
+            *out = &couplings[i];
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+        "reference %s: series \"%s\" names no coupling, expected async, sync, pipe, "
+        "numa, Sample-Factory, Subprocess or For-loop in it",
+        curve->reference->name, curve->first->series);
+}
+
+static enum fulcrum_status read_workers(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    static const struct range workers = {1, (double)INFINITY, "at least 1"};
+    TRY(read_place(curve, reading, "workers", &workers, err));
+    size_t i = find_observed(
+        &curve->reference->points[reading->point], "steps_per_s", "frames_per_s");
+    return read_observed(curve, reading, i, "steps_per_s, a rate expected", err);
+}
+
+static enum fulcrum_status predict_workers(
+    struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_cpu *cpu = &curve->reference->design.machine.cpu;
+    const struct coupling *named = NULL;
+    struct fulcrum_cpu_curve_fit fit;
+    TRY(find_coupling(curve, &named, err));
+    if (named->is_left_out) {
+        return FULCRUM_OK;
+    }
+    TRY(read_curve(curve, read_workers, "worker counts", 0, err));
+    bool is_noise_known = named->coupling != FULCRUM_ACTORS_PIPE;
+    const struct fulcrum_cpu_curve_host host = {.core_count = cpu->core_count,
+        .thread_count = cpu->thread_count,
+        .socket_count = isnan(cpu->socket_count) ? 1 : cpu->socket_count,
+        .coupling = named->coupling,
+        .binding = named->binding,
+        .noise_rel = is_noise_known ? cpu_noise_rel : 0,
+        .is_noise_known = is_noise_known};
+    const struct fulcrum_samples samples = {
+        curve->first->series, curve->x, curve->y, curve->fitted_count};
+    TRY(fulcrum_fit_cpu_curve(&fit, &samples, &host, err));
+    /*
+     * The covariance and the noise, both as much larger as the points lie further from
+     * the form than the noise takes them; Student's quantile, as points are few.
+     */
+    const struct fulcrum_fit_residuals *residuals = &fit.fit.residuals;
+    double freedom = fmax(1, residuals->degrees_of_freedom);
+    double spread = residuals->rms_rel * sqrt((double)residuals->count / freedom);
+    double excess = fmax(1, spread / fit.fit.noise_rel);
+    for (size_t i = 0; i < curve->count; i++) {
+        double n = curve->readings[i].x;
+        struct fulcrum_compared *item = add_prediction(curve, &curve->readings[i],
+            fulcrum_cpu_capacity(&fit.station, n) / fit.step_s);
+        double sd =
+            excess * hypot(fulcrum_cpu_curve_fit_error_rel(&fit, n), fit.fit.noise_rel);
+        set_interval_rel(item, quantile(freedom) * sd);
+        /*
+         * Every thread is a server of its own: in proportion to the workers from the
+         * first point on, until the threads are used up. Without think time, the
+         * textbook's station of many servers does just that; so the two small formulas
+         * are one.
+         */
+        double per_worker = curve->y[0] / fmin(curve->x[0], cpu->thread_count);
+        item->baseline[FULCRUM_BASELINE_BOUNDS] =
+            per_worker * fmin(n, cpu->thread_count);
+        item->baseline[FULCRUM_BASELINE_TEXTBOOK] =
+            item->baseline[FULCRUM_BASELINE_BOUNDS];
+    }
+    return FULCRUM_OK;
+}
+
+/* gpu_power and server_power: watts over activity, docs/model.md "Power". */
+
+/*
+ * No published curve of watts says how many SMs were active. What a GPU gets done in a
+ * second stands for it: the same token or step costs about the same arithmetic whenever
+ * it is made. A load that was set is taken as it is.
+ */
+
+/*
+ * Where points are too few to tell alpha: the power law that is nearest over [0, 1] to
+ * 2 U - U^1.4 of servers in use (Fan et al. 2007, ISCA); straight lines are 1.2
+ * standard deviations away.
+ */
+static const double alpha_prior = 0.72;
+static const double alpha_factor = 1.3;
+
+/* From as many fitted loads on alpha is free, without a prior (as in fit_forms.c). */
+enum { LOADS_FOR_ALPHA = 5 };
+
+/* What a power law leaves on curves of watts, beside the prior. */
+static const double power_noise_rel = 0.05;
+
+/* The setting of a share of the load; NULL: what is done in a second stands for it. */
+static const char *share_path(const struct fulcrum_reference_point *point)
+{
+    static const char *const paths[] = {"load_frac", "gpu_util_frac"};
+    for (size_t i = 0; i < 2; i++) {
+        if (fulcrum_reference_find_setting(point, paths[i]) != NULL) {
+            return paths[i];
+        }
+    }
+    return NULL;
+}
+
+/* Loads in the order of the first number that is set. */
+static enum fulcrum_status read_rate(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[reading->point];
+    size_t load = 0;
+    while (load < point->setting_count && !isfinite(point->settings[load].number)) {
+        load++;
+    }
+    size_t i = find_observed(point, "tokens_per_s", "steps_per_s");
+    FAIL_IF(load == point->setting_count || i == point->observation_count, err,
+        FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu] has no activity, expected set.load_frac, "
+        "set.gpu_util_frac, or a number that is set beside an observed "
+        "tokens_per_s or steps_per_s",
+        curve->reference->name, reading->point);
+    TRY(read_observed(curve, reading, i, "rate", err));
+    reading->place = point->settings[load].number;
+    reading->x = reading->y;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_watts(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    static const struct range share = {0, 1, "a share from 0 to 1"};
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[reading->point];
+    bool is_gpu = curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER;
+    if (share_path(curve->first) == NULL) {
+        TRY(read_rate(curve, reading, err));
+    } else {
+        const char *path = share_path(point);
+        TRY(read_place(curve, reading, path != NULL ? path : "load_frac", &share, err));
+    }
+    size_t i = find_observed(point, is_gpu ? "gpu_w" : "?*_w", "gpu_w");
+    return read_observed(curve, reading, i,
+        is_gpu ? "watts, gpu_w expected" : "watts, a quantity that ends in _w expected",
+        err);
+}
+
+/* Shares of the largest rate that the fit sees; more than that is full activity. */
+static void scale_rates(struct curve *curve)
+{
+    double most = 0;
+    for (size_t i = 0; i < curve->fitted_count; i++) {
+        most = fmax(most, curve->x[i]);
+    }
+    for (size_t i = 0; i < curve->fitted_count; i++) {
+        curve->x[i] = fmin(1, curve->x[i] / most);
+    }
+    for (size_t i = 0; i < curve->count; i++) {
+        curve->readings[i].x = fmin(1, curve->readings[i].x / most);
+    }
+}
+
+static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_gpu *gpu = &curve->reference->design.machine.gpu;
+    bool is_gpu = curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER;
+    struct fulcrum_power_options options = {.form = FULCRUM_POWER_AUTO};
+    struct fulcrum_power_fit fit;
+    TRY(read_curve(curve, read_watts, "loads", -HUGE_VAL, err));
+    if (share_path(curve->first) == NULL) {
+        scale_rates(curve);
+        /* The constant term is the idle draw and a floor of unknown watts. */
+        options.least_idle_w = gpu->idle_w > 0 ? gpu->idle_w : 0;
+    }
+    if (curve->fitted_places < LOADS_FOR_ALPHA) {
+        options.alpha = alpha_prior;
+        options.alpha_factor = alpha_factor;
+        options.noise_rel = power_noise_rel;
+    }
+    const struct fulcrum_samples samples = {
+        curve->reference->name, curve->x, curve->y, curve->fitted_count};
+    TRY(fulcrum_fit_power_with(&fit, &samples, &options, err));
+    for (size_t i = 0; i < curve->count; i++) {
+        double active = curve->readings[i].x;
+        struct fulcrum_compared *item = add_prediction(
+            curve, &curve->readings[i], fulcrum_power_fit_w(&fit, active));
+        double error_w = fulcrum_power_fit_error_w(&fit, active);
+        double reach = quantile(fit.fit.residuals.degrees_of_freedom) *
+                       hypot(error_w, fit.fit.noise_rel * item->predicted);
+        item->lo = isnan(error_w) ? (double)NAN : fmax(0, item->predicted - reach);
+        item->hi = item->predicted + reach;
+        /* In proportion to activity between the GPU's idle draw and rated power. */
+        if (is_gpu) {
+            item->baseline[FULCRUM_BASELINE_BOUNDS] =
+                gpu->idle_w + active * (gpu->tdp_w - gpu->idle_w);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* sm_scaling: docs/model.md "Work on a part of the SMs", (6). */
+
+/*
+ * What is tested is the law that the product scales GPU times by. So the share of
+ * arithmetic is set in a workload, model/design/scale.h carries the workload over, and
+ * the time is read from it: the equation stands there and nowhere else.
+ */
+
+/*
+ * Standard deviation of one rate. Rates cannot grow faster than SMs by any law; those
+ * of matrix products and fine-tuning on slices of an A100 grow by up to 3 % more.
+ */
+static const double sm_noise_rel = 0.03;
+
+/*
+ * Of the arithmetic's share of the time: that of any share between 0 and 1. The share
+ * that it starts from is one R2D2 training's; other work has any.
+ */
+static const double share_sd = 0.29;
+
+/* Above 0, so that a relative step from it is one. */
+static const double least_share = 1e-4;
+
+enum { TIME, SHARE, SM_PARAMETERS };
+
+static enum fulcrum_status read_sm_count(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    const struct range counts = {
+        1, curve->reference->design.machine.gpu.sm_count, "1 to machine.gpu.sm_count"};
+    TRY(read_place(curve, reading, "run.sm_count", &counts, err));
+    size_t i =
+        find_observed(&curve->reference->points[reading->point], "*_per_*", "*_per_*");
+    return read_observed(
+        curve, reading, i, "rate, a quantity with \"_per_\" in its name expected", err);
+}
+
+/* Work per second: a training step takes parameter[TIME] on all SMs. */
+static double sm_rate(const double *parameter, double sm_count, const void *context)
+{
+    const struct fulcrum_design *design = context;
+    struct fulcrum_workload workload = design->workload;
+    workload.training.train_step_s = parameter[TIME];
+    fulcrum_set_math_frac(&workload.network, parameter[SHARE]);
+    const struct fulcrum_gpu_scale scale =
+        fulcrum_sm_scale(&workload.network, design->machine.gpu.sm_count, sm_count);
+    fulcrum_scale_gpu_times(&workload, &scale, 1);
+    return 1 / workload.training.train_step_s;
+}
+
+/* Relative standard error of a rate that the parameters' covariance leaves. */
+static double sm_error_rel(const struct fulcrum_fit_result *fit,
+    const struct fulcrum_design *design, double sm_count)
+{
+    static const double step_rel = 1e-5;
+    double slope[SM_PARAMETERS];
+    for (size_t i = 0; i < SM_PARAMETERS; i++) {
+        double low[] = {fit->parameter[TIME].value, fit->parameter[SHARE].value};
+        double high[] = {low[TIME], low[SHARE]};
+        low[i] -= step_rel * fit->parameter[i].value;
+        high[i] += step_rel * fit->parameter[i].value;
+        slope[i] =
+            log(sm_rate(high, sm_count, design) / sm_rate(low, sm_count, design)) /
+            (high[i] - low[i]);
+    }
+    return fulcrum_fit_error(fit, slope);
+}
+
+static enum fulcrum_status predict_sm_counts(
+    struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = &curve->reference->design;
+    struct fulcrum_fit_result fit;
+    TRY(read_curve(curve, read_sm_count, "numbers of SMs", 0, err));
+    const struct fulcrum_fit_parameter parameter[SM_PARAMETERS] = {
+        [TIME] = {.name = "time_all_sm",
+            .scale = FULCRUM_SCALE_LOG,
+            .high = (double)INFINITY,
+            .start = 1 / curve->y[curve->fitted_count - 1]},
+        [SHARE] = {.name = "math_frac",
+            .scale = FULCRUM_SCALE_LINEAR,
+            .low = least_share,
+            .high = 1,
+            .start = fmax(least_share, design->workload.network.math_frac),
+            .prior_sd = share_sd},
+    };
+    const struct fulcrum_fit_problem problem = {.what = curve->first->series,
+        .model = sm_rate,
+        .context = design,
+        .parameter = parameter,
+        .parameter_count = SM_PARAMETERS,
+        .x = curve->x,
+        .y = curve->y,
+        .count = curve->fitted_count,
+        .noise_rel = sm_noise_rel,
+        .loss = FULCRUM_FIT_SQUARES};
+    TRY(fulcrum_fit(&fit, &problem, err));
+    const double found[] = {fit.parameter[TIME].value, fit.parameter[SHARE].value};
+    for (size_t i = 0; i < curve->count; i++) {
+        double sm_count = curve->readings[i].x;
+        struct fulcrum_compared *item = add_prediction(
+            curve, &curve->readings[i], sm_rate(found, sm_count, design));
+        set_interval_rel(
+            item, quantile((double)fit.residuals.count - SM_PARAMETERS) *
+                      hypot(sm_error_rel(&fit, design, sm_count), fit.noise_rel));
+        /* In proportion to SMs from the first fitted point. */
+        item->baseline[FULCRUM_BASELINE_BOUNDS] = curve->y[0] * sm_count / curve->x[0];
+    }
+    return FULCRUM_OK;
+}
+
+/* node_scaling: docs/model.md "Training on many devices". */
+
+/*
+ * Published speed-ups tell neither bytes nor bandwidth nor the step that they are held
+ * against, only their ratios. The ring is fitted because it is what large messages take
+ * between few machines; the equation stands in model/design/cluster.c and nowhere else.
+ * Steps are linear in both parameters, so the fit is one of linear least squares,
+ * relative to the observed, over parameters that are not below 0. Two parameters for
+ * two fitted points: what they say is judged by the point left out.
+ */
+
+/* In units of the step on one machine: V / BW, the gradients' time out of a machine,
+ * and alpha, that of one message. */
+enum { BYTES, LATENCY, NODE_PARAMETERS };
+
+/* Speed-up of `node_count` machines over one by the ring of (15), weak scaling. */
+static double node_speedup(const double *parameter, double node_count)
+{
+    /* Bytes are never 0, which would be no message at all, and no latency. */
+    double byte_per_s = parameter[BYTES] > 0 ? 1 / parameter[BYTES] : (double)INFINITY;
+    const struct fulcrum_cluster cluster = {.step_s = 1,
+        .batch_size = 1,
+        .gradient_byte = 1,
+        .update_count = 1,
+        .critical_batch_size = (double)INFINITY,
+        .link = {.peer_byte_per_s = (double)INFINITY,
+            .network_byte_per_s = byte_per_s,
+            .network_latency_s = parameter[LATENCY]},
+        .allreduce = FULCRUM_ALLREDUCE_RING};
+    const struct fulcrum_layout layout = {node_count, 1, 1, 1};
+    return fulcrum_cluster_step_of(&cluster, &layout).speedup;
+}
+
+const struct fulcrum_scaling_words *fulcrum_scaling_words_of(
+    const struct fulcrum_reference_point *point)
+{
+    static const struct fulcrum_scaling_words machines = {
+        "node_count", "speedup_over_one_node", "machines"};
+    static const struct fulcrum_scaling_words gpus = {
+        "gpu_count", "speedup_over_one_gpu", "GPUs"};
+    return fulcrum_reference_find_setting(point, gpus.setting) != NULL ? &gpus
+                                                                       : &machines;
+}
+
+static enum fulcrum_status read_speedup(
+    const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
+{
+    static const struct range counts = {1, (double)INFINITY, "a count"};
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[reading->point];
+    const struct fulcrum_scaling_words *words = fulcrum_scaling_words_of(point);
+    TRY(read_place(curve, reading, words->setting, &counts, err));
+    FAIL_IF(floor(reading->place) < reading->place, err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].set.%s = %.6g, a count expected",
+        curve->reference->name, reading->point, words->setting, reading->place);
+    return read_observed(curve, reading,
+        find_observed(point, words->quantity, words->quantity), words->quantity, err);
+}
+
+/* Seconds of a ring of `node_count` machines on one byte, links as given. */
+static double ring_s(double node_count, double byte_per_s, double latency_s)
+{
+    const struct fulcrum_link_level network = {node_count, byte_per_s, latency_s};
+    return fulcrum_allreduce_s(FULCRUM_ALLREDUCE_RING, &network, 1, 1);
+}
+
+/* The fitted points as a linear problem: N / speed-up is 1 and so much of each term. */
+struct terms {
+    gsl_matrix *column; /* points x parameters, relative to what was observed */
+    gsl_vector *rest;   /* what they are to make up for, likewise */
+};
+
+static double sum_of_squares(const struct terms *terms, const double *parameter)
+{
+    double sum = 0;
+    for (size_t i = 0; i < terms->rest->size; i++) {
+        double left = gsl_vector_get(terms->rest, i);
+        for (size_t j = 0; j < NODE_PARAMETERS; j++) {
+            left -= parameter[j] * gsl_matrix_get(terms->column, i, j);
+        }
+        sum += left * left;
+    }
+    return sum;
+}
+
+/* The least squares with one parameter alone, the other at 0. */
+static double solve_one(const struct terms *terms, size_t j)
+{
+    gsl_vector_const_view column = gsl_matrix_const_column(terms->column, j);
+    double product = 0;
+    double norm = 0;
+    (void)gsl_blas_ddot(&column.vector, terms->rest, &product);
+    (void)gsl_blas_ddot(&column.vector, &column.vector, &norm);
+    return fmax(0, product / norm);
+}
+
+/* With both; 0 where one comes out below 0, and without memory. */
+static void solve_both(const struct terms *terms, double *parameter)
+{
+    double squares = 0;
+    double store[NODE_PARAMETERS * NODE_PARAMETERS];
+    double both[NODE_PARAMETERS];
+    gsl_matrix_view covariance =
+        gsl_matrix_view_array(store, NODE_PARAMETERS, NODE_PARAMETERS);
+    gsl_vector_view found = gsl_vector_view_array(both, NODE_PARAMETERS);
+    gsl_multifit_linear_workspace *space =
+        gsl_multifit_linear_alloc(terms->rest->size, NODE_PARAMETERS);
+    if (space != NULL &&
+        gsl_multifit_linear(terms->column, terms->rest, &found.vector,
+            &covariance.matrix, &squares, space) == 0 &&
+        gsl_vector_isnonneg(&found.vector)) {
+        memcpy(parameter, both, sizeof both);
+    }
+    gsl_multifit_linear_free(space);
+}
+
+/* Non-negative least squares of two parameters: the best of both, either and none. */
+static enum fulcrum_status fit_ring(
+    const struct curve *curve, double *parameter, struct fulcrum_error *err)
+{
+    const struct terms terms = {gsl_matrix_alloc(curve->fitted_count, NODE_PARAMETERS),
+        gsl_vector_alloc(curve->fitted_count)};
+    bool is_there = terms.column != NULL && terms.rest != NULL;
+    for (size_t i = 0; is_there && i < curve->fitted_count; i++) {
+        double observed = curve->x[i] / curve->y[i]; /* step over that of one machine */
+        gsl_matrix_set(terms.column, i, BYTES, ring_s(curve->x[i], 1, 0) / observed);
+        gsl_matrix_set(terms.column, i, LATENCY,
+            ring_s(curve->x[i], (double)INFINITY, 1) / observed);
+        gsl_vector_set(terms.rest, i, 1 - 1 / observed);
+    }
+    if (is_there) {
+        double tried[NODE_PARAMETERS + 1][NODE_PARAMETERS] = {{0}};
+        size_t best = 0;
+        tried[BYTES][BYTES] = solve_one(&terms, BYTES);
+        tried[LATENCY][LATENCY] = solve_one(&terms, LATENCY);
+        solve_both(&terms, tried[NODE_PARAMETERS]);
+        for (size_t k = 1; k < NODE_PARAMETERS + 1; k++) {
+            best =
+                sum_of_squares(&terms, tried[k]) < sum_of_squares(&terms, tried[best])
+                    ? k
+                    : best;
+        }
+        memcpy(parameter, tried[best], sizeof tried[best]);
+    }
+    gsl_matrix_free(terms.column);
+    gsl_vector_free(terms.rest);
+    return is_there
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters");
+}
+
+/* One machine teaches nothing: on one the speed-up is 1 by definition. */
+static enum fulcrum_status predict_node_counts(
+    struct curve *curve, struct fulcrum_error *err)
+{
+    double parameter[NODE_PARAMETERS] = {0};
+    const struct fulcrum_scaling_words *words = fulcrum_scaling_words_of(curve->first);
+    TRY(read_curve(curve, read_speedup,
+        strcmp(words->plural, "GPUs") == 0 ? "numbers of GPUs above one"
+                                           : "numbers of machines above one",
+        1, err));
+    TRY(fit_ring(curve, parameter, err));
+    for (size_t i = 0; i < curve->count; i++) {
+        double count = curve->readings[i].x;
+        struct fulcrum_compared *item =
+            add_prediction(curve, &curve->readings[i], node_speedup(parameter, count));
+        item->baseline[FULCRUM_BASELINE_BOUNDS] = count;
+    }
+    return FULCRUM_OK;
+}
+
+/* The kinds of curves. */
+
+struct curve_kind {
+    const char *needed[2]; /* fields of the design */
+    enum fulcrum_status (*predict)(struct curve *curve, struct fulcrum_error *err);
+};
+
+static const struct curve_kind curve_kinds[FULCRUM_PREDICTOR_COUNT] = {
+    [FULCRUM_PREDICTOR_CPU_CURVE] = {{"machine.cpu.core_count",
+                                         "machine.cpu.thread_count"},
+        predict_workers},
+    [FULCRUM_PREDICTOR_GPU_POWER] = {{NULL}, predict_loads},
+    [FULCRUM_PREDICTOR_SERVER_POWER] = {{NULL}, predict_loads},
+    [FULCRUM_PREDICTOR_SM_SCALING] = {{"machine.gpu.sm_count"}, predict_sm_counts},
+    [FULCRUM_PREDICTOR_NODE_SCALING] = {{NULL}, predict_node_counts},
+};
+
+static bool begins_curve(const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (is_same_curve(reference, i, point)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+enum fulcrum_status fulcrum_predict_curves(
+    struct fulcrum_comparison *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *reference = out->reference;
+    const struct curve_kind *kind = &curve_kinds[reference->predictor];
+    size_t most = reference->point_count;
+    FAIL_IF(most == 0, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: points is empty, curves expected", reference->name);
+    for (size_t i = 0; i < 2 && kind->needed[i] != NULL; i++) {
+        const struct fulcrum_field *field = fulcrum_field_find(kind->needed[i]);
+        FAIL_IF(isnan(fulcrum_field_number(field, &reference->design)), err,
+            FULCRUM_ERR_MISSING, "reference %s: %s is missing, a count expected",
+            reference->name, field->path);
+    }
+    struct curve curve = {.reference = reference,
+        .out = out,
+        .readings = calloc(most, sizeof *curve.readings),
+        .x = calloc(most, sizeof *curve.x),
+        .y = calloc(most, sizeof *curve.y)};
+    enum fulcrum_status status = FULCRUM_OK;
+    if (curve.readings == NULL || curve.x == NULL || curve.y == NULL) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory for %zu points of reference %s", most, reference->name));
+    }
+    for (size_t i = 0; i < most; i++) {
+        if (begins_curve(reference, i)) {
+            curve.first = &reference->points[i];
+            curve.count = 0;
+            curve.fitted_count = 0;
+            TRY_OR_END(kind->predict(&curve, err));
+        }
+    }
+end:
+    free(curve.readings);
+    free(curve.x);
+    free(curve.y);
+    return status;
+}
