@@ -248,32 +248,6 @@ void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
     fulcrum_compute_launch(compute, &launch);
 }
 
-void fulcrum_compute_largest(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest)
-{
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_LARGEST, largest->row_count, 1);
-    launch.arguments.place[0] = largest->index;
-    launch.arguments.place[1] = largest->value;
-    launch.arguments.count[0] = small(largest->col_count);
-    launch.arguments.count[1] = small(largest->pitch);
-    fulcrum_compute_launch(compute, &launch);
-}
-
-enum fulcrum_status fulcrum_compute_choose(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest, float *host, int *out,
-    struct fulcrum_error *err)
-{
-    fulcrum_compute_largest(compute, largest);
-    compute->device->download(
-        compute->state, host, largest->index, largest->row_count * sizeof *host);
-    TRY(compute->device->finish(compute->state, err));
-    for (size_t i = 0; i < largest->row_count; i++) {
-        out[i] = (int)host[i];
-    }
-    return FULCRUM_OK;
-}
-
 void fulcrum_compute_adam(
     const struct fulcrum_compute *compute, const struct fulcrum_compute_adam *adam)
 {

@@ -13,6 +13,9 @@
 /* Only its `open` is set where the build has no OpenCL. */
 extern const struct fulcrum_device fulcrum_device_opencl;
 
+/* The calling thread, which does at once what is queued; it has no marks. */
+extern const struct fulcrum_device fulcrum_device_host;
+
 /* NVIDIA GPUs: needs their driver at run time, for which `open` looks. */
 extern const struct fulcrum_device fulcrum_device_cuda;
 
@@ -121,30 +124,7 @@ void fulcrum_compute_activate(const struct fulcrum_compute *compute,
 void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
     fulcrum_place gradient, fulcrum_place output, size_t count);
 
-/* Index of the largest of each row's first `col_count` values, as a float. */
-struct fulcrum_compute_largest {
-    size_t row_count;
-    size_t col_count;
-    size_t pitch; /* values from row to row */
-    fulcrum_place value;
-    fulcrum_place index;
-};
-
-void fulcrum_compute_largest(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest);
-
-/*
- * The same, and waits for everything queued before.
- *   host     room for row_count floats
- *   out      row_count indices, set on success only
- *   fails    as the device's finish
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_compute_choose(
-    const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest, float *host, int *out,
-    struct fulcrum_error *err);
-
-/* One update of fulcrum_adam_update. */
+/* One update of Adam. */
 struct fulcrum_compute_adam {
     struct fulcrum_adam_step step;
     size_t parameter_count;

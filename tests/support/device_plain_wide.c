@@ -3,13 +3,13 @@
 #include "tests/support/device_plain.h"
 
 #define FULCRUM_PLAIN_C
-#include "plain/network.inc" /* network.cl */
+#include "calibrate/network_kernels.inc" /* network.cl */
 
 typedef void kernel_call(float *, struct fulcrum_kernel_arguments, uint);
 
 void device_plain_run(float *arena, const struct fulcrum_device_launch *launch)
 {
-#define KERNEL_ROW(constant, name) [constant] = fulcrum_##name,
+#define KERNEL_ROW(constant, name) [constant] = kernel_##name,
     static kernel_call *const kernels[] = {FULCRUM_KERNEL_LIST(KERNEL_ROW)};
 #undef KERNEL_ROW
     for (uint i = 0; i < launch->arguments.item_count; i++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibrate/device/compute.h"
-#include "calibrate/device/learners.h"
+#include "calibrate/device/learner.h"
 #include "calibrate/probe/probe.h"
 #include "tests/fake_cuda/fake_use.h"
 #include "tests/support/suite.h"

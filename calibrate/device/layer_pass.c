@@ -1,14 +1,15 @@
-/* device_layers.c - the layers of networks, forward and backward on a device. */
+/* layer_pass.c - layers of networks, forward and backward on a device. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The same products in the same order as the layers on the CPU (layer_pass.c), so
- * that outputs and gradients can be compared with theirs: sums are rounded differently,
- * nothing else.
+ * Inputs of all steps go through one matrix product before the loop over time; only the
+ * recurrent product has to be done step by step. Gates are kept for the backward pass,
+ * which runs over the steps in reverse and collects the gradients of all of them, so
+ * that the weights' gradients again are one product over the whole sequence.
  */
-#include "calibrate/device/device_network.h"
+#include "calibrate/device/networks.h"
 
 /* c = a b' : inputs by weights that are stored output x input. */
-static void forward_product(const struct fulcrum_device_pass *pass, size_t row_count,
+static void forward_product(const struct fulcrum_pass *pass, size_t row_count,
     size_t col_count, size_t inner_count, fulcrum_place weights)
 {
     struct fulcrum_device_product product = {.row_count = row_count,
@@ -31,7 +32,7 @@ static void weight_product(const struct fulcrum_compute *compute, size_t row_cou
     fulcrum_compute_multiply(compute, &product);
 }
 
-static void bias_gradient(const struct fulcrum_device_pass *pass, size_t row_count,
+static void bias_gradient(const struct fulcrum_pass *pass, size_t row_count,
     size_t col_count, fulcrum_place value, fulcrum_place sums)
 {
     struct fulcrum_compute_sum sum = {.row_count = row_count,
@@ -44,8 +45,7 @@ static void bias_gradient(const struct fulcrum_device_pass *pass, size_t row_cou
     fulcrum_compute_sum_rows(pass->compute, &sum);
 }
 
-static void gather(
-    const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass)
+static void gather(const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
     struct fulcrum_compute_images images = {.count = pass->row_count,
         .place = pass->input,
@@ -54,12 +54,12 @@ static void gather(
     fulcrum_compute_windows(pass->compute, layer, &images, pass->column);
 }
 
-void fulcrum_device_conv_forward(
-    const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass)
+void fulcrum_conv_forward(
+    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
     fulcrum_place weights = fulcrum_place_at(pass->parameters, layer->offset);
     size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
-    struct fulcrum_device_pass windows = *pass;
+    struct fulcrum_pass windows = *pass;
     struct fulcrum_compute_activation activation = {.activation = FULCRUM_RELU,
         .row_count = rows,
         .col_count = layer->filter_count,
@@ -72,8 +72,8 @@ void fulcrum_device_conv_forward(
     fulcrum_compute_activate(pass->compute, &activation);
 }
 
-void fulcrum_device_conv_backward(
-    const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass)
+void fulcrum_conv_backward(
+    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
     fulcrum_place gradients = fulcrum_place_at(pass->gradients, layer->offset);
     size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
@@ -102,8 +102,8 @@ void fulcrum_device_conv_backward(
     }
 }
 
-void fulcrum_device_dense_forward(
-    const struct fulcrum_dense *layer, const struct fulcrum_device_pass *pass)
+void fulcrum_dense_forward(
+    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
 {
     fulcrum_place weights = fulcrum_place_at(pass->parameters, layer->offset);
     struct fulcrum_compute_activation activation = {.activation = layer->activation,
@@ -116,8 +116,8 @@ void fulcrum_device_dense_forward(
     fulcrum_compute_activate(pass->compute, &activation);
 }
 
-void fulcrum_device_dense_backward(
-    const struct fulcrum_dense *layer, const struct fulcrum_device_pass *pass)
+void fulcrum_dense_backward(
+    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
 {
     fulcrum_place gradients = fulcrum_place_at(pass->gradients, layer->offset);
     struct fulcrum_device_product of_weights = {.row_count = layer->output_count,
@@ -145,10 +145,10 @@ void fulcrum_device_dense_backward(
 
 /* The inputs of all steps are known: one large product, and the biases. */
 static void lstm_inputs(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass, fulcrum_place gates, size_t row_count)
+    const struct fulcrum_pass *pass, fulcrum_place gates, size_t row_count)
 {
     size_t width = fulcrum_lstm_gate_count(layer);
-    struct fulcrum_device_pass of_input = *pass;
+    struct fulcrum_pass of_input = *pass;
     struct fulcrum_compute_activation biases = {.activation = FULCRUM_LINEAR,
         .row_count = row_count,
         .col_count = width,
@@ -172,7 +172,7 @@ struct lstm_step {
 };
 
 static void lstm_advance(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass, const struct lstm_step *step)
+    const struct fulcrum_pass *pass, const struct lstm_step *step)
 {
     struct fulcrum_device_product of_state = {.row_count = step->row_count,
         .col_count = fulcrum_lstm_gate_count(layer),
@@ -194,9 +194,8 @@ static void lstm_advance(const struct fulcrum_lstm *layer,
     fulcrum_compute_launch(pass->compute, &launch);
 }
 
-void fulcrum_device_lstm_forward(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass,
-    const struct fulcrum_device_lstm_trace *trace)
+void fulcrum_lstm_forward(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace)
 {
     size_t batch = trace->batch_count;
     size_t units = layer->unit_count;
@@ -215,9 +214,8 @@ void fulcrum_device_lstm_forward(const struct fulcrum_lstm *layer,
     }
 }
 
-void fulcrum_device_lstm_advance(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass,
-    const struct fulcrum_device_lstm_trace *trace)
+void fulcrum_lstm_advance(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace)
 {
     struct lstm_step step = {.row_count = trace->batch_count,
         .gates = trace->gates,
@@ -231,7 +229,7 @@ void fulcrum_device_lstm_advance(const struct fulcrum_lstm *layer,
 }
 
 static void lstm_to_parameters(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass, fulcrum_place hidden, fulcrum_place sums)
+    const struct fulcrum_pass *pass, fulcrum_place hidden, fulcrum_place sums)
 {
     size_t width = fulcrum_lstm_gate_count(layer);
     struct fulcrum_device_product of_input = {.row_count = width,
@@ -250,10 +248,9 @@ static void lstm_to_parameters(const struct fulcrum_lstm *layer,
         fulcrum_place_at(pass->gradients, fulcrum_lstm_bias_offset(layer)));
 }
 
-void fulcrum_device_lstm_backward(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass,
-    const struct fulcrum_device_lstm_trace *trace,
-    const struct fulcrum_device_lstm_gradients *gradients)
+void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
+    const struct fulcrum_lstm_gradients *gradients)
 {
     size_t batch = trace->batch_count;
     size_t state = batch * layer->unit_count;
@@ -310,7 +307,7 @@ static void launch_duel(const struct fulcrum_compute *compute,
     fulcrum_compute_launch(compute, &launch);
 }
 
-void fulcrum_device_duel_forward(const struct fulcrum_compute *compute,
+void fulcrum_duel_forward(const struct fulcrum_compute *compute,
     struct fulcrum_duel shape, fulcrum_place value, fulcrum_place advantage,
     fulcrum_place q)
 {
@@ -318,7 +315,7 @@ void fulcrum_device_duel_forward(const struct fulcrum_compute *compute,
     launch_duel(compute, FULCRUM_KERNEL_DUEL, shape, places);
 }
 
-void fulcrum_device_duel_backward(const struct fulcrum_compute *compute,
+void fulcrum_duel_backward(const struct fulcrum_compute *compute,
     struct fulcrum_duel shape, fulcrum_place q_gradient, fulcrum_place value_gradient,
     fulcrum_place advantage_gradient)
 {
