@@ -1,324 +1,316 @@
 /* layer_pass.c - layers of networks, forward and backward on a device. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Inputs of all steps go through one matrix product before the loop over time; only the
- * recurrent product has to be done step by step. Gates are kept for the backward pass,
- * which runs over the steps in reverse and collects the gradients of all of them, so
- * that the weights' gradients again are one product over the whole sequence.
- */
 #include "calibrate/device/networks.h"
 
-/* c = a b' : inputs by weights that are stored output x input. */
-static void forward_product(const struct fulcrum_pass *pass, size_t row_count,
-    size_t col_count, size_t inner_count, fulcrum_place weights)
+/* Weights stored output x input, then somewhere the biases, and what follows. */
+struct linear {
+    size_t input_count;
+    size_t output_count;
+    size_t weights; /* offsets among the network's parameters */
+    size_t biases;
+    enum fulcrum_activation activation;
+};
+
+static void multiply(
+    const struct fulcrum_pass *pass, const struct fulcrum_device_product *product)
 {
-    struct fulcrum_device_product product = {.row_count = row_count,
-        .col_count = col_count,
-        .inner_count = inner_count,
-        .is_right_transposed = 1,
-        .a = pass->input,
-        .b = weights,
-        .c = pass->output};
-    fulcrum_compute_multiply(pass->compute, &product);
+    pass->compute->device->multiply(pass->compute->state, product);
 }
 
-/* gradients += sums' input, summed over `row_count` rows. */
-static void weight_product(const struct fulcrum_compute *compute, size_t row_count,
+/* output = activation(input weights' + biases) */
+static void linear_forward(
+    const struct linear *layer, const struct fulcrum_pass *pass, size_t row_count)
+{
+    const struct fulcrum_device_product product = {.row_count = row_count,
+        .col_count = layer->output_count,
+        .inner_count = layer->input_count,
+        .is_right_transposed = 1,
+        .a = pass->input,
+        .b = fulcrum_place_at(pass->parameters, layer->weights),
+        .c = pass->output};
+    multiply(pass, &product);
+    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ACTIVATE, row_count,
+        layer->output_count,
+        &(struct fulcrum_kernel_arguments){
+            .place = {pass->output, fulcrum_place_at(pass->parameters, layer->biases)},
+            .count = {fulcrum_compute_count(layer->output_count),
+                layer->activation == FULCRUM_RELU}});
+}
+
+/* weights' gradients += gradients of sums' x input, summed over rows. */
+static void weight_gradients(const struct fulcrum_pass *pass, size_t row_count,
     struct fulcrum_device_product product)
 {
     product.inner_count = row_count;
     product.is_left_transposed = 1;
     product.beta = 1.0F;
-    fulcrum_compute_multiply(compute, &product);
+    multiply(pass, &product);
 }
 
-static void bias_gradient(const struct fulcrum_pass *pass, size_t row_count,
-    size_t col_count, fulcrum_place value, fulcrum_place sums)
+/* From the gradients of the sums, which is what `output_gradient` holds. */
+static void linear_backward(
+    const struct linear *layer, const struct fulcrum_pass *pass, size_t row_count)
 {
-    struct fulcrum_compute_sum sum = {.row_count = row_count,
-        .col_count = col_count,
-        .value = value,
-        .sums = sums,
+    const struct fulcrum_device_product of_weights = {.row_count = layer->output_count,
+        .col_count = layer->input_count,
+        .a = pass->output_gradient,
+        .b = pass->input,
+        .c = fulcrum_place_at(pass->gradients, layer->weights)};
+    const struct fulcrum_compute_sum of_biases = {.row_count = row_count,
+        .col_count = layer->output_count,
+        .value = pass->output_gradient,
+        .sums = fulcrum_place_at(pass->gradients, layer->biases),
         .is_added = 1,
         .factor = 1.0F,
         .scratch = pass->sums};
-    fulcrum_compute_sum_rows(pass->compute, &sum);
+    weight_gradients(pass, row_count, of_weights);
+    fulcrum_compute_sum_rows(pass->compute, &of_biases);
+    if (pass->input_gradient != FULCRUM_NOWHERE) {
+        const struct fulcrum_device_product of_input = {.row_count = row_count,
+            .col_count = layer->input_count,
+            .inner_count = layer->output_count,
+            .a = pass->output_gradient,
+            .b = fulcrum_place_at(pass->parameters, layer->weights),
+            .c = pass->input_gradient};
+        multiply(pass, &of_input);
+    }
 }
 
-static void gather(const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
+static struct linear linear_of_conv(const struct fulcrum_conv *layer)
 {
-    struct fulcrum_compute_images images = {.count = pass->row_count,
-        .place = pass->input,
-        .is_bytes = pass->input_is_bytes,
-        .first_byte = pass->input_first_byte};
-    fulcrum_compute_windows(pass->compute, layer, &images, pass->column);
+    return (struct linear){.input_count = fulcrum_conv_window_size(layer),
+        .output_count = layer->filter_count,
+        .weights = layer->offset,
+        .biases = layer->offset + fulcrum_conv_weight_count(layer),
+        .activation = FULCRUM_RELU};
+}
+
+static struct fulcrum_kernel_arguments window_arguments(
+    const struct fulcrum_conv *layer, fulcrum_place to, fulcrum_place from)
+{
+    const size_t counts[] = {layer->height, layer->width, layer->channel_count,
+        layer->kernel, layer->stride, fulcrum_conv_window_count(layer, layer->width),
+        fulcrum_conv_position_count(layer)};
+    struct fulcrum_kernel_arguments arguments = {.place = {to, from}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        arguments.count[i] = fulcrum_compute_count(counts[i]);
+    }
+    return arguments;
+}
+
+/* A row of items is one run of pixels of one window. */
+static void lay_out_windows(
+    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
+{
+    struct fulcrum_kernel_arguments arguments =
+        window_arguments(layer, pass->column, pass->input);
+    arguments.count[7] = fulcrum_compute_count(pass->input_first_byte);
+    fulcrum_compute_launch(pass->compute,
+        pass->input_is_bytes ? FULCRUM_KERNEL_WINDOWS_OF_BYTES : FULCRUM_KERNEL_WINDOWS,
+        pass->row_count * fulcrum_conv_position_count(layer) * layer->kernel,
+        layer->kernel * layer->channel_count, &arguments);
 }
 
 void fulcrum_conv_forward(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
-    fulcrum_place weights = fulcrum_place_at(pass->parameters, layer->offset);
-    size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
+    const struct linear linear = linear_of_conv(layer);
     struct fulcrum_pass windows = *pass;
-    struct fulcrum_compute_activation activation = {.activation = FULCRUM_RELU,
-        .row_count = rows,
-        .col_count = layer->filter_count,
-        .value = pass->output,
-        .bias = fulcrum_place_at(weights, fulcrum_conv_weight_count(layer))};
-    gather(layer, pass);
     windows.input = pass->column;
-    forward_product(
-        &windows, rows, layer->filter_count, fulcrum_conv_window_size(layer), weights);
-    fulcrum_compute_activate(pass->compute, &activation);
+    lay_out_windows(layer, pass);
+    linear_forward(
+        &linear, &windows, pass->row_count * fulcrum_conv_position_count(layer));
 }
 
 void fulcrum_conv_backward(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
-    fulcrum_place gradients = fulcrum_place_at(pass->gradients, layer->offset);
-    size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
-    struct fulcrum_device_product of_weights = {.row_count = layer->filter_count,
-        .col_count = fulcrum_conv_window_size(layer),
-        .a = pass->output_gradient,
-        .b = pass->column,
-        .c = gradients};
+    const struct linear linear = linear_of_conv(layer);
+    const size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
+    const bool is_first = pass->input_gradient == FULCRUM_NOWHERE;
+    struct fulcrum_pass windows = *pass;
+    windows.input = pass->column;
+    windows.input_gradient = is_first ? FULCRUM_NOWHERE : pass->column;
     fulcrum_compute_rectify_backward(
         pass->compute, pass->output_gradient, pass->output, rows * layer->filter_count);
-    gather(layer, pass);
-    weight_product(pass->compute, rows, of_weights);
-    bias_gradient(pass, rows, layer->filter_count, pass->output_gradient,
-        fulcrum_place_at(gradients, fulcrum_conv_weight_count(layer)));
-    if (pass->input_gradient != FULCRUM_NOWHERE) {
-        struct fulcrum_device_product product = {
-            .row_count = pass->row_count * fulcrum_conv_position_count(layer),
-            .col_count = fulcrum_conv_window_size(layer),
-            .inner_count = layer->filter_count,
-            .a = pass->output_gradient,
-            .b = fulcrum_place_at(pass->parameters, layer->offset),
-            .c = pass->column};
-        fulcrum_compute_multiply(pass->compute, &product);
-        fulcrum_compute_add_windows(
-            pass->compute, layer, pass->row_count, pass->column, pass->input_gradient);
+    lay_out_windows(layer, pass);
+    linear_backward(&linear, &windows, rows);
+    if (!is_first) {
+        const struct fulcrum_kernel_arguments arguments =
+            window_arguments(layer, pass->input_gradient, pass->column);
+        fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ADD_WINDOWS,
+            pass->row_count * layer->height * layer->width, layer->channel_count,
+            &arguments);
     }
+}
+
+static struct linear linear_of_dense(const struct fulcrum_dense *layer)
+{
+    return (struct linear){.input_count = layer->input_count,
+        .output_count = layer->output_count,
+        .weights = layer->offset,
+        .biases = layer->offset + fulcrum_dense_weight_count(layer),
+        .activation = layer->activation};
 }
 
 void fulcrum_dense_forward(
     const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
 {
-    fulcrum_place weights = fulcrum_place_at(pass->parameters, layer->offset);
-    struct fulcrum_compute_activation activation = {.activation = layer->activation,
-        .row_count = pass->row_count,
-        .col_count = layer->output_count,
-        .value = pass->output,
-        .bias = fulcrum_place_at(weights, fulcrum_dense_weight_count(layer))};
-    forward_product(
-        pass, pass->row_count, layer->output_count, layer->input_count, weights);
-    fulcrum_compute_activate(pass->compute, &activation);
+    const struct linear linear = linear_of_dense(layer);
+    linear_forward(&linear, pass, pass->row_count);
 }
 
 void fulcrum_dense_backward(
     const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
 {
-    fulcrum_place gradients = fulcrum_place_at(pass->gradients, layer->offset);
-    struct fulcrum_device_product of_weights = {.row_count = layer->output_count,
-        .col_count = layer->input_count,
-        .a = pass->output_gradient,
-        .b = pass->input,
-        .c = gradients};
+    const struct linear linear = linear_of_dense(layer);
     if (layer->activation == FULCRUM_RELU) {
         fulcrum_compute_rectify_backward(pass->compute, pass->output_gradient,
             pass->output, pass->row_count * layer->output_count);
     }
-    weight_product(pass->compute, pass->row_count, of_weights);
-    bias_gradient(pass, pass->row_count, layer->output_count, pass->output_gradient,
-        fulcrum_place_at(gradients, fulcrum_dense_weight_count(layer)));
-    if (pass->input_gradient != FULCRUM_NOWHERE) {
-        struct fulcrum_device_product of_input = {.row_count = pass->row_count,
-            .col_count = layer->input_count,
-            .inner_count = layer->output_count,
-            .a = pass->output_gradient,
-            .b = fulcrum_place_at(pass->parameters, layer->offset),
-            .c = pass->input_gradient};
-        fulcrum_compute_multiply(pass->compute, &of_input);
-    }
+    linear_backward(&linear, pass, pass->row_count);
 }
 
-/* The inputs of all steps are known: one large product, and the biases. */
+/*
+ * Long short-term memory. Inputs of all steps go through one matrix product before the
+ * loop over time; only the recurrent product has to be done step by step. Gates are
+ * kept for the backward pass, which runs over the steps in reverse and collects the
+ * gradients of all of them, so that the weights' gradients again are one product over
+ * the whole sequence.
+ */
+static struct linear linear_of_lstm(const struct fulcrum_lstm *layer)
+{
+    return (struct linear){.input_count = layer->input_count,
+        .output_count = fulcrum_lstm_gate_count(layer),
+        .weights = layer->offset,
+        .biases = fulcrum_lstm_bias_offset(layer),
+        .activation = FULCRUM_LINEAR};
+}
+
 static void lstm_inputs(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, fulcrum_place gates, size_t row_count)
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
+    size_t step_count)
 {
-    size_t width = fulcrum_lstm_gate_count(layer);
-    struct fulcrum_pass of_input = *pass;
-    struct fulcrum_compute_activation biases = {.activation = FULCRUM_LINEAR,
-        .row_count = row_count,
-        .col_count = width,
-        .value = gates,
-        .bias = fulcrum_place_at(pass->parameters, fulcrum_lstm_bias_offset(layer))};
-    of_input.output = gates;
-    forward_product(&of_input, row_count, width, layer->input_count,
-        fulcrum_place_at(pass->parameters, layer->offset));
-    fulcrum_compute_activate(pass->compute, &biases);
+    const struct linear linear = linear_of_lstm(layer);
+    struct fulcrum_pass to_gates = *pass;
+    to_gates.output = trace->gates;
+    linear_forward(&linear, &to_gates, step_count * trace->batch_count);
 }
 
-/* Where one step finds its sums, the state before it and the state after it. */
-struct lstm_step {
-    size_t row_count;
-    fulcrum_place gates;
-    fulcrum_place cell_before;
-    fulcrum_place cell_after;
-    fulcrum_place cell_tanh;
-    fulcrum_place hidden_before;
-    fulcrum_place hidden_after;
-};
-
-static void lstm_advance(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const struct lstm_step *step)
+/* From the state before, `first` rows on in the trace, to that `after` rows on. */
+static void lstm_step(const struct fulcrum_lstm *layer, const struct fulcrum_pass *pass,
+    const struct fulcrum_lstm_trace *trace, size_t first, size_t after)
 {
-    struct fulcrum_device_product of_state = {.row_count = step->row_count,
+    const size_t units = layer->unit_count;
+    const fulcrum_place gates =
+        fulcrum_place_at(trace->gates, first * fulcrum_lstm_gate_count(layer));
+    const struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
         .col_count = fulcrum_lstm_gate_count(layer),
-        .inner_count = layer->unit_count,
+        .inner_count = units,
         .is_right_transposed = 1,
-        .a = step->hidden_before,
+        .a = fulcrum_place_at(trace->hidden, first * units),
         .b = fulcrum_place_at(pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
         .beta = 1.0F,
-        .c = step->gates};
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        pass->compute, FULCRUM_KERNEL_LSTM, step->row_count, layer->unit_count);
-    launch.arguments.place[0] = step->gates;
-    launch.arguments.place[1] = step->cell_before;
-    launch.arguments.place[2] = step->cell_after;
-    launch.arguments.place[3] = step->cell_tanh;
-    launch.arguments.place[4] = step->hidden_after;
-    launch.arguments.count[0] = (unsigned int)layer->unit_count;
-    fulcrum_compute_multiply(pass->compute, &of_state);
-    fulcrum_compute_launch(pass->compute, &launch);
+        .c = gates};
+    multiply(pass, &of_state);
+    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM, trace->batch_count,
+        units,
+        &(struct fulcrum_kernel_arguments){
+            .place = {gates, fulcrum_place_at(trace->cell, first * units),
+                fulcrum_place_at(trace->cell, after * units),
+                fulcrum_place_at(trace->cell_tanh, first * units),
+                fulcrum_place_at(trace->hidden, after * units)},
+            .count = {fulcrum_compute_count(units)}});
 }
 
 void fulcrum_lstm_forward(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace)
 {
     size_t batch = trace->batch_count;
-    size_t units = layer->unit_count;
-    lstm_inputs(layer, pass, trace->gates, trace->step_count * batch);
+    lstm_inputs(layer, pass, trace, trace->step_count);
     for (size_t i = 0; i < trace->step_count; i++) {
-        size_t first = i * batch;
-        struct lstm_step step = {.row_count = batch,
-            .gates =
-                fulcrum_place_at(trace->gates, first * fulcrum_lstm_gate_count(layer)),
-            .cell_before = fulcrum_place_at(trace->cell, first * units),
-            .cell_after = fulcrum_place_at(trace->cell, (first + batch) * units),
-            .cell_tanh = fulcrum_place_at(trace->cell_tanh, first * units),
-            .hidden_before = fulcrum_place_at(trace->hidden, first * units),
-            .hidden_after = fulcrum_place_at(trace->hidden, (first + batch) * units)};
-        lstm_advance(layer, pass, &step);
+        lstm_step(layer, pass, trace, i * batch, (i + 1) * batch);
     }
 }
 
 void fulcrum_lstm_advance(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace)
 {
-    struct lstm_step step = {.row_count = trace->batch_count,
-        .gates = trace->gates,
-        .cell_before = trace->cell,
-        .cell_after = trace->cell,
-        .cell_tanh = trace->cell_tanh,
-        .hidden_before = trace->hidden,
-        .hidden_after = trace->hidden};
-    lstm_inputs(layer, pass, trace->gates, trace->batch_count);
-    lstm_advance(layer, pass, &step);
+    lstm_inputs(layer, pass, trace, 1);
+    lstm_step(layer, pass, trace, 0, 0);
 }
 
-static void lstm_to_parameters(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, fulcrum_place hidden, fulcrum_place sums)
+/* One step back: the gates' sums, the cell before, then the recurrent gradient. */
+static void lstm_step_back(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
+    const struct fulcrum_lstm_gradients *gradients, size_t first)
 {
-    size_t width = fulcrum_lstm_gate_count(layer);
-    struct fulcrum_device_product of_input = {.row_count = width,
-        .col_count = layer->input_count,
+    const size_t units = layer->unit_count;
+    const size_t width = fulcrum_lstm_gate_count(layer);
+    const fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
+    const struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
+        .col_count = units,
+        .inner_count = width,
         .a = sums,
-        .b = pass->input,
-        .c = fulcrum_place_at(pass->gradients, layer->offset)};
-    struct fulcrum_device_product of_state = {.row_count = width,
-        .col_count = layer->unit_count,
-        .a = sums,
-        .b = hidden,
-        .c = fulcrum_place_at(pass->gradients, fulcrum_lstm_recurrent_offset(layer))};
-    weight_product(pass->compute, pass->row_count, of_input);
-    weight_product(pass->compute, pass->row_count, of_state);
-    bias_gradient(pass, pass->row_count, width, sums,
-        fulcrum_place_at(pass->gradients, fulcrum_lstm_bias_offset(layer)));
+        .b = fulcrum_place_at(pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
+        .c = gradients->recurrent};
+    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD,
+        trace->batch_count, units,
+        &(struct fulcrum_kernel_arguments){
+            .place = {sums, fulcrum_place_at(trace->gates, first * width),
+                fulcrum_place_at(trace->cell, first * units),
+                fulcrum_place_at(trace->cell_tanh, first * units),
+                fulcrum_place_at(gradients->hidden, first * units),
+                gradients->recurrent, gradients->cell},
+            .count = {fulcrum_compute_count(units)}});
+    multiply(pass, &of_state);
 }
 
 void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
     const struct fulcrum_lstm_gradients *gradients)
 {
-    size_t batch = trace->batch_count;
-    size_t state = batch * layer->unit_count;
+    const struct linear linear = linear_of_lstm(layer);
+    const size_t batch = trace->batch_count;
+    const size_t state = batch * layer->unit_count;
+    const struct fulcrum_device_product of_state = {
+        .row_count = fulcrum_lstm_gate_count(layer),
+        .col_count = layer->unit_count,
+        .a = gradients->gates,
+        .b = trace->hidden,
+        .c = fulcrum_place_at(pass->gradients, fulcrum_lstm_recurrent_offset(layer))};
+    struct fulcrum_pass of_input = *pass;
+    of_input.output_gradient = gradients->gates;
     fulcrum_compute_fill(pass->compute, gradients->cell, state, 0.0F);
     fulcrum_compute_fill(pass->compute, gradients->recurrent, state, 0.0F);
     for (size_t step = pass->row_count / batch; step > 0; step--) {
-        /* One step back: the gates' sums, the cell before, then the recurrent gradient.
-         */
-        size_t first = (step - 1) * batch;
-        size_t units = layer->unit_count;
-        size_t width = fulcrum_lstm_gate_count(layer);
-        fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
-        struct fulcrum_device_launch launch = fulcrum_compute_rows(
-            pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD, trace->batch_count, units);
-        launch.arguments.place[0] = sums;
-        launch.arguments.place[1] = fulcrum_place_at(trace->gates, first * width);
-        launch.arguments.place[2] = fulcrum_place_at(trace->cell, first * units);
-        launch.arguments.place[3] = fulcrum_place_at(trace->cell_tanh, first * units);
-        launch.arguments.place[4] = fulcrum_place_at(gradients->hidden, first * units);
-        launch.arguments.place[5] = gradients->recurrent;
-        launch.arguments.place[6] = gradients->cell;
-        launch.arguments.count[0] = (unsigned int)units;
-        struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
-            .col_count = units,
-            .inner_count = width,
-            .a = sums,
-            .b = fulcrum_place_at(
-                pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
-            .c = gradients->recurrent};
-        fulcrum_compute_launch(pass->compute, &launch);
-        fulcrum_compute_multiply(pass->compute, &of_state);
+        lstm_step_back(layer, pass, trace, gradients, (step - 1) * batch);
     }
-    lstm_to_parameters(layer, pass, trace->hidden, gradients->gates);
-    if (pass->input_gradient != FULCRUM_NOWHERE) {
-        struct fulcrum_device_product of_input = {.row_count = pass->row_count,
-            .col_count = layer->input_count,
-            .inner_count = fulcrum_lstm_gate_count(layer),
-            .a = gradients->gates,
-            .b = fulcrum_place_at(pass->parameters, layer->offset),
-            .c = pass->input_gradient};
-        fulcrum_compute_multiply(pass->compute, &of_input);
-    }
+    weight_gradients(pass, pass->row_count, of_state);
+    linear_backward(&linear, &of_input, pass->row_count);
 }
 
 static void launch_duel(const struct fulcrum_compute *compute,
-    enum fulcrum_kernel kernel, struct fulcrum_duel shape, const fulcrum_place *places)
+    enum fulcrum_kernel kernel, struct fulcrum_duel shape,
+    struct fulcrum_kernel_arguments arguments)
 {
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, kernel, shape.row_count, 1);
-    for (size_t i = 0; i < 3; i++) {
-        launch.arguments.place[i] = places[i];
-    }
-    launch.arguments.count[0] = (unsigned int)shape.action_count;
-    fulcrum_compute_launch(compute, &launch);
+    arguments.count[0] = fulcrum_compute_count(shape.action_count);
+    fulcrum_compute_launch(compute, kernel, shape.row_count, 1, &arguments);
 }
 
 void fulcrum_duel_forward(const struct fulcrum_compute *compute,
     struct fulcrum_duel shape, fulcrum_place value, fulcrum_place advantage,
     fulcrum_place q)
 {
-    const fulcrum_place places[] = {q, value, advantage};
-    launch_duel(compute, FULCRUM_KERNEL_DUEL, shape, places);
+    launch_duel(compute, FULCRUM_KERNEL_DUEL, shape,
+        (struct fulcrum_kernel_arguments){.place = {q, value, advantage}});
 }
 
 void fulcrum_duel_backward(const struct fulcrum_compute *compute,
     struct fulcrum_duel shape, fulcrum_place q_gradient, fulcrum_place value_gradient,
     fulcrum_place advantage_gradient)
 {
-    const fulcrum_place places[] = {q_gradient, value_gradient, advantage_gradient};
-    launch_duel(compute, FULCRUM_KERNEL_DUEL_BACKWARD, shape, places);
+    launch_duel(compute, FULCRUM_KERNEL_DUEL_BACKWARD, shape,
+        (struct fulcrum_kernel_arguments){
+            .place = {q_gradient, value_gradient, advantage_gradient}});
 }

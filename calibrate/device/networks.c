@@ -63,8 +63,6 @@ struct fulcrum_network {
     fulcrum_place parameters;
     fulcrum_place target_parameters; /* or nowhere */
     fulcrum_place gradients;
-    fulcrum_place mean;
-    fulcrum_place square;
     fulcrum_place sums; /* scratch of sums of rows */
     struct rows rows[ALL_ROWS];
     size_t loss_count;
@@ -80,8 +78,11 @@ static void take_places(struct fulcrum_network *network, size_t parameter_count)
     network->parameters = fulcrum_arena_take(arena, parameter_count);
     network->target_parameters = FULCRUM_NOWHERE;
     network->gradients = fulcrum_arena_take(arena, parameter_count);
-    network->mean = fulcrum_arena_take(arena, parameter_count);
-    network->square = fulcrum_arena_take(arena, parameter_count);
+    network->adam.parameter_count = parameter_count;
+    network->adam.parameters = network->parameters;
+    network->adam.gradients = network->gradients;
+    network->adam.mean = fulcrum_arena_take(arena, parameter_count);
+    network->adam.square = fulcrum_arena_take(arena, parameter_count);
     network->input = fulcrum_arena_take(arena, (input_byte + 3) / sizeof(float));
     network->action = fulcrum_arena_take(arena, network->max_batch);
     network->row_loss = fulcrum_arena_take(arena, network->loss_count);
@@ -228,13 +229,11 @@ enum fulcrum_status fulcrum_network_infer(struct fulcrum_network *network, size_
     upload(network, network->input, network->host_input, batch * network->input_byte);
     network->kind->infer(network, batch);
     const struct fulcrum_compute *compute = &network->compute;
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_LARGEST, batch, 1);
-    launch.arguments.place[0] = network->action;
-    launch.arguments.place[1] = network->inferred;
-    launch.arguments.count[0] = (unsigned int)network->action_count;
-    launch.arguments.count[1] = (unsigned int)network->inferred_count;
-    fulcrum_compute_launch(compute, &launch);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_LARGEST, batch, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {network->action, network->inferred},
+            .count = {fulcrum_compute_count(network->action_count),
+                fulcrum_compute_count(network->inferred_count)}});
     compute->device->download(compute->state, network->host_action, network->action,
         batch * sizeof *network->host_action);
     TRY(finish(network, err));
@@ -277,13 +276,7 @@ enum fulcrum_status fulcrum_network_train(
     size_t count = network->cost.parameter_count;
     float mean = 0.0F;
     queue_loss(network, &mean);
-    struct fulcrum_compute_adam adam = {.step = fulcrum_adam_begin(&network->adam),
-        .parameter_count = count,
-        .parameters = network->parameters,
-        .gradients = network->gradients,
-        .mean = network->mean,
-        .square = network->square};
-    fulcrum_compute_adam(compute, &adam);
+    fulcrum_compute_adam(compute, &network->adam);
     bool is_renewed = network->target_parameters != FULCRUM_NOWHERE &&
                       network->adam.step_count % FULCRUM_R2D2_TARGET_PERIOD == 0;
     if (is_renewed) {
@@ -433,21 +426,17 @@ static void queue_ppo(const struct mlp *mlp)
     const struct fulcrum_network *network = &mlp->base;
     size_t rows = network->loss_count;
     fulcrum_place log_std = (fulcrum_place)mlp->layers.log_std_offset;
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(&network->compute, FULCRUM_KERNEL_PPO, rows, 1);
-    launch.arguments.place[0] = mlp->trained[LAYER_COUNT - 1];
-    launch.arguments.place[1] = fulcrum_place_at(network->parameters, log_std);
-    launch.arguments.place[2] = network->rows[MLP_ACTION].place;
-    launch.arguments.place[3] = network->rows[MLP_OLD_LOG_PROBABILITY].place;
-    launch.arguments.place[4] = network->rows[MLP_ADVANTAGE].place;
-    launch.arguments.place[5] = network->rows[MLP_TARGET].place;
-    launch.arguments.place[6] = mlp->trained_gradient[LAYER_COUNT - 1];
-    launch.arguments.place[7] = mlp->log_std_gradient;
-    launch.arguments.place[8] = network->row_loss;
-    launch.arguments.count[0] = (unsigned int)network->action_count;
-    launch.arguments.number[0] = FULCRUM_PPO_CLIP_FRAC;
-    launch.arguments.number[1] = FULCRUM_PPO_VALUE_WEIGHT;
-    fulcrum_compute_launch(&network->compute, &launch);
+    fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_PPO, rows, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {mlp->trained[LAYER_COUNT - 1],
+                fulcrum_place_at(network->parameters, log_std),
+                network->rows[MLP_ACTION].place,
+                network->rows[MLP_OLD_LOG_PROBABILITY].place,
+                network->rows[MLP_ADVANTAGE].place, network->rows[MLP_TARGET].place,
+                mlp->trained_gradient[LAYER_COUNT - 1], mlp->log_std_gradient,
+                network->row_loss},
+            .count = {fulcrum_compute_count(network->action_count)},
+            .number = {FULCRUM_PPO_CLIP_FRAC, FULCRUM_PPO_VALUE_WEIGHT}});
     struct fulcrum_compute_sum of_log_std = {.row_count = rows,
         .col_count = network->action_count,
         .value = mlp->log_std_gradient,
@@ -493,7 +482,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **out,
     mlp->layers = fulcrum_mlp_layers_make(options);
     mlp->base = (struct fulcrum_network){.kind = &kind,
         .compute = *compute,
-        .adam = fulcrum_mlp_adam,
+        .adam = {.rate = FULCRUM_PPO_ADAM_RATE, .epsilon = FULCRUM_PPO_ADAM_EPSILON},
         .seed = options->seed,
         .max_batch = options->max_batch,
         .input_byte = options->input_count * sizeof(float),
@@ -764,15 +753,12 @@ static struct fulcrum_pass forward_to_core(const struct r2d2 *net,
     fulcrum_dense_forward(&net->layers.dense, &pass);
     /* dense output, last reward, one-hot last action */
     size_t width = net->layers.lstm.input_count;
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(&net->base.compute,
-        FULCRUM_KERNEL_JOIN, batch->step_count * batch->batch_count, width);
-    launch.arguments.place[0] = trace->core_input;
-    launch.arguments.place[1] = trace->dense;
-    launch.arguments.place[2] = batch->last_action;
-    launch.arguments.place[3] = batch->last_reward;
-    launch.arguments.count[0] = (unsigned int)width;
-    launch.arguments.count[1] = (unsigned int)net->layers.dense.output_count;
-    fulcrum_compute_launch(&net->base.compute, &launch);
+    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_JOIN, pass.row_count,
+        width,
+        &(struct fulcrum_kernel_arguments){.place = {trace->core_input, trace->dense,
+                                               batch->last_action, batch->last_reward},
+            .count = {fulcrum_compute_count(width),
+                fulcrum_compute_count(net->layers.dense.output_count)}});
     trace->core.step_count = batch->step_count;
     trace->core.batch_count = batch->batch_count;
     pass.input = trace->core_input;
@@ -881,15 +867,12 @@ static void backward(const struct r2d2 *net, fulcrum_place parameters,
     pass.input_gradient = gradients->core_input;
     fulcrum_lstm_backward(&layers->lstm, &pass, &trace->core, &gradients->core);
     /* The dense layer's share of the joined input. */
-    size_t row_count = pass.row_count;
-    size_t dense = net->layers.dense.output_count;
-    struct fulcrum_compute_columns columns = {.row_count = row_count,
-        .col_count = dense,
-        .to = gradients->dense,
-        .to_pitch = dense,
-        .from = gradients->core_input,
-        .from_pitch = net->layers.lstm.input_count};
-    fulcrum_compute_copy_columns(&net->base.compute, &columns);
+    unsigned dense = fulcrum_compute_count(layers->dense.output_count);
+    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_COPY_ROWS, pass.row_count,
+        dense,
+        &(struct fulcrum_kernel_arguments){
+            .place = {gradients->dense, gradients->core_input},
+            .count = {dense, dense, fulcrum_compute_count(layers->lstm.input_count)}});
     pass.input = trace->conv[LAST];
     pass.output = trace->dense;
     pass.output_gradient = gradients->dense;
@@ -1027,22 +1010,16 @@ static void queue_td(const struct r2d2 *r2d2)
     const struct fulcrum_r2d2_options *options = &r2d2->options;
     const struct fulcrum_network *network = &r2d2->base;
     size_t after = (options->train_burn_in + 1) * options->train_batch;
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        &network->compute, FULCRUM_KERNEL_TD, network->loss_count, 1);
-    launch.arguments.place[0] = r2d2->online.q;
-    launch.arguments.place[1] = r2d2->target.q;
-    launch.arguments.place[2] =
-        fulcrum_place_at(network->rows[R2D2_ACTION].place, after);
-    launch.arguments.place[3] =
-        fulcrum_place_at(network->rows[R2D2_REWARD].place, after);
-    launch.arguments.place[4] = r2d2->gradients.q;
-    launch.arguments.place[5] = network->row_loss;
-    launch.arguments.count[0] = (unsigned int)options->train_unroll;
-    launch.arguments.count[1] = (unsigned int)options->train_batch;
-    launch.arguments.count[2] = (unsigned int)network->action_count;
-    launch.arguments.count[3] = FULCRUM_R2D2_LOOK_AHEAD;
-    launch.arguments.number[0] = FULCRUM_R2D2_DISCOUNT;
-    fulcrum_compute_launch(&network->compute, &launch);
+    fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_TD, network->loss_count, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {r2d2->online.q, r2d2->target.q,
+                fulcrum_place_at(network->rows[R2D2_ACTION].place, after),
+                fulcrum_place_at(network->rows[R2D2_REWARD].place, after),
+                r2d2->gradients.q, network->row_loss},
+            .count = {fulcrum_compute_count(options->train_unroll),
+                fulcrum_compute_count(options->train_batch),
+                fulcrum_compute_count(network->action_count), FULCRUM_R2D2_LOOK_AHEAD},
+            .number = {FULCRUM_R2D2_DISCOUNT}});
 }
 
 static void r2d2_learn(struct fulcrum_network *network)
@@ -1072,7 +1049,7 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_network **out,
     r2d2->layers = fulcrum_r2d2_layers_make(&options->shape);
     r2d2->base = (struct fulcrum_network){.kind = &kind,
         .compute = *compute,
-        .adam = fulcrum_r2d2_adam,
+        .adam = {.rate = FULCRUM_R2D2_ADAM_RATE, .epsilon = FULCRUM_R2D2_ADAM_EPSILON},
         .seed = options->seed,
         .max_batch = options->max_batch,
         .input_byte = image_byte,

@@ -1,4 +1,4 @@
-/* layer.c - sizes, first weights and optimiser of the networks' layers. */
+/* layer.c - sizes and first weights of the networks' layers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/layer.h"
 
@@ -142,21 +142,4 @@ void fulcrum_lstm_init(
     for (size_t i = 0; i < layer->unit_count; i++) {
         forget[i] = 1.0F;
     }
-}
-
-/* The Adam optimiser. */
-
-struct fulcrum_adam_step fulcrum_adam_begin(struct fulcrum_adam *adam)
-{
-    adam->step_count++;
-    double steps = (double)adam->step_count;
-    double root = sqrt(1.0 - pow(adam->beta2, steps));
-    /* Both bias corrections folded into the rate and epsilon, as the paper suggests. */
-    return (struct fulcrum_adam_step){
-        .rate = (float)(adam->rate * root / (1.0 - pow(adam->beta1, steps))),
-        .epsilon = (float)(adam->epsilon * root),
-        .keep1 = (float)adam->beta1,
-        .keep2 = (float)adam->beta2,
-        .add1 = (float)(1.0 - adam->beta1),
-        .add2 = (float)(1.0 - adam->beta2)};
 }

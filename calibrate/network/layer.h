@@ -1,4 +1,4 @@
-/* layer.h - sizes, first weights and optimiser of the networks' layers. */
+/* layer.h - sizes and first weights of the networks' layers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_NETWORK_LAYER_H
 #define FULCRUM_CALIBRATE_NETWORK_LAYER_H
@@ -9,33 +9,6 @@
 
 /* What follows the sums of a layer. */
 enum fulcrum_activation { FULCRUM_LINEAR, FULCRUM_RELU };
-
-/* The Adam optimiser. */
-
-/* Kingma and Ba (2015), algorithm 1. */
-struct fulcrum_adam {
-    double rate;
-    double beta1;
-    double beta2;
-    double epsilon;
-    size_t step_count; /* updates done */
-};
-
-/*
- * One update in float32: mean = keep1 mean + add1 gradient, square = keep2 square +
- * add2 gradient^2, parameter -= rate mean / (sqrt(square) + epsilon).
- */
-struct fulcrum_adam_step {
-    float rate;
-    float epsilon;
-    float keep1;
-    float keep2;
-    float add1;
-    float add2;
-};
-
-/* Counts one more update and returns its numbers. */
-struct fulcrum_adam_step fulcrum_adam_begin(struct fulcrum_adam *adam);
 
 /*
  * A layer is its shape and the offset of its parameters in the network's one array of

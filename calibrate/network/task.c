@@ -6,12 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What a PPO learner is to do: layers, minibatch and optimiser. */
-
-/* Schulman et al. (2017), table 3; epsilon is Adam's own default, which the paper
- * leaves unsaid. */
-const struct fulcrum_adam fulcrum_mlp_adam = {
-    .rate = 3e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
+/* What a PPO learner is to do: layers and minibatch. */
 
 struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
     const struct fulcrum_mlp_options *options)
@@ -95,10 +90,7 @@ struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers 
         .buffer_byte = buffer_byte};
 }
 
-/* What an R2D2 learner is to do: sizes, replay and optimiser. */
-
-const struct fulcrum_adam fulcrum_r2d2_adam = {
-    .rate = 1e-4, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-3};
+/* What an R2D2 learner is to do: layers and replay. */
 
 /* Places a layer's parameters after those before it. */
 static size_t place(struct fulcrum_r2d2_layers *layers, size_t count)

@@ -9,13 +9,10 @@
 #include "calibrate/network/layer.h"
 #include "calibrate/random.h"
 
-/* What a PPO learner is to do: layers, minibatch and optimiser. */
-
-/* What one network costs in work and memory. */
-
 /*
- * Work counts the multiply-adds of matrix products, two operations each; element-wise
- * functions, Adam and the windows of convolutions are left out (below 1 % of it).
+ * What one network costs. Work counts the multiply-adds of matrix products, two
+ * operations each; element-wise functions, Adam and the windows of convolutions are
+ * left out (below 1 % of it).
  */
 struct fulcrum_network_cost {
     size_t parameter_count;
@@ -24,12 +21,17 @@ struct fulcrum_network_cost {
     size_t buffer_byte; /* weights, optimiser, replay and every buffer */
 };
 
+/* What a PPO learner is to do: layers and minibatch. */
+
 enum { FULCRUM_MLP_LAYER_COUNT = 4 };
 
 /* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
  */
 #define FULCRUM_PPO_CLIP_FRAC    0.2F
 #define FULCRUM_PPO_VALUE_WEIGHT 0.5F
+#define FULCRUM_PPO_ADAM_RATE    3e-4
+/* Adam's own default, which the paper leaves unsaid. */
+#define FULCRUM_PPO_ADAM_EPSILON 1e-8
 
 struct fulcrum_mlp_options {
     size_t input_count;
@@ -56,10 +58,6 @@ struct fulcrum_mlp_minibatch {
     float *value_target;
 };
 
-/* Rate and moments; nothing updated yet. */
-extern const struct fulcrum_adam fulcrum_mlp_adam;
-extern const struct fulcrum_adam fulcrum_r2d2_adam;
-
 struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
     const struct fulcrum_mlp_options *options);
 
@@ -84,7 +82,7 @@ void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
 struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers *layers,
     const struct fulcrum_mlp_options *options, size_t buffer_byte);
 
-/* What an R2D2 learner is to do: layers, replay and optimiser. */
+/* What an R2D2 learner is to do: layers and replay. */
 
 enum { FULCRUM_R2D2_CONV_COUNT = 3 };
 
@@ -125,7 +123,9 @@ struct fulcrum_r2d2_layers {
 
 /* Kapturowski et al. (2019), table 2. */
 enum { FULCRUM_R2D2_LOOK_AHEAD = 5, FULCRUM_R2D2_TARGET_PERIOD = 2500 };
-#define FULCRUM_R2D2_DISCOUNT 0.997F
+#define FULCRUM_R2D2_DISCOUNT     0.997F
+#define FULCRUM_R2D2_ADAM_RATE    1e-4
+#define FULCRUM_R2D2_ADAM_EPSILON 1e-3
 
 struct fulcrum_r2d2_options {
     struct fulcrum_r2d2_shape shape;

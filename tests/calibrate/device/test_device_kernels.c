@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/device/networks.h"
 #include "tests/support/devices.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"
@@ -160,7 +161,7 @@ static void check_product(
     devices_write(compute, product.a, a, product.row_count * product.inner_count);
     devices_write(compute, product.b, b, product.inner_count * product.col_count);
     devices_write(compute, product.c, c, count);
-    fulcrum_compute_multiply(compute, &product);
+    compute->device->multiply(compute->state, &product);
     multiply_slowly(&product, a, b, c);
     expect(compute, "product", product.c, c, count);
     give_back(&arrays);
@@ -206,36 +207,44 @@ static void test_products_choose_their_kernel_by_layout(void)
     CU_ASSERT_EQUAL(launch.arguments.item_count, 9 * 2);
 }
 
-static const struct fulcrum_conv odd_conv = {.height = 11,
-    .width = 9,
-    .channel_count = 5,
-    .filter_count = 7,
-    .kernel = 4,
-    .stride = 2,
-    .offset = 3};
-
-/* Images may begin at any byte. */
+/* Images may begin at any byte. The windows of a convolution stay where it left them.
+ */
 static void run_bytes(const struct fulcrum_compute *compute)
 {
-    enum { FIRST = 3, BYTES = 11 * 9 * 5 };
-    unsigned char bytes[FIRST + BYTES] = {0};
+    enum { FIRST = 3, BYTES = 11 * 9 * 5, BEYOND = BYTES + FIRST };
+    const struct fulcrum_conv conv = {.height = 11,
+        .width = 9,
+        .channel_count = 5,
+        .filter_count = 7,
+        .kernel = 4,
+        .stride = 2};
+    const size_t count = fulcrum_conv_column_count(&conv);
+    struct fulcrum_pass of_bytes = {.compute = compute,
+        .parameters = 0,
+        .row_count = 1,
+        .input = 1000,
+        .input_is_bytes = 1,
+        .input_first_byte = FIRST,
+        .output = 5000,
+        .column = 10000};
+    struct fulcrum_pass of_floats = {.compute = compute,
+        .parameters = 0,
+        .row_count = 1,
+        .input = 2000,
+        .output = 5000,
+        .column = 20000};
+    unsigned char bytes[BEYOND] = {0};
     struct arrays arrays = {.count = 0};
     float *image = take(&arrays, BYTES, 0);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (unsigned char)(i * 37 % 256);
-    }
-    for (size_t i = 0; i < BYTES; i++) {
-        image[i] = (float)bytes[FIRST + i] / 255.0F;
-    }
-    struct fulcrum_compute_images of_bytes = {
-        .count = 1, .place = 1000, .is_bytes = 1, .first_byte = FIRST};
-    struct fulcrum_compute_images of_floats = {.count = 1, .place = 2000};
-    size_t count = fulcrum_conv_column_count(&odd_conv);
     float *expected = take(&arrays, count, 0);
+    for (size_t i = 0; i < BEYOND; i++) {
+        bytes[i] = (unsigned char)(i * 37 % 256);
+        image[i < FIRST ? 0 : i - FIRST] = (float)bytes[i] / 255.0F;
+    }
     compute->device->upload(compute->state, 1000, bytes, sizeof bytes);
     devices_write(compute, 2000, image, BYTES);
-    fulcrum_compute_windows(compute, &odd_conv, &of_bytes, 10000);
-    fulcrum_compute_windows(compute, &odd_conv, &of_floats, 20000);
+    fulcrum_conv_forward(&conv, &of_bytes);
+    fulcrum_conv_forward(&conv, &of_floats);
     devices_read(compute, expected, 20000, count);
     CU_ASSERT_TRUE(expected[0] > 0.0F);
     expect(compute, "windows of bytes", 10000, expected, count);
@@ -255,16 +264,12 @@ static void run_join(const struct fulcrum_compute *compute)
     const float reward[] = {-0.5F, 3.0F};
     const float expected[] = {
         0.25F, -4.0F, -0.5F, 0.0F, 1.0F, 0.0F, 7.0F, 0.5F, 3.0F, 0.0F, 0.0F, 1.0F};
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_JOIN, 2, 6);
-    const unsigned int places[] = {300, 0, 100, 200};
-    memcpy(launch.arguments.place, places, sizeof places);
-    launch.arguments.count[0] = 6;
-    launch.arguments.count[1] = 2;
     devices_write(compute, 0, dense, 4);
     devices_write(compute, 100, action, 2);
     devices_write(compute, 200, reward, 2);
-    fulcrum_compute_launch(compute, &launch);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_JOIN, 2, 6,
+        &(struct fulcrum_kernel_arguments){
+            .place = {300, 0, 100, 200}, .count = {6, 2}});
     expect(compute, "joined", 300, expected, 12);
 }
 
@@ -284,14 +289,11 @@ static void run_activations(const struct fulcrum_compute *compute)
     for (size_t i = 0; i < 4 * (size_t)UNITS; i++) {
         sums[i] = ((float)(i % UNITS) - 4000.0F) / 32.0F;
     }
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_LSTM, 1, UNITS);
-    const unsigned int places[] = {0, 100000, 200000, 300000, 400000};
-    memcpy(launch.arguments.place, places, sizeof places);
-    launch.arguments.count[0] = UNITS;
     devices_write(compute, 0, sums, 4 * (size_t)UNITS);
     fulcrum_compute_fill(compute, 100000, UNITS, 0.0F);
-    fulcrum_compute_launch(compute, &launch);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_LSTM, 1, UNITS,
+        &(struct fulcrum_kernel_arguments){
+            .place = {0, 100000, 200000, 300000, 400000}, .count = {UNITS}});
     devices_read(compute, gates, 0, 4 * (size_t)UNITS);
     for (size_t i = 0; i < 4 * (size_t)UNITS; i++) {
         double x = (double)sums[i];
@@ -312,13 +314,9 @@ static void run_largest(const struct fulcrum_compute *compute)
 {
     const float values[] = {1, 3, 3, 9, -2, -1, -5, 9, 0, 0, 0, 9};
     const float expected[] = {1, 1, 0};
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_LARGEST, 3, 1);
-    launch.arguments.place[0] = 100;
-    launch.arguments.count[0] = 3;
-    launch.arguments.count[1] = 4;
     devices_write(compute, 0, values, 12);
-    fulcrum_compute_launch(compute, &launch);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_LARGEST, 3, 1,
+        &(struct fulcrum_kernel_arguments){.place = {100}, .count = {3, 4}});
     expect(compute, "largest", 100, expected, 3);
 }
 
@@ -388,18 +386,14 @@ static void check_td(const struct fulcrum_compute *compute, size_t ahead, float 
         losses[i] = (float)(0.5 * errors[i / 2] * errors[i / 2]);
         gradients[2 * i + (size_t)td_action[i]] = (float)(errors[i / 2] / 4.0);
     }
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_TD, 4, 1);
-    const unsigned int places[] = {0, 100, 200, 300, 400, 500};
-    const unsigned int counts[] = {2, 2, 2, (unsigned int)ahead};
-    memcpy(launch.arguments.place, places, sizeof places);
-    memcpy(launch.arguments.count, counts, sizeof counts);
-    launch.arguments.number[0] = 0.9F;
     devices_write(compute, 0, values[0], 12);
     devices_write(compute, 100, values[1], 12);
     devices_write(compute, 200, td_action, 4);
     devices_write(compute, 300, rewards, 4);
-    fulcrum_compute_launch(compute, &launch);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_TD, 4, 1,
+        &(struct fulcrum_kernel_arguments){.place = {0, 100, 200, 300, 400, 500},
+            .count = {2, 2, 2, (unsigned)ahead},
+            .number = {0.9F}});
     expect(compute, "gradient", 400, gradients, 8);
     expect(compute, "loss", 500, losses, 4);
 }
@@ -445,17 +439,14 @@ static void run_ppo(const struct fulcrum_compute *compute)
         /* The value's error is 2: half of half its square. */
         const float loss = (float)(1.0 - at->gain);
         const float gradient[] = {at->is_clipped ? 0.0F : (float)-at->gain, 1.0F};
-        struct fulcrum_device_launch launch =
-            fulcrum_compute_rows(compute, FULCRUM_KERNEL_PPO, 1, 1);
-        const unsigned int places[] = {0, 64, 65, 66, 67, 68, 100, 200, 300};
-        memcpy(launch.arguments.place, places, sizeof places);
-        launch.arguments.count[0] = 1;
-        launch.arguments.number[0] = 0.2F;
-        launch.arguments.number[1] = 0.5F;
         float log_std_gradient = NAN;
         devices_write(compute, 0, output, 2);
         devices_write(compute, 64, inputs, 5);
-        fulcrum_compute_launch(compute, &launch);
+        fulcrum_compute_launch(compute, FULCRUM_KERNEL_PPO, 1, 1,
+            &(struct fulcrum_kernel_arguments){
+                .place = {0, 64, 65, 66, 67, 68, 100, 200, 300},
+                .count = {1},
+                .number = {0.2F, 0.5F}});
         expect(compute, "gradient", 100, gradient, 2);
         expect(compute, "loss", 300, &loss, 1);
         devices_read(compute, &log_std_gradient, 200, 1);
@@ -476,8 +467,13 @@ static void run_adam(const struct fulcrum_compute *compute)
     struct arrays arrays = {.count = 0};
     float *parameters = take(&arrays, COUNT, 19);
     const float *gradients = take(&arrays, COUNT, 20);
-    struct fulcrum_adam adam = {
-        .rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-3};
+    struct fulcrum_adam adam = {.rate = 0.1,
+        .epsilon = 1e-3,
+        .parameter_count = COUNT,
+        .parameters = 0,
+        .gradients = 10000,
+        .mean = 20000,
+        .square = 30000};
     devices_write(compute, 0, parameters, COUNT);
     fulcrum_compute_fill(compute, 20000, COUNT, 0.0F);
     fulcrum_compute_fill(compute, 30000, COUNT, 0.0F);
@@ -485,23 +481,17 @@ static void run_adam(const struct fulcrum_compute *compute)
         /* Each step's gradients are the next of the same array, in a ring. */
         devices_write(compute, 10000, gradients + t, COUNT - t);
         devices_write(compute, 10000 + COUNT - (fulcrum_place)t, gradients, t);
-        struct fulcrum_compute_adam step = {.step = fulcrum_adam_begin(&adam),
-            .parameter_count = COUNT,
-            .parameters = 0,
-            .gradients = 10000,
-            .mean = 20000,
-            .square = 30000};
-        fulcrum_compute_adam(compute, &step);
+        fulcrum_compute_adam(compute, &adam);
         for (size_t i = 0; i < COUNT; i++) {
             double mean = 0.0;
             double square = 0.0;
             for (size_t j = 1; j <= t; j++) {
                 double gradient = (double)gradients[(i + j) % COUNT];
-                mean += 0.2 * pow(0.8, (double)(t - j)) * gradient;
-                square += 0.05 * pow(0.95, (double)(t - j)) * gradient * gradient;
+                mean += 0.1 * pow(0.9, (double)(t - j)) * gradient;
+                square += 0.001 * pow(0.999, (double)(t - j)) * gradient * gradient;
             }
-            mean /= 1.0 - pow(0.8, (double)t);
-            square /= 1.0 - pow(0.95, (double)t);
+            mean /= 1.0 - pow(0.9, (double)t);
+            square /= 1.0 - pow(0.999, (double)t);
             parameters[i] -= (float)(0.1 * mean / (sqrt(square) + 1e-3));
         }
         expect(compute, "parameters", 0, parameters, COUNT);
