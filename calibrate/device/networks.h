@@ -171,7 +171,7 @@ struct fulcrum_network_places {
     fulcrum_place parameters;
     fulcrum_place target_parameters; /* nowhere without a target network */
     fulcrum_place gradients;         /* in the order of the parameters */
-    fulcrum_place inferred;  /* values, or means and value, of the last batch */
+    fulcrum_place inferred;          /* values, or means and value, of the last batch */
 };
 
 struct fulcrum_network_places fulcrum_network_places_of(

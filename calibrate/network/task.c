@@ -35,7 +35,7 @@ void fulcrum_mlp_layers_init(const struct fulcrum_mlp_layers *layers, float *par
     }
 }
 
-static void fill(float *values, size_t count, struct fulcrum_random *random)
+static void draw_floats(float *values, size_t count, struct fulcrum_random *random)
 {
     for (size_t i = 0; i < count; i++) {
         values[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
@@ -46,10 +46,10 @@ void fulcrum_mlp_minibatch_fill(const struct fulcrum_mlp_minibatch *minibatch,
     const struct fulcrum_mlp_options *options, struct fulcrum_random *random)
 {
     size_t rows = options->train_batch;
-    fill(minibatch->input, rows * options->input_count, random);
-    fill(minibatch->action, rows * options->action_count, random);
-    fill(minibatch->advantage, rows, random);
-    fill(minibatch->value_target, rows, random);
+    draw_floats(minibatch->input, rows * options->input_count, random);
+    draw_floats(minibatch->action, rows * options->action_count, random);
+    draw_floats(minibatch->advantage, rows, random);
+    draw_floats(minibatch->value_target, rows, random);
 }
 
 /* log(2 pi) / 2 */
