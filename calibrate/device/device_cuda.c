@@ -182,8 +182,8 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
  */
 static void cuda_gpu_ask_parts(struct fulcrum_cuda_gpu *gpu)
 {
-    struct fulcrum_cu_resource least;
-    struct fulcrum_cu_resource next;
+    struct fulcrum_cu_resource least = {0};
+    struct fulcrum_cu_resource next = {0};
     gpu->least_sm_count = gpu->sm_count;
     gpu->sm_step = gpu->sm_count;
     if (!fulcrum_cuda_can_divide(&gpu->driver) ||

@@ -39,15 +39,22 @@ struct fulcrum_device_state {
     float pixels[PIXEL_ROOM];
 };
 
-/*
- * The row of each window of an image and that of the column, one after the other, by
- * `run`. The kernels' items would each divide to find where they are, which takes
- * longer than their few pixels.
- */
-static void each_run(const struct fulcrum_kernel_arguments *arguments, float *image,
-    float *column, void (*run)(float *column, float *pixels, size_t count))
+static void add_run(float *pixels, const float *column, size_t count)
 {
-    const unsigned *count = arguments->count;
+    EACH_ALONE
+    for (size_t i = 0; i < count; i++) {
+        pixels[i] += column[i];
+    }
+}
+
+/*
+ * Lays out the windows of an image, or adds them to it. The kernels' items would each
+ * divide to find where they are, which takes longer than their few pixels.
+ */
+static void each_run(
+    const struct fulcrum_device_launch *launch, float *image, float *column)
+{
+    const unsigned *count = launch->arguments.count;
     const size_t channels = count[2];
     const size_t length = count[3] * channels;
     const size_t pitch = count[1] * channels;
@@ -55,22 +62,14 @@ static void each_run(const struct fulcrum_kernel_arguments *arguments, float *im
         size_t y = i / count[5] * count[4];
         size_t x = i % count[5] * count[4];
         for (size_t j = 0; j < count[3]; j++) {
-            run(column, image + (y + j) * pitch + x * channels, length);
+            float *pixels = image + (y + j) * pitch + x * channels;
+            if (launch->kernel == FULCRUM_KERNEL_ADD_WINDOWS) {
+                add_run(pixels, column, length);
+            } else {
+                memcpy(column, pixels, length * sizeof *column);
+            }
             column += length;
         }
-    }
-}
-
-static void copy_run(float *column, float *pixels, size_t count)
-{
-    memcpy(column, pixels, count * sizeof *column);
-}
-
-static void add_run(float *column, float *pixels, size_t count)
-{
-    EACH_ALONE
-    for (size_t i = 0; i < count; i++) {
-        pixels[i] += column[i];
     }
 }
 
@@ -100,15 +99,13 @@ static void launch_windows(
     float *column = state->arena + arguments->place[is_added ? 1 : 0];
     const uchar *bytes = (const uchar *)image + count[7];
     for (size_t i = 0; i < arguments->item_count / items; i++) {
+        float *at = image + i * pixels;
         if (launch->kernel == FULCRUM_KERNEL_WINDOWS_OF_BYTES) {
-            each_run(arguments, load_bytes(state, bytes + i * pixels, pixels), column,
-                copy_run);
+            at = load_bytes(state, bytes + i * pixels, pixels);
         } else if (is_added) {
-            memset(image + i * pixels, 0, pixels * sizeof *image);
-            each_run(arguments, image + i * pixels, column, add_run);
-        } else {
-            each_run(arguments, image + i * pixels, column, copy_run);
+            memset(at, 0, pixels * sizeof *at);
         }
+        each_run(launch, at, column);
         column += column_count;
     }
 }

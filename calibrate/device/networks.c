@@ -136,13 +136,15 @@ static void upload_indices(const struct fulcrum_network *network, fulcrum_place 
     const int *index, size_t count)
 {
     float block[INDEX_BLOCK];
-    for (size_t first = 0; first < count; first += INDEX_BLOCK) {
-        size_t left = count - first;
-        size_t filled = left < INDEX_BLOCK ? left : (size_t)INDEX_BLOCK;
-        for (size_t i = 0; i < filled; i++) {
-            block[i] = (float)index[first + i];
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        block[filled] = (float)index[i];
+        filled++;
+        if (filled == INDEX_BLOCK || i + 1 == count) {
+            upload(network, fulcrum_place_at(to, i + 1 - filled), block,
+                filled * sizeof *block);
+            filled = 0;
         }
-        upload(network, fulcrum_place_at(to, first), block, filled * sizeof *block);
     }
 }
 

@@ -261,12 +261,12 @@ static void run_join(const struct fulcrum_compute *compute)
 {
     const float dense[] = {0.25F, -4.0F, 7.0F, 0.5F};
     const float action[] = {1.0F, 2.0F};
-    const float reward[] = {-0.5F, 3.0F};
+    const float last_reward[] = {-0.5F, 3.0F};
     const float expected[] = {
         0.25F, -4.0F, -0.5F, 0.0F, 1.0F, 0.0F, 7.0F, 0.5F, 3.0F, 0.0F, 0.0F, 1.0F};
     devices_write(compute, 0, dense, 4);
     devices_write(compute, 100, action, 2);
-    devices_write(compute, 200, reward, 2);
+    devices_write(compute, 200, last_reward, 2);
     fulcrum_compute_launch(compute, FULCRUM_KERNEL_JOIN, 2, 6,
         &(struct fulcrum_kernel_arguments){
             .place = {300, 0, 100, 200}, .count = {6, 2}});

@@ -228,7 +228,7 @@ static double unscaled(double value)
 static void make_rewards(const struct fulcrum_r2d2_options *options, float *rewards)
 {
     static float parameters[ROOM];
-    static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE];
+    static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE] = {0};
     int action[SEQUENCES * (STEPS + 1)];
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options->shape);
     struct fulcrum_random random = fulcrum_random_seeded(options->seed);
