@@ -245,39 +245,21 @@ enum fulcrum_status fulcrum_network_infer(struct fulcrum_network *network, size_
     return FULCRUM_OK;
 }
 
-static void queue_loss(struct fulcrum_network *network, float *loss)
+enum fulcrum_status fulcrum_network_train(
+    struct fulcrum_network *network, double *loss, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &network->compute;
-    struct fulcrum_compute_sum mean = {.row_count = network->loss_count,
+    const size_t count = network->cost.parameter_count;
+    const struct fulcrum_compute_sum of_losses = {.row_count = network->loss_count,
         .col_count = 1,
         .value = network->row_loss,
         .sums = network->loss,
         .factor = 1.0F / (float)network->loss_count,
         .scratch = network->sums};
-    fulcrum_compute_fill(
-        compute, network->gradients, network->cost.parameter_count, 0.0F);
+    float mean = 0.0F;
+    fulcrum_compute_fill(compute, network->gradients, count, 0.0F);
     network->kind->learn(network);
-    fulcrum_compute_sum_rows(compute, &mean);
-    compute->device->download(compute->state, loss, network->loss, sizeof *loss);
-}
-
-enum fulcrum_status fulcrum_network_loss(
-    struct fulcrum_network *network, double *loss, struct fulcrum_error *err)
-{
-    float mean = 0.0F;
-    queue_loss(network, &mean);
-    TRY(finish(network, err));
-    *loss = (double)mean;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_network_train(
-    struct fulcrum_network *network, double *loss, struct fulcrum_error *err)
-{
-    const struct fulcrum_compute *compute = &network->compute;
-    size_t count = network->cost.parameter_count;
-    float mean = 0.0F;
-    queue_loss(network, &mean);
+    fulcrum_compute_sum_rows(compute, &of_losses);
     fulcrum_compute_adam(compute, &network->adam);
     bool is_renewed = network->target_parameters != FULCRUM_NOWHERE &&
                       network->adam.step_count % FULCRUM_R2D2_TARGET_PERIOD == 0;
@@ -285,6 +267,7 @@ enum fulcrum_status fulcrum_network_train(
         fulcrum_compute_copy(
             compute, network->target_parameters, network->parameters, count);
     }
+    compute->device->download(compute->state, &mean, network->loss, sizeof mean);
     TRY(finish(network, err));
     *loss = (double)mean;
     return FULCRUM_OK;

@@ -143,10 +143,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_infer(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_train(
     struct fulcrum_network *network, double *loss, struct fulcrum_error *err);
 
-/* The first part of it: loss and gradients, the parameters stay. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_loss(
-    struct fulcrum_network *network, double *loss, struct fulcrum_error *err);
-
 /*
  * What it is trained on, for the caller to write to, in the host's memory, which is
  * taken with the first call. R2D2: images and actions (int); MLP: observations, actions

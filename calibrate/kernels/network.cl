@@ -21,7 +21,7 @@
 
 typedef unsigned char uchar;
 /* As wide as addresses: loops whose indices might wrap do not vectorise. */
-typedef size_t uint;
+#define uint size_t
 #define GLOBAL
 #define F_EXP(x)  exp_clamped(x)
 #define F_SQRT(x) sqrtf(x)
