@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "calibrate/network/layer.h"
+#include "calibrate/device/learner.h"
 #include "calibrate/statistics.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -412,6 +412,6 @@ int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **
         return report_unknown_command(program, word);
     }
     fulcrum_numerics_return_failures();
-    fulcrum_gemm_use_one_thread();
+    fulcrum_products_use_one_thread();
     return run_command(program, command, argc - 1, argv + 1);
 }

@@ -6,8 +6,6 @@
  */
 #include "calibrate/actor/actor.h"
 #include "calibrate/device/compute.h"
-#include "calibrate/device/learners.h"
-#include "calibrate/network/layer.h"
 
 #if !FULCRUM_HAVE_MUJOCO
 static enum fulcrum_status open_mujoco(const struct fulcrum_actor_options *options,
@@ -51,29 +49,5 @@ static enum fulcrum_status open_opencl(const struct fulcrum_device_options *opti
 const struct fulcrum_device fulcrum_device_opencl = {
     .name = "opencl",
     .open = open_opencl,
-};
-#endif
-
-#if !FULCRUM_HAVE_OPENBLAS
-void fulcrum_gemm_use_one_thread(void)
-{
-}
-
-static enum fulcrum_status open_cpu(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
-    struct fulcrum_error *err)
-{
-    (void)options;
-    (void)out;
-    (void)info;
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "this build has no OpenBLAS: install libopenblas-dev and configure with "
-        "-DFULCRUM_OPENBLAS=ON");
-}
-
-const struct fulcrum_learner fulcrum_learner_cpu = {
-    .name = "cpu",
-    .summary = FULCRUM_LEARNER_CPU_SUMMARY,
-    .open = open_cpu,
 };
 #endif

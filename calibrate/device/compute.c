@@ -41,10 +41,10 @@ fulcrum_place fulcrum_place_at(fulcrum_place place, size_t offset)
     return place + (fulcrum_place)offset;
 }
 
-static unsigned int small(size_t count)
+unsigned fulcrum_compute_count(size_t count)
 {
     assert(count <= UINT32_MAX);
-    return (unsigned int)count;
+    return (unsigned)count;
 }
 
 /* The power of two that reaches the width: lanes without work are idle. */
@@ -57,84 +57,64 @@ static size_t lanes_for(const struct fulcrum_compute *compute, size_t width)
     return lanes;
 }
 
-struct fulcrum_device_launch fulcrum_compute_rows(const struct fulcrum_compute *compute,
-    enum fulcrum_kernel kernel, size_t row_count, size_t width)
+void fulcrum_compute_launch(const struct fulcrum_compute *compute,
+    enum fulcrum_kernel kernel, size_t row_count, size_t width,
+    const struct fulcrum_kernel_arguments *arguments)
 {
     size_t lanes = lanes_for(compute, width);
-    return (struct fulcrum_device_launch){.kernel = kernel,
-        .arguments = {
-            .item_count = small(row_count * lanes), .lane_count = small(lanes)}};
-}
-
-void fulcrum_compute_launch(
-    const struct fulcrum_compute *compute, const struct fulcrum_device_launch *launch)
-{
-    if (launch->arguments.item_count > 0) {
-        compute->device->launch(compute->state, launch);
+    struct fulcrum_device_launch launch = {kernel, *arguments};
+    launch.arguments.item_count = fulcrum_compute_count(row_count * lanes);
+    launch.arguments.lane_count = fulcrum_compute_count(lanes);
+    if (row_count > 0) {
+        compute->device->launch(compute->state, &launch);
     }
 }
 
 /* Kernels without rows: each row of items has FULCRUM_FLAT_ROW elements of the array.
  */
-static struct fulcrum_device_launch flat(
-    const struct fulcrum_compute *compute, enum fulcrum_kernel kernel, size_t count)
+static void launch_flat(const struct fulcrum_compute *compute,
+    enum fulcrum_kernel kernel, size_t count, struct fulcrum_kernel_arguments arguments)
 {
     size_t rows = (count + FULCRUM_FLAT_ROW - 1) / FULCRUM_FLAT_ROW;
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, kernel, rows, FULCRUM_FLAT_ROW);
-    launch.arguments.count[0] = small(count);
-    return launch;
+    arguments.count[0] = fulcrum_compute_count(count);
+    fulcrum_compute_launch(compute, kernel, rows, FULCRUM_FLAT_ROW, &arguments);
 }
 
 void fulcrum_compute_fill(
     const struct fulcrum_compute *compute, fulcrum_place to, size_t count, float value)
 {
-    struct fulcrum_device_launch launch = flat(compute, FULCRUM_KERNEL_FILL, count);
-    launch.arguments.place[0] = to;
-    launch.arguments.number[0] = value;
-    fulcrum_compute_launch(compute, &launch);
+    launch_flat(compute, FULCRUM_KERNEL_FILL, count,
+        (struct fulcrum_kernel_arguments){.place = {to}, .number = {value}});
 }
 
 void fulcrum_compute_add(const struct fulcrum_compute *compute, fulcrum_place to,
     fulcrum_place from, size_t count)
 {
-    struct fulcrum_device_launch launch = flat(compute, FULCRUM_KERNEL_ADD, count);
-    launch.arguments.place[0] = to;
-    launch.arguments.place[1] = from;
-    fulcrum_compute_launch(compute, &launch);
+    launch_flat(compute, FULCRUM_KERNEL_ADD, count,
+        (struct fulcrum_kernel_arguments){.place = {to, from}});
 }
 
-void fulcrum_compute_copy_columns(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_columns *columns)
+void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
+    fulcrum_place gradient, fulcrum_place output, size_t count)
 {
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        compute, FULCRUM_KERNEL_COPY_ROWS, columns->row_count, columns->col_count);
-    launch.arguments.place[0] = columns->to;
-    launch.arguments.place[1] = columns->from;
-    launch.arguments.count[0] = small(columns->col_count);
-    launch.arguments.count[1] = small(columns->to_pitch);
-    launch.arguments.count[2] = small(columns->from_pitch);
-    fulcrum_compute_launch(compute, &launch);
+    launch_flat(compute, FULCRUM_KERNEL_ACTIVATE_BACKWARD, count,
+        (struct fulcrum_kernel_arguments){.place = {gradient, output}});
 }
 
 /* Whole rows of a matrix that is as wide as a flat row, then what is left. */
 void fulcrum_compute_copy(const struct fulcrum_compute *compute, fulcrum_place to,
     fulcrum_place from, size_t count)
 {
-    size_t whole = count / FULCRUM_FLAT_ROW;
-    size_t left = count % FULCRUM_FLAT_ROW;
-    struct fulcrum_compute_columns columns = {.row_count = whole,
-        .col_count = FULCRUM_FLAT_ROW,
-        .to = to,
-        .to_pitch = FULCRUM_FLAT_ROW,
-        .from = from,
-        .from_pitch = FULCRUM_FLAT_ROW};
-    fulcrum_compute_copy_columns(compute, &columns);
-    columns.row_count = left > 0 ? 1 : 0;
-    columns.col_count = left;
-    columns.to = fulcrum_place_at(to, count - left);
-    columns.from = fulcrum_place_at(from, count - left);
-    fulcrum_compute_copy_columns(compute, &columns);
+    const unsigned width = FULCRUM_FLAT_ROW;
+    const size_t left = count % FULCRUM_FLAT_ROW;
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_COPY_ROWS, count / FULCRUM_FLAT_ROW,
+        width,
+        &(struct fulcrum_kernel_arguments){
+            .place = {to, from}, .count = {width, width, width}});
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_COPY_ROWS, left > 0 ? 1 : 0, left,
+        &(struct fulcrum_kernel_arguments){.place = {fulcrum_place_at(to, count - left),
+                                               fulcrum_place_at(from, count - left)},
+            .count = {fulcrum_compute_count(left)}});
 }
 
 /* About as many segments as rows in each: both launches have work for many items. */
@@ -158,144 +138,40 @@ size_t fulcrum_compute_sum_scratch(size_t row_count, size_t col_count)
 void fulcrum_compute_sum_rows(
     const struct fulcrum_compute *compute, const struct fulcrum_compute_sum *sum)
 {
-    size_t segments = segment_count(sum->row_count);
-    struct fulcrum_device_launch last =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_SUM_ROWS, 1, sum->col_count);
-    last.arguments.place[0] = sum->sums;
-    last.arguments.place[1] = sum->value;
-    last.arguments.count[0] = small(sum->col_count);
-    last.arguments.count[1] = small(sum->row_count);
-    last.arguments.count[2] = small(sum->row_count);
-    last.arguments.count[3] = sum->is_added ? 1 : 0;
-    last.arguments.number[0] = sum->factor;
+    const unsigned cols = fulcrum_compute_count(sum->col_count);
+    const size_t segments = segment_count(sum->row_count);
+    fulcrum_place value = sum->value;
+    unsigned rows = fulcrum_compute_count(sum->row_count);
     if (segments > 1) {
-        struct fulcrum_device_launch first = fulcrum_compute_rows(
-            compute, FULCRUM_KERNEL_SUM_ROWS, segments, sum->col_count);
-        first.arguments.place[0] = sum->scratch;
-        first.arguments.place[1] = sum->value;
-        first.arguments.count[0] = small(sum->col_count);
-        first.arguments.count[1] = small(sum->row_count);
-        first.arguments.count[2] = small(segment_rows(sum->row_count));
-        first.arguments.number[0] = 1.0F;
-        fulcrum_compute_launch(compute, &first);
-        last.arguments.place[1] = sum->scratch;
-        last.arguments.count[1] = small(segments);
-        last.arguments.count[2] = small(segments);
+        const unsigned part = fulcrum_compute_count(segment_rows(sum->row_count));
+        fulcrum_compute_launch(compute, FULCRUM_KERNEL_SUM_ROWS, segments, cols,
+            &(struct fulcrum_kernel_arguments){.place = {sum->scratch, value},
+                .count = {cols, rows, part},
+                .number = {1.0F}});
+        value = sum->scratch;
+        rows = fulcrum_compute_count(segments);
     }
-    fulcrum_compute_launch(compute, &last);
-}
-
-static void set_windows(
-    struct fulcrum_kernel_arguments *arguments, const struct fulcrum_conv *layer)
-{
-    arguments->count[0] = small(layer->height);
-    arguments->count[1] = small(layer->width);
-    arguments->count[2] = small(layer->channel_count);
-    arguments->count[3] = small(layer->kernel);
-    arguments->count[4] = small(layer->stride);
-    arguments->count[5] = small(fulcrum_conv_window_count(layer, layer->width));
-    arguments->count[6] = small(fulcrum_conv_position_count(layer));
-}
-
-/* A row of items is one run of pixels of one window. */
-void fulcrum_compute_windows(const struct fulcrum_compute *compute,
-    const struct fulcrum_conv *layer, const struct fulcrum_compute_images *images,
-    fulcrum_place column)
-{
-    size_t runs = images->count * fulcrum_conv_position_count(layer) * layer->kernel;
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(compute,
-        images->is_bytes ? FULCRUM_KERNEL_WINDOWS_OF_BYTES : FULCRUM_KERNEL_WINDOWS,
-        runs, layer->kernel * layer->channel_count);
-    set_windows(&launch.arguments, layer);
-    launch.arguments.place[0] = column;
-    launch.arguments.place[1] = images->place;
-    launch.arguments.count[7] = small(images->first_byte);
-    fulcrum_compute_launch(compute, &launch);
-}
-
-void fulcrum_compute_add_windows(const struct fulcrum_compute *compute,
-    const struct fulcrum_conv *layer, size_t image_count, fulcrum_place column,
-    fulcrum_place image)
-{
-    size_t pixels = image_count * layer->height * layer->width;
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        compute, FULCRUM_KERNEL_ADD_WINDOWS, pixels, layer->channel_count);
-    set_windows(&launch.arguments, layer);
-    launch.arguments.place[0] = image;
-    launch.arguments.place[1] = column;
-    fulcrum_compute_launch(compute, &launch);
-}
-
-void fulcrum_compute_activate(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_activation *activation)
-{
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        compute, FULCRUM_KERNEL_ACTIVATE, activation->row_count, activation->col_count);
-    launch.arguments.place[0] = activation->value;
-    launch.arguments.place[1] = activation->bias;
-    launch.arguments.count[0] = small(activation->col_count);
-    launch.arguments.count[1] = activation->activation == FULCRUM_RELU ? 1 : 0;
-    fulcrum_compute_launch(compute, &launch);
-}
-
-void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
-    fulcrum_place gradient, fulcrum_place output, size_t count)
-{
-    struct fulcrum_device_launch launch =
-        flat(compute, FULCRUM_KERNEL_ACTIVATE_BACKWARD, count);
-    launch.arguments.place[0] = gradient;
-    launch.arguments.place[1] = output;
-    fulcrum_compute_launch(compute, &launch);
-}
-
-void fulcrum_compute_largest(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest)
-{
-    struct fulcrum_device_launch launch =
-        fulcrum_compute_rows(compute, FULCRUM_KERNEL_LARGEST, largest->row_count, 1);
-    launch.arguments.place[0] = largest->index;
-    launch.arguments.place[1] = largest->value;
-    launch.arguments.count[0] = small(largest->col_count);
-    launch.arguments.count[1] = small(largest->pitch);
-    fulcrum_compute_launch(compute, &launch);
-}
-
-enum fulcrum_status fulcrum_compute_choose(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest, float *host, int *out,
-    struct fulcrum_error *err)
-{
-    fulcrum_compute_largest(compute, largest);
-    compute->device->download(
-        compute->state, host, largest->index, largest->row_count * sizeof *host);
-    TRY(compute->device->finish(compute->state, err));
-    for (size_t i = 0; i < largest->row_count; i++) {
-        out[i] = (int)host[i];
-    }
-    return FULCRUM_OK;
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_SUM_ROWS, 1, cols,
+        &(struct fulcrum_kernel_arguments){.place = {sum->sums, value},
+            .count = {cols, rows, rows, sum->is_added},
+            .number = {sum->factor}});
 }
 
 void fulcrum_compute_adam(
-    const struct fulcrum_compute *compute, const struct fulcrum_compute_adam *adam)
+    const struct fulcrum_compute *compute, struct fulcrum_adam *adam)
 {
-    struct fulcrum_device_launch launch =
-        flat(compute, FULCRUM_KERNEL_ADAM, adam->parameter_count);
-    launch.arguments.place[0] = adam->parameters;
-    launch.arguments.place[1] = adam->gradients;
-    launch.arguments.place[2] = adam->mean;
-    launch.arguments.place[3] = adam->square;
-    launch.arguments.number[0] = adam->step.rate;
-    launch.arguments.number[1] = adam->step.epsilon;
-    launch.arguments.number[2] = adam->step.keep1;
-    launch.arguments.number[3] = adam->step.add1;
-    launch.arguments.number[4] = adam->step.keep2;
-    launch.arguments.number[5] = adam->step.add2;
-    fulcrum_compute_launch(compute, &launch);
-}
-
-void fulcrum_compute_multiply(
-    const struct fulcrum_compute *compute, const struct fulcrum_device_product *product)
-{
-    compute->device->multiply(compute->state, product);
+    const double beta1 = 0.9;
+    const double beta2 = 0.999;
+    adam->step_count++;
+    const double steps = (double)adam->step_count;
+    const double root = sqrt(1.0 - pow(beta2, steps));
+    /* Both bias corrections folded into the rate and epsilon, as the paper suggests. */
+    launch_flat(compute, FULCRUM_KERNEL_ADAM, adam->parameter_count,
+        (struct fulcrum_kernel_arguments){
+            .place = {adam->parameters, adam->gradients, adam->mean, adam->square},
+            .number = {(float)(adam->rate * root / (1.0 - pow(beta1, steps))),
+                (float)(adam->epsilon * root), (float)beta1, (float)(1.0 - beta1),
+                (float)beta2, (float)(1.0 - beta2)}});
 }
 
 static size_t parts(size_t count, size_t part)
@@ -311,11 +187,12 @@ struct fulcrum_device_launch fulcrum_device_product_launch(
     size_t inner = product->inner_count;
     struct fulcrum_kernel_arguments arguments = {.lane_count = 1,
         .place = {product->a, product->b, product->c},
-        .count = {small(rows), small(cols), small(inner),
-            small(product->is_left_transposed ? 1 : inner),
-            small(product->is_left_transposed ? rows : 1),
-            small(product->is_right_transposed ? 1 : cols),
-            small(product->is_right_transposed ? inner : 1)},
+        .count = {fulcrum_compute_count(rows), fulcrum_compute_count(cols),
+            fulcrum_compute_count(inner),
+            fulcrum_compute_count(product->is_left_transposed ? 1 : inner),
+            fulcrum_compute_count(product->is_left_transposed ? rows : 1),
+            fulcrum_compute_count(product->is_right_transposed ? 1 : cols),
+            fulcrum_compute_count(product->is_right_transposed ? inner : 1)},
         .number = {product->beta}};
     enum fulcrum_kernel kernel = FULCRUM_KERNEL_MULTIPLY_BLOCK;
     size_t items = parts(rows, FULCRUM_BLOCK_ROWS) * parts(cols, FULCRUM_BLOCK_COLS);
@@ -327,6 +204,6 @@ struct fulcrum_device_launch fulcrum_device_product_launch(
         kernel = FULCRUM_KERNEL_MULTIPLY_DOT;
         items = parts(rows, FULCRUM_DOT_EDGE) * parts(cols, FULCRUM_DOT_EDGE);
     }
-    arguments.item_count = small(items);
+    arguments.item_count = fulcrum_compute_count(items);
     return (struct fulcrum_device_launch){kernel, arguments};
 }

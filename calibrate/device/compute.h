@@ -13,6 +13,9 @@
 /* Only its `open` is set where the build has no OpenCL. */
 extern const struct fulcrum_device fulcrum_device_opencl;
 
+/* The calling thread, which does at once what is queued; it has no marks. */
+extern const struct fulcrum_device fulcrum_device_host;
+
 /* NVIDIA GPUs: needs their driver at run time, for which `open` looks. */
 extern const struct fulcrum_device fulcrum_device_cuda;
 
@@ -47,6 +50,17 @@ fulcrum_place fulcrum_place_at(fulcrum_place place, size_t offset);
 
 /* What follows queues work and returns; failures are told by the device's finish. */
 
+/* A size as kernels take it; asserts that it fits. */
+unsigned fulcrum_compute_count(size_t count);
+
+/*
+ * A kernel over `row_count` rows of `width` elements, or with one item a row where the
+ * width is 1. Counts of items and lanes are set here, the other arguments given.
+ */
+void fulcrum_compute_launch(const struct fulcrum_compute *compute,
+    enum fulcrum_kernel kernel, size_t row_count, size_t width,
+    const struct fulcrum_kernel_arguments *arguments);
+
 void fulcrum_compute_fill(
     const struct fulcrum_compute *compute, fulcrum_place to, size_t count, float value);
 
@@ -58,18 +72,9 @@ void fulcrum_compute_add(const struct fulcrum_compute *compute, fulcrum_place to
 void fulcrum_compute_copy(const struct fulcrum_compute *compute, fulcrum_place to,
     fulcrum_place from, size_t count);
 
-/* Some columns of every row, from rows of one length to rows of another. */
-struct fulcrum_compute_columns {
-    size_t row_count;
-    size_t col_count;
-    fulcrum_place to;
-    size_t to_pitch;
-    fulcrum_place from;
-    size_t from_pitch;
-};
-
-void fulcrum_compute_copy_columns(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_columns *columns);
+/* The gradient of an output becomes that of the sum before ReLU, in place. */
+void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
+    fulcrum_place gradient, fulcrum_place output, size_t count);
 
 /* Sums of columns of `value`, times `factor`. */
 struct fulcrum_compute_sum {
@@ -87,90 +92,21 @@ void fulcrum_compute_sum_rows(
 
 size_t fulcrum_compute_sum_scratch(size_t row_count, size_t col_count);
 
-/* Images, of floats or of bytes that stand for 0 to 1. */
-struct fulcrum_compute_images {
-    size_t count;
-    fulcrum_place place;
-    bool is_bytes;
-    size_t first_byte; /* of the first image, from the place on */
-};
-
-/* Their windows as rows of one matrix. */
-void fulcrum_compute_windows(const struct fulcrum_compute *compute,
-    const struct fulcrum_conv *layer, const struct fulcrum_compute_images *images,
-    fulcrum_place column);
-
-/* The transpose of the windows: sets the images. */
-void fulcrum_compute_add_windows(const struct fulcrum_compute *compute,
-    const struct fulcrum_conv *layer, size_t image_count, fulcrum_place column,
-    fulcrum_place image);
-
-/* value = activation(value + bias), for each row of `col_count` values. */
-struct fulcrum_compute_activation {
-    enum fulcrum_activation activation;
-    size_t row_count;
-    size_t col_count;
-    fulcrum_place value;
-    fulcrum_place bias;
-};
-
-void fulcrum_compute_activate(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_activation *activation);
-
-/* The gradient of an output becomes that of the sum before ReLU, in place. */
-void fulcrum_compute_rectify_backward(const struct fulcrum_compute *compute,
-    fulcrum_place gradient, fulcrum_place output, size_t count);
-
-/* Index of the largest of each row's first `col_count` values, as a float. */
-struct fulcrum_compute_largest {
-    size_t row_count;
-    size_t col_count;
-    size_t pitch; /* values from row to row */
-    fulcrum_place value;
-    fulcrum_place index;
-};
-
-void fulcrum_compute_largest(const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest);
-
-/*
- * The same, and waits for everything queued before.
- *   host     room for row_count floats
- *   out      row_count indices, set on success only
- *   fails    as the device's finish
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_compute_choose(
-    const struct fulcrum_compute *compute,
-    const struct fulcrum_compute_largest *largest, float *host, int *out,
-    struct fulcrum_error *err);
-
-/* One update of fulcrum_adam_update. */
-struct fulcrum_compute_adam {
-    struct fulcrum_adam_step step;
+/* Kingma and Ba (2015), algorithm 1, with their decay rates; moments begin at zero. */
+struct fulcrum_adam {
+    double rate;
+    double epsilon;
+    size_t step_count; /* updates done */
     size_t parameter_count;
     fulcrum_place parameters;
     fulcrum_place gradients;
-    fulcrum_place mean;
-    fulcrum_place square;
+    fulcrum_place mean;   /* of the gradients */
+    fulcrum_place square; /* mean square of the gradients */
 };
 
+/* Moves the parameters one step against their gradients. */
 void fulcrum_compute_adam(
-    const struct fulcrum_compute *compute, const struct fulcrum_compute_adam *adam);
-
-/* c = a b + beta c, with a and b stored as the product says. */
-void fulcrum_compute_multiply(const struct fulcrum_compute *compute,
-    const struct fulcrum_device_product *product);
-
-/*
- * A launch of `row_count` rows of `width` elements, or of one item a row where the
- * width is 1; places, counts and numbers are the caller's to fill in.
- */
-struct fulcrum_device_launch fulcrum_compute_rows(const struct fulcrum_compute *compute,
-    enum fulcrum_kernel kernel, size_t row_count, size_t width);
-
-/* Queues a launch whose arguments are complete. */
-void fulcrum_compute_launch(
-    const struct fulcrum_compute *compute, const struct fulcrum_device_launch *launch);
+    const struct fulcrum_compute *compute, struct fulcrum_adam *adam);
 
 /*
  * For devices without a library of products: the launch that makes one of the kernels

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "calibrate/device/device.h"
 #include "calibrate/shared_library.h"
 #include "model/try.h"
 
@@ -165,18 +164,17 @@ enum fulcrum_status fulcrum_cuda_blas_open(
     struct fulcrum_cuda_blas *out, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_blas blas = {0};
-    enum fulcrum_status status = fulcrum_shared_library_open(
-        &blas.library, FULCRUM_CUBLAS_LIBRARY_VARIABLE, blas_names, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_shared_library_bind(blas.library, &blas, blas_symbols,
-            sizeof blas_symbols / sizeof blas_symbols[0], err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_shared_library_open(
+        &blas.library, FULCRUM_CUBLAS_LIBRARY_VARIABLE, blas_names, err));
+    TRY_OR_END(fulcrum_shared_library_bind(blas.library, &blas, blas_symbols,
+        sizeof blas_symbols / sizeof blas_symbols[0], err));
+    *out = blas;
+end:
     if (status != FULCRUM_OK) {
         fulcrum_cuda_blas_close(&blas);
-        return status;
     }
-    *out = blas;
-    return FULCRUM_OK;
+    return status;
 }
 
 void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas)
@@ -194,7 +192,7 @@ const char *fulcrum_cuda_blas_status_name(
 }
 
 /* Names the call that gave `status`. */
-static enum fulcrum_status check(const struct fulcrum_cuda_blas *blas, int status,
+static enum fulcrum_status check_blas(const struct fulcrum_cuda_blas *blas, int status,
     const char *what, struct fulcrum_error *err)
 {
     return status == FULCRUM_CUBLAS_SUCCESS
@@ -207,45 +205,21 @@ enum fulcrum_status fulcrum_cuda_blas_handle(const struct fulcrum_cuda_blas *bla
     void **out, void *stream, double sm_count, struct fulcrum_error *err)
 {
     void *handle = NULL;
-    TRY(check(blas, blas->create(&handle), "cublasCreate", err));
-    enum fulcrum_status status =
-        check(blas, blas->set_stream(handle, stream), "cublasSetStream", err);
-    if (status == FULCRUM_OK) {
-        status = check(blas, blas->set_math_mode(handle, FULCRUM_CUBLAS_DEFAULT_MATH),
-            "cublasSetMathMode", err);
-    }
-    if (status == FULCRUM_OK && blas->set_sm_count_target != NULL) {
-        status = check(blas, blas->set_sm_count_target(handle, (int)sm_count),
-            "cublasSetSmCountTarget", err);
-    }
-    if (status != FULCRUM_OK) {
-        (void)blas->destroy(handle);
-        return status;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY(check_blas(blas, blas->create(&handle), "cublasCreate", err));
+    TRY_OR_END(
+        check_blas(blas, blas->set_stream(handle, stream), "cublasSetStream", err));
+    TRY_OR_END(
+        check_blas(blas, blas->set_math_mode(handle, FULCRUM_CUBLAS_DEFAULT_MATH),
+            "cublasSetMathMode", err));
+    if (blas->set_sm_count_target != NULL) {
+        TRY_OR_END(check_blas(blas, blas->set_sm_count_target(handle, (int)sm_count),
+            "cublasSetSmCountTarget", err));
     }
     *out = handle;
-    return FULCRUM_OK;
-}
-
-struct fulcrum_cublas_call fulcrum_cublas_call_of(
-    const struct fulcrum_device_product *product, float *arena)
-{
-    int rows = (int)product->row_count;
-    int cols = (int)product->col_count;
-    int inner = (int)product->inner_count;
-    /* Stored rows of a: rows x inner, or inner x rows where it is transposed. */
-    return (struct fulcrum_cublas_call){
-        .left_op = product->is_right_transposed ? FULCRUM_CUBLAS_TRANSPOSED
-                                                : FULCRUM_CUBLAS_AS_IS,
-        .right_op = product->is_left_transposed ? FULCRUM_CUBLAS_TRANSPOSED
-                                                : FULCRUM_CUBLAS_AS_IS,
-        .row_count = cols,
-        .col_count = rows,
-        .inner_count = inner,
-        .left = arena + product->b,
-        .left_stride = product->is_right_transposed ? inner : cols,
-        .right = arena + product->a,
-        .right_stride = product->is_left_transposed ? rows : inner,
-        .out = arena + product->c,
-        .out_stride = cols,
-    };
+end:
+    if (status != FULCRUM_OK) {
+        (void)blas->destroy(handle);
+    }
+    return status;
 }

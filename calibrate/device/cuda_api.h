@@ -158,21 +158,6 @@ enum {
     FULCRUM_CUBLAS_TRANSPOSED = 1    /* T */
 };
 
-/* Matrices of cublasSgemm are column-major, of `ld...` floats from column to column. */
-struct fulcrum_cublas_call {
-    int left_op;
-    int right_op;
-    int row_count;
-    int col_count;
-    int inner_count;
-    const float *left;
-    int left_stride;
-    const float *right;
-    int right_stride;
-    float *out;
-    int out_stride;
-};
-
 struct fulcrum_cuda_blas {
     void *library; /* NULL: there is none here */
     int (*create)(void **handle);
@@ -212,16 +197,5 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_blas_handle(
 /* What cuBLAS calls a status, or "cuBLAS status" where it cannot tell. Static. */
 const char *fulcrum_cuda_blas_status_name(
     const struct fulcrum_cuda_blas *blas, int status);
-
-struct fulcrum_device_product;
-
-/*
- * How a product of row-major matrices is told to cuBLAS, which reads a row-major
- * matrix as the transposed column-major one: c' = op(b)' op(a)', sides exchanged.
- * Sizes are below 2^31.
- *   arena    the device's address of place 0
- */
-struct fulcrum_cublas_call fulcrum_cublas_call_of(
-    const struct fulcrum_device_product *product, float *arena);
 
 #endif

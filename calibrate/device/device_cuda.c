@@ -170,10 +170,8 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
     TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetDevResource", err));
     result = driver->split_by_count(&part, &count, &whole, NULL, 0, least);
     TRY(fulcrum_cuda_check(driver, result, "cuDevSmResourceSplitByCount", err));
-    if ((count == 0 || part.part.sm.sm_count == 0)) {
-        TRY(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: the driver makes no part of %u SMs", least));
-    }
+    FAIL_IF(count == 0 || part.part.sm.sm_count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver makes no part of %u SMs", least);
     *out = part;
     return FULCRUM_OK;
 }
@@ -184,8 +182,8 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
  */
 static void cuda_gpu_ask_parts(struct fulcrum_cuda_gpu *gpu)
 {
-    struct fulcrum_cu_resource least;
-    struct fulcrum_cu_resource next;
+    struct fulcrum_cu_resource least = {0};
+    struct fulcrum_cu_resource next = {0};
     gpu->least_sm_count = gpu->sm_count;
     gpu->sm_step = gpu->sm_count;
     if (!fulcrum_cuda_can_divide(&gpu->driver) ||
@@ -292,19 +290,17 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_share share = {0};
+    enum fulcrum_status status = FULCRUM_OK;
     TRY(check_count(gpu, sm_count, err));
-    enum fulcrum_status status = takes_all(gpu, sm_count)
-                                     ? open_whole(&share, gpu, err)
-                                     : open_green(&share, gpu, ceil(sm_count), err);
-    if (status == FULCRUM_OK) {
-        status = furnish(&share, gpu, err);
-    }
+    TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
+                                        : open_green(&share, gpu, ceil(sm_count), err));
+    TRY_OR_END(furnish(&share, gpu, err));
+    *out = share;
+end:
     if (status != FULCRUM_OK) {
         cuda_share_close(gpu, &share);
-        return status;
     }
-    *out = share;
-    return FULCRUM_OK;
+    return status;
 }
 
 /* Results are not looked at: what a context that failed answers says nothing new. */
@@ -489,7 +485,7 @@ static double memory_byte_per_s(const struct fulcrum_cuda_gpu *gpu)
     return fmax(2.0 * clock_hz * width_byte, 0.0);
 }
 
-static void describe(
+static void tell_info(
     const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
 {
     const struct fulcrum_cuda_gpu *gpu = &state->gpu;
@@ -553,22 +549,21 @@ static enum fulcrum_status cuda_open(const struct fulcrum_device_options *option
 {
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "a CUDA device");
-    enum fulcrum_status status = open_gpu(state, options, err);
-    if (status == FULCRUM_OK) {
-        void *staging = NULL;
-        status = fulcrum_cuda_check(&state->gpu.driver,
-            state->gpu.driver.mem_host_alloc(&staging, STAGING_BYTE, 0),
-            "cuMemHostAlloc", err);
-        state->staging = staging;
-    }
-    if (status != FULCRUM_OK) {
-        cuda_close(state);
-        return status;
-    }
-    describe(state, info);
+    enum fulcrum_status status = FULCRUM_OK;
+    void *staging = NULL;
+    TRY_OR_END(open_gpu(state, options, err));
+    TRY_OR_END(fulcrum_cuda_check(&state->gpu.driver,
+        state->gpu.driver.mem_host_alloc(&staging, STAGING_BYTE, 0), "cuMemHostAlloc",
+        err));
+    state->staging = staging;
+    tell_info(state, info);
     step_out(state);
     *out = state;
-    return FULCRUM_OK;
+end:
+    if (status != FULCRUM_OK) {
+        cuda_close(state);
+    }
+    return status;
 }
 
 static enum fulcrum_status cuda_reserve(
@@ -658,14 +653,23 @@ static void multiply_by_cublas(
 {
     const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
     const float one = 1.0F;
+    const int rows = (int)product->row_count;
+    const int cols = (int)product->col_count;
+    const int inner = (int)product->inner_count;
+    const bool turns_a = product->is_left_transposed;
+    const bool turns_b = product->is_right_transposed;
     /* An address on the device; cuBLAS has it in the clothes of a pointer. */
     /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     float *arena = (float *)(uintptr_t)state->arena;
-    struct fulcrum_cublas_call call = fulcrum_cublas_call_of(product, arena);
-    int result =
-        blas->sgemm(state->share.blas, call.left_op, call.right_op, call.row_count,
-            call.col_count, call.inner_count, &one, call.left, call.left_stride,
-            call.right, call.right_stride, &product->beta, call.out, call.out_stride);
+    /*
+     * cuBLAS reads a row-major matrix as the transposed column-major one: the product
+     * is c' = op(b)' op(a)', sides exchanged. Sizes are below 2^31.
+     */
+    int result = blas->sgemm(state->share.blas,
+        turns_b ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS,
+        turns_a ? FULCRUM_CUBLAS_TRANSPOSED : FULCRUM_CUBLAS_AS_IS, cols, rows, inner,
+        &one, arena + product->b, turns_b ? inner : cols, arena + product->a,
+        turns_a ? rows : inner, &product->beta, arena + product->c, cols);
     if (result != FULCRUM_CUBLAS_SUCCESS) {
         (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
             "cuda: cublasSgemm: %s (%d)", fulcrum_cuda_blas_status_name(blas, result),

@@ -152,21 +152,16 @@ static void add_platform(struct list *list, cl_platform_id platform)
     }
 }
 
-static void append(struct list *to, const struct list *from, bool wants_cpus)
-{
-    for (size_t i = 0; i < from->count; i++) {
-        if (is_cpu(from->devices[i]) == wants_cpus) {
-            to->devices[to->count] = from->devices[i];
-            to->count++;
-        }
-    }
-}
-
 static void put_cpus_last(struct list *list)
 {
     struct list sorted = {.count = 0};
-    append(&sorted, list, 0);
-    append(&sorted, list, 1);
+    for (size_t i = 0; i < 2 * list->count; i++) {
+        cl_device_id device = list->devices[i % list->count];
+        if (is_cpu(device) == (i >= list->count)) {
+            sorted.devices[sorted.count] = device;
+            sorted.count++;
+        }
+    }
     *list = sorted;
 }
 
@@ -374,7 +369,7 @@ static enum fulcrum_status share_for(const struct fulcrum_device_state *state,
     return FULCRUM_OK;
 }
 
-static struct fulcrum_device_info describe(const struct fulcrum_device_state *state)
+static struct fulcrum_device_info info_of(const struct fulcrum_device_state *state)
 {
     cl_device_id device = state->device;
     double mhz =
@@ -444,18 +439,17 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a device");
     look_at(state, list.devices[options->index], options->is_wide);
-    enum fulcrum_status status = share_for(state, options->sm_count, &share, err);
-    if (status == FULCRUM_OK) {
-        status = engine_open(&state->engine, state, share, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(share_for(state, options->sm_count, &share, err));
+    TRY_OR_END(engine_open(&state->engine, state, share, err));
+    state->granted_sm_count = (double)share;
+    *info = info_of(state);
+    *out = state;
+end:
     if (status != FULCRUM_OK) {
         opencl_close(state);
-        return status;
     }
-    state->granted_sm_count = (double)share;
-    *info = describe(state);
-    *out = state;
-    return FULCRUM_OK;
+    return status;
 }
 
 /* A zeroed arena that every kernel has as its first argument. */
@@ -578,26 +572,25 @@ static enum fulcrum_status opencl_grant(struct fulcrum_device_state *state,
 {
     cl_uint share = 0;
     struct engine next = {.part = NULL};
-    enum fulcrum_status status = share_for(state, sm_count, &share, err);
-    if (status == FULCRUM_OK && (double)share == state->granted_sm_count) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY(share_for(state, sm_count, &share, err));
+    if ((double)share == state->granted_sm_count) {
         *granted = state->granted_sm_count;
         return FULCRUM_OK;
     }
-    if (status == FULCRUM_OK) {
-        status = engine_open(&next, state, share, err);
-    }
-    if (status == FULCRUM_OK && state->float_count > 0) {
-        status = move_arena(&state->engine, &next, state->float_count, err);
-    }
-    if (status != FULCRUM_OK) {
-        engine_close(&next);
-        return status;
+    TRY_OR_END(engine_open(&next, state, share, err));
+    if (state->float_count > 0) {
+        TRY_OR_END(move_arena(&state->engine, &next, state->float_count, err));
     }
     engine_close(&state->engine);
     state->engine = next;
     state->granted_sm_count = (double)share;
     *granted = state->granted_sm_count;
-    return FULCRUM_OK;
+end:
+    if (status != FULCRUM_OK) {
+        engine_close(&next);
+    }
+    return status;
 }
 
 static void opencl_mark(struct fulcrum_device_state *state, int mark)

@@ -79,6 +79,18 @@ struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
 
 struct fulcrum_device;
 
+/*
+ * A learner on any compute device, of which the records of `cuda` and `opencl` have the
+ * other functions. A device that is no GPU runs on one compute unit unless the options
+ * say more: like the learner on the CPU it is one core's server, which is what the
+ * model's learner cores are.
+ *   fails    as struct fulcrum_learner's open
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_open_on(
+    const struct fulcrum_device *device, const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+    struct fulcrum_error *err);
+
 /* One way to run the networks. */
 struct fulcrum_learner {
     const char *name;
@@ -166,7 +178,13 @@ const struct fulcrum_learner *fulcrum_learner_find(const char *name);
 /* Names as on the command line ("r2d2", "mlp"); NULL beyond the last one. */
 const char *fulcrum_learner_network_name(enum fulcrum_learner_network network);
 
-/* Only its `open` is set where the build has no OpenBLAS. */
+/*
+ * Puts all products of the process on the calling thread alone, GSL's too: with more,
+ * sums are rounded otherwise. Nothing to do in a build without OpenBLAS.
+ */
+void fulcrum_products_use_one_thread(void);
+
+/* Refuses to open where the build has no OpenBLAS. */
 extern const struct fulcrum_learner fulcrum_learner_cpu;
 
 /* Refuses to open where the build has no OpenCL, or the machine no driver of it. */

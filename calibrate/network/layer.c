@@ -1,4 +1,4 @@
-/* layer.c - what every layer of a network is given for a pass through it. */
+/* layer.c - sizes and first weights of the networks' layers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/layer.h"
 

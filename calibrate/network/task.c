@@ -2,18 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/task.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* What a PPO learner is to do: layers, minibatch and optimiser. */
-
-/* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
- */
-static const double clip_frac = 0.2;
-static const double value_weight = 0.5;
-static const double adam_rate = 3e-4;
-/* Adam's own default, which the paper leaves unsaid. */
-static const double adam_epsilon = 1e-8;
+/* What a PPO learner is to do: layers and minibatch. */
 
 struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
     const struct fulcrum_mlp_options *options)
@@ -42,16 +35,7 @@ void fulcrum_mlp_layers_init(const struct fulcrum_mlp_layers *layers, float *par
     }
 }
 
-struct fulcrum_adam fulcrum_mlp_adam(size_t parameter_count)
-{
-    return (struct fulcrum_adam){.rate = adam_rate,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = adam_epsilon,
-        .parameter_count = parameter_count};
-}
-
-static void fill(float *values, size_t count, struct fulcrum_random *random)
+static void draw_floats(float *values, size_t count, struct fulcrum_random *random)
 {
     for (size_t i = 0; i < count; i++) {
         values[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
@@ -62,36 +46,31 @@ void fulcrum_mlp_minibatch_fill(const struct fulcrum_mlp_minibatch *minibatch,
     const struct fulcrum_mlp_options *options, struct fulcrum_random *random)
 {
     size_t rows = options->train_batch;
-    fill(minibatch->input, rows * options->input_count, random);
-    fill(minibatch->action, rows * options->action_count, random);
-    fill(minibatch->advantage, rows, random);
-    fill(minibatch->value_target, rows, random);
+    draw_floats(minibatch->input, rows * options->input_count, random);
+    draw_floats(minibatch->action, rows * options->action_count, random);
+    draw_floats(minibatch->advantage, rows, random);
+    draw_floats(minibatch->value_target, rows, random);
 }
 
-struct fulcrum_ppo fulcrum_mlp_ppo(const struct fulcrum_mlp_minibatch *minibatch,
-    const struct fulcrum_mlp_options *options, const float *output,
-    const float *log_std)
-{
-    return (struct fulcrum_ppo){.sample_count = options->train_batch,
-        .action_count = options->action_count,
-        .clip_frac = clip_frac,
-        .value_weight = value_weight,
-        .output = output,
-        .log_std = log_std,
-        .action = minibatch->action,
-        .old_log_probability = minibatch->old_log_probability,
-        .advantage = minibatch->advantage,
-        .value_target = minibatch->value_target};
-}
+/* log(2 pi) / 2 */
+static const double log_normal = 0.91893853320467274;
 
+/* The first policy's standard deviations are one: their logarithms are zero. */
 void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
-    const struct fulcrum_ppo *ppo, struct fulcrum_random *random)
+    const struct fulcrum_mlp_options *options, const float *output,
+    struct fulcrum_random *random)
 {
-    for (size_t i = 0; i < ppo->sample_count; i++) {
+    size_t actions = options->action_count;
+    for (size_t i = 0; i < options->train_batch; i++) {
+        double log_probability = 0.0;
+        for (size_t j = 0; j < actions; j++) {
+            double z = (double)minibatch->action[i * actions + j] -
+                       (double)output[i * (actions + 1) + j];
+            log_probability -= 0.5 * z * z + log_normal;
+        }
         /* Ratios in exp(+-0.3): a third of them lies outside 1 +- clip_frac. */
         minibatch->old_log_probability[i] =
-            (float)(fulcrum_ppo_log_probability(ppo, i) +
-                    fulcrum_random_between(random, -0.3, 0.3));
+            (float)(log_probability + fulcrum_random_between(random, -0.3, 0.3));
     }
 }
 
@@ -111,10 +90,84 @@ struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers 
         .buffer_byte = buffer_byte};
 }
 
-/* What an R2D2 learner is to do: sizes, replay and optimiser. */
+/* What an R2D2 learner is to do: layers and replay. */
 
-static const double r2d2_adam_rate = 1e-4;
-static const double r2d2_adam_epsilon = 1e-3;
+/* Places a layer's parameters after those before it. */
+static size_t place(struct fulcrum_r2d2_layers *layers, size_t count)
+{
+    size_t offset = layers->parameter_count;
+    layers->parameter_count += count;
+    return offset;
+}
+
+/* Returns the elements of one output image of the last convolution. */
+static size_t make_convolutions(
+    struct fulcrum_r2d2_layers *layers, const struct fulcrum_r2d2_shape *shape)
+{
+    size_t height = shape->height;
+    size_t width = shape->width;
+    size_t channels = shape->channel_count;
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        const struct fulcrum_r2d2_filters *filters = &shape->filters[i];
+        struct fulcrum_conv *conv = &layers->conv[i];
+        assert(filters->kernel <= height && filters->kernel <= width);
+        *conv = (struct fulcrum_conv){.height = height,
+            .width = width,
+            .channel_count = channels,
+            .filter_count = filters->filter_count,
+            .kernel = filters->kernel,
+            .stride = filters->stride};
+        conv->offset = place(layers, fulcrum_conv_parameter_count(conv));
+        height = fulcrum_conv_window_count(conv, height);
+        width = fulcrum_conv_window_count(conv, width);
+        channels = filters->filter_count;
+    }
+    return height * width * channels;
+}
+
+static struct fulcrum_dense make_dense(struct fulcrum_r2d2_layers *layers,
+    size_t input_count, size_t output_count, enum fulcrum_activation activation)
+{
+    struct fulcrum_dense dense = {.input_count = input_count,
+        .output_count = output_count,
+        .activation = activation};
+    dense.offset = place(layers, fulcrum_dense_parameter_count(&dense));
+    return dense;
+}
+
+struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
+    const struct fulcrum_r2d2_shape *shape)
+{
+    struct fulcrum_r2d2_layers layers = {.action_count = shape->action_count};
+    size_t flat = make_convolutions(&layers, shape);
+    layers.dense = make_dense(&layers, flat, shape->dense_count, FULCRUM_RELU);
+    layers.lstm = (struct fulcrum_lstm){
+        .input_count = shape->dense_count + 1 + shape->action_count,
+        .unit_count = shape->lstm_count};
+    layers.lstm.offset = place(&layers, fulcrum_lstm_parameter_count(&layers.lstm));
+    layers.value_hidden =
+        make_dense(&layers, shape->lstm_count, shape->head_count, FULCRUM_RELU);
+    layers.value = make_dense(&layers, shape->head_count, 1, FULCRUM_LINEAR);
+    layers.advantage_hidden =
+        make_dense(&layers, shape->lstm_count, shape->head_count, FULCRUM_RELU);
+    layers.advantage =
+        make_dense(&layers, shape->head_count, shape->action_count, FULCRUM_LINEAR);
+    return layers;
+}
+
+void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
+    float *parameters, struct fulcrum_random *random)
+{
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        fulcrum_conv_init(&layers->conv[i], parameters, random);
+    }
+    fulcrum_dense_init(&layers->dense, parameters, random);
+    fulcrum_lstm_init(&layers->lstm, parameters, random);
+    fulcrum_dense_init(&layers->value_hidden, parameters, random);
+    fulcrum_dense_init(&layers->value, parameters, random);
+    fulcrum_dense_init(&layers->advantage_hidden, parameters, random);
+    fulcrum_dense_init(&layers->advantage, parameters, random);
+}
 
 struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
 {
@@ -128,15 +181,6 @@ struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
         .head_count = 512,
         .action_count = action_count};
     return shape;
-}
-
-struct fulcrum_adam fulcrum_r2d2_adam(size_t parameter_count)
-{
-    return (struct fulcrum_adam){.rate = r2d2_adam_rate,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = r2d2_adam_epsilon,
-        .parameter_count = parameter_count};
 }
 
 size_t fulcrum_r2d2_image_byte(const struct fulcrum_r2d2_options *options)
@@ -178,18 +222,37 @@ void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,
     }
 }
 
+/* Multiply-adds per observation: up to the LSTM, and of the heads. */
+static double core_mac_count(const struct fulcrum_r2d2_layers *layers)
+{
+    double count =
+        fulcrum_dense_mac_count(&layers->dense) + fulcrum_lstm_mac_count(&layers->lstm);
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        count += fulcrum_conv_mac_count(&layers->conv[i]);
+    }
+    return count;
+}
+
+static double head_mac_count(const struct fulcrum_r2d2_layers *layers)
+{
+    return fulcrum_dense_mac_count(&layers->value_hidden) +
+           fulcrum_dense_mac_count(&layers->value) +
+           fulcrum_dense_mac_count(&layers->advantage_hidden) +
+           fulcrum_dense_mac_count(&layers->advantage);
+}
+
 struct fulcrum_network_cost fulcrum_r2d2_cost_of(
     const struct fulcrum_r2d2_layers *layers,
     const struct fulcrum_r2d2_options *options, size_t buffer_byte)
 {
-    double core = fulcrum_r2d2_core_mac_count(layers);
-    double all = core + fulcrum_r2d2_head_mac_count(layers);
+    double core = core_mac_count(layers);
+    double all = core + head_mac_count(layers);
     double burn_in = (double)options->train_burn_in;
     double unroll = (double)options->train_unroll;
     /* Two networks go forward. Backward: gradients of weights and of inputs, but not of
      * the images; the step after the segment has none. */
     double mac_count = 2.0 * (burn_in * core + (unroll + 1.0) * all) +
-                       unroll * (2.0 * all - fulcrum_r2d2_first_mac_count(layers));
+                       unroll * (2.0 * all - fulcrum_conv_mac_count(&layers->conv[0]));
     return (struct fulcrum_network_cost){.parameter_count = layers->parameter_count,
         .forward_flop = 2.0 * all,
         .train_step_flop = 2.0 * (double)options->train_batch * mac_count,

@@ -7,17 +7,12 @@
 #include <stdint.h>
 
 #include "calibrate/network/layer.h"
-#include "calibrate/network/loss.h"
-#include "calibrate/network/r2d2_layers.h"
 #include "calibrate/random.h"
 
-/* What a PPO learner is to do: layers, minibatch and optimiser. */
-
-/* What one network costs in work and memory. */
-
 /*
- * Work counts the multiply-adds of matrix products, two operations each; element-wise
- * functions, Adam and the windows of convolutions are left out (below 1 % of it).
+ * What one network costs. Work counts the multiply-adds of matrix products, two
+ * operations each; element-wise functions, Adam and the windows of convolutions are
+ * left out (below 1 % of it).
  */
 struct fulcrum_network_cost {
     size_t parameter_count;
@@ -26,7 +21,17 @@ struct fulcrum_network_cost {
     size_t buffer_byte; /* weights, optimiser, replay and every buffer */
 };
 
+/* What a PPO learner is to do: layers and minibatch. */
+
 enum { FULCRUM_MLP_LAYER_COUNT = 4 };
+
+/* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
+ */
+#define FULCRUM_PPO_CLIP_FRAC    0.2F
+#define FULCRUM_PPO_VALUE_WEIGHT 0.5F
+#define FULCRUM_PPO_ADAM_RATE    3e-4
+/* Adam's own default, which the paper leaves unsaid. */
+#define FULCRUM_PPO_ADAM_EPSILON 1e-8
 
 struct fulcrum_mlp_options {
     size_t input_count;
@@ -60,34 +65,67 @@ struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
 void fulcrum_mlp_layers_init(const struct fulcrum_mlp_layers *layers, float *parameters,
     struct fulcrum_random *random);
 
-/* Rate and moments of the optimiser; no arrays yet. */
-struct fulcrum_adam fulcrum_mlp_adam(size_t parameter_count);
-
 /* Random observations, actions, advantages and targets, in this order. */
 void fulcrum_mlp_minibatch_fill(const struct fulcrum_mlp_minibatch *minibatch,
     const struct fulcrum_mlp_options *options, struct fulcrum_random *random);
 
-/* The loss of the minibatch where `output` is the last layer's. */
-struct fulcrum_ppo fulcrum_mlp_ppo(const struct fulcrum_mlp_minibatch *minibatch,
-    const struct fulcrum_mlp_options *options, const float *output,
-    const float *log_std);
-
 /*
  * After fulcrum_mlp_minibatch_fill: sets the old probabilities near those of the policy
- * that `ppo` has, so that some samples are clipped and some are not.
+ * whose last layer's output is given, so that some samples are clipped and some are
+ * not.
  */
 void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
-    const struct fulcrum_ppo *ppo, struct fulcrum_random *random);
+    const struct fulcrum_mlp_options *options, const float *output,
+    struct fulcrum_random *random);
 
 /* Work counted from the layers' sizes, beside the memory that the owner took. */
 struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers *layers,
     const struct fulcrum_mlp_options *options, size_t buffer_byte);
 
-/* What an R2D2 learner is to do: sizes, replay and optimiser. */
+/* What an R2D2 learner is to do: layers and replay. */
+
+enum { FULCRUM_R2D2_CONV_COUNT = 3 };
+
+struct fulcrum_r2d2_filters {
+    size_t filter_count;
+    size_t kernel;
+    size_t stride;
+};
+
+/* Every size of the network; tests use small ones. */
+struct fulcrum_r2d2_shape {
+    size_t height;
+    size_t width;
+    size_t channel_count;
+    struct fulcrum_r2d2_filters filters[FULCRUM_R2D2_CONV_COUNT];
+    size_t dense_count;
+    size_t lstm_count;
+    size_t head_count;
+    size_t action_count;
+};
+
+/*
+ * image / 255 -> convolutions -> dense -> (joined with last reward and one-hot last
+ * action) -> LSTM -> duelling heads: the Atari agent of SEED RL (Espeholt et al.,
+ * 2020).
+ */
+struct fulcrum_r2d2_layers {
+    struct fulcrum_conv conv[FULCRUM_R2D2_CONV_COUNT];
+    struct fulcrum_dense dense;
+    struct fulcrum_lstm lstm;
+    struct fulcrum_dense value_hidden;
+    struct fulcrum_dense value;
+    struct fulcrum_dense advantage_hidden;
+    struct fulcrum_dense advantage;
+    size_t action_count;
+    size_t parameter_count;
+};
 
 /* Kapturowski et al. (2019), table 2. */
 enum { FULCRUM_R2D2_LOOK_AHEAD = 5, FULCRUM_R2D2_TARGET_PERIOD = 2500 };
-#define FULCRUM_R2D2_DISCOUNT 0.997
+#define FULCRUM_R2D2_DISCOUNT     0.997F
+#define FULCRUM_R2D2_ADAM_RATE    1e-4
+#define FULCRUM_R2D2_ADAM_EPSILON 1e-3
 
 struct fulcrum_r2d2_options {
     struct fulcrum_r2d2_shape shape;
@@ -106,11 +144,16 @@ struct fulcrum_r2d2_replay {
     float *reward;
 };
 
+/* Asserts that every window fits its image. */
+struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
+    const struct fulcrum_r2d2_shape *shape);
+
+/* Random weights. */
+void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
+    float *parameters, struct fulcrum_random *random);
+
 /* The Atari agent: 84 x 84 x 4 images, dense, LSTM and heads of 512. */
 struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count);
-
-/* Rate and moments of the optimiser; no arrays yet. */
-struct fulcrum_adam fulcrum_r2d2_adam(size_t parameter_count);
 
 /* Bytes of one image. */
 size_t fulcrum_r2d2_image_byte(const struct fulcrum_r2d2_options *options);

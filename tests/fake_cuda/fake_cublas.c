@@ -30,19 +30,6 @@ struct product {
     int out_stride;
 };
 
-int cublasCreate_v2(struct handle **handle);
-int cublasDestroy_v2(struct handle *handle);
-int cublasGetVersion_v2(const struct handle *handle, int *version);
-int cublasSetStream_v2(struct handle *handle, void *stream);
-int cublasSetMathMode(const struct handle *handle, int mode);
-int cublasSetSmCountTarget(const struct handle *handle, int sm_count);
-const char *cublasGetStatusName(int status);
-int cublasSgemm_v2(struct handle *handle, int left_op, int right_op, int row_count,
-    int col_count, int inner_count, const float *alpha, const float *left,
-    int left_stride, const float *right, int right_stride, const float *beta,
-    float *out, int out_stride);
-const struct fake_cublas_counts *fake_cublas_counts(void);
-
 /* A library's state, as the real one has it. */
 static struct fake_cublas_counts *counts(void)
 {
@@ -141,20 +128,6 @@ static int has_strides(const struct product *p)
            p->inner_count >= 0;
 }
 
-static void remember(const struct product *p)
-{
-    struct fake_cublas_counts *last = counts();
-    last->products++;
-    last->left_op = p->left_op;
-    last->right_op = p->right_op;
-    last->row_count = p->row_count;
-    last->col_count = p->col_count;
-    last->inner_count = p->inner_count;
-    last->left_stride = p->left_stride;
-    last->right_stride = p->right_stride;
-    last->out_stride = p->out_stride;
-}
-
 int cublasSgemm_v2(struct handle *handle, int left_op, int right_op, int row_count,
     int col_count, int inner_count, const float *alpha, const float *left,
     int left_stride, const float *right, int right_stride, const float *beta,
@@ -165,7 +138,7 @@ int cublasSgemm_v2(struct handle *handle, int left_op, int right_op, int row_cou
     if (!has_strides(&product) || handle->stream == NULL) {
         return INVALID_VALUE;
     }
-    remember(&product);
+    counts()->products++;
     double flop = 2.0 * row_count * col_count * inner_count;
     struct fake_work work = {
         multiply, &product, sizeof product, flop / FAKE_CUDA_FLOP_PER_SM_S};

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "tests/fake_cuda/fake_kernels.h"
-#include "tests/fake_cuda/fake_stream.h"
 
 /* Names and parameters are the driver's, and its addresses are numbers. */
 /* NOLINTBEGIN(readability-identifier-naming,readability-function-size,
@@ -23,7 +22,7 @@
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
-    OUT_OF_MEMORY = FAKE_CUDA_OUT_OF_MEMORY,
+    OUT_OF_MEMORY = 2,
     NOT_INITIALIZED = 3,
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
@@ -43,6 +42,79 @@ struct allocation {
     unsigned char *memory;
     size_t byte;
 };
+
+/* Queues: what they hold runs when waited for. */
+struct fake_operation {
+    struct fake_operation *next;
+    void (*run)(void *data, struct fake_stream *stream);
+    double work_s;
+    unsigned char data[]; /* of what is to be run */
+};
+
+static int queue_work(struct fake_stream *stream, const struct fake_work *work)
+{
+    struct fake_operation *operation = calloc(1, sizeof *operation + work->size);
+    if (operation == NULL) {
+        return OUT_OF_MEMORY;
+    }
+    operation->run = work->run;
+    operation->work_s = work->work_s;
+    memcpy(operation->data, work->data, work->size);
+    if (stream->last == NULL) {
+        stream->first = operation;
+    } else {
+        stream->last->next = operation;
+    }
+    stream->last = operation;
+    return 0;
+}
+
+static struct fake_stream *stream_new(void *context, double sm_count, int *failure)
+{
+    struct fake_stream *stream = calloc(1, sizeof *stream);
+    if (stream != NULL) {
+        *stream = (struct fake_stream){.context = context,
+            .sm_count = sm_count,
+            .failure = failure,
+            .queue = queue_work};
+    }
+    return stream;
+}
+
+static struct fake_operation *take_operation(struct fake_stream *stream)
+{
+    struct fake_operation *operation = stream->first;
+    if (operation != NULL) {
+        stream->first = operation->next;
+        stream->last = stream->first != NULL ? stream->last : NULL;
+    }
+    return operation;
+}
+
+/* Runs what is queued; returns the failure of the GPU, 0 for none. */
+static int stream_run(struct fake_stream *stream)
+{
+    for (struct fake_operation *operation = take_operation(stream); operation != NULL;
+         operation = take_operation(stream)) {
+        if (*stream->failure == 0) {
+            stream->clock_s += operation->work_s > 0.0 ? FAKE_CUDA_LAUNCH_S : 0.0;
+            stream->clock_s += operation->work_s / stream->sm_count;
+            operation->run(operation->data, stream);
+        }
+        free(operation);
+    }
+    return *stream->failure;
+}
+
+/* What is still queued is dropped. */
+static void stream_free(struct fake_stream *stream)
+{
+    for (struct fake_operation *operation = take_operation(stream); operation != NULL;
+         operation = take_operation(stream)) {
+        free(operation);
+    }
+    free(stream);
+}
 
 /* The primary context, or a green one: then with its SMs. */
 struct context {
@@ -144,20 +216,17 @@ static int given(const void *thing)
     return thing != NULL ? SUCCESS : OUT_OF_MEMORY;
 }
 
-const struct fake_cuda_counts *fake_cuda_counts(void);
 const struct fake_cuda_counts *fake_cuda_counts(void)
 {
     return &driver()->counts;
 }
 
-void fake_cuda_forget(void);
 void fake_cuda_forget(void)
 {
     memset(driver()->calls, 0, sizeof driver()->calls);
     driver()->failure = 0;
 }
 
-int cuGetErrorName(int result, const char **name);
 int cuGetErrorName(int result, const char **name)
 {
     static const struct {
@@ -180,7 +249,6 @@ int cuGetErrorName(int result, const char **name)
     return INVALID_VALUE;
 }
 
-int cuInit(unsigned flags);
 int cuInit(unsigned flags)
 {
     int result = (int)number_of("FAKE_CUDA_INIT", SUCCESS);
@@ -188,7 +256,6 @@ int cuInit(unsigned flags)
     return is_to_fail("cuInit") ? ILLEGAL_ADDRESS : result;
 }
 
-int cuDriverGetVersion(int *version);
 int cuDriverGetVersion(int *version)
 {
 #ifdef FAKE_CUDA_OLD
@@ -199,14 +266,12 @@ int cuDriverGetVersion(int *version)
     return before("cuDriverGetVersion");
 }
 
-int cuDeviceGetCount(int *count);
 int cuDeviceGetCount(int *count)
 {
     *count = (int)number_of("FAKE_CUDA_DEVICES", 1);
     return before("cuDeviceGetCount");
 }
 
-int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGet(int *device, int ordinal)
 {
     *device = ordinal;
@@ -214,7 +279,6 @@ int cuDeviceGet(int *device, int ordinal)
 }
 
 #ifndef FAKE_CUDA_OLD
-int cuDeviceGetUuid(unsigned char *uuid, int device);
 int cuDeviceGetUuid(unsigned char *uuid, int device)
 {
     for (int i = 0; i < 16; i++) {
@@ -224,21 +288,18 @@ int cuDeviceGetUuid(unsigned char *uuid, int device)
 }
 #endif
 
-int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceGetName(char *name, int size, int device)
 {
     (void)snprintf(name, (size_t)size, "Stand-in GPU %d", device);
     return before("cuDeviceGetName");
 }
 
-int cuDeviceTotalMem_v2(size_t *byte, int device);
 int cuDeviceTotalMem_v2(size_t *byte, int device)
 {
     *byte = (size_t)1 << 30;
     return device >= 0 ? before("cuDeviceTotalMem_v2") : INVALID_DEVICE;
 }
 
-int cuDeviceGetAttribute(int *value, int which, int device);
 int cuDeviceGetAttribute(int *value, int which, int device)
 {
     int result = before("cuDeviceGetAttribute");
@@ -270,7 +331,6 @@ int cuDeviceGetAttribute(int *value, int which, int device)
     return device >= 0 ? result : INVALID_DEVICE;
 }
 
-int cuDevicePrimaryCtxRetain(struct context **context, int device);
 int cuDevicePrimaryCtxRetain(struct context **context, int device)
 {
     int result = before("cuDevicePrimaryCtxRetain");
@@ -283,7 +343,6 @@ int cuDevicePrimaryCtxRetain(struct context **context, int device)
     return given(*context);
 }
 
-int cuDevicePrimaryCtxRelease_v2(int device);
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
     if (driver()->retained == 0 || device != 0) {
@@ -294,7 +353,6 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     return SUCCESS;
 }
 
-int cuCtxSetCurrent(struct context *context);
 int cuCtxSetCurrent(struct context *context)
 {
     int result = is_to_fail("cuCtxSetCurrent") ? ILLEGAL_ADDRESS : SUCCESS;
@@ -304,7 +362,6 @@ int cuCtxSetCurrent(struct context *context)
     return result;
 }
 
-int cuMemAlloc_v2(uint64_t *address, size_t byte);
 int cuMemAlloc_v2(uint64_t *address, size_t byte)
 {
     int result = before_in_context("cuMemAlloc_v2");
@@ -342,7 +399,6 @@ static struct allocation *holder(uint64_t address, size_t byte)
     return NULL;
 }
 
-int cuMemFree_v2(uint64_t address);
 int cuMemFree_v2(uint64_t address)
 {
     struct allocation *allocation = holder(address, 0);
@@ -355,7 +411,6 @@ int cuMemFree_v2(uint64_t address)
     return SUCCESS;
 }
 
-int cuMemHostAlloc(void **memory, size_t byte, unsigned flags);
 int cuMemHostAlloc(void **memory, size_t byte, unsigned flags)
 {
     int result = before_in_context("cuMemHostAlloc");
@@ -366,7 +421,6 @@ int cuMemHostAlloc(void **memory, size_t byte, unsigned flags)
     return given(*memory);
 }
 
-int cuMemFreeHost(void *memory);
 int cuMemFreeHost(void *memory)
 {
     free(memory);
@@ -397,8 +451,6 @@ static void run_fill(void *data, struct fake_stream *stream)
     }
 }
 
-int cuMemsetD32Async(
-    uint64_t to, unsigned value, size_t count, struct fake_stream *stream);
 int cuMemsetD32Async(
     uint64_t to, unsigned value, size_t count, struct fake_stream *stream)
 {
@@ -431,8 +483,6 @@ static int queue_copy(struct fake_stream *stream, const struct copy *copy)
 }
 
 int cuMemcpyHtoDAsync_v2(
-    uint64_t to, const void *from, size_t byte, struct fake_stream *stream);
-int cuMemcpyHtoDAsync_v2(
     uint64_t to, const void *from, size_t byte, struct fake_stream *stream)
 {
     int result = before_in_context("cuMemcpyHtoDAsync_v2");
@@ -444,8 +494,6 @@ int cuMemcpyHtoDAsync_v2(
 }
 
 int cuMemcpyDtoHAsync_v2(
-    void *to, uint64_t from, size_t byte, struct fake_stream *stream);
-int cuMemcpyDtoHAsync_v2(
     void *to, uint64_t from, size_t byte, struct fake_stream *stream)
 {
     int result = before_in_context("cuMemcpyDtoHAsync_v2");
@@ -456,34 +504,30 @@ int cuMemcpyDtoHAsync_v2(
     return queue_copy(stream, &copy);
 }
 
-int cuStreamCreate(struct fake_stream **stream, unsigned flags);
 int cuStreamCreate(struct fake_stream **stream, unsigned flags)
 {
     int result = before_in_context("cuStreamCreate");
     if (result != SUCCESS || flags > 1) {
         return result != SUCCESS ? result : INVALID_VALUE;
     }
-    *stream = fake_stream_new(
-        driver()->current, driver()->current->sm_count, &driver()->failure);
+    *stream =
+        stream_new(driver()->current, driver()->current->sm_count, &driver()->failure);
     return given(*stream);
 }
 
-int cuStreamSynchronize(struct fake_stream *stream);
 int cuStreamSynchronize(struct fake_stream *stream)
 {
     int result = before_in_context("cuStreamSynchronize");
-    return result == SUCCESS ? fake_stream_run(stream) : result;
+    return result == SUCCESS ? stream_run(stream) : result;
 }
 
-int cuStreamDestroy_v2(struct fake_stream *stream);
 int cuStreamDestroy_v2(struct fake_stream *stream)
 {
-    fake_stream_free(stream);
+    stream_free(stream);
     driver()->counts.live--;
     return SUCCESS;
 }
 
-int cuEventCreate(struct event **event, unsigned flags);
 int cuEventCreate(struct event **event, unsigned flags)
 {
     int result = before_in_context("cuEventCreate");
@@ -504,7 +548,6 @@ static void run_record(void *data, struct fake_stream *stream)
     event->is_done = 1;
 }
 
-int cuEventRecord(struct event *event, struct fake_stream *stream);
 int cuEventRecord(struct event *event, struct fake_stream *stream)
 {
     int result = before_in_context("cuEventRecord");
@@ -518,8 +561,6 @@ int cuEventRecord(struct event *event, struct fake_stream *stream)
 }
 
 int cuEventElapsedTime(
-    float *elapsed_ms, const struct event *begin, const struct event *end);
-int cuEventElapsedTime(
     float *elapsed_ms, const struct event *begin, const struct event *end)
 {
     int result = before("cuEventElapsedTime");
@@ -530,7 +571,6 @@ int cuEventElapsedTime(
     return begin->is_done && end->is_done ? SUCCESS : NOT_READY;
 }
 
-int cuEventDestroy_v2(struct event *event);
 int cuEventDestroy_v2(struct event *event)
 {
     free(event);
@@ -572,8 +612,6 @@ static int find_function(
 }
 
 int cuModuleLoadDataEx(struct image **module, const char *text, unsigned count,
-    const int *options, void **values);
-int cuModuleLoadDataEx(struct image **module, const char *text, unsigned count,
     const int *options, void **values)
 {
     int result = before_in_context("cuModuleLoadDataEx");
@@ -589,15 +627,12 @@ int cuModuleLoadDataEx(struct image **module, const char *text, unsigned count,
 }
 
 int cuModuleGetFunction(
-    struct function **function, const struct image *module, const char *name);
-int cuModuleGetFunction(
     struct function **function, const struct image *module, const char *name)
 {
     int result = before_in_context("cuModuleGetFunction");
     return result == SUCCESS ? find_function(function, module, name) : result;
 }
 
-int cuModuleUnload(struct image *module);
 int cuModuleUnload(struct image *module)
 {
     free(module);
@@ -627,9 +662,6 @@ static void run_kernel(void *data, struct fake_stream *stream)
 
 int cuLaunchKernel(const struct function *function, unsigned grid_x, unsigned grid_y,
     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-    unsigned shared_byte, struct fake_stream *stream, void **parameters, void **extra);
-int cuLaunchKernel(const struct function *function, unsigned grid_x, unsigned grid_y,
-    unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
     unsigned shared_byte, struct fake_stream *stream, void **parameters, void **extra)
 {
     struct launch launch = {.kernel = function->kernel};
@@ -656,9 +688,6 @@ int cuLaunchKernel(const struct function *function, unsigned grid_x, unsigned gr
 
 int cuLibraryLoadData(struct image **library, const char *text, const int *jit_options,
     void **jit_values, unsigned jit_count, const int *options, void **values,
-    unsigned count);
-int cuLibraryLoadData(struct image **library, const char *text, const int *jit_options,
-    void **jit_values, unsigned jit_count, const int *options, void **values,
     unsigned count)
 {
     int result = before("cuLibraryLoadData");
@@ -676,15 +705,12 @@ int cuLibraryLoadData(struct image **library, const char *text, const int *jit_o
 }
 
 int cuLibraryGetKernel(
-    struct function **kernel, const struct image *library, const char *name);
-int cuLibraryGetKernel(
     struct function **kernel, const struct image *library, const char *name)
 {
     int result = before("cuLibraryGetKernel");
     return result == SUCCESS ? find_function(kernel, library, name) : result;
 }
 
-int cuLibraryUnload(struct image *library);
 int cuLibraryUnload(struct image *library)
 {
     free(library);
@@ -703,7 +729,6 @@ struct resource {
 
 _Static_assert(sizeof(struct resource) == 144, "as in cuda.h");
 
-int cuDeviceGetDevResource(int device, struct resource *resource, int kind);
 int cuDeviceGetDevResource(int device, struct resource *resource, int kind)
 {
     int result = before("cuDeviceGetDevResource");
@@ -715,9 +740,6 @@ int cuDeviceGetDevResource(int device, struct resource *resource, int kind)
 }
 
 /* Compute capability 9.0: at least 8 SMs, multiples of 8. */
-int cuDevSmResourceSplitByCount(struct resource *parts, const unsigned *part_count,
-    const struct resource *whole, const struct resource *rest, unsigned flags,
-    unsigned least);
 int cuDevSmResourceSplitByCount(struct resource *parts, const unsigned *part_count,
     const struct resource *whole, const struct resource *rest, unsigned flags,
     unsigned least)
@@ -737,8 +759,6 @@ int cuDevSmResourceSplitByCount(struct resource *parts, const unsigned *part_cou
 
 /* A description is the number of SMs and stays for good, as in the driver. */
 int cuDevResourceGenerateDesc(
-    uintptr_t *description, const struct resource *parts, unsigned part_count);
-int cuDevResourceGenerateDesc(
     uintptr_t *description, const struct resource *parts, unsigned part_count)
 {
     *description = parts->sm_count;
@@ -746,8 +766,6 @@ int cuDevResourceGenerateDesc(
                                               : INVALID_RESOURCE_CONFIGURATION;
 }
 
-int cuGreenCtxCreate(
-    struct context **green, uintptr_t description, int device, unsigned flags);
 int cuGreenCtxCreate(
     struct context **green, uintptr_t description, int device, unsigned flags)
 {
@@ -763,7 +781,6 @@ int cuGreenCtxCreate(
     return given(*green);
 }
 
-int cuGreenCtxDestroy(struct context *green);
 int cuGreenCtxDestroy(struct context *green)
 {
     if (green == driver()->current) {
@@ -774,7 +791,6 @@ int cuGreenCtxDestroy(struct context *green)
     return SUCCESS;
 }
 
-int cuCtxFromGreenCtx(struct context **context, struct context *green);
 int cuCtxFromGreenCtx(struct context **context, struct context *green)
 {
     *context = green;
@@ -782,15 +798,13 @@ int cuCtxFromGreenCtx(struct context **context, struct context *green)
 }
 
 int cuGreenCtxStreamCreate(
-    struct fake_stream **stream, struct context *green, unsigned flags, int priority);
-int cuGreenCtxStreamCreate(
     struct fake_stream **stream, struct context *green, unsigned flags, int priority)
 {
     int result = before("cuGreenCtxStreamCreate");
     if (result != SUCCESS || flags != 1 || priority != 0 || !green->is_green) {
         return result != SUCCESS ? result : INVALID_VALUE;
     }
-    *stream = fake_stream_new(green, green->sm_count, &driver()->failure);
+    *stream = stream_new(green, green->sm_count, &driver()->failure);
     return given(*stream);
 }
 

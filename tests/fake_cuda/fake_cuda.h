@@ -34,18 +34,10 @@ typedef const struct fake_cuda_counts *fake_cuda_counts_function(void);
 /* Forgets the calls counted for FAKE_CUDA_FAIL. */
 typedef void fake_cuda_forget_function(void);
 
-/* The last product asked for, as cublasSgemm was told; 14 numbers in its order. */
+/* Of the stand-in for cuBLAS; the settings are the last ones. */
 struct fake_cublas_counts {
     size_t live; /* handles */
     size_t products;
-    int left_op;
-    int right_op;
-    int row_count;
-    int col_count;
-    int inner_count;
-    int left_stride;
-    int right_stride;
-    int out_stride;
     int math_mode;
     int sm_count_target;
 };

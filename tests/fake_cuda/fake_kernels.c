@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FULCRUM_PLAIN_C
-#include "plain/network.inc"
+#include "calibrate/network_kernels.inc"
 
 struct row {
     const char *name;
@@ -14,7 +14,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define KERNEL_ROW(constant, name) {"fulcrum_" #name, fulcrum_##name},
+#define KERNEL_ROW(constant, name) {"fulcrum_" #name, kernel_##name},
     FULCRUM_KERNEL_LIST(KERNEL_ROW)
 #undef KERNEL_ROW
 };

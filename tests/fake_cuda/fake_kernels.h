@@ -3,10 +3,12 @@
 #ifndef FULCRUM_TESTS_FAKE_KERNELS_H
 #define FULCRUM_TESTS_FAKE_KERNELS_H
 
+#include <stddef.h>
+
 #include "calibrate/kernels/device_kernels.h"
 
 typedef void fake_kernel(
-    float *arena, struct fulcrum_kernel_arguments arguments, unsigned item);
+    float *arena, struct fulcrum_kernel_arguments arguments, size_t item);
 
 /* Runs `item_count` items of a kernel, one after the other; 0 where there is none. */
 int fake_kernel_run(const char *name, float *arena,

@@ -9,6 +9,9 @@
 
 #include "calibrate/device/compute.h"
 
+#define FULCRUM_PLAIN_C
+#include "calibrate/network_kernels.inc" /* network.cl */
+
 struct fulcrum_device_state {
     bool is_wide;
     bool has_failed;
@@ -125,13 +128,14 @@ static void plain_download(
     }
 }
 
-static void run_launch(
-    struct fulcrum_device_state *state, const struct fulcrum_device_launch *launch)
+void device_plain_run(float *arena, const struct fulcrum_device_launch *launch)
 {
-    if (state->is_wide) {
-        device_plain_run(state->arena, launch);
-    } else {
-        device_plain_run_narrow(state->arena, launch);
+    typedef void kernel(float *, struct fulcrum_kernel_arguments, uint);
+#define KERNEL_ROW(constant, name) [constant] = kernel_##name,
+    static kernel *const kernels[] = {FULCRUM_KERNEL_LIST(KERNEL_ROW)};
+#undef KERNEL_ROW
+    for (uint i = 0; i < launch->arguments.item_count; i++) {
+        kernels[launch->kernel](arena, launch->arguments, i);
     }
 }
 
@@ -139,7 +143,7 @@ static void plain_launch(
     struct fulcrum_device_state *state, const struct fulcrum_device_launch *launch)
 {
     if (goes_on(state)) {
-        run_launch(state, launch);
+        device_plain_run(state->arena, launch);
     }
 }
 
@@ -149,7 +153,7 @@ static void plain_multiply(
     if (goes_on(state)) {
         struct fulcrum_device_launch launch =
             fulcrum_device_product_launch(product, state->is_wide);
-        run_launch(state, &launch);
+        device_plain_run(state->arena, &launch);
     }
 }
 

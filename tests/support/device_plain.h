@@ -22,9 +22,6 @@ extern const struct fulcrum_device device_plain_wide;
  */
 void device_plain_run(float *arena, const struct fulcrum_device_launch *launch);
 
-/* device_plain_run, compiled as for CPUs: lane_count is taken to be 1. */
-void device_plain_run_narrow(float *arena, const struct fulcrum_device_launch *launch);
-
 /*
  * From now on the n-th call of either device that queues something fails, as devices
  * do: finish tells, nothing is done meanwhile. `reserve` counts and fails at once.

@@ -32,8 +32,9 @@ static const struct fulcrum_device *opencl_wide(void)
 
 static const struct fulcrum_device *any_at(size_t i)
 {
-    static const struct fulcrum_device *const devices[] = {&device_plain,
-        &device_plain_wide, &fulcrum_device_cuda, &fulcrum_device_opencl};
+    static const struct fulcrum_device *const devices[] = {&fulcrum_device_host,
+        &device_plain, &device_plain_wide, &fulcrum_device_cuda,
+        &fulcrum_device_opencl};
     size_t count = sizeof devices / sizeof devices[0];
     if (i == count) {
         return opencl_wide();
@@ -79,6 +80,20 @@ void devices_close(struct fulcrum_compute *compute)
     *compute = (struct fulcrum_compute){.device = NULL};
 }
 
+void devices_run(void (*run)(const struct fulcrum_compute *compute))
+{
+    for (size_t i = 0; devices_at(i) != NULL; i++) {
+        struct fulcrum_compute compute;
+        if (devices_open(devices_at(i), &compute)) {
+            CU_ASSERT_EQUAL_FATAL(
+                compute.device->reserve(compute.state, DEVICES_ROOM, NULL), FULCRUM_OK);
+            run(&compute);
+            devices_finish(&compute);
+            devices_close(&compute);
+        }
+    }
+}
+
 void devices_finish(const struct fulcrum_compute *compute)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -101,25 +116,30 @@ void devices_read(
     devices_finish(compute);
 }
 
-void devices_assert_near(const char *what, const float *actual, const float *expected,
-    size_t count, double tolerance)
+void devices_assert(const struct fulcrum_compute *compute, const char *what,
+    fulcrum_place place, const struct devices_array *expected)
 {
+    float *actual = calloc(expected->count, sizeof *actual);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(actual);
+    devices_read(compute, actual, place, expected->count);
     double largest = 0.0;
     double worst = 0.0;
-    size_t worst_at = 0;
-    for (size_t i = 0; i < count; i++) {
-        double difference = fabs((double)actual[i] - (double)expected[i]);
-        largest = fmax(largest, fabs((double)expected[i]));
+    size_t at = 0;
+    for (size_t i = 0; i < expected->count; i++) {
+        double difference = fabs((double)actual[i] - (double)expected->values[i]);
+        largest = fmax(largest, fabs((double)expected->values[i]));
         /* Not below: NaN fails as well. */
         if (!(difference <= worst)) {
             worst = difference;
-            worst_at = i;
+            at = i;
         }
     }
-    if (!(worst <= tolerance * largest)) {
-        (void)printf("    %s[%zu]: %.9g, expected %.9g; off by %.3g of the largest\n",
-            what, worst_at, (double)actual[worst_at], (double)expected[worst_at],
-            worst / largest);
+    if (!(worst <= expected->tolerance * largest)) {
+        (void)printf(
+            "    %s[%zu] on %s: %.9g, expected %.9g; off by %.3g of the largest\n",
+            what, at, compute->device->name, (double)actual[at],
+            (double)expected->values[at], worst / largest);
     }
-    CU_ASSERT_TRUE(worst <= tolerance * largest);
+    CU_ASSERT_TRUE(worst <= expected->tolerance * largest);
+    free(actual);
 }

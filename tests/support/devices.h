@@ -8,8 +8,8 @@
 #include "calibrate/device/compute.h"
 
 /*
- * Plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one may not be
- * available here. FULCRUM_TEST_DEVICE in the environment names the only one.
+ * The host, plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one
+ * may not be available here. FULCRUM_TEST_DEVICE in the environment names the only one.
  */
 const struct fulcrum_device *devices_at(size_t i);
 
@@ -18,6 +18,11 @@ int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *ou
 
 /* Closes what devices_open opened. */
 void devices_close(struct fulcrum_compute *compute);
+
+enum { DEVICES_ROOM = 1 << 20 };
+
+/* Runs a case on every device that is there, each with an arena of DEVICES_ROOM. */
+void devices_run(void (*run)(const struct fulcrum_compute *compute));
 
 /* Waits, and asserts that nothing failed. */
 void devices_finish(const struct fulcrum_compute *compute);
@@ -28,8 +33,15 @@ void devices_write(const struct fulcrum_compute *compute, fulcrum_place to,
 void devices_read(
     const struct fulcrum_compute *compute, float *to, fulcrum_place from, size_t count);
 
-/* Asserts that no element differs by more than `tolerance` of the largest expected. */
-void devices_assert_near(const char *what, const float *actual, const float *expected,
-    size_t count, double tolerance);
+/* What is expected of an array: within `tolerance` of the largest of its values. */
+struct devices_array {
+    const float *values;
+    size_t count;
+    double tolerance;
+};
+
+/* Asserts it of the array at a place, which it waits for. */
+void devices_assert(const struct fulcrum_compute *compute, const char *what,
+    fulcrum_place place, const struct devices_array *expected);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/device/device.h"
 #include "calibrate/shared_library.h"
 #include "tests/fake_cuda/fake_use.h"
 #include "tests/support/suite.h"
@@ -178,44 +177,6 @@ static void test_cublas_handle_is_for_float32_and_its_sms(void)
     fulcrum_cuda_blas_close(&blas);
 }
 
-/* c (2 x 3) = op(a) op(b), 4 terms: operands in the order of cublasSgemm. */
-static void test_row_major_products_are_told_in_columns(void)
-{
-    static const struct {
-        bool is_left_transposed;
-        bool is_right_transposed;
-        int left_op;
-        int right_op;
-        int left_stride;  /* of b as it is stored */
-        int right_stride; /* of a */
-    } cases[] = {{0, 0, 0, 0, 3, 4}, {1, 0, 0, 1, 3, 2}, {0, 1, 1, 0, 4, 4}};
-    float arena[64];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct fulcrum_device_product product = {
-            .row_count = 2,
-            .col_count = 3,
-            .inner_count = 4,
-            .is_left_transposed = cases[i].is_left_transposed,
-            .is_right_transposed = cases[i].is_right_transposed,
-            .a = 8,
-            .b = 16,
-            .c = 32,
-        };
-        struct fulcrum_cublas_call call = fulcrum_cublas_call_of(&product, arena);
-        CU_ASSERT_EQUAL(call.row_count, 3);
-        CU_ASSERT_EQUAL(call.col_count, 2);
-        CU_ASSERT_EQUAL(call.inner_count, 4);
-        CU_ASSERT_EQUAL(call.left_op, cases[i].left_op);
-        CU_ASSERT_EQUAL(call.right_op, cases[i].right_op);
-        CU_ASSERT_EQUAL(call.left_stride, cases[i].left_stride);
-        CU_ASSERT_EQUAL(call.right_stride, cases[i].right_stride);
-        CU_ASSERT_EQUAL(call.out_stride, 3);
-        CU_ASSERT_PTR_EQUAL(call.left, arena + 16);
-        CU_ASSERT_PTR_EQUAL(call.right, arena + 8);
-        CU_ASSERT_PTR_EQUAL(call.out, arena + 32);
-    }
-}
-
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -228,7 +189,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_resource_has_the_layout_of_the_driver),
         SUITE_CASE(test_missing_cublas_is_told),
         SUITE_CASE(test_cublas_handle_is_for_float32_and_its_sms),
-        SUITE_CASE(test_row_major_products_are_told_in_columns),
     };
     return suite_run("cuda_driver", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,4 +1,5 @@
-/* test_device_kernels.c - each kernel on each device beside the CPU's functions. */
+/* test_device_kernels.c - each kernel on each device beside definitions and examples.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/compute.h"
 
@@ -8,38 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/device/device_network.h"
-#include "calibrate/network/loss.h"
+#include "calibrate/device/networks.h"
 #include "tests/support/devices.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"
 
 /* Rounding of float32 over at most some hundred terms. */
 static const double tolerance = 3e-6;
-
-enum { ROOM = 1 << 20 };
-
-static void run_here(const struct fulcrum_device *device,
-    void (*run)(const struct fulcrum_compute *compute))
-{
-    struct fulcrum_compute compute;
-    if (!devices_open(device, &compute)) {
-        return;
-    }
-    enum fulcrum_status status = device->reserve(compute.state, ROOM, NULL);
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
-    run(&compute);
-    devices_finish(&compute);
-    devices_close(&compute);
-}
-
-/* Runs a case on every device that is there, each with an arena of its own. */
-static void on_every_device(void (*run)(const struct fulcrum_compute *compute))
-{
-    for (size_t i = 0; devices_at(i) != NULL; i++) {
-        run_here(devices_at(i), run);
-    }
-}
 
 /* Arrays of the host: taken one after the other, freed together. */
 struct arrays {
@@ -66,17 +42,11 @@ static void give_back(struct arrays *arrays)
     }
 }
 
-/* Reads an array of the device and compares it. */
 static void expect(const struct fulcrum_compute *compute, const char *what,
     fulcrum_place place, const float *expected, size_t count)
 {
-    char name[80];
-    float *actual = calloc(count, sizeof *actual);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(actual);
-    (void)snprintf(name, sizeof name, "%s on %s", what, compute->device->name);
-    devices_read(compute, actual, place, count);
-    devices_assert_near(name, actual, expected, count, tolerance);
-    free(actual);
+    const struct devices_array array = {expected, count, tolerance};
+    devices_assert(compute, what, place, &array);
 }
 
 /* Neighbours of what is written stay as they are. */
@@ -108,7 +78,7 @@ static void run_flat(const struct fulcrum_compute *compute)
 
 static void test_flat_kernels_touch_their_elements_alone(void)
 {
-    on_every_device(run_flat);
+    devices_run(run_flat);
 }
 
 static void sum_columns(
@@ -135,7 +105,7 @@ static void sum_columns(
         .factor = 0.5F,
         .scratch = 600000};
     fulcrum_compute_sum_rows(compute, &sum);
-    CU_ASSERT_TRUE(fulcrum_compute_sum_scratch(rows, cols) < ROOM - 600000);
+    CU_ASSERT_TRUE(fulcrum_compute_sum_scratch(rows, cols) < DEVICES_ROOM - 600000);
     expect(compute, "sums", sums, expected, cols);
     give_back(&arrays);
 }
@@ -151,7 +121,7 @@ static void run_sums(const struct fulcrum_compute *compute)
 
 static void test_sums_of_rows_in_segments(void)
 {
-    on_every_device(run_sums);
+    devices_run(run_sums);
 }
 
 /* The product in double, of operands as they are stored. */
@@ -191,7 +161,7 @@ static void check_product(
     devices_write(compute, product.a, a, product.row_count * product.inner_count);
     devices_write(compute, product.b, b, product.inner_count * product.col_count);
     devices_write(compute, product.c, c, count);
-    fulcrum_compute_multiply(compute, &product);
+    compute->device->multiply(compute->state, &product);
     multiply_slowly(&product, a, b, c);
     expect(compute, "product", product.c, c, count);
     give_back(&arrays);
@@ -217,7 +187,7 @@ static void run_products(const struct fulcrum_compute *compute)
 
 static void test_products_of_every_shape_and_transposition(void)
 {
-    on_every_device(run_products);
+    devices_run(run_products);
 }
 
 /* Which kernel is to compute a product: CPUs have two, GPUs one. */
@@ -237,121 +207,44 @@ static void test_products_choose_their_kernel_by_layout(void)
     CU_ASSERT_EQUAL(launch.arguments.item_count, 9 * 2);
 }
 
-static const struct fulcrum_conv odd_conv = {.height = 11,
-    .width = 9,
-    .channel_count = 5,
-    .filter_count = 7,
-    .kernel = 4,
-    .stride = 2,
-    .offset = 3};
-
-static struct fulcrum_device_pass device_pass(
-    const struct fulcrum_compute *compute, size_t rows)
-{
-    return (struct fulcrum_device_pass){.compute = compute,
-        .parameters = 0,
-        .row_count = rows,
-        .input = 100000,
-        .output = 200000,
-        .column = 300000,
-        .sums = 400000,
-        .gradients = 500000,
-        .output_gradient = 600000,
-        .input_gradient = 700000};
-}
-
-/* One layer forward and backward on the CPU and on a device, from the same numbers. */
-struct layer_case {
-    size_t parameter_count;
-    size_t rows;
-    size_t input_count; /* of all rows, as the next ones */
-    size_t output_count;
-    size_t column_count;
-};
-
-static struct fulcrum_pass cpu_pass(
-    const struct layer_case *layer, struct arrays *arrays)
-{
-    return (struct fulcrum_pass){.parameters = take(arrays, layer->parameter_count, 8),
-        .row_count = layer->rows,
-        .input = take(arrays, layer->input_count, 9),
-        .output = take(arrays, layer->output_count, 0),
-        .column = take(arrays, layer->column_count + 1, 0),
-        .gradients = take(arrays, layer->parameter_count, 10),
-        .output_gradient = take(arrays, layer->output_count, 11),
-        .input_gradient = take(arrays, layer->input_count, 0)};
-}
-
-static void write_pass(const struct fulcrum_compute *compute,
-    const struct layer_case *layer, const struct fulcrum_device_pass *to,
-    const struct fulcrum_pass *from)
-{
-    devices_write(compute, to->parameters, from->parameters, layer->parameter_count);
-    devices_write(compute, to->input, from->input, layer->input_count);
-    devices_write(compute, to->gradients, from->gradients, layer->parameter_count);
-    devices_write(
-        compute, to->output_gradient, from->output_gradient, layer->output_count);
-}
-
-static void expect_pass(const struct fulcrum_compute *compute,
-    const struct layer_case *layer, const struct fulcrum_device_pass *actual,
-    const struct fulcrum_pass *expected)
-{
-    expect(compute, "output", actual->output, expected->output, layer->output_count);
-    expect(compute, "gradients", actual->gradients, expected->gradients,
-        layer->parameter_count);
-    expect(compute, "input gradient", actual->input_gradient, expected->input_gradient,
-        layer->input_count);
-}
-
-static void run_conv(const struct fulcrum_compute *compute)
-{
-    const size_t rows = 3;
-    const struct layer_case layer = {
-        .parameter_count = odd_conv.offset + fulcrum_conv_parameter_count(&odd_conv),
-        .rows = rows,
-        .input_count = rows * fulcrum_conv_image_count(&odd_conv),
-        .output_count = rows * fulcrum_conv_output_count(&odd_conv),
-        .column_count = rows * fulcrum_conv_column_count(&odd_conv)};
-    struct arrays arrays = {.count = 0};
-    struct fulcrum_pass cpu = cpu_pass(&layer, &arrays);
-    struct fulcrum_device_pass device = device_pass(compute, rows);
-    write_pass(compute, &layer, &device, &cpu);
-    fulcrum_conv_forward(&odd_conv, &cpu);
-    fulcrum_device_conv_forward(&odd_conv, &device);
-    fulcrum_conv_backward(&odd_conv, &cpu);
-    fulcrum_device_conv_backward(&odd_conv, &device);
-    expect_pass(compute, &layer, &device, &cpu);
-    give_back(&arrays);
-}
-
-static void test_convolution_is_that_of_the_cpu(void)
-{
-    on_every_device(run_conv);
-}
-
-/* Images may begin at any byte. */
+/* Images may begin at any byte. The windows of a convolution stay where it left them.
+ */
 static void run_bytes(const struct fulcrum_compute *compute)
 {
-    enum { FIRST = 3, BYTES = 11 * 9 * 5 };
-    unsigned char bytes[FIRST + BYTES] = {0};
+    enum { FIRST = 3, BYTES = 11 * 9 * 5, BEYOND = BYTES + FIRST };
+    const struct fulcrum_conv conv = {.height = 11,
+        .width = 9,
+        .channel_count = 5,
+        .filter_count = 7,
+        .kernel = 4,
+        .stride = 2};
+    const size_t count = fulcrum_conv_column_count(&conv);
+    struct fulcrum_pass of_bytes = {.compute = compute,
+        .parameters = 0,
+        .row_count = 1,
+        .input = 1000,
+        .input_is_bytes = 1,
+        .input_first_byte = FIRST,
+        .output = 5000,
+        .column = 10000};
+    struct fulcrum_pass of_floats = {.compute = compute,
+        .parameters = 0,
+        .row_count = 1,
+        .input = 2000,
+        .output = 5000,
+        .column = 20000};
+    unsigned char bytes[BEYOND] = {0};
     struct arrays arrays = {.count = 0};
     float *image = take(&arrays, BYTES, 0);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (unsigned char)(i * 37 % 256);
-    }
-    for (size_t i = 0; i < BYTES; i++) {
-        image[i] = (float)bytes[FIRST + i] / 255.0F;
-    }
-    struct fulcrum_compute_images of_bytes = {
-        .count = 1, .place = 1000, .is_bytes = 1, .first_byte = FIRST};
-    struct fulcrum_compute_images of_floats = {.count = 1, .place = 2000};
-    size_t count = fulcrum_conv_column_count(&odd_conv);
     float *expected = take(&arrays, count, 0);
+    for (size_t i = 0; i < BEYOND; i++) {
+        bytes[i] = (unsigned char)(i * 37 % 256);
+        image[i < FIRST ? 0 : i - FIRST] = (float)bytes[i] / 255.0F;
+    }
     compute->device->upload(compute->state, 1000, bytes, sizeof bytes);
     devices_write(compute, 2000, image, BYTES);
-    fulcrum_compute_windows(compute, &odd_conv, &of_bytes, 10000);
-    fulcrum_compute_windows(compute, &odd_conv, &of_floats, 20000);
+    fulcrum_conv_forward(&conv, &of_bytes);
+    fulcrum_conv_forward(&conv, &of_floats);
     devices_read(compute, expected, 20000, count);
     CU_ASSERT_TRUE(expected[0] > 0.0F);
     expect(compute, "windows of bytes", 10000, expected, count);
@@ -360,132 +253,60 @@ static void run_bytes(const struct fulcrum_compute *compute)
 
 static void test_bytes_stand_for_numbers_up_to_one(void)
 {
-    on_every_device(run_bytes);
+    devices_run(run_bytes);
 }
 
-static void run_dense(const struct fulcrum_compute *compute)
+/* Dense output, last reward, one-hot last action. */
+static void run_join(const struct fulcrum_compute *compute)
 {
-    const struct fulcrum_dense dense[] = {
-        {.input_count = 70, .output_count = 33, .activation = FULCRUM_RELU},
-        {.input_count = 5,
-            .output_count = 1,
-            .activation = FULCRUM_LINEAR,
-            .offset = 2}};
-    for (size_t i = 0; i < 2; i++) {
-        const size_t rows = 21;
-        const struct layer_case layer = {
-            .parameter_count =
-                dense[i].offset + fulcrum_dense_parameter_count(&dense[i]),
-            .rows = rows,
-            .input_count = rows * dense[i].input_count,
-            .output_count = rows * dense[i].output_count};
-        struct arrays arrays = {.count = 0};
-        struct fulcrum_pass cpu = cpu_pass(&layer, &arrays);
-        struct fulcrum_device_pass device = device_pass(compute, rows);
-        write_pass(compute, &layer, &device, &cpu);
-        fulcrum_dense_forward(&dense[i], &cpu);
-        fulcrum_device_dense_forward(&dense[i], &device);
-        fulcrum_dense_backward(&dense[i], &cpu);
-        fulcrum_device_dense_backward(&dense[i], &device);
-        expect_pass(compute, &layer, &device, &cpu);
-        give_back(&arrays);
+    const float dense[] = {0.25F, -4.0F, 7.0F, 0.5F};
+    const float action[] = {1.0F, 2.0F};
+    const float last_reward[] = {-0.5F, 3.0F};
+    const float expected[] = {
+        0.25F, -4.0F, -0.5F, 0.0F, 1.0F, 0.0F, 7.0F, 0.5F, 3.0F, 0.0F, 0.0F, 1.0F};
+    devices_write(compute, 0, dense, 4);
+    devices_write(compute, 100, action, 2);
+    devices_write(compute, 200, last_reward, 2);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_JOIN, 2, 6,
+        &(struct fulcrum_kernel_arguments){
+            .place = {300, 0, 100, 200}, .count = {6, 2}});
+    expect(compute, "joined", 300, expected, 12);
+}
+
+static void test_reward_and_action_are_joined(void)
+{
+    devices_run(run_join);
+}
+
+/* All gates have the same sums: gates become sigmoids of them, or tanh. */
+static void run_activations(const struct fulcrum_compute *compute)
+{
+    enum { UNITS = 8001 };
+    struct arrays arrays = {.count = 0};
+    float *sums = take(&arrays, 4 * (size_t)UNITS, 0);
+    float *gates = take(&arrays, 4 * (size_t)UNITS, 0);
+    double worst = 0.0;
+    for (size_t i = 0; i < 4 * (size_t)UNITS; i++) {
+        sums[i] = ((float)(i % UNITS) - 4000.0F) / 32.0F;
     }
-}
-
-static void test_dense_layer_is_that_of_the_cpu(void)
-{
-    on_every_device(run_dense);
-}
-
-static const struct fulcrum_lstm odd_lstm = {
-    .input_count = 6, .unit_count = 37, .offset = 1};
-
-enum { LSTM_STEPS = 4, LSTM_BATCH = 3, LSTM_ROWS = LSTM_STEPS * LSTM_BATCH };
-
-/* The trace of the CPU, with a state before the first step. */
-static struct fulcrum_lstm_trace lstm_trace(struct arrays *arrays)
-{
-    const size_t units = odd_lstm.unit_count;
-    const size_t rows = LSTM_ROWS;
-    const size_t batch = LSTM_BATCH;
-    return (struct fulcrum_lstm_trace){.step_count = LSTM_STEPS,
-        .batch_count = LSTM_BATCH,
-        .gates = take(arrays, 4 * rows * units, 0),
-        .cell = take(arrays, (rows + batch) * units, 12),
-        .cell_tanh = take(arrays, rows * units, 0),
-        .hidden = take(arrays, (rows + batch) * units, 13)};
-}
-
-static const struct fulcrum_device_lstm_trace lstm_places = {.step_count = LSTM_STEPS,
-    .batch_count = LSTM_BATCH,
-    .gates = 800000,
-    .cell = 810000,
-    .cell_tanh = 820000,
-    .hidden = 830000};
-
-static void run_lstm(const struct fulcrum_compute *compute)
-{
-    const size_t units = odd_lstm.unit_count;
-    const size_t rows = LSTM_ROWS;
-    const size_t batch = LSTM_BATCH;
-    const struct layer_case layer = {
-        .parameter_count = odd_lstm.offset + fulcrum_lstm_parameter_count(&odd_lstm),
-        .rows = rows,
-        .input_count = rows * odd_lstm.input_count,
-        .output_count = rows * units};
-    struct arrays arrays = {.count = 0};
-    struct fulcrum_pass cpu = cpu_pass(&layer, &arrays);
-    struct fulcrum_lstm_trace trace = lstm_trace(&arrays);
-    struct fulcrum_lstm_gradients gradients = {.hidden = cpu.output_gradient,
-        .gates = take(&arrays, 4 * rows * units, 0),
-        .cell = take(&arrays, batch * units, 0),
-        .recurrent = take(&arrays, batch * units, 0)};
-    struct fulcrum_device_pass device = device_pass(compute, rows);
-    const struct fulcrum_device_lstm_gradients places = {
-        .hidden = 600000, .gates = 840000, .cell = 850000, .recurrent = 860000};
-    write_pass(compute, &layer, &device, &cpu);
-    devices_write(compute, lstm_places.cell, trace.cell, batch * units);
-    devices_write(compute, lstm_places.hidden, trace.hidden, batch * units);
-    fulcrum_lstm_forward(&odd_lstm, &cpu, &trace);
-    fulcrum_device_lstm_forward(&odd_lstm, &device, &lstm_places);
-    expect(compute, "hidden", lstm_places.hidden, trace.hidden, (rows + batch) * units);
-    fulcrum_lstm_backward(&odd_lstm, &cpu, &trace, &gradients);
-    fulcrum_device_lstm_backward(&odd_lstm, &device, &lstm_places, &places);
-    expect(
-        compute, "gradients", device.gradients, cpu.gradients, layer.parameter_count);
-    expect(compute, "input gradient", device.input_gradient, cpu.input_gradient,
-        layer.input_count);
+    devices_write(compute, 0, sums, 4 * (size_t)UNITS);
+    fulcrum_compute_fill(compute, 100000, UNITS, 0.0F);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_LSTM, 1, UNITS,
+        &(struct fulcrum_kernel_arguments){
+            .place = {0, 100000, 200000, 300000, 400000}, .count = {UNITS}});
+    devices_read(compute, gates, 0, 4 * (size_t)UNITS);
+    for (size_t i = 0; i < 4 * (size_t)UNITS; i++) {
+        double x = (double)sums[i];
+        double exact = i / UNITS == 2 ? tanh(x) : 1.0 / (1.0 + exp(-x));
+        worst = fmax(worst, fabs((double)gates[i] - exact));
+    }
+    CU_ASSERT_TRUE(worst < 3e-7);
     give_back(&arrays);
 }
 
-static void test_lstm_is_that_of_the_cpu(void)
+static void test_activations_match_the_c_library(void)
 {
-    on_every_device(run_lstm);
-}
-
-static void run_duel(const struct fulcrum_compute *compute)
-{
-    const struct fulcrum_duel shape = {19, 7};
-    const size_t count = shape.row_count * shape.action_count;
-    struct arrays arrays = {.count = 0};
-    float *value = take(&arrays, shape.row_count, 14);
-    float *advantage = take(&arrays, count, 15);
-    float *q = take(&arrays, count, 0);
-    devices_write(compute, 1000, value, shape.row_count);
-    devices_write(compute, 2000, advantage, count);
-    fulcrum_duel_forward(shape, value, advantage, q);
-    fulcrum_device_duel_forward(compute, shape, 1000, 2000, 3000);
-    expect(compute, "q", 3000, q, count);
-    fulcrum_duel_backward(shape, q, value, advantage);
-    fulcrum_device_duel_backward(compute, shape, 3000, 1000, 2000);
-    expect(compute, "value gradient", 1000, value, shape.row_count);
-    expect(compute, "advantage gradient", 2000, advantage, count);
-    give_back(&arrays);
-}
-
-static void test_duel_is_that_of_the_cpu(void)
-{
-    on_every_device(run_duel);
+    devices_run(run_activations);
 }
 
 /* The first of equal values; columns beyond those looked at do not count. */
@@ -493,116 +314,195 @@ static void run_largest(const struct fulcrum_compute *compute)
 {
     const float values[] = {1, 3, 3, 9, -2, -1, -5, 9, 0, 0, 0, 9};
     const float expected[] = {1, 1, 0};
-    struct fulcrum_compute_largest largest = {
-        .row_count = 3, .col_count = 3, .pitch = 4, .value = 0, .index = 100};
     devices_write(compute, 0, values, 12);
-    fulcrum_compute_largest(compute, &largest);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_LARGEST, 3, 1,
+        &(struct fulcrum_kernel_arguments){.place = {100}, .count = {3, 4}});
     expect(compute, "largest", 100, expected, 3);
 }
 
 static void test_largest_is_the_first_of_equals(void)
 {
-    on_every_device(run_largest);
+    devices_run(run_largest);
 }
 
-enum { TD_STEPS = 9, TD_BATCH = 4, TD_ACTIONS = 6 };
+/* Two sequences of two steps and the step after. The online network prefers action 1 in
+ * every look ahead, whatever the target network makes of it. */
+static const float online[] = {0.5F, 0.0F, 1.0F, 0.0F, /* step 0 */
+    0.0F, 0.25F, 0.0F, 0.5F,                           /* step 1 */
+    -1.0F, 1.0F, -1.0F, 2.0F};                         /* after */
+static const float target[] = {9.0F, 9.0F, 9.0F, 9.0F, /* never read */
+    7.0F, 0.75F, 7.0F, -0.5F, 7.0F, 0.125F, 7.0F, 2.0F};
+static const float td_action[] = {0.0F, 1.0F, 1.0F, 0.0F};
+static const float reward[] = {1.0F, -1.0F, 0.5F, 0.25F};
+
+/* Kapturowski et al. (2019), proposition A.2. */
+static double rescaled(double value)
+{
+    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
+}
+
+/* By bisection: the function rises. */
+static double unscaled(double value)
+{
+    double low = -1e6;
+    double high = 1e6;
+    for (int i = 0; i < 100; i++) {
+        double middle = 0.5 * (low + high);
+        *(rescaled(middle) < value ? &low : &high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* Errors of the two steps of a sequence, all values and rewards `scale` times as large.
+ */
+static void td_errors(size_t look_ahead, size_t sequence, double scale, double *errors)
+{
+    const double next_value[] = {0.75, -0.5};
+    const double end_value[] = {0.125, 2.0};
+    const double first_taken[] = {0.5, 0.0};
+    const double last_taken[] = {0.25, 0.0};
+    double end = unscaled(scale * end_value[sequence]);
+    double last = scale * (double)reward[2 + sequence] + 0.9 * end;
+    double next = look_ahead == 1 ? unscaled(scale * next_value[sequence]) : last;
+    double first = scale * (double)reward[sequence] + 0.9 * next;
+    errors[0] = scale * first_taken[sequence] - rescaled(first);
+    errors[1] = scale * last_taken[sequence] - rescaled(last);
+}
+
+static void check_td(const struct fulcrum_compute *compute, size_t ahead, float scale)
+{
+    float values[2][12];
+    float rewards[4];
+    float losses[4];
+    float gradients[8] = {0.0F};
+    for (size_t i = 0; i < 12; i++) {
+        values[0][i] = scale * online[i];
+        values[1][i] = scale * target[i];
+        rewards[i % 4] = scale * reward[i % 4];
+    }
+    for (size_t i = 0; i < 4; i++) {
+        double errors[2];
+        td_errors(ahead, i % 2, (double)scale, errors);
+        losses[i] = (float)(0.5 * errors[i / 2] * errors[i / 2]);
+        gradients[2 * i + (size_t)td_action[i]] = (float)(errors[i / 2] / 4.0);
+    }
+    devices_write(compute, 0, values[0], 12);
+    devices_write(compute, 100, values[1], 12);
+    devices_write(compute, 200, td_action, 4);
+    devices_write(compute, 300, rewards, 4);
+    fulcrum_compute_launch(compute, FULCRUM_KERNEL_TD, 4, 1,
+        &(struct fulcrum_kernel_arguments){.place = {0, 100, 200, 300, 400, 500},
+            .count = {2, 2, 2, (unsigned)ahead},
+            .number = {0.9F}});
+    expect(compute, "gradient", 400, gradients, 8);
+    expect(compute, "loss", 500, losses, 4);
+}
 
 /* Values of any size: rescaling and its inverse lose nothing near zero or far off. */
 static void run_td(const struct fulcrum_compute *compute)
 {
-    enum { ROWS = TD_STEPS * TD_BATCH, ALL = (ROWS + TD_BATCH) * TD_ACTIONS };
     const float scales[] = {1e-4F, 1.0F, 300.0F};
     for (size_t i = 0; i < 3; i++) {
-        struct arrays arrays = {.count = 0};
-        int action[ROWS];
-        float *online = take(&arrays, ALL, 16);
-        float *target = take(&arrays, ALL, 17);
-        float *reward = take(&arrays, ROWS, 18);
-        float *taken = take(&arrays, ROWS, 0);
-        float *gradient = take(&arrays, ALL, 0);
-        for (size_t j = 0; j < ALL; j++) {
-            online[j] *= scales[i];
-            target[j] *= scales[i];
-        }
-        for (size_t j = 0; j < ROWS; j++) {
-            reward[j] *= scales[i];
-            action[j] = (int)(j * 5 % TD_ACTIONS);
-            taken[j] = (float)action[j];
-        }
-        struct fulcrum_td td = {.step_count = TD_STEPS,
-            .batch_count = TD_BATCH,
-            .action_count = TD_ACTIONS,
-            .look_ahead = 5,
-            .discount = 0.997,
-            .online = online,
-            .target = target,
-            .action = action,
-            .reward = reward};
-        double loss = fulcrum_td_loss(&td, gradient);
-        devices_write(compute, 0, online, ALL);
-        devices_write(compute, 1000, target, ALL);
-        devices_write(compute, 2000, taken, ROWS);
-        devices_write(compute, 3000, reward, ROWS);
-        struct fulcrum_device_launch launch =
-            fulcrum_compute_rows(compute, FULCRUM_KERNEL_TD, ROWS, 1);
-        const fulcrum_place places[] = {0, 1000, 2000, 3000, 4000, 5000};
-        memcpy(launch.arguments.place, places, sizeof places);
-        const unsigned int counts[] = {TD_STEPS, TD_BATCH, TD_ACTIONS, 5};
-        memcpy(launch.arguments.count, counts, sizeof counts);
-        launch.arguments.number[0] = 0.997F;
-        fulcrum_compute_launch(compute, &launch);
-        expect(compute, "gradient", 4000, gradient, (size_t)ROWS * TD_ACTIONS);
-        float row_loss[ROWS];
-        double sum = 0.0;
-        devices_read(compute, row_loss, 5000, ROWS);
-        for (size_t j = 0; j < ROWS; j++) {
-            sum += (double)row_loss[j] / ROWS;
-        }
-        suite_assert_close("loss", sum, loss, tolerance);
-        give_back(&arrays);
+        check_td(compute, 1, scales[i]);
+        check_td(compute, 5, scales[i]);
     }
 }
 
-static void test_td_loss_is_that_of_the_cpu(void)
+static void test_td_loss_looks_ahead_and_chooses_online(void)
 {
-    on_every_device(run_td);
+    devices_run(run_td);
 }
 
+/* One sample each, one action: mean 0.5, action 1.5, value 2 off its target. */
+static const struct clip_case {
+    float log_ratio;
+    float advantage;
+    bool is_clipped; /* the mean has no gradient */
+    double gain;     /* what the surrogate counts */
+} clip_cases[] = {
+    {0.0F, 2.0F, 0, 2.0},
+    {0.5F, 2.0F, 1, 2.4},                        /* gained enough */
+    {0.5F, -2.0F, 0, -2.0 * 1.6487212707001282}, /* a loss is felt in full */
+    {-0.5F, -2.0F, 1, -1.6},                     /* avoided enough */
+    {-0.5F, 2.0F, 0, 2.0 * 0.60653065971263342},
+};
+
+static void run_ppo(const struct fulcrum_compute *compute)
+{
+    const double log_probability = -0.5 - 0.5 * log(2.0 * acos(-1.0));
+    const float output[] = {0.5F, 3.0F};
+    for (size_t i = 0; i < sizeof clip_cases / sizeof clip_cases[0]; i++) {
+        const struct clip_case *at = &clip_cases[i];
+        /* log std, action, old log probability, advantage, target of the value */
+        const float inputs[] = {
+            0.0F, 1.5F, (float)log_probability - at->log_ratio, at->advantage, 1.0F};
+        /* The value's error is 2: half of half its square. */
+        const float loss = (float)(1.0 - at->gain);
+        const float gradient[] = {at->is_clipped ? 0.0F : (float)-at->gain, 1.0F};
+        float log_std_gradient = NAN;
+        devices_write(compute, 0, output, 2);
+        devices_write(compute, 64, inputs, 5);
+        fulcrum_compute_launch(compute, FULCRUM_KERNEL_PPO, 1, 1,
+            &(struct fulcrum_kernel_arguments){
+                .place = {0, 64, 65, 66, 67, 68, 100, 200, 300},
+                .count = {1},
+                .number = {0.2F, 0.5F}});
+        expect(compute, "gradient", 100, gradient, 2);
+        expect(compute, "loss", 300, &loss, 1);
+        devices_read(compute, &log_std_gradient, 200, 1);
+        /* At one standard deviation the width has no first-order effect. */
+        CU_ASSERT_DOUBLE_EQUAL((double)log_std_gradient, 0.0, 1e-6);
+    }
+}
+
+static void test_surrogate_is_clipped_on_the_gaining_side_only(void)
+{
+    devices_run(run_ppo);
+}
+
+/* Against sums of all gradients so far, with weights of their age, in double. */
 static void run_adam(const struct fulcrum_compute *compute)
 {
-    enum { COUNT = 5000 };
+    enum { COUNT = 5000, STEPS = 3 };
     struct arrays arrays = {.count = 0};
     float *parameters = take(&arrays, COUNT, 19);
     const float *gradients = take(&arrays, COUNT, 20);
-    struct fulcrum_adam adam = {.rate = 1e-2,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8,
+    struct fulcrum_adam adam = {.rate = 0.1,
+        .epsilon = 1e-3,
         .parameter_count = COUNT,
-        .mean = take(&arrays, COUNT, 0),
-        .square = take(&arrays, COUNT, 0)};
-    struct fulcrum_adam counter = adam;
+        .parameters = 0,
+        .gradients = 10000,
+        .mean = 20000,
+        .square = 30000};
     devices_write(compute, 0, parameters, COUNT);
-    devices_write(compute, 10000, gradients, COUNT);
-    for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_compute_adam step = {.step = fulcrum_adam_begin(&counter),
-            .parameter_count = COUNT,
-            .parameters = 0,
-            .gradients = 10000,
-            .mean = 20000,
-            .square = 30000};
-        fulcrum_compute_adam(compute, &step);
-        fulcrum_adam_update(&adam, parameters, gradients);
+    fulcrum_compute_fill(compute, 20000, COUNT, 0.0F);
+    fulcrum_compute_fill(compute, 30000, COUNT, 0.0F);
+    for (size_t t = 1; t <= STEPS; t++) {
+        /* Each step's gradients are the next of the same array, in a ring. */
+        devices_write(compute, 10000, gradients + t, COUNT - t);
+        devices_write(compute, 10000 + COUNT - (fulcrum_place)t, gradients, t);
+        fulcrum_compute_adam(compute, &adam);
+        for (size_t i = 0; i < COUNT; i++) {
+            double mean = 0.0;
+            double square = 0.0;
+            for (size_t j = 1; j <= t; j++) {
+                double gradient = (double)gradients[(i + j) % COUNT];
+                mean += 0.1 * pow(0.9, (double)(t - j)) * gradient;
+                square += 0.001 * pow(0.999, (double)(t - j)) * gradient * gradient;
+            }
+            mean /= 1.0 - pow(0.9, (double)t);
+            square /= 1.0 - pow(0.999, (double)t);
+            parameters[i] -= (float)(0.1 * mean / (sqrt(square) + 1e-3));
+        }
+        expect(compute, "parameters", 0, parameters, COUNT);
     }
-    expect(compute, "parameters", 0, parameters, COUNT);
-    expect(compute, "mean", 20000, adam.mean, COUNT);
-    expect(compute, "square", 30000, adam.square, COUNT);
+    CU_ASSERT_EQUAL(adam.step_count, STEPS);
     give_back(&arrays);
 }
 
-static void test_adam_is_that_of_the_cpu(void)
+static void test_adam_follows_its_closed_form(void)
 {
-    on_every_device(run_adam);
+    devices_run(run_adam);
 }
 
 static void test_places_are_aligned_and_counted(void)
@@ -627,14 +527,13 @@ int main(int argc, char **argv)
         SUITE_CASE(test_sums_of_rows_in_segments),
         SUITE_CASE(test_products_of_every_shape_and_transposition),
         SUITE_CASE(test_products_choose_their_kernel_by_layout),
-        SUITE_CASE(test_convolution_is_that_of_the_cpu),
         SUITE_CASE(test_bytes_stand_for_numbers_up_to_one),
-        SUITE_CASE(test_dense_layer_is_that_of_the_cpu),
-        SUITE_CASE(test_lstm_is_that_of_the_cpu),
-        SUITE_CASE(test_duel_is_that_of_the_cpu),
+        SUITE_CASE(test_reward_and_action_are_joined),
+        SUITE_CASE(test_activations_match_the_c_library),
         SUITE_CASE(test_largest_is_the_first_of_equals),
-        SUITE_CASE(test_td_loss_is_that_of_the_cpu),
-        SUITE_CASE(test_adam_is_that_of_the_cpu),
+        SUITE_CASE(test_td_loss_looks_ahead_and_chooses_online),
+        SUITE_CASE(test_surrogate_is_clipped_on_the_gaining_side_only),
+        SUITE_CASE(test_adam_follows_its_closed_form),
         SUITE_CASE(test_places_are_aligned_and_counted),
     };
     return suite_run(

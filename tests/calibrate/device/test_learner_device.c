@@ -1,6 +1,6 @@
 /* test_learner_device.c - learners on devices: shares, failures, what they tell. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/learners.h"
+#include "calibrate/device/learner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static struct fulcrum_learner_state *open_plain(
     struct fulcrum_learner_state *state = NULL;
     device_plain_fail_at(0);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_learner_device_open(&device_plain, options, &state, info, NULL),
+        fulcrum_learner_open_on(&device_plain, options, &state, info, NULL),
         FULCRUM_OK);
     return state;
 }
@@ -65,8 +65,8 @@ static void test_a_gpu_is_taken_whole(void)
     struct fulcrum_learner_state *state = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     double granted = 0.0;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_learner_device_open(
-                              &device_plain_wide, &small_mlp, &state, &info, NULL),
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_learner_open_on(&device_plain_wide, &small_mlp, &state, &info, NULL),
         FULCRUM_OK);
     CU_ASSERT_TRUE(info.is_gpu);
     suite_assert_close("granted", info.granted_sm_count, 4.0, 0.0);
@@ -124,13 +124,13 @@ static void test_options_are_checked_before_a_device_is_opened(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     options.max_batch = 0;
     CU_ASSERT_EQUAL(
-        fulcrum_learner_device_open(&device_plain, &options, &state, &info, &err),
+        fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "max_batch"));
     options = small_mlp;
     options.device_index = 1;
     CU_ASSERT_EQUAL(
-        fulcrum_learner_device_open(&device_plain, &options, &state, &info, &err),
+        fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "device_index"));
     CU_ASSERT_PTR_NULL(state);
@@ -167,7 +167,7 @@ static enum fulcrum_status work(
     int action[2] = {-1, -1};
     double loss = NAN;
     enum fulcrum_status status =
-        fulcrum_learner_device_open(&device_plain, options, &state, &info, err);
+        fulcrum_learner_open_on(&device_plain, options, &state, &info, err);
     if (status != FULCRUM_OK) {
         CU_ASSERT_PTR_NULL(state);
         return status;

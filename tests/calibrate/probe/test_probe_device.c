@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "calibrate/device/compute.h"
-#include "calibrate/device/learners.h"
+#include "calibrate/device/learner.h"
 #include "calibrate/probe/probe.h"
 #include "tests/fake_cuda/fake_use.h"
 #include "tests/support/probing.h"

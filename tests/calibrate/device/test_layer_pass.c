@@ -1,0 +1,512 @@
+/* test_layer_pass.c - layers on every device: sums, equations, finite differences. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/device/networks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/devices.h"
+#include "tests/support/gradient.h"
+#include "tests/support/suite.h"
+
+enum { ROOM = 2048 };
+
+/* Places of what a layer is given, and of what it gives. */
+enum {
+    PARAMETERS = 0x0000,
+    INPUT = 0x10000,
+    OUTPUT = 0x20000,
+    COLUMN = 0x30000,
+    SUMS = 0x40000,
+    GRADIENTS = 0x50000,
+    OUTPUT_GRADIENT = 0x60000,
+    INPUT_GRADIENT = 0x70000,
+    GATES = 0x80000,
+    CELL = 0x90000,
+    CELL_TANH = 0xa0000,
+    GATE_SUMS = 0xb0000,
+    CELL_GRADIENT = 0xc0000,
+    RECURRENT = 0xd0000
+};
+
+/* One layer between given input and a loss that is linear in its output. */
+struct bench {
+    void (*forward)(const struct bench *bench);
+    void (*backward)(const struct bench *bench);
+    const void *layer;
+    struct fulcrum_pass pass;
+    size_t parameter_count;
+    size_t input_count;
+    size_t output_count;
+    size_t output_first; /* of those counted, from OUTPUT on */
+    float parameters[ROOM];
+    float input[ROOM];
+    float output[ROOM];
+    float weights[ROOM]; /* of the outputs in the loss */
+    float gradients[ROOM];
+    float input_gradient[ROOM];
+};
+
+static void fill_bench(
+    struct bench *bench, const struct fulcrum_compute *compute, size_t row_count)
+{
+    CU_ASSERT_TRUE_FATAL(bench->parameter_count <= ROOM);
+    CU_ASSERT_TRUE_FATAL(bench->input_count <= ROOM && bench->output_count <= ROOM);
+    gradient_fill(bench->parameters, ROOM, 1);
+    gradient_fill(bench->input, ROOM, 2);
+    gradient_fill(bench->weights, ROOM, 3);
+    bench->pass = (struct fulcrum_pass){.compute = compute,
+        .parameters = PARAMETERS,
+        .row_count = row_count,
+        .input = INPUT,
+        .output = OUTPUT,
+        .column = COLUMN,
+        .sums = SUMS,
+        .gradients = GRADIENTS,
+        .output_gradient = OUTPUT_GRADIENT,
+        .input_gradient = INPUT_GRADIENT};
+}
+
+static double bench_loss(void *context)
+{
+    struct bench *bench = context;
+    const struct fulcrum_compute *compute = bench->pass.compute;
+    devices_write(compute, PARAMETERS, bench->parameters, bench->parameter_count);
+    devices_write(compute, INPUT, bench->input, bench->input_count);
+    bench->forward(bench);
+    devices_read(compute, bench->output, OUTPUT + (fulcrum_place)bench->output_first,
+        bench->output_count);
+    return gradient_dot(bench->weights, bench->output, bench->output_count);
+}
+
+static void bench_backward(struct bench *bench)
+{
+    const struct fulcrum_compute *compute = bench->pass.compute;
+    (void)bench_loss(bench);
+    fulcrum_compute_fill(compute, GRADIENTS, ROOM, 0.0F);
+    devices_write(compute, OUTPUT_GRADIENT, bench->weights, bench->output_count);
+    bench->backward(bench);
+    devices_read(compute, bench->gradients, GRADIENTS, ROOM);
+    devices_read(compute, bench->input_gradient, INPUT_GRADIENT, bench->input_count);
+}
+
+/* Gradients of all parameters of the layer, from `offset` on, and of its input. */
+static void check_gradients(struct bench *bench, size_t offset)
+{
+    bench_backward(bench);
+    struct gradient_check of_parameters = {.what = bench->pass.compute->device->name,
+        .values = bench->parameters + offset,
+        .gradients = bench->gradients + offset,
+        .count = bench->parameter_count - offset,
+        .loss = bench_loss,
+        .context = bench};
+    gradient_assert(&of_parameters);
+    struct gradient_check of_input = {.what = "input",
+        .values = bench->input,
+        .gradients = bench->input_gradient,
+        .count = bench->input_count,
+        .loss = bench_loss,
+        .context = bench};
+    gradient_assert(&of_input);
+}
+
+static void dense_forward(const struct bench *bench)
+{
+    fulcrum_dense_forward(bench->layer, &bench->pass);
+}
+
+static void dense_backward(const struct bench *bench)
+{
+    fulcrum_dense_backward(bench->layer, &bench->pass);
+}
+
+static struct bench *dense_bench(const struct fulcrum_dense *layer, size_t rows)
+{
+    static struct bench bench;
+    bench = (struct bench){.forward = dense_forward,
+        .backward = dense_backward,
+        .layer = layer,
+        .parameter_count = layer->offset + fulcrum_dense_parameter_count(layer),
+        .input_count = rows * layer->input_count,
+        .output_count = rows * layer->output_count};
+    return &bench;
+}
+
+static void run_dense(const struct fulcrum_compute *compute)
+{
+    const struct fulcrum_dense layers[] = {{7, 5, FULCRUM_LINEAR, 3},
+        {7, 5, FULCRUM_RELU, 3}, {1, 4, FULCRUM_RELU, 0}, {6, 1, FULCRUM_LINEAR, 0},
+        {33, 21, FULCRUM_RELU, 2}};
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        for (size_t rows = 1; rows <= 21; rows += 20) {
+            struct bench *bench = dense_bench(&layers[i], rows);
+            fill_bench(bench, compute, rows);
+            check_gradients(bench, layers[i].offset);
+        }
+    }
+}
+
+static void test_dense_gradient_matches_differences(void)
+{
+    devices_run(run_dense);
+}
+
+static void run_dense_alone(const struct fulcrum_compute *compute)
+{
+    const struct fulcrum_dense layer = {7, 5, FULCRUM_RELU, 3};
+    struct bench *bench = dense_bench(&layer, 4);
+    float with_input[ROOM];
+    fill_bench(bench, compute, 4);
+    bench_backward(bench);
+    memcpy(with_input, bench->gradients, sizeof with_input);
+    bench->pass.input_gradient = FULCRUM_NOWHERE;
+    bench_backward(bench);
+    CU_ASSERT_EQUAL(memcmp(with_input, bench->gradients, sizeof with_input), 0);
+}
+
+static void test_dense_without_input_gradient_leaves_parameters_alike(void)
+{
+    devices_run(run_dense_alone);
+}
+
+/* Odd sizes: unequal edges, windows that leave pixels over, stride above 1. */
+static const struct fulcrum_conv convolutions[] = {
+    {.height = 7,
+        .width = 9,
+        .channel_count = 2,
+        .filter_count = 3,
+        .kernel = 3,
+        .stride = 2,
+        .offset = 5},
+    {.height = 5,
+        .width = 4,
+        .channel_count = 3,
+        .filter_count = 4,
+        .kernel = 2,
+        .stride = 1},
+    {.height = 6,
+        .width = 6,
+        .channel_count = 1,
+        .filter_count = 2,
+        .kernel = 6,
+        .stride = 4},
+    {.height = 8,
+        .width = 6,
+        .channel_count = 2,
+        .filter_count = 2,
+        .kernel = 2,
+        .stride = 3},
+};
+
+enum { CONVOLUTIONS = sizeof convolutions / sizeof convolutions[0], IMAGES = 2 };
+
+static void conv_forward(const struct bench *bench)
+{
+    fulcrum_conv_forward(bench->layer, &bench->pass);
+}
+
+static void conv_backward(const struct bench *bench)
+{
+    fulcrum_conv_backward(bench->layer, &bench->pass);
+}
+
+static struct bench *conv_bench(
+    const struct fulcrum_conv *layer, const struct fulcrum_compute *compute)
+{
+    static struct bench bench;
+    bench = (struct bench){.forward = conv_forward,
+        .backward = conv_backward,
+        .layer = layer,
+        .parameter_count = layer->offset + fulcrum_conv_parameter_count(layer),
+        .input_count = IMAGES * fulcrum_conv_image_count(layer),
+        .output_count = IMAGES * fulcrum_conv_output_count(layer)};
+    fill_bench(&bench, compute, IMAGES);
+    return &bench;
+}
+
+static void run_conv(const struct fulcrum_compute *compute)
+{
+    for (size_t i = 0; i < CONVOLUTIONS; i++) {
+        check_gradients(conv_bench(&convolutions[i], compute), convolutions[i].offset);
+    }
+}
+
+static void test_conv_gradient_matches_differences(void)
+{
+    devices_run(run_conv);
+}
+
+/* The sum over one window, written as in a textbook. */
+static double window_sum(
+    const struct fulcrum_conv *conv, const struct bench *bench, size_t output)
+{
+    size_t filter = output % conv->filter_count;
+    size_t position = output / conv->filter_count;
+    size_t across = (conv->width - conv->kernel) / conv->stride + 1;
+    size_t down = (conv->height - conv->kernel) / conv->stride + 1;
+    size_t image = position / (across * down);
+    size_t top = position / across % down * conv->stride;
+    size_t left = position % across * conv->stride;
+    size_t window = conv->kernel * conv->kernel * conv->channel_count;
+    const float *weights = bench->parameters + conv->offset + filter * window;
+    double sum =
+        (double)bench->parameters[conv->offset + window * conv->filter_count + filter];
+    for (size_t i = 0; i < window; i++) {
+        size_t channel = i % conv->channel_count;
+        size_t x = left + i / conv->channel_count % conv->kernel;
+        size_t y = top + i / conv->channel_count / conv->kernel;
+        size_t pixel = (image * conv->height + y) * conv->width + x;
+        sum += (double)weights[i] *
+               (double)bench->input[pixel * conv->channel_count + channel];
+    }
+    return sum;
+}
+
+static void run_conv_sums(const struct fulcrum_compute *compute)
+{
+    for (size_t i = 0; i < CONVOLUTIONS; i++) {
+        struct bench *bench = conv_bench(&convolutions[i], compute);
+        double worst = 0.0;
+        (void)bench_loss(bench);
+        for (size_t j = 0; j < bench->output_count; j++) {
+            double expected = fmax(window_sum(&convolutions[i], bench, j), 0.0);
+            worst = fmax(worst, fabs((double)bench->output[j] - expected));
+        }
+        /* Below 40 terms of at most one, each rounded to 2^-24 of it. */
+        CU_ASSERT_TRUE(worst < 4e-6);
+    }
+}
+
+static void test_conv_equals_the_direct_sum(void)
+{
+    devices_run(run_conv_sums);
+}
+
+static void test_conv_counts_those_of_the_atari_agent(void)
+{
+    const struct fulcrum_conv conv = {.height = 84,
+        .width = 84,
+        .channel_count = 4,
+        .filter_count = 32,
+        .kernel = 8,
+        .stride = 4};
+    CU_ASSERT_EQUAL(fulcrum_conv_output_count(&conv), 12800);
+    CU_ASSERT_EQUAL(fulcrum_conv_parameter_count(&conv), 8224);
+    suite_assert_close("mac", fulcrum_conv_mac_count(&conv), 3276800.0, 0.0);
+}
+
+enum { DUEL_ROWS = 2, ACTIONS = 3, ADVANTAGES = DUEL_ROWS * ACTIONS };
+
+/* The values are the parameters, the advantages the input. */
+static void duel_forward(const struct bench *bench)
+{
+    const struct fulcrum_duel shape = {DUEL_ROWS, ACTIONS};
+    fulcrum_duel_forward(bench->pass.compute, shape, PARAMETERS, INPUT, OUTPUT);
+}
+
+static void duel_backward(const struct bench *bench)
+{
+    const struct fulcrum_duel shape = {DUEL_ROWS, ACTIONS};
+    fulcrum_duel_backward(
+        bench->pass.compute, shape, OUTPUT_GRADIENT, GRADIENTS, INPUT_GRADIENT);
+}
+
+static void run_duel(const struct fulcrum_compute *compute)
+{
+    const float value[DUEL_ROWS] = {2.0F, -1.0F};
+    const float advantage[ADVANTAGES] = {1.0F, 4.0F, 1.0F, 0.0F, -3.0F, 6.0F};
+    const float expected[ADVANTAGES] = {1.0F, 4.0F, 1.0F, -2.0F, -5.0F, 4.0F};
+    static struct bench bench;
+    bench = (struct bench){.forward = duel_forward,
+        .backward = duel_backward,
+        .parameter_count = DUEL_ROWS,
+        .input_count = ADVANTAGES,
+        .output_count = ADVANTAGES};
+    fill_bench(&bench, compute, DUEL_ROWS);
+    check_gradients(&bench, 0);
+    memcpy(bench.parameters, value, sizeof value);
+    memcpy(bench.input, advantage, sizeof advantage);
+    (void)bench_loss(&bench);
+    for (size_t i = 0; i < ADVANTAGES; i++) {
+        CU_ASSERT_DOUBLE_EQUAL((double)bench.output[i], (double)expected[i], 1e-6);
+    }
+}
+
+static void test_duel_mean_is_the_value_and_its_gradient_matches(void)
+{
+    devices_run(run_duel);
+}
+
+#define UNITS ((size_t)4)
+#define STEPS ((size_t)5)
+#define BATCH ((size_t)2)
+#define STATE (BATCH * UNITS)
+
+static const struct fulcrum_lstm lstm = {
+    .input_count = 3, .unit_count = UNITS, .offset = 2};
+
+static const struct fulcrum_lstm_trace whole = {.step_count = STEPS,
+    .batch_count = BATCH,
+    .gates = GATES,
+    .cell = CELL,
+    .cell_tanh = CELL_TANH,
+    .hidden = OUTPUT};
+
+static void lstm_forward(const struct bench *bench)
+{
+    fulcrum_lstm_forward(&lstm, &bench->pass, &whole);
+}
+
+static void lstm_backward(const struct bench *bench)
+{
+    const struct fulcrum_lstm_gradients gradients = {.hidden = OUTPUT_GRADIENT,
+        .gates = GATE_SUMS,
+        .cell = CELL_GRADIENT,
+        .recurrent = RECURRENT};
+    fulcrum_lstm_backward(&lstm, &bench->pass, &whole, &gradients);
+}
+
+/* The state before the first step is random: it is not zero after a burn-in. */
+static struct bench *lstm_bench(const struct fulcrum_compute *compute, size_t steps)
+{
+    static struct bench bench;
+    float state[2 * STATE];
+    bench = (struct bench){.forward = lstm_forward,
+        .backward = lstm_backward,
+        .parameter_count = lstm.offset + fulcrum_lstm_parameter_count(&lstm),
+        .input_count = steps * BATCH * lstm.input_count,
+        .output_count = steps * STATE,
+        .output_first = STATE};
+    fill_bench(&bench, compute, steps * BATCH);
+    gradient_fill(state, 2 * STATE, 4);
+    fulcrum_compute_fill(compute, INPUT, ROOM, 0.0F);
+    devices_write(compute, CELL, state, STATE);
+    devices_write(compute, OUTPUT, state + STATE, STATE);
+    return &bench;
+}
+
+/* All steps, and a loss that ends before the trace does. */
+static void run_lstm(const struct fulcrum_compute *compute)
+{
+    for (size_t steps = STEPS - 1; steps <= STEPS; steps++) {
+        check_gradients(lstm_bench(compute, steps), lstm.offset);
+    }
+}
+
+static void test_lstm_gradient_matches_differences(void)
+{
+    devices_run(run_lstm);
+}
+
+static double sigmoid(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+
+/* One unit, one input, two steps, from the equations with the C library's functions. */
+static void run_equations(const struct fulcrum_compute *compute)
+{
+    const struct fulcrum_lstm one = {.input_count = 1, .unit_count = 1};
+    /* Per gate: input, forget, candidate, output. */
+    const float parameters[] = {0.5F, -0.25F, 1.0F, 0.75F, /* of the input */
+        0.3F, 0.6F, -0.8F, 0.1F,                           /* of the hidden state */
+        0.1F, 1.0F, -0.2F, 0.05F};                         /* biases */
+    const float input[] = {1.0F, -2.0F};
+    const float state[] = {0.4F, -0.2F};
+    const struct fulcrum_lstm_trace trace = {.step_count = 2,
+        .batch_count = 1,
+        .gates = GATES,
+        .cell = CELL,
+        .cell_tanh = CELL_TANH,
+        .hidden = OUTPUT};
+    const struct fulcrum_pass pass = {
+        .compute = compute, .parameters = PARAMETERS, .row_count = 2, .input = INPUT};
+    float cells[3];
+    float hiddens[3];
+    devices_write(compute, PARAMETERS, parameters, 12);
+    devices_write(compute, INPUT, input, 2);
+    devices_write(compute, CELL, state, 1);
+    devices_write(compute, OUTPUT, state + 1, 1);
+    fulcrum_lstm_forward(&one, &pass, &trace);
+    devices_read(compute, cells, CELL, 3);
+    devices_read(compute, hiddens, OUTPUT, 3);
+    double c = (double)state[0];
+    double h = (double)state[1];
+    for (size_t step = 0; step < 2; step++) {
+        double sums[4];
+        for (size_t i = 0; i < 4; i++) {
+            sums[i] = (double)parameters[i] * (double)input[step] +
+                      (double)parameters[4 + i] * h + (double)parameters[8 + i];
+        }
+        c = sigmoid(sums[1]) * c + sigmoid(sums[0]) * tanh(sums[2]);
+        h = sigmoid(sums[3]) * tanh(c);
+        CU_ASSERT_DOUBLE_EQUAL((double)cells[step + 1], c, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL((double)hiddens[step + 1], h, 1e-6);
+    }
+}
+
+static void test_two_steps_of_one_unit_follow_the_equations(void)
+{
+    devices_run(run_equations);
+}
+
+/* Steps one by one, the state after each replacing the one before, are all at once. */
+static void run_advance(const struct fulcrum_compute *compute)
+{
+    struct bench *bench = lstm_bench(compute, STEPS);
+    struct fulcrum_lstm_trace step = whole;
+    float expected[STATE];
+    float actual[STATE];
+    (void)bench_loss(bench);
+    memcpy(expected, bench->output + (STEPS - 1) * STATE, sizeof expected);
+    bench = lstm_bench(compute, STEPS);
+    devices_write(compute, INPUT, bench->input, bench->input_count);
+    step.step_count = 1;
+    bench->pass.row_count = BATCH;
+    for (size_t i = 0; i < STEPS; i++) {
+        bench->pass.input = INPUT + (fulcrum_place)(i * BATCH * lstm.input_count);
+        fulcrum_lstm_advance(&lstm, &bench->pass, &step);
+    }
+    devices_read(compute, actual, OUTPUT, STATE);
+    for (size_t i = 0; i < STATE; i++) {
+        CU_ASSERT_DOUBLE_EQUAL((double)actual[i], (double)expected[i], 1e-6);
+    }
+}
+
+static void test_steps_one_by_one_are_the_sequence(void)
+{
+    devices_run(run_advance);
+}
+
+static void test_init_opens_the_forget_gates(void)
+{
+    float parameters[512] = {0.0F};
+    struct fulcrum_random random = fulcrum_random_seeded(1);
+    fulcrum_lstm_init(&lstm, parameters, &random);
+    size_t end = lstm.offset + fulcrum_lstm_parameter_count(&lstm);
+    for (size_t i = 0; i < 4 * UNITS; i++) {
+        double bias = (double)parameters[end - 4 * UNITS + i];
+        CU_ASSERT_DOUBLE_EQUAL(bias, i / UNITS == 1 ? 1.0 : 0.0, 0.0);
+    }
+    CU_ASSERT_TRUE(parameters[lstm.offset] != 0.0F);
+    CU_ASSERT_TRUE(parameters[end - 4 * UNITS - 1] != 0.0F);
+    CU_ASSERT_TRUE(parameters[end] == 0.0F);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_dense_gradient_matches_differences),
+        SUITE_CASE(test_dense_without_input_gradient_leaves_parameters_alike),
+        SUITE_CASE(test_conv_gradient_matches_differences),
+        SUITE_CASE(test_conv_equals_the_direct_sum),
+        SUITE_CASE(test_conv_counts_those_of_the_atari_agent),
+        SUITE_CASE(test_duel_mean_is_the_value_and_its_gradient_matches),
+        SUITE_CASE(test_lstm_gradient_matches_differences),
+        SUITE_CASE(test_two_steps_of_one_unit_follow_the_equations),
+        SUITE_CASE(test_steps_one_by_one_are_the_sequence),
+        SUITE_CASE(test_init_opens_the_forget_gates),
+    };
+    return suite_run("layer_pass", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

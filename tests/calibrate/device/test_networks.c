@@ -1,0 +1,645 @@
+/* test_networks.c - the whole networks: on the host by differences, elsewhere beside
+ * it.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/device/networks.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/devices.h"
+#include "tests/support/gradient.h"
+#include "tests/support/suite.h"
+
+/* Every size differs, images do not end at a whole float, chunks are several. */
+static const struct fulcrum_r2d2_options tiny_r2d2 = {
+    .shape = {.height = 13,
+        .width = 11,
+        .channel_count = 3,
+        .filters = {{3, 4, 2}, {5, 3, 1}, {4, 2, 1}},
+        .dense_count = 8,
+        .lstm_count = 6,
+        .head_count = 7,
+        .action_count = 3},
+    .max_batch = 11,
+    .train_batch = 3,
+    .train_unroll = 7,
+    .seed = 5,
+};
+
+static const struct fulcrum_mlp_options tiny_mlp = {
+    .input_count = 5,
+    .hidden_count = 9,
+    .action_count = 3,
+    .max_batch = 11,
+    .train_batch = 37,
+    .seed = 5,
+};
+
+enum { BATCH = 11, ACTIONS = 3, IMAGE = 13 * 11 * 3 };
+
+/* A network on a device of its own. */
+struct lab {
+    struct fulcrum_compute compute;
+    struct fulcrum_network *network;
+    struct fulcrum_network_places places;
+    size_t count;      /* of parameters */
+    float *parameters; /* as they were made; of the host */
+    float *target;     /* of the target network, if there is one */
+};
+
+static float *copy_of(const struct lab *lab, fulcrum_place place, size_t count)
+{
+    float *copy = calloc(count, sizeof *copy);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+    devices_read(&lab->compute, copy, place, count);
+    return copy;
+}
+
+/* One of the two options is NULL. Returns 0 where there is no such device. */
+static int lab_open(struct lab *lab, const struct fulcrum_device *device,
+    const struct fulcrum_r2d2_options *r2d2, const struct fulcrum_mlp_options *mlp)
+{
+    *lab = (struct lab){.count = 0};
+    if (!devices_open(device, &lab->compute)) {
+        return 0;
+    }
+    enum fulcrum_status status =
+        r2d2 != NULL ? fulcrum_r2d2_new(&lab->network, &lab->compute, r2d2, NULL)
+                     : fulcrum_mlp_new(&lab->network, &lab->compute, mlp, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    lab->places = fulcrum_network_places_of(lab->network);
+    lab->count = fulcrum_network_cost(lab->network).parameter_count;
+    lab->parameters = copy_of(lab, lab->places.parameters, lab->count);
+    lab->target =
+        r2d2 != NULL ? copy_of(lab, lab->places.target_parameters, lab->count) : NULL;
+    return 1;
+}
+
+static struct lab host_r2d2(const struct fulcrum_r2d2_options *options)
+{
+    struct lab lab;
+    CU_ASSERT_TRUE_FATAL(lab_open(&lab, &fulcrum_device_host, options, NULL));
+    return lab;
+}
+
+static struct lab host_mlp(const struct fulcrum_mlp_options *options)
+{
+    struct lab lab;
+    CU_ASSERT_TRUE_FATAL(lab_open(&lab, &fulcrum_device_host, NULL, options));
+    return lab;
+}
+
+static void lab_close(struct lab *lab)
+{
+    fulcrum_network_free(lab->network);
+    free(lab->parameters);
+    free(lab->target);
+    devices_close(&lab->compute);
+}
+
+static void infer(const struct lab *lab, size_t batch, int *action)
+{
+    CU_ASSERT_EQUAL(
+        fulcrum_network_infer(lab->network, batch, action, NULL), FULCRUM_OK);
+}
+
+static double train(const struct lab *lab)
+{
+    double loss = NAN;
+    CU_ASSERT_EQUAL(fulcrum_network_train(lab->network, &loss, NULL), FULCRUM_OK);
+    return loss;
+}
+
+/* Of the parameters that the lab holds, as if no step had been made before. */
+static double lab_loss(void *context)
+{
+    const struct lab *lab = context;
+    const struct fulcrum_compute *compute = &lab->compute;
+    devices_write(compute, lab->places.parameters, lab->parameters, lab->count);
+    if (lab->target != NULL) {
+        devices_write(compute, lab->places.target_parameters, lab->target, lab->count);
+    }
+    return train(lab);
+}
+
+/* From one layer's first parameter to the next layer's. */
+struct span {
+    const char *name;
+    size_t first;
+    size_t end;
+};
+
+static void check_spans(struct lab *lab, const struct span *spans, size_t count)
+{
+    (void)lab_loss(lab);
+    float *gradients = copy_of(lab, lab->places.gradients, lab->count);
+    for (size_t i = 0; i < count; i++) {
+        struct gradient_check check = {.what = spans[i].name,
+            .values = lab->parameters + spans[i].first,
+            .gradients = gradients + spans[i].first,
+            .count = spans[i].end - spans[i].first,
+            .loss = lab_loss,
+            .context = lab};
+        gradient_assert(&check);
+    }
+    free(gradients);
+}
+
+static void test_r2d2_gradient_matches_differences_in_every_layer(void)
+{
+    struct lab lab = host_r2d2(&tiny_r2d2);
+    struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&tiny_r2d2.shape);
+    const struct span spans[] = {
+        {"conv 0", layers.conv[0].offset, layers.conv[1].offset},
+        {"conv 1", layers.conv[1].offset, layers.conv[2].offset},
+        {"conv 2", layers.conv[2].offset, layers.dense.offset},
+        {"dense", layers.dense.offset, layers.lstm.offset},
+        {"lstm", layers.lstm.offset, layers.value_hidden.offset},
+        {"value hidden", layers.value_hidden.offset, layers.value.offset},
+        {"value", layers.value.offset, layers.advantage_hidden.offset},
+        {"advantage hidden", layers.advantage_hidden.offset, layers.advantage.offset},
+        {"advantage", layers.advantage.offset, layers.parameter_count},
+    };
+    check_spans(&lab, spans, sizeof spans / sizeof spans[0]);
+    lab_close(&lab);
+}
+
+/* With a burn-in the heads alone: what comes before them also moves the state that the
+ * segment starts from, which R2D2 takes as given. */
+static void test_r2d2_gradient_after_a_burn_in_matches_differences(void)
+{
+    struct fulcrum_r2d2_options options = tiny_r2d2;
+    options.train_burn_in = 4;
+    struct lab lab = host_r2d2(&options);
+    struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options.shape);
+    struct span heads = {"heads", layers.value_hidden.offset, layers.parameter_count};
+    check_spans(&lab, &heads, 1);
+    lab_close(&lab);
+}
+
+static void test_mlp_gradient_matches_differences_in_every_layer(void)
+{
+    struct lab lab = host_mlp(&tiny_mlp);
+    const struct span spans[] = {{"layer 0", 0, 54}, {"layer 1", 54, 144},
+        {"layer 2", 144, 234}, {"output", 234, 274}, {"log std", 274, 277}};
+    CU_ASSERT_EQUAL_FATAL(lab.count, 277);
+    check_spans(&lab, spans, sizeof spans / sizeof spans[0]);
+    lab_close(&lab);
+}
+
+enum { SEQUENCES = 3, STEPS = 17, ROOM = 4096 };
+
+/* What a network values, of each step and sequence, and the action it takes. */
+struct values {
+    float q[STEPS][SEQUENCES][ACTIONS];
+    int action[STEPS][SEQUENCES];
+};
+
+/* Calls of the server, one after the other, on the images of a replay. */
+static void value_steps(
+    struct lab *lab, size_t steps, const unsigned char *images, struct values *out)
+{
+    unsigned char *input = fulcrum_network_input(lab->network);
+    for (size_t i = 0; i < steps; i++) {
+        size_t byte = (size_t)SEQUENCES * IMAGE;
+        memcpy(input, images + i * byte, byte);
+        infer(lab, SEQUENCES, out->action[i]);
+        devices_read(&lab->compute, out->q[i][0], lab->places.inferred,
+            (size_t)SEQUENCES * ACTIONS);
+    }
+}
+
+static double rescaled(double value)
+{
+    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
+}
+
+/* The inverse, by bisection. */
+static double unscaled(double value)
+{
+    double low = -1e3;
+    double high = 1e3;
+    for (int i = 0; i < 80; i++) {
+        double middle = 0.5 * (low + high);
+        *(rescaled(middle) < value ? &low : &high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* The rewards that a network's seed makes: one step of them more than observations. */
+static void make_rewards(const struct fulcrum_r2d2_options *options, float *rewards)
+{
+    static float parameters[ROOM];
+    static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE] = {0};
+    int action[SEQUENCES * (STEPS + 1)];
+    struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options->shape);
+    struct fulcrum_random random = fulcrum_random_seeded(options->seed);
+    struct fulcrum_r2d2_replay replay = {image, action, rewards};
+    CU_ASSERT_TRUE_FATAL(layers.parameter_count <= ROOM);
+    fulcrum_r2d2_layers_init(&layers, parameters, &random);
+    fulcrum_r2d2_replay_fill(&replay, options, &random);
+}
+
+/* Of `unroll` steps from `first` on; the last values are one step after them. */
+static double loss_of(
+    const struct values *values, const float *rewards, size_t first, size_t unroll)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < unroll * SEQUENCES; i++) {
+        size_t step = first + i / SEQUENCES;
+        size_t lane = i % SEQUENCES;
+        size_t left = first + unroll - step;
+        size_t ahead = left < 5 ? left : 5;
+        const float *later = values->q[step + ahead][lane];
+        double best = fmax(fmax((double)later[0], (double)later[1]), (double)later[2]);
+        double aim = unscaled(best);
+        for (size_t j = ahead; j > 0; j--) {
+            aim = (double)rewards[(step + j) * SEQUENCES + lane] + 0.997 * aim;
+        }
+        double taken = (double)values->q[step][lane][values->action[step][lane]];
+        double error = taken - rescaled(aim);
+        sum += 0.5 * error * error;
+    }
+    return sum / (double)(unroll * SEQUENCES);
+}
+
+/* Training sees what the server saw, and its loss is that of the steps after the
+ * burn-in: the same images and actions, the weight of the reward set to zero. */
+static void check_loss(size_t burn_in)
+{
+    struct fulcrum_r2d2_options options = tiny_r2d2;
+    options.train_burn_in = burn_in;
+    struct lab lab = host_r2d2(&options);
+    struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options.shape);
+    size_t steps = burn_in + options.train_unroll + 1;
+    static struct values values;
+    float rewards[SEQUENCES * (STEPS + 1)];
+    void *rows[3];
+    for (size_t i = 0; i < 4 * layers.lstm.unit_count; i++) {
+        lab.parameters[layers.lstm.offset + i * layers.lstm.input_count +
+                       options.shape.dense_count] = 0.0F;
+    }
+    devices_write(&lab.compute, lab.places.parameters, lab.parameters, lab.count);
+    devices_write(
+        &lab.compute, lab.places.target_parameters, lab.parameters, lab.count);
+    make_rewards(&options, rewards);
+    CU_ASSERT_EQUAL(fulcrum_network_rows(lab.network, rows, NULL), FULCRUM_OK);
+    gradient_fill(rows[0], SEQUENCES * steps * IMAGE / sizeof(float), 31);
+    value_steps(&lab, steps, rows[0], &values);
+    memcpy((int *)rows[1] + SEQUENCES, values.action, steps * sizeof values.action[0]);
+    CU_ASSERT_EQUAL(fulcrum_network_load_rows(lab.network, NULL), FULCRUM_OK);
+    suite_assert_close("loss", train(&lab),
+        loss_of(&values, rewards, burn_in, options.train_unroll), 1e-4);
+    lab_close(&lab);
+}
+
+static void test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in(void)
+{
+    for (size_t burn_in = 0; burn_in <= 9; burn_in += 3) {
+        check_loss(burn_in);
+    }
+}
+
+/* Kapturowski et al. (2019): every 2500 updates. */
+static void test_r2d2_target_is_renewed_after_2500_updates(void)
+{
+    struct fulcrum_r2d2_options options = tiny_r2d2;
+    options.train_batch = 1;
+    options.train_unroll = 1;
+    struct lab lab = host_r2d2(&options);
+    for (size_t i = 1; i < 2500; i++) {
+        (void)train(&lab);
+    }
+    float *late = copy_of(&lab, lab.places.target_parameters, lab.count);
+    CU_ASSERT_EQUAL(memcmp(late, lab.parameters, lab.count * sizeof *late), 0);
+    (void)train(&lab);
+    float *renewed = copy_of(&lab, lab.places.target_parameters, lab.count);
+    float *trained = copy_of(&lab, lab.places.parameters, lab.count);
+    CU_ASSERT_EQUAL(memcmp(renewed, trained, lab.count * sizeof *late), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(renewed, late, lab.count * sizeof *late), 0);
+    free(late);
+    free(renewed);
+    free(trained);
+    lab_close(&lab);
+}
+
+/* Asserts that an action is that of the largest of its row's values. */
+static void check_choice(const float *row, int action)
+{
+    CU_ASSERT_TRUE_FATAL(action >= 0 && action < ACTIONS);
+    for (size_t i = 0; i < ACTIONS; i++) {
+        CU_ASSERT_TRUE(row[i] <= row[action]);
+    }
+}
+
+/* Calls of one image by itself, as often as it was in a batch; values of the last. */
+static void check_single(const uint8_t *image, size_t call_count, const float *expected)
+{
+    struct lab lab = host_r2d2(&tiny_r2d2);
+    int action = -1;
+    float q[ACTIONS];
+    memcpy(fulcrum_network_input(lab.network), image, IMAGE);
+    for (size_t i = 0; i < call_count; i++) {
+        infer(&lab, 1, &action);
+    }
+    devices_read(&lab.compute, q, lab.places.inferred, ACTIONS);
+    check_choice(q, action);
+    for (size_t i = 0; i < ACTIONS; i++) {
+        /* Values are near 0.1: 1e-6 is 1e-5 of them. */
+        CU_ASSERT_DOUBLE_EQUAL((double)q[i], (double)expected[i], 1e-6);
+    }
+    lab_close(&lab);
+}
+
+static void test_r2d2_batch_equals_single_images_with_state(void)
+{
+    struct lab lab = host_r2d2(&tiny_r2d2);
+    uint8_t *images = fulcrum_network_input(lab.network);
+    int action[BATCH];
+    float first[BATCH][ACTIONS];
+    float last[BATCH][ACTIONS];
+    double moved = 0.0;
+    for (size_t i = 0; i < (size_t)BATCH * IMAGE; i++) {
+        images[i] = (uint8_t)(i * 37 % 251);
+    }
+    infer(&lab, BATCH, action);
+    devices_read(&lab.compute, first[0], lab.places.inferred, sizeof first / 4);
+    /* A smaller batch leaves the states of the others alone. */
+    infer(&lab, 2, action);
+    infer(&lab, BATCH, action);
+    devices_read(&lab.compute, last[0], lab.places.inferred, sizeof last / 4);
+    for (size_t i = 0; i < BATCH; i++) {
+        check_single(images + i * IMAGE, 1, first[i]);
+        check_single(images + i * IMAGE, i < 2 ? 3 : 2, last[i]);
+        check_choice(last[i], action[i]);
+        moved = fmax(moved, fabs((double)last[i][0] - (double)first[i][0]));
+    }
+    CU_ASSERT_TRUE(moved > 1e-3);
+    lab_close(&lab);
+}
+
+static void test_mlp_batch_equals_single_observations(void)
+{
+    enum { INPUTS = 5, OUTPUTS = ACTIONS + 1 };
+    struct lab lab = host_mlp(&tiny_mlp);
+    float *input = fulcrum_network_input(lab.network);
+    float kept[BATCH][INPUTS];
+    float whole[BATCH][OUTPUTS];
+    int action[BATCH];
+    gradient_fill(kept[0], BATCH * INPUTS, 1);
+    memcpy(input, kept, sizeof kept);
+    infer(&lab, BATCH, action);
+    devices_read(&lab.compute, whole[0], lab.places.inferred, BATCH * OUTPUTS);
+    for (size_t i = 0; i < BATCH; i++) {
+        int alone = -1;
+        float output[OUTPUTS];
+        memcpy(input, kept[i], sizeof kept[i]);
+        infer(&lab, 1, &alone);
+        devices_read(&lab.compute, output, lab.places.inferred, OUTPUTS);
+        check_choice(whole[i], action[i]);
+        CU_ASSERT_EQUAL(alone, action[i]);
+        for (size_t j = 0; j < OUTPUTS; j++) {
+            CU_ASSERT_DOUBLE_EQUAL((double)output[j], (double)whole[i][j], 1e-5);
+        }
+    }
+    lab_close(&lab);
+}
+
+static void test_training_lowers_the_losses(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct lab lab = i == 0 ? host_r2d2(&tiny_r2d2) : host_mlp(&tiny_mlp);
+        double before = train(&lab);
+        double loss = before;
+        for (size_t j = 0; j < 300; j++) {
+            loss = train(&lab);
+        }
+        CU_ASSERT_TRUE(loss < (i == 0 ? 0.9 * before : before - 0.05));
+        lab_close(&lab);
+    }
+}
+
+/* Beyond any address space, and so beyond what the learners let through. */
+static void test_lack_of_memory_is_a_status(void)
+{
+    struct fulcrum_mlp_options mlp = tiny_mlp;
+    struct fulcrum_r2d2_options r2d2 = tiny_r2d2;
+    struct fulcrum_network *network = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_compute compute;
+    CU_ASSERT_TRUE_FATAL(devices_open(&fulcrum_device_host, &compute));
+    mlp.max_batch = (size_t)1 << 50;
+    r2d2.max_batch = (size_t)1 << 50;
+    CU_ASSERT_EQUAL(
+        fulcrum_mlp_new(&network, &compute, &mlp, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "max_batch"));
+    CU_ASSERT_EQUAL(
+        fulcrum_r2d2_new(&network, &compute, &r2d2, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_PTR_NULL(network);
+    fulcrum_network_free(NULL);
+    devices_close(&compute);
+}
+
+/*
+ * Sums of float32 in another order, and another exp: a few units in the last place of
+ * the largest element, which a few hundred terms make 1e-5 of it at most.
+ */
+static const double tolerance = 1e-5;
+
+/*
+ * Adam divides a gradient by its own size: where that is rounding, so is the step. So
+ * a few parameters may differ by a step of 3e-4 in either direction each time, while
+ * all of them together differ by little.
+ */
+static const double adam_tolerance = 1e-3;
+static const double adam_step = 3e-4;
+static const double adam_off = 3e-5;
+enum { ADAM_STEPS = 3 };
+
+/* The same array of both; places of the inferred may differ. */
+static void expect_alike(const struct lab *device, const struct lab *host,
+    const char *what, size_t count, double within)
+{
+    bool is_inferred = strcmp(what, "inferred") == 0;
+    bool is_gradient = strcmp(what, "gradients") == 0;
+    fulcrum_place here = is_inferred   ? host->places.inferred
+                         : is_gradient ? host->places.gradients
+                                       : host->places.parameters;
+    fulcrum_place there = is_inferred   ? device->places.inferred
+                          : is_gradient ? device->places.gradients
+                                        : device->places.parameters;
+    float *expected = copy_of(host, here, count);
+    const struct devices_array array = {expected, count, within};
+    devices_assert(&device->compute, what, there, &array);
+    free(expected);
+}
+
+/* Of parameters after ADAM_STEPS steps. */
+static void check_trained_alike(const struct lab *device, const struct lab *host)
+{
+    float *actual = copy_of(device, device->places.parameters, device->count);
+    float *expected = copy_of(host, host->places.parameters, host->count);
+    double squares = 0.0;
+    double difference_squares = 0.0;
+    double worst = 0.0;
+    for (size_t i = 0; i < host->count; i++) {
+        double difference = (double)actual[i] - (double)expected[i];
+        squares += (double)expected[i] * (double)expected[i];
+        difference_squares += difference * difference;
+        worst = fmax(worst, fabs(difference));
+    }
+    double off = sqrt(difference_squares / squares);
+    if (!(off <= adam_off && worst <= 2.0 * ADAM_STEPS * adam_step)) {
+        (void)printf(
+            "    parameters on %s: off by %.3g (root mean square), at most %.3g\n",
+            device->compute.device->name, off, worst);
+    }
+    CU_ASSERT_TRUE(off <= adam_off);
+    CU_ASSERT_TRUE(worst <= 2.0 * ADAM_STEPS * adam_step);
+    free(actual);
+    free(expected);
+}
+
+/* Batches of growing and shrinking size: states of slots that wait are kept. */
+static void compare_inference(
+    const struct lab *device, const struct lab *host, size_t max_batch, size_t columns)
+{
+    const size_t batches[] = {max_batch, 1, max_batch / 2, max_batch};
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        int action[64] = {0};
+        int expected[64] = {0};
+        infer(host, batches[i], expected);
+        infer(device, batches[i], action);
+        expect_alike(device, host, "inferred", batches[i] * columns, tolerance);
+        CU_ASSERT_EQUAL(memcmp(action, expected, batches[i] * sizeof *action), 0);
+    }
+}
+
+static void compare_training(const struct lab *device, const struct lab *host,
+    size_t step_count, double later_tolerance)
+{
+    expect_alike(device, host, "parameters", host->count, 0.0);
+    for (size_t i = 0; i < step_count; i++) {
+        double expected = train(host);
+        /* From the second step on the parameters may differ a little themselves. */
+        double within = i > 0 ? later_tolerance : tolerance;
+        suite_assert_close("loss", train(device), expected, within);
+        expect_alike(device, host, "gradients", host->count, within);
+    }
+}
+
+static void compare_costs(const struct lab *device, const struct lab *host)
+{
+    struct fulcrum_network_cost cost = fulcrum_network_cost(device->network);
+    struct fulcrum_network_cost expected = fulcrum_network_cost(host->network);
+    CU_ASSERT_EQUAL(cost.parameter_count, expected.parameter_count);
+    suite_assert_close("flop", cost.train_step_flop, expected.train_step_flop, 1e-12);
+    CU_ASSERT_TRUE(cost.buffer_byte > 4 * sizeof(float) * cost.parameter_count);
+}
+
+static void compare_r2d2(const struct fulcrum_r2d2_options *options, size_t step_count)
+{
+    struct lab device;
+    size_t byte = options->max_batch * fulcrum_r2d2_image_byte(options);
+    for (size_t i = 0; devices_at(i) != NULL; i++) {
+        if (!lab_open(&device, devices_at(i), options, NULL)) {
+            continue;
+        }
+        struct lab host = host_r2d2(options);
+        uint8_t *images = fulcrum_network_input(host.network);
+        struct fulcrum_random random = fulcrum_random_seeded(3);
+        for (size_t j = 0; j < byte; j++) {
+            images[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
+        }
+        memcpy(fulcrum_network_input(device.network), images, byte);
+        compare_inference(
+            &device, &host, options->max_batch, options->shape.action_count);
+        compare_training(&device, &host, step_count, tolerance);
+        expect_alike(&device, &host, "parameters", host.count, tolerance);
+        compare_costs(&device, &host);
+        lab_close(&host);
+        lab_close(&device);
+    }
+}
+
+static void test_r2d2_is_that_of_the_host_on_every_device(void)
+{
+    struct fulcrum_r2d2_options with_burn_in = tiny_r2d2;
+    with_burn_in.train_burn_in = 2;
+    struct fulcrum_r2d2_options long_burn_in = tiny_r2d2;
+    long_burn_in.train_burn_in = 9;
+    long_burn_in.train_unroll = 2;
+    const struct fulcrum_r2d2_options *const options[] = {
+        &tiny_r2d2, &with_burn_in, &long_burn_in};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        compare_r2d2(options[i], 3);
+    }
+}
+
+/* The real sizes: chunks of images, tiles of products, sums of many rows. */
+static void test_atari_network_is_that_of_the_host_on_every_device(void)
+{
+    struct fulcrum_r2d2_options atari = {.shape = fulcrum_r2d2_atari(18),
+        .max_batch = 9,
+        .train_batch = 2,
+        .train_unroll = 2,
+        .train_burn_in = 1,
+        .seed = 11};
+    compare_r2d2(&atari, 2);
+}
+
+static void compare_mlp(const struct fulcrum_mlp_options *options)
+{
+    struct lab device;
+    size_t count = options->max_batch * options->input_count;
+    for (size_t i = 0; devices_at(i) != NULL; i++) {
+        if (!lab_open(&device, devices_at(i), NULL, options)) {
+            continue;
+        }
+        struct lab host = host_mlp(options);
+        gradient_fill(fulcrum_network_input(host.network), count, 9);
+        gradient_fill(fulcrum_network_input(device.network), count, 9);
+        compare_inference(
+            &device, &host, options->max_batch, options->action_count + 1);
+        compare_training(&device, &host, ADAM_STEPS, adam_tolerance);
+        check_trained_alike(&device, &host);
+        compare_costs(&device, &host);
+        lab_close(&host);
+        lab_close(&device);
+    }
+}
+
+static void test_mlp_is_that_of_the_host_on_every_device(void)
+{
+    struct fulcrum_mlp_options humanoid = {.input_count = 376,
+        .hidden_count = 256,
+        .action_count = 17,
+        .max_batch = 33,
+        .train_batch = 256,
+        .seed = 4};
+    compare_mlp(&tiny_mlp);
+    compare_mlp(&humanoid);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_r2d2_gradient_matches_differences_in_every_layer),
+        SUITE_CASE(test_r2d2_gradient_after_a_burn_in_matches_differences),
+        SUITE_CASE(test_mlp_gradient_matches_differences_in_every_layer),
+        SUITE_CASE(test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in),
+        SUITE_CASE(test_r2d2_target_is_renewed_after_2500_updates),
+        SUITE_CASE(test_r2d2_batch_equals_single_images_with_state),
+        SUITE_CASE(test_mlp_batch_equals_single_observations),
+        SUITE_CASE(test_training_lowers_the_losses),
+        SUITE_CASE(test_lack_of_memory_is_a_status),
+        SUITE_CASE(test_r2d2_is_that_of_the_host_on_every_device),
+        SUITE_CASE(test_atari_network_is_that_of_the_host_on_every_device),
+        SUITE_CASE(test_mlp_is_that_of_the_host_on_every_device),
+    };
+    return suite_run("networks", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
