@@ -160,10 +160,16 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_validation_data(
     const struct fulcrum_plot_rows *points, struct fulcrum_plot_room *room,
     struct fulcrum_parity_data *out, struct fulcrum_error *err);
 
-/* Parameters and figures of `fulcrum fit --format json`. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
-    const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
-    struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
+/*
+ * Adds what charts of a fit ("parameters" and "figures") and of a sensitivity show
+ * beside the columns of the file. Both borrow their rows during the call.
+ *   fails    also FULCRUM_ERR_RANGE (a value or a prior that no chart can show)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_add(
+    struct fulcrum_result *result, const struct fulcrum_plot_rows *parameters,
+    const struct fulcrum_plot_rows *figures, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_add(
+    struct fulcrum_result *result, const struct fulcrum_plot_rows *rows,
     struct fulcrum_error *err);
 
 /*
@@ -183,11 +189,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_data(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
     const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
     struct fulcrum_measured_data *out, struct fulcrum_error *err);
-
-/* What `fulcrum sensitivity` found: a panel for each metric, rows in its order. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_tornado_data *out, struct fulcrum_error *err);
 
 /* A heat map from a sweep over two fields. */
 

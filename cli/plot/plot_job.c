@@ -321,17 +321,12 @@ enum fulcrum_status fulcrum_plot_efficiency(
 enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_posterior_data data;
+    struct fulcrum_result *result = job->source.result;
     TRY(read_rows(job, "parameters", err));
     TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
-    TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
-    /* Ctrl-C leaves the best values without all that was to be said of them. */
-    const struct fulcrum_item *complete =
-        fulcrum_result_find(job->source.result, "complete");
-    bool was_interrupted = complete != NULL && complete->cell.number == 0.0;
-    data.text.footnote =
-        was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
-    return plot_save(job, &fulcrum_chart_posterior, &data, err);
+    TRY(fulcrum_plot_fit_add(result, job->rows, job->more_rows, err));
+    return plot_bars(
+        job, &fulcrum_chart_posterior, &fulcrum_bars_posterior, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_calibration(
@@ -360,10 +355,12 @@ enum fulcrum_status fulcrum_plot_sm_time(
 enum fulcrum_status fulcrum_plot_tornado(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_tornado_data data;
+    struct fulcrum_result *result = job->source.result;
     TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_tornado_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_tornado, &data, err);
+    if (is_first(result, &fulcrum_chart_tornado)) {
+        TRY(fulcrum_plot_tornado_add(result, job->rows, err));
+    }
+    return plot_bars(job, &fulcrum_chart_tornado, &fulcrum_bars_tornado, result, err);
 }
 
 /* Charts of sweeps. */

@@ -178,6 +178,8 @@ extern const struct fulcrum_chart fulcrum_chart_breakdown;
 extern const struct fulcrum_chart fulcrum_chart_gpu_time;
 extern const struct fulcrum_chart fulcrum_chart_stages;
 extern const struct fulcrum_chart fulcrum_chart_partition;
+extern const struct fulcrum_chart fulcrum_chart_posterior;
+extern const struct fulcrum_chart fulcrum_chart_tornado;
 
 /* Breakdowns: an actor's cycle, the power behind the plug, a GPU's time. */
 extern const struct fulcrum_bar_chart fulcrum_bars_cycle;
@@ -189,6 +191,9 @@ extern const struct fulcrum_bar_chart fulcrum_bars_components;
 extern const struct fulcrum_bar_chart fulcrum_bars_published;
 extern const struct fulcrum_bar_chart fulcrum_bars_stages;
 extern const struct fulcrum_bar_chart fulcrum_bars_partition;
+/* Columns that a chart makes of a fit's, and of a sensitivity's, to be added first. */
+extern const struct fulcrum_bar_chart fulcrum_bars_posterior;
+extern const struct fulcrum_bar_chart fulcrum_bars_tornado;
 
 /* chart_pareto: points that no other beats, and those that are beaten. */
 
@@ -251,81 +256,5 @@ struct fulcrum_parity_data {
  *   fails    also FULCRUM_ERR_RANGE (more families than a legend holds)
  */
 extern const struct fulcrum_chart fulcrum_chart_parity;
-
-/* chart_posterior: what a fit left of each prior, and the figures it was fitted to. */
-
-/* In prior standard deviations from the prior's centre, on its scale; NAN: not known.
- */
-struct fulcrum_posterior_row {
-    const char *name;
-    const char *text; /* natural units */
-    double fitted;
-    double lo; /* 90 % of the posterior */
-    double hi;
-    bool is_identified;
-};
-
-/* Relative to what was published; NAN: not known. */
-struct fulcrum_posterior_figure {
-    const char *name;
-    const char *text;
-    double sd;       /* of what was published */
-    double prior_lo; /* 90 % of the predictions before the fit */
-    double prior_hi;
-    double posterior_lo; /* and after it */
-    double posterior_hi;
-    double others_lo; /* from the other figures alone */
-    double others_hi;
-    double fitted;
-};
-
-struct fulcrum_posterior_data {
-    struct fulcrum_chart_text text;
-    const struct fulcrum_posterior_row *rows; /* what the data say most of first */
-    size_t row_count;
-    const struct fulcrum_posterior_figure *figures;
-    size_t figure_count;
-};
-
-/* Static. */
-extern const struct fulcrum_chart fulcrum_chart_posterior;
-
-/* chart_tornado: what each number does to a prediction, alone and with the others. */
-
-/* One field. NAN: not known. */
-struct fulcrum_tornado_row {
-    const char *name;
-    const char *reach; /* what the field varies over, such as "0.6 ms to 4 ms"; NULL */
-    double lo;    /* the metric with the field at its 5 % point, others as they are */
-    double hi;    /* and at its 95 % point */
-    double first; /* shares of the metric's variance, with standard errors */
-    double first_error;
-    double total;
-    double total_error;
-};
-
-/* One metric. */
-struct fulcrum_tornado_panel {
-    const char *title;   /* with the unit */
-    const char *unit;    /* of numbers at bars and ticks; NULL: none is shown */
-    const char *finding; /* a sentence; may be NULL */
-    double value;        /* with every field at its value */
-    const struct fulcrum_tornado_row *rows; /* in any order */
-    size_t count;
-};
-
-enum { FULCRUM_TORNADO_PANELS_MAX = 6 };
-
-struct fulcrum_tornado_data {
-    struct fulcrum_chart_text text;
-    const struct fulcrum_tornado_panel *panels;
-    size_t count;
-};
-
-/*
- * Bars by effect, shares of variance beside them. Static.
- *   fails    also FULCRUM_ERR_RANGE (too many metrics, a metric without a value)
- */
-extern const struct fulcrum_chart fulcrum_chart_tornado;
 
 #endif
