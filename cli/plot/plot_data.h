@@ -203,17 +203,16 @@ struct fulcrum_plot_heat_options {
 };
 
 /*
- *   rows     written by `fulcrum explore`
- *   room     keeps what `out` borrows
+ * Chooses the columns, and adds words and machines to the result.
+ *   rows     of the result; both as long as `out` is used
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a third field
- *            varies, two points in one cell, points that are no grid),
- *            FULCRUM_ERR_UNSUPPORTED (machines without a value of these fields), as
- *            fulcrum_machine_load
+ *            varies), FULCRUM_ERR_UNSUPPORTED (machines without a value of these
+ *            fields), as fulcrum_machine_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
-    const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_room *room,
-    struct fulcrum_heat_data *out, struct fulcrum_error *err);
+    struct fulcrum_result *result, const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_heat_options *options,
+    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err);
 
 /* A chart of the front from the points of a sweep. */
 

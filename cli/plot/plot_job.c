@@ -368,13 +368,16 @@ enum fulcrum_status fulcrum_plot_tornado(
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_heat_data data;
+    struct fulcrum_heat_chart_data data;
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
     TRY(read_rows(job, "points", err));
-    TRY(name_file(
-        job, fulcrum_plot_heat_data(job->rows, &options, &job->room, &data, err), err));
-    return plot_save(job, &fulcrum_chart_heat, &data, err);
+    TRY(name_file(job,
+        fulcrum_plot_heat_data(job->source.result, job->rows, &options, &data, err),
+        err));
+    data.text = fulcrum_plot_text(
+        &job->room.words, data.text.title, data.text.subtitle, data.text.footnote);
+    return name_file(job, plot_save(job, &fulcrum_chart_heat, &data, err), err);
 }
 
 /* The metrics are those that JSON of `explore --pareto` names; none in other files. */

@@ -544,21 +544,36 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
     size_t side = (size_t)sqrt((double)data_case->count);
-    struct fulcrum_heat_machine machines[FULCRUM_HEAT_MACHINES_MAX];
-    for (size_t i = 0; i < FULCRUM_HEAT_MACHINES_MAX; i++) {
-        machines[i] = (struct fulcrum_heat_machine){store->machine_names[i],
-            store->machine_ratios[i], store->machine_ratios[11 - i]};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *points = fulcrum_result_table(result, "points", NULL);
+    struct fulcrum_table *machines = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < side * side; i++) {
+        fulcrum_table_row(points);
+        fulcrum_table_number(points, "x", NULL, store->x[i % side]);
+        fulcrum_table_number(points, "y", NULL, store->x[i / side]);
+        fulcrum_table_estimate(points, "steps_per_s", NULL, store->mid[0][i],
+            store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_number(points, "cpu_gpu_ratio_used", NULL, store->hi[2][i]);
+        fulcrum_table_text(points, "status", NULL, store->disturbed[i] ? "no" : "ok");
     }
-    const struct fulcrum_heat_data data = {.text = text_of(data_case),
-        .x = {"hardware threads", store->x, side},
-        .y = {long_text, store->x, side},
-        .value = store->mid[0],
-        .cannot_run = store->disturbed,
-        .cpu_gpu_ratio = store->hi[2],
-        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s",
-        .machines = machines,
-        .machine_count = FULCRUM_HEAT_MACHINES_MAX};
-    return fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    for (size_t i = 0; i < MACHINES; i++) {
+        fulcrum_table_row(machines);
+        fulcrum_table_text(machines, "name", NULL, store->machine_names[i]);
+        fulcrum_table_number(machines, "x", NULL, store->machine_ratios[i]);
+        fulcrum_table_number(machines, "y", NULL, store->machine_ratios[11 - i]);
+    }
+    const struct fulcrum_heat_chart_data data = {.text = text_of(data_case),
+        .result = result,
+        .x = "x",
+        .y = "y",
+        .metric = "steps_per_s",
+        .x_label = "hardware threads",
+        .y_label = long_text,
+        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s"};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    fulcrum_result_free(result);
+    return status;
 }
 
 /* Every third point is beaten; a third metric where points are odd in number. */
