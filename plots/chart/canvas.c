@@ -34,7 +34,7 @@ static const struct line_style line_styles[] = {
     {0xE69F00, FULCRUM_DASH_DOT, FULCRUM_MARKER_WEDGE},      /* orange */
     {0x000000, FULCRUM_DASH_SOLID, FULCRUM_MARKER_STAR},     /* black */
     {0x56B4E9, FULCRUM_DASH_LONG, FULCRUM_MARKER_CIRCLE},    /* sky blue */
-    {0x7A7A7A, FULCRUM_DASH_SHORT, FULCRUM_MARKER_SQUARE},   /* grey, not of the set */
+    {0x585858, FULCRUM_DASH_SHORT, FULCRUM_MARKER_SQUARE},   /* grey, not of the set */
     {0x5B3A1E, FULCRUM_DASH_MIXED, FULCRUM_MARKER_TRIANGLE}, /* brown, likewise */
 };
 
@@ -75,15 +75,15 @@ const struct fulcrum_shade *fulcrum_palette_shades(size_t *count)
         {FULCRUM_TONE_SOFT, 0xB0B6BD},
         {FULCRUM_TONE_MUTED, 0x8D949C},
         {FULCRUM_TONE_GRID, 0x353B42},
-        {0x0072B2, 0x5AB0EA},
-        {0xD55E00, 0xF08A4B},
-        {0x009E73, 0x3CC79C},
-        {0xCC79A7, 0xE39BC3},
-        {0xE69F00, 0xF2B94B},
+        {0x0072B2, 0x2094E3},
+        {0xD55E00, 0xE56313},
+        {0x009E73, 0x39C59A},
+        {0xCC79A7, 0xEDC0D9},
+        {0xE69F00, 0xF2B746},
         {0x000000, 0xFFFFFF},
-        {0x56B4E9, 0x9AD8FA},
-        {0x7A7A7A, 0xA3A9B0},
-        {0x5B3A1E, 0xC79A73},
+        {0x56B4E9, 0x58BEF7},
+        {0x585858, 0x7E8389},
+        {0x5B3A1E, 0xC08D62},
     };
     *count = sizeof shades / sizeof shades[0];
     return shades;

@@ -250,7 +250,8 @@ enum fulcrum_text_role {
 /*
  * The i-th style of lines: a colour of Okabe and Ito's set for colour-blind readers
  * ("Color Universal Design", 2008; its yellow is too pale on white) with a dash of its
- * own, so that lines differ in grey print too. Styles repeat after the last one.
+ * own, so that lines differ in grey print too; a test looks at all of them, light and
+ * dark, as readers without red or green cones do. Styles repeat after the last one.
  */
 struct fulcrum_pen fulcrum_palette_pen(size_t i);
 

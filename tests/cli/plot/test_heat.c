@@ -246,6 +246,79 @@ static void test_best_cell_and_contours_are_named(void)
     check_said(&grid, (struct said[]){{"line of equal value", 0}, {NULL, 0}});
 }
 
+/* The rectangle of cells around a spot, and its colour; returns how many there are. */
+static size_t cells_at(
+    const struct fulcrum_canvas *canvas, struct fulcrum_spot at, unsigned *rgb)
+{
+    const struct fulcrum_drawing drawing = fulcrum_canvas_drawing(canvas);
+    size_t found = 0;
+    for (size_t i = 0; i < drawing.mark_count; i++) {
+        const struct fulcrum_mark *mark = &drawing.marks[i];
+        const struct fulcrum_spot *spots = drawing.spots + mark->first;
+        for (size_t k = 0; mark->kind == FULCRUM_MARK_RECTS && k < mark->count;
+             k += 2) {
+            if (at.x > spots[k].x && at.x < spots[k + 1].x && at.y > spots[k].y &&
+                at.y < spots[k + 1].y) {
+                *rgb = mark->pen.rgb;
+                found++;
+            }
+        }
+    }
+    return found;
+}
+
+static size_t rect_count(const struct fulcrum_canvas *canvas)
+{
+    const struct fulcrum_drawing drawing = fulcrum_canvas_drawing(canvas);
+    size_t count = 0;
+    for (size_t i = 0; i < drawing.mark_count; i++) {
+        count += drawing.marks[i].kind == FULCRUM_MARK_RECTS
+                     ? drawing.marks[i].count / 2
+                     : 0;
+    }
+    return count;
+}
+
+/* Cells of one colour share rectangles; what cannot run or is not known has none. */
+static void test_cells_have_their_colour_once(void)
+{
+    struct grid grid = grid_of((double)NAN, 0.0);
+    struct fulcrum_canvas *canvas = drawn(&grid);
+    struct fulcrum_rect panel = {0};
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        panel = boxes[i].kind == FULCRUM_BOX_PANEL ? boxes[i].rect : panel;
+    }
+    unsigned colours[12] = {0};
+    for (size_t i = 0; i < 12; i++) {
+        size_t row = i / 3;
+        const struct fulcrum_spot middle = {
+            panel.x0 + ((double)(i % 3) + 0.5) / 3.0 * (panel.x1 - panel.x0),
+            panel.y1 - ((double)row + 0.5) / 4.0 * (panel.y1 - panel.y0)};
+        CU_ASSERT_EQUAL(
+            cells_at(canvas, middle, &colours[i]), i == 2 || i == 9 ? 0 : 1);
+    }
+    for (size_t i = 0; i < 144; i++) {
+        size_t a = i / 12;
+        size_t b = i % 12;
+        if (colours[a] != 0 && colours[b] != 0) {
+            CU_ASSERT_EQUAL(
+                colours[a] == colours[b], !(fabs(grid.value[a] - grid.value[b]) > 0.0));
+            CU_ASSERT(!(grid.value[a] > grid.value[b]) ||
+                      luminance(colours[a]) > luminance(colours[b]));
+        }
+    }
+    fulcrum_canvas_free(canvas);
+    for (size_t i = 0; i < 12; i++) {
+        grid.value[i] = i % 3 == 2 ? 9.0 : 7.0;
+        grid.cannot_run[i] = false;
+    }
+    canvas = drawn(&grid);
+    CU_ASSERT_EQUAL(rect_count(canvas), 2);
+    fulcrum_canvas_free(canvas);
+}
+
 /* Negative values have no percents. */
 static void test_values_below_zero_have_round_contours(void)
 {
@@ -524,6 +597,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_few_values_are_the_ticks),
         SUITE_CASE(test_colours_grow_lighter_evenly),
         SUITE_CASE(test_best_cell_and_contours_are_named),
+        SUITE_CASE(test_cells_have_their_colour_once),
         SUITE_CASE(test_values_below_zero_have_round_contours),
         SUITE_CASE(test_equal_values_have_no_best_cell),
         SUITE_CASE(test_ratio_lines_are_named),
