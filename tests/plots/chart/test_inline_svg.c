@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "plots/chart/inline_svg.h"
 
 #include <math.h>
 #include <stdio.h>
