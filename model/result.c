@@ -7,6 +7,7 @@
  */
 #include "model/result.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -602,4 +603,16 @@ double fulcrum_table_constant(const struct fulcrum_table *table, const char *key
             fulcrum_table_at(table, i, key).number == value ? value : FULCRUM_UNKNOWN;
     }
     return value;
+}
+
+enum fulcrum_status fulcrum_table_check_numbers(
+    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, i, key);
+        FAIL_IF(cell.text != NULL && cell.text[0] != '\0' && isnan(cell.number), err,
+            FULCRUM_ERR_FORMAT, "row %zu: %s = '%.40s': expected a number", i + 1, key,
+            cell.text);
+    }
+    return FULCRUM_OK;
 }

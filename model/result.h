@@ -181,6 +181,13 @@ struct fulcrum_cell fulcrum_table_cell(
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key);
 
+/*
+ * For a column that has to be one of numbers.
+ *   fails    FULCRUM_ERR_FORMAT (a text that is none; the detail names row and column)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_table_check_numbers(
+    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err);
+
 /* The number that all rows have in a column; NAN where they differ or one is not known.
  */
 double fulcrum_table_constant(const struct fulcrum_table *table, const char *key);

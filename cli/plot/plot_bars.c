@@ -183,30 +183,12 @@ static bool add_cells(
     return is_known;
 }
 
-/* "; FLAG" in the footnote, each flag of "first; second" once. */
-static void add_flags(struct fulcrum_string *footnote, const char *flags)
-{
-    while (*flags != '\0') {
-        struct fulcrum_string flag = {0};
-        size_t length = strcspn(flags, ";");
-        fulcrum_string_add(&flag, "%.*s", (int)length, flags);
-        if (strstr(fulcrum_string_get(footnote), fulcrum_string_get(&flag)) == NULL) {
-            fulcrum_string_add(footnote, "%s%s", footnote->length > 0 ? "; " : "",
-                fulcrum_string_get(&flag));
-        }
-        fulcrum_string_clear(&flag);
-        flags += length;
-        flags += strspn(flags, "; ");
-    }
-}
-
 /* A prediction has its flags in a list. */
 static void add_notes(
     struct fulcrum_string *footnote, const struct fulcrum_table *notes)
 {
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        const char *note = fulcrum_table_cell(notes, i, 0).text;
-        add_flags(footnote, note != NULL ? note : "");
+        fulcrum_string_add_parts(footnote, fulcrum_table_cell(notes, i, 0).text);
     }
 }
 
@@ -236,7 +218,7 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
         fulcrum_table_row(breakdown->table);
         add_name(breakdown, file, from, i);
         known += add_cells(breakdown, from, i) ? 1U : 0U;
-        add_flags(&breakdown->footnote, cell_text(from, i, "flags"));
+        fulcrum_string_add_parts(&breakdown->footnote, cell_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);

@@ -6,7 +6,7 @@ static const struct fulcrum_line_chart node = {
     .table = "rows",
     .footnote = "System watts count unused GPUs as idle; times scaled from another "
                 "machine, and watts of presets, are priors",
-    .x = {{"gpu_count", "GPUs used", "More GPUs beside the same processor"},
+    .x = {{"gpu_count", "GPUs used", "More GPUs beside the same processor", 1.0},
         {"learner_gpu_count", "GPUs that train and do nothing else",
             "GPUs that train beside GPUs that infer"}},
     .x_name = "GPUs",
@@ -14,9 +14,7 @@ static const struct fulcrum_line_chart node = {
     .panels = {{.title = "Steps per second", .series = {{"steps_per_s", NULL}}},
         {.title = "Steps per GPU joule", .series = {{"steps_per_j_gpu", NULL}}},
         {.title = "Steps per system joule", .series = {{"steps_per_j_system", NULL}}}},
-    .hollow_column = "bottleneck",
-    .hollow_text = "cpu",
-    .hollow_name = "hollow: too few CPU threads",
+    .marks = {{"bottleneck", "cpu", "hollow: too few CPU threads", false}},
     .best_name = "best, or fewest GPUs within 1 % of it",
 };
 
@@ -191,9 +189,7 @@ static const struct fulcrum_line_chart efficiency = {
             {"observed_frac", "published, held out", FULCRUM_LINE_POINTS}},
         .is_unjudged = true}},
     .is_close_up = true,
-    .hollow_column = "held_out",
-    .hollow_text = "no",
-    .hollow_name = "published, seen by the fit",
+    .marks = {{"held_out", "no", "published, seen by the fit", false}},
 };
 
 const struct fulcrum_chart fulcrum_chart_efficiency = {.name = "scaling",
@@ -221,10 +217,7 @@ static const struct fulcrum_line_chart sm_time = {
             .group = "train_sm"}},
     .group_column = "series",
     .is_log = true,
-    .hollow_column = "state",
-    .hollow_text = "disturbed",
-    .hollow_name = "disturbed sample",
-    .is_disturbed = true,
+    .marks = {{"state", "disturbed", "disturbed sample", true}},
 };
 
 const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
