@@ -47,7 +47,7 @@ static const struct plotter {
     const char *column; /* NULL: any */
     fulcrum_plot_draw *draw;
 } plotters[] = {
-    {&fulcrum_chart_pareto, FULCRUM_PLOT_SWEEP, "point", fulcrum_plot_front},
+    {&fulcrum_chart_pareto, FULCRUM_PLOT_SWEEP, "point", fulcrum_plot_lines},
     {&fulcrum_chart_heat, FULCRUM_PLOT_SWEEP, two_fields, fulcrum_plot_heat},
     {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", fulcrum_plot_lines},
     {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", fulcrum_plot_lines},
@@ -72,7 +72,7 @@ static const struct plotter {
     {&fulcrum_chart_memory, FULCRUM_PLOT_MEMORY, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_partition, FULCRUM_PLOT_PLACEMENTS, NULL, fulcrum_plot_partition},
     {&fulcrum_chart_node, FULCRUM_PLOT_NODE, NULL, fulcrum_plot_lines},
-    {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, fulcrum_plot_parity},
+    {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, NULL, fulcrum_plot_posterior},
     {&fulcrum_chart_tornado, FULCRUM_PLOT_SENSITIVITY, NULL, fulcrum_plot_tornado},
     {&fulcrum_chart_calibration, FULCRUM_PLOT_CALIBRATION, NULL,

@@ -141,6 +141,48 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_add(
     struct fulcrum_error *err);
 
 /*
+ * Samples and curves of a calibration.
+ *   out      empty; gets its "samples"
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_calibration_add(
+    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
+    struct fulcrum_error *err);
+
+/*
+ * Adds which points of a sweep no other beats, whether it was written with --pareto or
+ * without.
+ *   metrics  two or three columns, as --pareto takes them; the first goes up, the
+ *            second along, the third has colours. NULL: those that the file names (rows
+ *            of metric and better), or steps_per_s and system_w
+ *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a metric is better
+ *            neither way), FULCRUM_ERR_RANGE (not two or three metrics, one twice, a
+ *            front is too large), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_add(
+    struct fulcrum_result *result, const char *metrics, struct fulcrum_error *err);
+
+/*
+ * Adds families, units and errors to the points of `fulcrum validate`.
+ *   fails    FULCRUM_ERR_FORMAT (a cell that is no number), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_parity_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
+
+/* The same for points of `fulcrum measure`: series, errors and marks. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
+
+/*
+ * Points of a reference of throughput beside what predicts them, over the reference's
+ * actors, or its environments where it has none.
+ *   out      empty; gets its "points"
+ *   fails    FULCRUM_ERR_UNSUPPORTED (no such point), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
+    const struct fulcrum_validation *validation, struct fulcrum_result *out,
+    struct fulcrum_error *err);
+
+/*
  * The data of the other charts.
  *   room     keeps what `out` borrows; its words replace those made from the data
  *   out      set on success only
@@ -148,41 +190,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_add(
  *            (more curves, rows or bars than the chart holds), and as told
  */
 
-/*
- * Samples and curves of one calibration.
- *   calibration  borrowed as long as the data are used
- */
-struct fulcrum_calibration_data fulcrum_plot_calibration_data(
-    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room);
-
-/* Points of `fulcrum validate`. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_validation_data(
-    const struct fulcrum_plot_rows *points, struct fulcrum_plot_room *room,
-    struct fulcrum_parity_data *out, struct fulcrum_error *err);
-
 /* Parameters and figures of `fulcrum fit --format json`. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
     const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
     struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
     struct fulcrum_error *err);
-
-/*
- * Measured points and their predictions, of `fulcrum measure`.
- *   fails    FULCRUM_ERR_FORMAT (actors are not above 0)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_data(
-    const struct fulcrum_plot_rows *points, struct fulcrum_plot_room *room,
-    struct fulcrum_measured_data *out, struct fulcrum_error *err);
-
-/*
- * Points of a reference of throughput, as fulcrum_validate predicts them: a panel for
- * each series. Names the reference's actors, or its environments where it has none.
- *   validation  borrowed during the call
- *   fails       FULCRUM_ERR_UNSUPPORTED (no such point)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
-    struct fulcrum_measured_data *out, struct fulcrum_error *err);
 
 /* What `fulcrum sensitivity` found: a panel for each metric, rows in its order. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_data(
@@ -213,30 +225,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
     const struct fulcrum_plot_rows *rows,
     const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_room *room,
     struct fulcrum_heat_data *out, struct fulcrum_error *err);
-
-/* A chart of the front from the points of a sweep. */
-
-/* Which metrics make a front. Borrowed. */
-struct fulcrum_plot_pareto_options {
-    /* Two or three columns, as --pareto takes them; the first goes up, the second
-     * along, the third has colours. NULL: those of `said`. */
-    const char *metrics;
-    /* What the file says of its metrics (rows of metric and better); NULL: steps_per_s
-     * and system_w. */
-    const struct fulcrum_plot_rows *said;
-};
-
-/*
- *   rows     written by `fulcrum explore`, with or without --pareto
- *   room     keeps what `out` borrows
- *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a metric is better
- *            neither way), FULCRUM_ERR_RANGE (not two or three metrics, one twice, a
- *            front is too large), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
-    const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_pareto_options *options, struct fulcrum_plot_room *room,
-    struct fulcrum_pareto_data *out, struct fulcrum_error *err);
 
 /* What charts of stacked bars show. */
 

@@ -132,14 +132,22 @@ static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
     const char *key, struct fulcrum_result **out, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = job->source.result;
-    if (fulcrum_table_rows(fulcrum_result_table_of(result, key)) +
-            fulcrum_table_rows(fulcrum_result_table_of(result, "rows")) >
-        0) {
-        *out = result;
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-        "%s: there is no row in it: nothing to draw", job->source.name);
+    const char *name = job->source.name;
+    bool is_csv = fulcrum_result_schema(result)[0] == '\0' &&
+                  fulcrum_result_table_of(result, "rows") != NULL;
+    const struct fulcrum_item *item =
+        fulcrum_result_find(result, is_csv ? "rows" : key);
+    FAIL_IF(item == NULL || item->table == NULL, err, FULCRUM_ERR_FORMAT,
+        "%s: %s is not given: expected an array of objects", name, key);
+    FAIL_IF(item->is_list, err, FULCRUM_ERR_FORMAT, "%s: %s[0]: expected an object",
+        name, key);
+    /* Charts that compare have a page that says so. */
+    bool may_be_empty =
+        job->chart == &fulcrum_chart_parity || job->chart == &fulcrum_chart_measured;
+    FAIL_IF(!may_be_empty && fulcrum_table_rows(item->table) == 0, err,
+        FULCRUM_ERR_FORMAT, "%s: there is no row in it: nothing to draw", name);
+    *out = result;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_gpu_time(
@@ -192,30 +200,6 @@ enum fulcrum_status fulcrum_plot_stages(
     }
     TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
     return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
-}
-
-enum fulcrum_status fulcrum_plot_parity(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_parity_data data;
-    TRY(read_rows(job, "points", err));
-    TRY(fulcrum_plot_validation_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_parity, &data, err);
-}
-
-enum fulcrum_status fulcrum_plot_measured(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_measured_data data;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        TRY(predict_reference(job, err));
-        TRY(fulcrum_plot_measured_of_reference(
-            &job->validation, &job->room, &data, err));
-    } else {
-        TRY(read_rows(job, "points", err));
-        TRY(fulcrum_plot_measured_data(job->rows, &job->room, &data, err));
-    }
-    return plot_save(job, &fulcrum_chart_measured, &data, err);
 }
 
 /* Faults of a cell name the file already. */
@@ -278,6 +262,15 @@ static enum fulcrum_status supply(const struct fulcrum_plot_job *job,
     if (chart == &fulcrum_chart_scaling) {
         return name_file(job, fulcrum_plot_scaling_add(result, err), err);
     }
+    if (chart == &fulcrum_chart_pareto) {
+        return name_file(job, fulcrum_plot_pareto_add(result, job->pareto, err), err);
+    }
+    if (chart == &fulcrum_chart_parity) {
+        return name_file(job, fulcrum_plot_parity_add(result, err), err);
+    }
+    if (chart == &fulcrum_chart_measured) {
+        return name_file(job, fulcrum_plot_measured_add(result, err), err);
+    }
     return chart->lines->landmark_name != NULL ? add_landmarks(job, result, err)
                                                : FULCRUM_OK;
 }
@@ -304,18 +297,53 @@ enum fulcrum_status fulcrum_plot_lines(
     return draw_lines(job, job->chart, result, err);
 }
 
+/* Charts of what is made here rather than read. */
+static enum fulcrum_status draw_own(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, struct fulcrum_result *result,
+    enum fulcrum_status status, struct fulcrum_error *err)
+{
+    status = status == FULCRUM_OK ? draw_lines(job, chart, result, err) : status;
+    fulcrum_result_free(result);
+    return status;
+}
+
 enum fulcrum_status fulcrum_plot_efficiency(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     TRY(predict_reference(job, err));
     struct fulcrum_result *result = fulcrum_result_new(NULL);
-    enum fulcrum_status status =
-        fulcrum_plot_scaling_of_reference(&job->validation, result, err);
-    if (status == FULCRUM_OK) {
-        status = draw_lines(job, &fulcrum_chart_efficiency, result, err);
+    return draw_own(job, &fulcrum_chart_efficiency, result,
+        fulcrum_plot_scaling_of_reference(&job->validation, result, err), err);
+}
+
+enum fulcrum_status fulcrum_plot_measured(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
+        return fulcrum_plot_lines(job, err);
     }
-    fulcrum_result_free(result);
-    return status;
+    TRY(predict_reference(job, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return draw_own(job, &fulcrum_chart_measured, result,
+        fulcrum_plot_measured_of_reference(&job->validation, result, err), err);
+}
+
+enum fulcrum_status fulcrum_plot_calibration(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return draw_own(job, &fulcrum_chart_calibration, result,
+        fulcrum_plot_calibration_add(job->calibration, result, err), err);
+}
+
+enum fulcrum_status fulcrum_plot_sm_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return draw_own(job, &fulcrum_chart_sm_time, result,
+        fulcrum_plot_sm_time_add(job->calibration, result, err), err);
 }
 
 enum fulcrum_status fulcrum_plot_posterior(
@@ -332,29 +360,6 @@ enum fulcrum_status fulcrum_plot_posterior(
     data.text.footnote =
         was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
     return plot_save(job, &fulcrum_chart_posterior, &data, err);
-}
-
-enum fulcrum_status fulcrum_plot_calibration(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    struct fulcrum_calibration_data data =
-        fulcrum_plot_calibration_data(job->calibration, &job->room);
-    return plot_save(job, &fulcrum_chart_calibration, &data, err);
-}
-
-enum fulcrum_status fulcrum_plot_sm_time(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    enum fulcrum_status status =
-        fulcrum_plot_sm_time_add(job->calibration, result, err);
-    if (status == FULCRUM_OK) {
-        status = draw_lines(job, &fulcrum_chart_sm_time, result, err);
-    }
-    fulcrum_result_free(result);
-    return status;
 }
 
 enum fulcrum_status fulcrum_plot_tornado(
@@ -378,23 +383,6 @@ enum fulcrum_status fulcrum_plot_heat(
     TRY(name_file(
         job, fulcrum_plot_heat_data(job->rows, &options, &job->room, &data, err), err));
     return plot_save(job, &fulcrum_chart_heat, &data, err);
-}
-
-/* The metrics are those that JSON of `explore --pareto` names; none in other files. */
-enum fulcrum_status fulcrum_plot_front(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_pareto_data data;
-    TRY(read_rows(job, "points", err));
-    if (fulcrum_result_table_of(job->source.result, "pareto") != NULL) {
-        TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
-    }
-    TRY(name_file(job,
-        fulcrum_plot_pareto_data(job->rows,
-            &(struct fulcrum_plot_pareto_options){job->pareto, job->more_rows},
-            &job->room, &data, err),
-        err));
-    return plot_save(job, &fulcrum_chart_pareto, &data, err);
 }
 
 static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,

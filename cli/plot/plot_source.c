@@ -14,6 +14,7 @@
 
 #include "cli/plot/plot_rows.h"
 #include "model/design/design.h"
+#include "model/nearest.h"
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
@@ -104,6 +105,69 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path)
     size_t length = strcspn(field->meaning, ";:");
     (void)snprintf(out, size, "%.*s%s%s (%s)", (int)length, field->meaning,
         field->unit[0] != '\0' ? ", " : "", field->unit, path);
+}
+
+/* What was read, as charts look at it. */
+
+struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "points");
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
+
+const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key)
+{
+    const char *text = fulcrum_result_text_of(result, key);
+    const char *cell = fulcrum_table_at(table, 0, key).text;
+    return text[0] != '\0' || cell == NULL ? text : cell;
+}
+
+bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
+{
+    double first = (double)NAN;
+    bool is_field = is_path(fulcrum_table_column(table, column).key);
+    for (size_t i = 0; i < fulcrum_table_rows(table) && is_field; i++) {
+        double value = fulcrum_table_cell(table, i, column).number;
+        first = isnan(first) ? value : first;
+        if (value != first && !isnan(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
+    const char *what, const char *column, struct fulcrum_error *err)
+{
+    enum { MOST = 256, HINT_BYTE = 1600 };
+    const char *columns[MOST];
+    char hint[HINT_BYTE];
+    size_t count = fulcrum_table_columns(table);
+    if (fulcrum_table_find(table, column) < count) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_names names = {columns, 0, sizeof columns[0]};
+    for (size_t j = 0; j < count && names.count < MOST; j++) {
+        columns[names.count++] = fulcrum_table_column(table, j).key;
+    }
+    fulcrum_names_hint(&names, column, hint, sizeof hint);
+    return fulcrum_fail(
+        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", what, column, hint);
+}
+
+void fulcrum_plot_guide_add(
+    struct fulcrum_result *result, const char *group, double x, const char *text)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "guides");
+    struct fulcrum_table *guides =
+        item != NULL ? item->table : fulcrum_result_table(result, "guides", NULL);
+    fulcrum_table_row(guides);
+    fulcrum_table_number(guides, "panel", NULL, 0.0);
+    fulcrum_table_text(guides, "group", NULL, group);
+    fulcrum_table_number(guides, "x", NULL, x);
+    fulcrum_table_text(guides, "text", NULL, text);
 }
 
 /* What files of one schema are, and whether charts read them row by row. */

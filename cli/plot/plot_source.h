@@ -41,6 +41,35 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_values(
 /* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
 void fulcrum_plot_field_label(char *out, size_t size, const char *path);
 
+/* What was read, as charts look at it. */
+
+/* The points of a sweep, a validation or a measurement; NULL: there are none. */
+struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result);
+
+/* A text of all rows, beside them or in the first; "" where there is none. */
+const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key);
+
+/* Whether a field of machine, workload, calibration or run has more than one value. */
+bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column);
+
+/*
+ *   what     names the option that asks for the column
+ *   fails    FULCRUM_ERR_FORMAT (no such column; the detail has one that is near in
+ *            name, or all there are)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
+    const struct fulcrum_table *table, const char *what, const char *column,
+    struct fulcrum_error *err);
+
+/*
+ * A thin line in the first panel of a chart of lines, or a text beside its title.
+ *   group    the cell that it is in; NULL: there is but one
+ *   x        FULCRUM_UNKNOWN: no line
+ */
+void fulcrum_plot_guide_add(
+    struct fulcrum_result *result, const char *group, double x, const char *text);
+
 enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
     FULCRUM_PLOT_PREDICTION,

@@ -31,7 +31,7 @@ enum {
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
-    NAME_SIZE = 160,
+    NAME_SIZE = 192,
     SENTENCE_SIZE = 200,
     LANDMARKS_MAX = 16
 };
@@ -61,7 +61,8 @@ struct line {
 /* A panel of one cell, and what it borrows. */
 struct place {
     const struct fulcrum_line_panel *from;
-    size_t which;      /* of the chart's panels */
+    size_t which;      /* of the chart's panels, */
+    size_t rank;       /* or of those in a cell of its own, as guides count them */
     const char *group; /* only these rows; NULL: all */
     struct fulcrum_panel panel;
     struct fulcrum_panel_series series[SERIES_MAX];
@@ -535,6 +536,15 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
     }
 }
 
+/* For qsort: along the chart, as what is written first finds a place more easily. */
+static int compare_notes(const void *a, const void *b)
+{
+    const struct fulcrum_spot *left = &((const struct fulcrum_panel_note *)a)->spot;
+    const struct fulcrum_spot *right = &((const struct fulcrum_panel_note *)b)->spot;
+    int order = (left->x > right->x) - (left->x < right->x);
+    return order != 0 ? order : (left->y > right->y) - (left->y < right->y);
+}
+
 /* Values that are not known are gaps in a line, but nothing between points. */
 static void take_values(struct picture *picture, struct values *values,
     struct place *place, const struct line *line,
@@ -566,15 +576,15 @@ static void take_values(struct picture *picture, struct values *values,
 }
 
 /* Corners between points; `values` are twice as many afterwards, less one. */
-static void make_steps(struct values *values, bool is_rising)
+static void make_steps(struct values *values, bool is_before)
 {
     size_t count = values->count;
     for (size_t i = count; i-- > 0;) {
         double x = values->x[i];
         double y = values->y[i];
         if (i > 0) {
-            values->x[2 * i - 1] = is_rising ? values->x[i - 1] : x;
-            values->y[2 * i - 1] = is_rising ? y : values->y[i - 1];
+            values->x[2 * i - 1] = is_before ? values->x[i - 1] : x;
+            values->y[2 * i - 1] = is_before ? y : values->y[i - 1];
         }
         values->x[2 * i] = x;
         values->y[2 * i] = y;
@@ -624,14 +634,14 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
         [FULCRUM_LINE_JOINED] = FULCRUM_LOOK_LINE,
         [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_RISING] = FULCRUM_LOOK_CURVE,
-        [FULCRUM_LINE_FALLING] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_STEPS_BEFORE] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_STEPS_AFTER] = FULCRUM_LOOK_CURVE,
         [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
         [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
     };
     struct values values;
-    bool is_stair =
-        from->look == FULCRUM_LINE_RISING || from->look == FULCRUM_LINE_FALLING;
+    bool is_stair = from->look == FULCRUM_LINE_STEPS_BEFORE ||
+                    from->look == FULCRUM_LINE_STEPS_AFTER;
     if (!take_room(canvas, &values, is_stair ? 2 * line->count : line->count)) {
         return;
     }
@@ -647,7 +657,7 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     size_t own = is_own ? (size_t)(from - place->from->series)
                         : line_style(picture, (size_t)(line - picture->lines));
     if (is_stair) {
-        make_steps(&values, from->look == FULCRUM_LINE_RISING);
+        make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
     }
     const struct fulcrum_estimate estimate = {values.y,
         has_bars || has_band ? values.lo : NULL,
@@ -661,7 +671,8 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     }
     series->x_lo = has_bars ? values.x_lo : NULL;
     series->x_hi = has_bars ? values.x_hi : NULL;
-    picture->has_bars = picture->has_bars || (has_bars && values.has_interval);
+    picture->has_bars = picture->has_bars || (has_bars && values.has_interval &&
+                                                 !place->from->is_difference);
     picture->has_interval = picture->has_interval || (has_band && values.has_interval);
     note_series(picture, line, from, &values);
 }
@@ -907,6 +918,9 @@ static void add_ideal(const struct picture *picture, struct place *place)
     for (size_t i = 0; i < panel->series_count && has_band && !is_zero; i++) {
         fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
     }
+    for (size_t i = 0; i < picture->line_count && !has_band && !is_zero; i++) {
+        fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
+    }
     place->ideal[0] = is_zero || has_band ? span.lo : fmin(1.0, span.lo);
     place->ideal[1] = span.hi;
     for (size_t i = 0; i < 2; i++) {
@@ -941,7 +955,7 @@ static void add_guides(struct picture *picture, struct place *place)
         const char *group = fulcrum_table_at(guides, i, "group").text;
         double x = fulcrum_table_at(guides, i, "x").number;
         size_t used = strlen(place->finding);
-        if (fulcrum_table_at(guides, i, "panel").number != (double)place->which ||
+        if (fulcrum_table_at(guides, i, "panel").number != (double)place->rank ||
             (group != NULL && place->group != NULL &&
                 strcmp(group, place->group) != 0)) {
             continue;
@@ -1018,6 +1032,7 @@ static void find_place(
             add_series(canvas, picture, place, &picture->lines[i], &from->series[k]);
         }
     }
+    qsort(place->notes, panel->note_count, sizeof place->notes[0], compare_notes);
     choose_axes(picture, place);
     find_best(picture, place);
     add_ideal(picture, place);
@@ -1044,6 +1059,7 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
                 struct place *place = &picture->places[count++];
                 place->from = from;
                 place->which = p;
+                place->rank = picture->chart->has_cells ? count - 1 - cell->first : p;
                 place->group = from->group != NULL ? from->group : cell->group;
                 find_place(canvas, picture, place);
             }

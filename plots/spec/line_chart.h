@@ -10,13 +10,13 @@
 #include "plots/chart/chart.h"
 
 enum fulcrum_line_look {
-    FULCRUM_LINE_MARKED,  /* one value at each x, with markers where they are few */
-    FULCRUM_LINE_JOINED,  /* the same; what is not known leaves no gap */
-    FULCRUM_LINE_SMOOTH,  /* never markers: a formula */
-    FULCRUM_LINE_RISING,  /* steps: what one point reaches holds up to the next, */
-    FULCRUM_LINE_FALLING, /* or what the next one reaches holds from the last on */
-    FULCRUM_LINE_POINTS,  /* of their line's colour: what was measured or published */
-    FULCRUM_LINE_BARS     /* the same, each with its own intervals along x and y */
+    FULCRUM_LINE_MARKED, /* one value at each x, with markers where they are few */
+    FULCRUM_LINE_JOINED, /* the same; what is not known leaves no gap */
+    FULCRUM_LINE_SMOOTH, /* never markers: a formula */
+    FULCRUM_LINE_STEPS_BEFORE, /* what a point reaches holds from the one before on */
+    FULCRUM_LINE_STEPS_AFTER,  /* or up to the next one */
+    FULCRUM_LINE_POINTS, /* of their line's colour: what was measured or published */
+    FULCRUM_LINE_BARS    /* the same, each with its own intervals along x and y */
 };
 
 /* A column over x, with its interval where it has one. {NULL}: none. */
