@@ -43,7 +43,6 @@ static const double log_relative_from_factor = 5.0;
 static const double shared_scale_factor = 4.0;
 static const double cell_gap_pt = 16.0;
 /* Below this, ticks and titles leave nothing for the points. */
-static const double least_cell_width_pt = 125.0;
 static const double least_cell_height_pt = 105.0;
 /* Names of landmarks get at most this share of the page's height. */
 static const double flags_frac = 0.12;
@@ -536,6 +535,22 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
     }
 }
 
+static bool has_gaps(enum fulcrum_line_look look)
+{
+    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
+}
+
+static bool is_joined(enum fulcrum_line_look look)
+{
+    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
+}
+
+static bool has_markers(enum fulcrum_line_look look)
+{
+    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
+           look == FULCRUM_LINE_JOINED;
+}
+
 /* For qsort: along the chart, as what is written first finds a place more easily. */
 static int compare_notes(const void *a, const void *b)
 {
@@ -559,14 +574,15 @@ static void take_values(struct picture *picture, struct values *values,
         struct fulcrum_cell x =
             fulcrum_table_at(picture->table, row, picture->x->column);
         bool is_known = isfinite(cell.number);
-        if (!is_here(picture, place, row) ||
-            !(from->look == FULCRUM_LINE_MARKED || is_known)) {
+        if (!is_here(picture, place, row) || !(is_known || has_gaps(from->look))) {
             continue;
         }
         cell = (struct fulcrum_cell){
             cell.number / scale, cell.lo / scale, cell.hi / scale, NULL};
         take_value(values, &x, &cell);
-        take_marks(picture, values, row, is_known);
+        if (has_markers(from->look)) {
+            take_marks(picture, values, row, is_known);
+        }
         const char *note =
             notes != NULL ? fulcrum_table_at(picture->table, row, notes).text : NULL;
         if (note != NULL && note[0] != '\0') {
@@ -598,29 +614,24 @@ static size_t line_style(const struct picture *picture, size_t line)
     return picture->chart->names_marks && line >= STAR_STYLE ? line + 1 : line;
 }
 
-static bool is_joined(enum fulcrum_line_look look)
-{
-    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
-}
-
 /* What the legend is to say of a series that is drawn. */
 static void note_series(struct picture *picture, struct line *line,
     const struct fulcrum_line_series *from, const struct values *values)
 {
     bool joins = is_joined(from->look);
-    bool has_own_marks =
-        from->look == FULCRUM_LINE_MARKED || from->look == FULCRUM_LINE_JOINED;
     if (from->colour == 0) {
         line->has_line = line->has_line || joins;
-        line->has_marks = line->has_marks || has_own_marks ||
-                          from->look == FULCRUM_LINE_BARS ||
-                          (from->look == FULCRUM_LINE_POINTS && from->label == NULL);
+        line->has_marks =
+            line->has_marks ||
+            (has_markers(from->look) &&
+                !(from->look == FULCRUM_LINE_POINTS && from->label != NULL));
         return;
     }
     size_t style = from->colour - 1;
     picture->has_line[style] = picture->has_line[style] || joins;
     picture->has_marks[style] =
-        picture->has_marks[style] || has_own_marks || (!joins && values->has_full);
+        picture->has_marks[style] ||
+        (has_markers(from->look) && (joins || values->has_full));
     if (picture->colour_names[style] == NULL && (joins || values->has_full)) {
         picture->colour_names[style] = said(picture, from->y, from->label);
     }
@@ -634,6 +645,7 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
         [FULCRUM_LINE_JOINED] = FULCRUM_LOOK_LINE,
         [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_BROKEN] = FULCRUM_LOOK_CURVE,
         [FULCRUM_LINE_STEPS_BEFORE] = FULCRUM_LOOK_CURVE,
         [FULCRUM_LINE_STEPS_AFTER] = FULCRUM_LOOK_CURVE,
         [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
@@ -1486,9 +1498,9 @@ static size_t keep_cells(struct picture *picture)
     return kept;
 }
 
-static bool has_room(struct fulcrum_extent cell)
+static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
 {
-    return cell.width_pt >= least_cell_width_pt &&
+    return cell.width_pt >= picture->chart->cell_least_pt &&
            cell.height_pt >= least_cell_height_pt;
 }
 
@@ -1507,7 +1519,9 @@ static struct fulcrum_grid choose_grid(
         struct fulcrum_extent cell = {first.x1 - first.x0, first.y1 - first.y0};
         double size_pt =
             fmin(cell.width_pt / picture->chart->cell_aspect, cell.height_pt);
-        if (has_room(cell) == has_room(*out) ? size_pt > best_pt : has_room(cell)) {
+        if (has_room(picture, cell) == has_room(picture, *out)
+                ? size_pt > best_pt
+                : has_room(picture, cell)) {
             best = grid;
             best_pt = size_pt;
             *out = cell;
@@ -1561,12 +1575,12 @@ static void draw_cells(
     if (picture->chart->has_cells) {
         grid = choose_grid(picture, body, &cell);
     }
-    if (has_free_cells(picture->chart) && !has_room(cell)) {
+    if (has_free_cells(picture->chart) && !has_room(picture, cell)) {
         (void)fulcrum_fail(fulcrum_canvas_failure(canvas), FULCRUM_ERR_RANGE,
             "%zu panels on a page of %.4g x %.4g points: each would have %.0f x %.0f, "
             "expected at least %g x %g: a larger page has room",
             picture->cell_count, extent.width_pt, extent.height_pt, cell.width_pt,
-            cell.height_pt, least_cell_width_pt, least_cell_height_pt);
+            cell.height_pt, picture->chart->cell_least_pt, least_cell_height_pt);
         return;
     }
     for (size_t i = 0; i < picture->cell_count; i++) {

@@ -13,6 +13,7 @@ enum fulcrum_line_look {
     FULCRUM_LINE_MARKED, /* one value at each x, with markers where they are few */
     FULCRUM_LINE_JOINED, /* the same; what is not known leaves no gap */
     FULCRUM_LINE_SMOOTH, /* never markers: a formula */
+    FULCRUM_LINE_BROKEN, /* the same; what is not known is a gap */
     FULCRUM_LINE_STEPS_BEFORE, /* what a point reaches holds from the one before on */
     FULCRUM_LINE_STEPS_AFTER,  /* or up to the next one */
     FULCRUM_LINE_POINTS, /* of their line's colour: what was measured or published */
@@ -90,6 +91,7 @@ struct fulcrum_line_chart {
      */
     bool has_cells;
     const char *cell_name;  /* what groups are, in messages */
+    double cell_least_pt;   /* its width; narrower ones stand below each other */
     double cell_aspect;     /* width over height that reads best */
     double strip_from_pt;   /* lower cells have their first panel alone */
     bool has_bands;         /* every line's interval is drawn, not only a single's */

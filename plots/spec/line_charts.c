@@ -292,6 +292,7 @@ static const struct fulcrum_line_chart parity = {
     .lines = {{"family", NULL, NULL}},
     .group_column = "units",
     .has_cells = true,
+    .cell_least_pt = 180.0,
     .cell_aspect = 0.45,
     .strip_from_pt = 190.0,
     .panels = {PARITY_OF("steps/s", "rates"), PARITY_OF("watts", "watts"),
@@ -313,15 +314,19 @@ static const struct fulcrum_line_chart measured = {
     .group_column = "series",
     .has_cells = true,
     .cell_name = "pairs of batching rule and environments per actor",
+    .cell_least_pt = 125.0,
     .cell_aspect = 1.3,
     .panels = {{.title = "steps/s",
-                   .series = {{"predicted", "predicted", FULCRUM_LINE_SMOOTH, 1},
+                   .series = {{"predicted", "predicted", FULCRUM_LINE_BROKEN, 1},
                        {"measured", "measured: median of the windows",
                            FULCRUM_LINE_BARS, 2}},
                    .is_unjudged = true,
                    .x_axis =
                        &(const struct fulcrum_axis_options){
                            .kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.05},
+                   .y_axis =
+                       &(const struct fulcrum_axis_options){
+                           .kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08, .from_zero = 1},
                    .empty_text = "nothing measured",
                    .weight = 1.0},
         {.title = "",
@@ -365,6 +370,7 @@ static const struct fulcrum_line_chart calibration = {
     .x = {{"x", NULL, NULL}},
     .group_column = "part",
     .has_cells = true,
+    .cell_least_pt = 125.0,
     .cell_aspect = 1.3,
     .panels =
         {{CALIBRATED("Actors: throughput, steps/s", "actors", "threads"),
