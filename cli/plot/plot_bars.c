@@ -322,7 +322,8 @@ static enum fulcrum_status check_component(
         component);
     for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         const char *text = cell_text(table, row, numbers[k]);
-        FAIL_IF(text[0] != '\0', err, FULCRUM_ERR_FORMAT,
+        bool is_number = !isnan(fulcrum_table_at(table, row, numbers[k]).number);
+        FAIL_IF(text[0] != '\0' && !is_number, err, FULCRUM_ERR_FORMAT,
             "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
     }
     FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,

@@ -292,8 +292,12 @@ static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
     TRY(fulcrum_table_check_numbers(table, x->column, err));
     for (size_t i = 0; i < fulcrum_table_rows(table) && x->least > 0.0; i++) {
         double value = fulcrum_table_at(table, i, x->column).number;
+        char text[32] = " is not given";
+        if (!isnan(value)) {
+            (void)snprintf(text, sizeof text, " = %.6g", value);
+        }
         FAIL_IF(!(value >= x->least), err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = %.6g: expected a number from %g", i + 1, x->column, value,
+            "row %zu: %s%s: expected a number from %g", i + 1, x->column, text,
             x->least);
     }
     for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
@@ -320,11 +324,9 @@ static bool has_free_cells(const struct fulcrum_line_chart *chart)
     return chart->has_cells && chart->panels[0].group == NULL;
 }
 
-/* Returns how many cells there would be; the picture holds the first of them. */
-static size_t find_cells(struct picture *picture)
+static void find_cells(struct picture *picture)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
-    size_t count = 0;
     if (!chart->has_cells) {
         picture->cells[picture->cell_count++].group = NULL;
     }
@@ -337,15 +339,11 @@ static size_t find_cells(struct picture *picture)
     for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
          i++) {
         const char *group = group_of(picture, i);
-        if (cell_of(picture, group) == NULL) {
-            /* Beyond the last cell a row may be counted twice: too many is enough. */
-            count++;
-            if (picture->cell_count < FULCRUM_LINE_CELLS_MAX) {
-                picture->cells[picture->cell_count++].group = group;
-            }
+        if (picture->cell_count < FULCRUM_LINE_CELLS_MAX &&
+            cell_of(picture, group) == NULL) {
+            picture->cells[picture->cell_count++].group = group;
         }
     }
-    return count;
 }
 
 static enum fulcrum_status check_spots(
@@ -362,10 +360,14 @@ static enum fulcrum_status check_spots(
     }
     FAIL_IF(picture->line_count == LINES_MAX, err, FULCRUM_ERR_RANGE,
         "more than %d lines: too many for a chart", (int)LINES_MAX - 1);
-    size_t cells = find_cells(picture);
-    FAIL_IF(cells > FULCRUM_LINE_CELLS_MAX, err, FULCRUM_ERR_RANGE,
-        "%zu %s: a chart holds at most %d", cells, picture->chart->cell_name,
-        (int)FULCRUM_LINE_CELLS_MAX);
+    /* Such charts have one line in each cell. */
+    size_t cells = 0;
+    for (size_t i = 0; i < count; i++) {
+        cells += i == 0 || compare_owners(&spots[i], &spots[i - 1]) != 0 ? 1 : 0;
+    }
+    FAIL_IF(has_free_cells(picture->chart) && cells > FULCRUM_LINE_CELLS_MAX, err,
+        FULCRUM_ERR_RANGE, "%zu %s: a chart holds at most %d", cells,
+        picture->chart->cell_name, (int)FULCRUM_LINE_CELLS_MAX);
     return FULCRUM_OK;
 }
 
@@ -1604,7 +1606,7 @@ static void draw_picture(
     if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
         return;
     }
-    (void)find_cells(picture);
+    find_cells(picture);
     find_places(canvas, picture);
     stack_places(picture);
     bool is_empty = keep_cells(picture) == 0;
