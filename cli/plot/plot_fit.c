@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/design/design.h"
+#include "model/interval.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
 #include "plots/spec/charts.h"
@@ -30,6 +32,29 @@ static struct fulcrum_interval around(double centre, double half)
     return (struct fulcrum_interval){centre - half, centre + half};
 }
 
+/* "" where there is none. */
+static const char *text_at(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(table, row, key).text;
+    return text != NULL ? text : "";
+}
+
+/* Numbers of one row, in the order of `keys`, which end with NULL. */
+static enum fulcrum_status read_numbers(const struct fulcrum_table *table, size_t row,
+    const char *const *keys, double *out, struct fulcrum_error *err)
+{
+    for (size_t k = 0; keys[k] != NULL; k++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, row, keys[k]);
+        bool is_number =
+            isfinite(cell.number) || cell.text == NULL || cell.text[0] == '\0';
+        FAIL_IF(!is_number, err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s = %s: expected a number", row + 1, keys[k], cell.text);
+        out[k] = cell.number;
+    }
+    return FULCRUM_OK;
+}
+
 /* --- Fits --- */
 
 /* On the scale where the error of a parameter is taken to be normal. */
@@ -46,11 +71,10 @@ static double on_scale(enum fulcrum_scale scale, double value)
     }
 }
 
-static enum fulcrum_status read_scale(const struct fulcrum_plot_rows *rows, size_t row,
+static enum fulcrum_status read_scale(const struct fulcrum_table *table, size_t row,
     enum fulcrum_scale *out, struct fulcrum_error *err)
 {
-    char name[NUMBER_SIZE];
-    fulcrum_plot_rows_text(rows, row, "scale", name, sizeof name);
+    const char *name = text_at(table, row, "scale");
     for (int i = 0; fulcrum_scale_name((enum fulcrum_scale)i) != NULL; i++) {
         if (strcmp(fulcrum_scale_name((enum fulcrum_scale)i), name) == 0) {
             *out = (enum fulcrum_scale)i;
@@ -62,30 +86,25 @@ static enum fulcrum_status read_scale(const struct fulcrum_plot_rows *rows, size
 }
 
 /* A parameter in natural units. */
-struct parameter {
-    double prior;
-    double prior_sd;
-    double fitted;
-    double low;
-    double high;
-    double sd_frac;
-};
+enum { PRIOR, PRIOR_SD, BEST, LOW, HIGH, SD_FRAC, PARAMETER_CELLS };
+
+static const char *const parameter_columns[PARAMETER_CELLS + 1] = {"prior", "prior_sd",
+    "fitted", "posterior_low", "posterior_high", "posterior_sd_frac"};
 
 /* What it means in words, or its path, and "20 us: 44 us (28 us to 66 us)". */
 static void add_parameter_words(
-    struct fulcrum_table *table, const char *path, const struct parameter *parameter)
+    struct fulcrum_table *table, const char *path, const double cells[PARAMETER_CELLS])
 {
     const struct fulcrum_field *field = fulcrum_field_find(path);
     const char *unit = field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
-    const double numbers[] = {
-        parameter->prior, parameter->fitted, parameter->low, parameter->high};
+    const double numbers[] = {cells[PRIOR], cells[BEST], cells[LOW], cells[HIGH]};
     char texts[4][NUMBER_SIZE];
     char text[TEXT_SIZE];
     for (size_t i = 0; i < 4; i++) {
         fulcrum_si_text(texts[i], sizeof texts[i], numbers[i], 2, unit);
     }
     int used = snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", texts[0], texts[1]);
-    if (isfinite(parameter->low)) {
+    if (isfinite(cells[LOW])) {
         (void)snprintf(
             text + used, sizeof text - (size_t)used, " (%s to %s)", texts[2], texts[3]);
     }
@@ -95,64 +114,53 @@ static void add_parameter_words(
 }
 
 /* Without draws a fit knows the spread around its best values alone. */
-static enum fulcrum_status add_parameter(const struct fulcrum_plot_rows *rows, size_t i,
-    struct fulcrum_table *table, bool *is_by_slopes, struct fulcrum_error *err)
+static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t i,
+    bool *is_by_slopes, struct fulcrum_error *err)
 {
     const struct fulcrum_interval none = {(double)NAN, (double)NAN};
-    struct parameter parameter;
+    double cells[PARAMETER_CELLS];
     enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
-    char text[64];
-    const struct fulcrum_plot_cell cells[] = {{"prior", &parameter.prior},
-        {"prior_sd", &parameter.prior_sd}, {"fitted", &parameter.fitted},
-        {"posterior_low", &parameter.low}, {"posterior_high", &parameter.high},
-        {"posterior_sd_frac", &parameter.sd_frac}, {NULL, NULL}};
-    TRY(read_scale(rows, i, &scale, err));
-    TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
-    FAIL_IF(!(parameter.prior_sd > 0.0), err, FULCRUM_ERR_RANGE,
-        "parameters[%zu].prior_sd = %g: expected a number above 0", i,
-        parameter.prior_sd);
-    double centre = on_scale(scale, parameter.prior);
-    double unit = parameter.prior_sd;
-    double fitted = (on_scale(scale, parameter.fitted) - centre) / unit;
-    struct fulcrum_interval span = around(fitted, normal_90 * parameter.sd_frac);
-    if (!isnan(parameter.low) && !isnan(parameter.high)) {
-        span.lo = (on_scale(scale, parameter.low) - centre) / unit;
-        span.hi = (on_scale(scale, parameter.high) - centre) / unit;
+    TRY(read_scale(table, i, &scale, err));
+    TRY(read_numbers(table, i, parameter_columns, cells, err));
+    double unit = cells[PRIOR_SD];
+    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+        "parameters[%zu].prior_sd = %g: expected a number above 0", i, unit);
+    double centre = on_scale(scale, cells[PRIOR]);
+    double fitted = (on_scale(scale, cells[BEST]) - centre) / unit;
+    struct fulcrum_interval span = around(fitted, normal_90 * cells[SD_FRAC]);
+    if (!isnan(cells[LOW]) && !isnan(cells[HIGH])) {
+        span.lo = (on_scale(scale, cells[LOW]) - centre) / unit;
+        span.hi = (on_scale(scale, cells[HIGH]) - centre) / unit;
     }
-    *is_by_slopes = *is_by_slopes || (isnan(parameter.low) && isfinite(span.lo));
+    *is_by_slopes = *is_by_slopes || (isnan(cells[LOW]) && isfinite(span.lo));
+    bool is_identified = strcmp(text_at(table, i, "verdict"), "identified") == 0;
     fulcrum_table_return(table, i);
-    fulcrum_plot_rows_text(rows, i, "verdict", text, sizeof text);
-    bool is_identified = strcmp(text, "identified") == 0;
-    fulcrum_plot_rows_text(rows, i, "path", text, sizeof text);
-    add_parameter_words(table, text, &parameter);
+    add_parameter_words(table, text_at(table, i, "path"), cells);
     add_span(table, "prior_z", around(0.0, normal_90));
     add_span(table, "posterior_z", is_identified ? span : none);
     add_span(table, "open_z", is_identified ? none : span);
     fulcrum_table_number(table, "fitted_z", NULL, fitted);
     /* What the data say most of is first. */
     fulcrum_table_number(
-        table, "rank", NULL, isnan(parameter.sd_frac) ? last_rank : parameter.sd_frac);
+        table, "rank", NULL, isnan(cells[SD_FRAC]) ? last_rank : cells[SD_FRAC]);
     return FULCRUM_OK;
 }
 
 /* "5.8: fitted 5.81, from others 6.1". */
-static void add_figure_words(const struct fulcrum_plot_rows *rows, size_t i,
-    struct fulcrum_table *table, const double numbers[3])
+static void add_figure_words(
+    struct fulcrum_table *table, size_t i, const double numbers[3])
 {
     char texts[3][NUMBER_SIZE];
     char text[TEXT_SIZE];
-    char reference[64];
-    char quantity[NUMBER_SIZE];
     double point = fulcrum_table_at(table, i, "point").number;
     bool is_held_out = isnan(fulcrum_table_at(table, i, "sd").number);
     for (size_t k = 0; k < 3; k++) {
         fulcrum_si_text(texts[k], sizeof texts[k], numbers[k], 3, NULL);
     }
-    fulcrum_plot_rows_text(rows, i, "reference", reference, sizeof reference);
-    fulcrum_plot_rows_text(rows, i, "quantity", quantity, sizeof quantity);
     /* A figure without a deviation was predicted alone. */
-    (void)snprintf(text, sizeof text, "%s, point %.0f: %s%s", reference, point,
-        quantity, is_held_out ? ", held out" : "");
+    (void)snprintf(text, sizeof text, "%s, point %.0f: %s%s",
+        text_at(table, i, "reference"), point, text_at(table, i, "quantity"),
+        is_held_out ? ", held out" : "");
     fulcrum_table_text(table, "shown_name", NULL, text);
     (void)snprintf(text, sizeof text, "%s: fitted %s%s%s", texts[0], texts[1],
         isnan(numbers[2]) ? "" : ", from others ", isnan(numbers[2]) ? "" : texts[2]);
@@ -160,8 +168,8 @@ static void add_figure_words(const struct fulcrum_plot_rows *rows, size_t i,
 }
 
 /* Relative to what was observed. */
-static enum fulcrum_status add_figure(const struct fulcrum_plot_rows *rows, size_t i,
-    struct fulcrum_table *table, struct fulcrum_error *err)
+static enum fulcrum_status add_figure(
+    struct fulcrum_table *table, size_t i, struct fulcrum_error *err)
 {
     enum {
         OBSERVED,
@@ -180,7 +188,7 @@ static enum fulcrum_status add_figure(const struct fulcrum_plot_rows *rows, size
         "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
         "held_out_mean", "held_out_sd"};
     double cells[CELLS];
-    TRY(fulcrum_plot_rows_numbers(rows, i, columns, cells, err));
+    TRY(read_numbers(table, i, columns, cells, err));
     double unit = cells[OBSERVED];
     FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
         "figures[%zu].observed = %g: expected a number above 0", i, unit);
@@ -188,7 +196,7 @@ static enum fulcrum_status add_figure(const struct fulcrum_plot_rows *rows, size
      */
     double best = isnan(cells[SIMULATED]) ? cells[FITTED] : cells[SIMULATED];
     fulcrum_table_return(table, i);
-    add_figure_words(rows, i, table, (double[]){unit, best, cells[OTHERS]});
+    add_figure_words(table, i, (double[]){unit, best, cells[OTHERS]});
     add_span(table, "prior_rel",
         (struct fulcrum_interval){cells[PRIOR_LOW] / unit, cells[PRIOR_HIGH] / unit});
     add_span(table, "others_rel",
@@ -208,8 +216,7 @@ static void add_fit_words(struct fulcrum_result *result, struct fulcrum_table *t
     size_t identified = 0;
     char text[TEXT_SIZE];
     for (size_t i = 0; i < count; i++) {
-        const char *verdict = fulcrum_table_at(table, i, "verdict").text;
-        identified += verdict != NULL && strcmp(verdict, "identified") == 0 ? 1 : 0;
+        identified += strcmp(text_at(table, i, "verdict"), "identified") == 0 ? 1 : 0;
     }
     (void)snprintf(text, sizeof text, "%zu of %zu told apart from their priors",
         identified, count);
@@ -237,20 +244,19 @@ static struct fulcrum_table *table_of(
     return item != NULL ? item->table : NULL;
 }
 
-enum fulcrum_status fulcrum_plot_fit_add(struct fulcrum_result *result,
-    const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_fit_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_table *table = table_of(result, "parameters");
+    struct fulcrum_table *parameters = table_of(result, "parameters");
+    struct fulcrum_table *figures = table_of(result, "figures");
     bool is_by_slopes = false;
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        TRY(add_parameter(parameters, i, table, &is_by_slopes, err));
+    for (size_t i = 0; i < fulcrum_table_rows(parameters); i++) {
+        TRY(add_parameter(parameters, i, &is_by_slopes, err));
     }
-    size_t figure_count = fulcrum_plot_rows_count(figures);
-    for (size_t i = 0; i < figure_count; i++) {
-        TRY(add_figure(figures, i, table_of(result, "figures"), err));
+    for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
+        TRY(add_figure(figures, i, err));
     }
-    add_fit_words(result, table, figure_count, is_by_slopes);
+    add_fit_words(result, parameters, fulcrum_table_rows(figures), is_by_slopes);
     return fulcrum_result_check(result, err);
 }
 
@@ -281,8 +287,8 @@ static const char *const cell_columns[CELLS + 1] = {"field_lo", "field_hi",
 struct metric {
     size_t end;
     double longest; /* of its bars */
-    char name[TEXT_SIZE];
-    char unit[NUMBER_SIZE];
+    const char *name;
+    const char *unit;
     const char *shown; /* the unit where it takes prefixes; else NULL */
 };
 
@@ -301,24 +307,23 @@ static const char *shown_unit(const char *unit)
     return unit[0] != '\0' && strpbrk(unit, "/1 ") == NULL ? unit : NULL;
 }
 
-static enum fulcrum_status read_metric(const struct fulcrum_plot_rows *rows,
-    size_t first, struct metric *out, struct fulcrum_error *err)
+static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t first,
+    struct metric *out, struct fulcrum_error *err)
 {
-    char name[TEXT_SIZE];
-    *out = (struct metric){.end = first};
-    fulcrum_plot_rows_text(rows, first, "metric", out->name, sizeof out->name);
-    fulcrum_plot_rows_text(rows, first, "unit", out->unit, sizeof out->unit);
-    out->shown = shown_unit(out->unit);
+    *out = (struct metric){.end = first,
+        .name = text_at(table, first, "metric"),
+        .unit = text_at(table, first, "unit"),
+        .shown = shown_unit(text_at(table, first, "unit"))};
     do {
         double cells[CELLS];
-        TRY(fulcrum_plot_rows_numbers(rows, out->end, cell_columns, cells, err));
+        TRY(read_numbers(table, out->end, cell_columns, cells, err));
         FAIL_IF(!isfinite(cells[VALUE]), err, FULCRUM_ERR_RANGE,
             "%s: its value is not known: bars have nowhere to start", out->name);
         struct fulcrum_interval reach = reach_of(cells);
         out->longest = fmax(out->longest, reach.hi - reach.lo);
         out->end++;
-        fulcrum_plot_rows_text(rows, out->end, "metric", name, sizeof name);
-    } while (out->end < fulcrum_plot_rows_count(rows) && strcmp(name, out->name) == 0);
+    } while (out->end < fulcrum_table_rows(table) &&
+             strcmp(text_at(table, out->end, "metric"), out->name) == 0);
     return FULCRUM_OK;
 }
 
@@ -347,15 +352,14 @@ static void add_headline(
 }
 
 /* "0.57 ms to 3.94 ms"; "" of several numbers. */
-static void add_reach(struct fulcrum_table *table, const struct fulcrum_plot_rows *rows,
-    size_t row, const double cells[CELLS])
+static void add_reach(
+    struct fulcrum_table *table, size_t row, const double cells[CELLS])
 {
     char text[TEXT_SIZE] = "";
     if (isfinite(cells[FIELD_LO]) && isfinite(cells[FIELD_HI])) {
-        char unit[NUMBER_SIZE];
+        const char *unit = text_at(table, row, "field_unit");
         char lo[NUMBER_SIZE];
         char hi[NUMBER_SIZE];
-        fulcrum_plot_rows_text(rows, row, "field_unit", unit, sizeof unit);
         fulcrum_si_text(lo, sizeof lo, cells[FIELD_LO], 3, shown_unit(unit));
         fulcrum_si_text(hi, sizeof hi, cells[FIELD_HI], 3, shown_unit(unit));
         (void)snprintf(text, sizeof text, "%s to %s", lo, hi);
@@ -436,13 +440,13 @@ static void add_shares(struct fulcrum_table *table, const double cells[CELLS])
 }
 
 static void add_tornado_words(
-    struct fulcrum_result *result, const struct fulcrum_plot_rows *rows)
+    struct fulcrum_result *result, const struct fulcrum_table *table)
 {
     static const char *const keys[] = {
         "workload", "machine", "calibration", "actors_rule", "compared_to"};
-    char texts[5][TEXT_SIZE];
+    const char *texts[5];
     for (size_t i = 0; i < 5; i++) {
-        fulcrum_plot_rows_text(rows, 0, keys[i], texts[i], sizeof texts[i]);
+        texts[i] = fulcrum_plot_text_of(result, table, keys[i]);
     }
     if (texts[1][0] != '\0') {
         fulcrum_result_print(result, "subtitle", NULL,
@@ -451,29 +455,28 @@ static void add_tornado_words(
     }
 }
 
-enum fulcrum_status fulcrum_plot_tornado_add(struct fulcrum_result *result,
-    const struct fulcrum_plot_rows *rows, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_tornado_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_table *table = table_of(result, "rows");
     size_t metrics = 0;
-    TRY(fulcrum_plot_rows_need(rows, err));
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows);) {
+    for (size_t i = 0; i < fulcrum_table_rows(table);) {
         struct metric metric;
         FAIL_IF(metrics++ == FULCRUM_BAR_GROUPS_MAX, err, FULCRUM_ERR_RANGE,
             "more than %d metrics: expected fewer, by --metric of 'fulcrum "
             "sensitivity'",
             (int)FULCRUM_BAR_GROUPS_MAX);
-        TRY(read_metric(rows, i, &metric, err));
+        TRY(read_metric(table, i, &metric, err));
         for (; i < metric.end; i++) {
             double cells[CELLS];
-            TRY(fulcrum_plot_rows_numbers(rows, i, cell_columns, cells, err));
+            TRY(read_numbers(table, i, cell_columns, cells, err));
             fulcrum_table_return(table, i);
             add_headline(table, &metric, cells);
-            add_reach(table, rows, i, cells);
+            add_reach(table, i, cells);
             add_bars(table, &metric, cells);
             add_shares(table, cells);
         }
     }
-    add_tornado_words(result, rows);
+    add_tornado_words(result, table);
     return fulcrum_result_check(result, err);
 }

@@ -12,7 +12,9 @@
 #include "cli/plot/plot_source.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
+#include "model/string.h"
 #include "model/try.h"
+#include "presets/load/preset.h"
 
 /* The words of one chart; keeps a second drawing of the same result from others. */
 static const char *keep_text(
@@ -24,63 +26,53 @@ static const char *keep_text(
     return fulcrum_result_text_of(result, key);
 }
 
-/* The first field that varies and is not taken; NULL: none. */
-static const char *free_field(
-    const struct fulcrum_plot_fields *fields, const char *taken)
+/* Columns of fields that vary, but for `taken`; the first is chosen. NULL: none. */
+static const char *free_field(const struct fulcrum_table *points, const char *taken)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        if (taken == NULL || strcmp(taken, fields->paths[i]) != 0) {
-            return fields->paths[i];
+    for (size_t j = 0; j < fulcrum_table_columns(points); j++) {
+        const char *key = fulcrum_table_column(points, j).key;
+        if (fulcrum_plot_varies(points, j) &&
+            (taken == NULL || strcmp(taken, key) != 0)) {
+            return key;
         }
     }
     return NULL;
 }
 
-/* Columns that the user named. */
-static enum fulcrum_status check_asked(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_error *err)
+/* How many different numbers a column has. */
+static size_t count_values(const struct fulcrum_table *points, size_t column)
 {
-    if (options->x != NULL && !fulcrum_plot_rows_have(rows, options->x)) {
-        return fulcrum_plot_rows_fail_column(rows, "--x", options->x, err);
+    size_t count = 0;
+    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
+        double value = fulcrum_table_cell(points, i, column).number;
+        size_t k = 0;
+        while (k < i && fulcrum_table_cell(points, k, column).number != value) {
+            k++;
+        }
+        count += k == i && !isnan(value) ? 1U : 0U;
     }
-    if (options->y != NULL && !fulcrum_plot_rows_have(rows, options->y)) {
-        return fulcrum_plot_rows_fail_column(rows, "--y", options->y, err);
-    }
-    return FULCRUM_OK;
+    return count;
 }
 
-/* Two that vary make the axes, in their order, unless the user names them. */
-static enum fulcrum_status choose_axes(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options,
-    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err)
+/* Points that differ in something else too would lie over each other. */
+static enum fulcrum_status check_others(const struct fulcrum_table *points,
+    const struct fulcrum_heat_chart_data *data, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_fields fields;
-    TRY(fulcrum_plot_fields_find(rows, &fields, err));
-    TRY(check_asked(rows, options, err));
-    out->x = options->x != NULL ? options->x : free_field(&fields, options->y);
-    out->y = options->y != NULL ? options->y : free_field(&fields, out->x);
-    FAIL_IF(out->x == NULL || out->y == NULL, err, FULCRUM_ERR_FORMAT,
-        "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
-        "--x and --y",
-        out->x == NULL ? "no field varies" : "only one field varies");
-    FAIL_IF(strcmp(out->x, out->y) == 0, err, FULCRUM_ERR_FORMAT,
-        "%s on both axes: expected two different columns", out->x);
-    /* Points that differ in something else too would lie over each other. */
-    for (size_t i = 0; i < fields.count; i++) {
-        FAIL_IF(strcmp(fields.paths[i], out->x) != 0 &&
-                    strcmp(fields.paths[i], out->y) != 0,
+    static const char *const texts[] = {"machine", "workload", "calibration"};
+    for (size_t j = 0; j < fulcrum_table_columns(points); j++) {
+        const char *key = fulcrum_table_column(points, j).key;
+        FAIL_IF(fulcrum_plot_varies(points, j) && strcmp(key, data->x) != 0 &&
+                    strcmp(key, data->y) != 0,
             err, FULCRUM_ERR_FORMAT,
             "%s varies too, with %zu values, beside %s and %s: a heat map takes a "
             "sweep over two fields",
-            fields.paths[i], fields.value_counts[i], out->x, out->y);
+            key, count_values(points, j), data->x, data->y);
     }
-    static const char *const texts[] = {"machine", "workload", "calibration"};
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) * 3; i++) {
-        char first[120];
-        char here[120];
-        fulcrum_plot_rows_text(rows, 0, texts[i % 3], first, sizeof first);
-        fulcrum_plot_rows_text(rows, i / 3, texts[i % 3], here, sizeof here);
-        FAIL_IF(strcmp(first, here) != 0, err, FULCRUM_ERR_FORMAT,
+    for (size_t i = 0; i < fulcrum_table_rows(points) * 3; i++) {
+        const char *first = fulcrum_table_at(points, 0, texts[i % 3]).text;
+        const char *here = fulcrum_table_at(points, i / 3, texts[i % 3]).text;
+        FAIL_IF(first != NULL && here != NULL && strcmp(first, here) != 0, err,
+            FULCRUM_ERR_FORMAT,
             "the %s varies too, '%s' and '%s': a heat map takes a sweep over two "
             "fields",
             texts[i % 3], first, here);
@@ -88,33 +80,112 @@ static enum fulcrum_status choose_axes(const struct fulcrum_plot_rows *rows,
     return FULCRUM_OK;
 }
 
-/* Of the points that could run; the first reason stands for those that could not. */
-static void write_words(struct fulcrum_result *result,
-    const struct fulcrum_plot_rows *rows, struct fulcrum_heat_chart_data *out)
+/* Two that vary make the axes, in their order, unless the user names them. */
+static enum fulcrum_status choose_axes(const struct fulcrum_table *points,
+    const struct fulcrum_plot_heat_options *options,
+    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err)
 {
-    size_t count = fulcrum_plot_rows_count(rows);
-    size_t *order = fulcrum_allocate(count + 1, sizeof *order);
-    struct fulcrum_plot_points points = {rows, order, 0};
-    struct fulcrum_plot_headline headline = {.title = ""};
-    char reason[200] = "";
-    for (size_t row = 0; row < count; row++) {
-        if (fulcrum_plot_row_is_ok(rows, row)) {
-            order[points.count++] = row;
-        } else if (points.count == row) {
-            fulcrum_plot_rows_text(rows, row, "status", reason, sizeof reason);
+    const char *const asked[] = {options->x, options->y};
+    for (size_t k = 0; k < 2; k++) {
+        if (asked[k] != NULL) {
+            TRY(fulcrum_plot_check_column(
+                points, k == 0 ? "--x" : "--y", asked[k], err));
         }
     }
-    fulcrum_plot_headline_fill(&headline, &points);
-    free(order);
-    if (points.count < count) {
-        char note[260];
-        (void)snprintf(note, sizeof note, "%zu of %zu points cannot run, one as %s",
-            count - points.count, count, reason);
-        fulcrum_plot_headline_add_note(&headline, note);
+    out->x = options->x != NULL ? options->x : free_field(points, options->y);
+    out->y = options->y != NULL ? options->y : free_field(points, out->x);
+    FAIL_IF(out->x == NULL || out->y == NULL, err, FULCRUM_ERR_FORMAT,
+        "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
+        "--x and --y",
+        out->x == NULL ? "no field varies" : "only one field varies");
+    FAIL_IF(strcmp(out->x, out->y) == 0, err, FULCRUM_ERR_FORMAT,
+        "%s on both axes: expected two different columns", out->x);
+    return check_others(points, out, err);
+}
+
+/* "16 actors", or where their numbers come from. */
+static void write_actors(
+    struct fulcrum_string *out, const struct fulcrum_table *points, const char *rule)
+{
+    double actors = fulcrum_table_constant(points, "actor_count");
+    if (isfinite(actors)) {
+        fulcrum_string_add(out, "%s%.0f actors", out->length > 0 ? "; " : "", actors);
+    } else if (rule[0] != '\0') {
+        fulcrum_string_add(out, "%sactors %s", out->length > 0 ? "; " : "", rule);
     }
-    out->text.title = keep_text(result, "heat_title", headline.title);
-    out->text.subtitle = keep_text(result, "heat_subtitle", headline.subtitle);
-    out->text.footnote = keep_text(result, "heat_footnote", headline.footnote);
+}
+
+/* Each flag of points that could run; the first reason stands for those that could not.
+ */
+static void write_words(struct fulcrum_result *result,
+    const struct fulcrum_table *points, struct fulcrum_heat_chart_data *out)
+{
+    const char *workload = fulcrum_plot_text_of(result, points, "workload");
+    const char *machine = fulcrum_plot_text_of(result, points, "machine");
+    const char *calibration = fulcrum_plot_text_of(result, points, "calibration");
+    struct fulcrum_string title = {0};
+    struct fulcrum_string subtitle = {0};
+    struct fulcrum_string footnote = {0};
+    const char *reason = NULL;
+    size_t count = fulcrum_table_rows(points);
+    size_t failed = 0;
+    bool has_both = workload[0] != '\0' && machine[0] != '\0';
+    fulcrum_string_add(&title, "%s%s%s", workload, has_both ? " on " : "", machine);
+    fulcrum_string_add(
+        &subtitle, "%s%s", calibration[0] != '\0' ? "calibration " : "", calibration);
+    write_actors(
+        &subtitle, points, fulcrum_plot_text_of(result, points, "actors_rule"));
+    for (size_t row = 0; row < count; row++) {
+        const char *status = fulcrum_table_at(points, row, "status").text;
+        if (status == NULL || strcmp(status, "ok") == 0) {
+            fulcrum_string_add_parts(
+                &footnote, fulcrum_table_at(points, row, "flags").text);
+        } else {
+            reason = reason != NULL ? reason : status;
+            failed++;
+        }
+    }
+    if (failed > 0) {
+        fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
+            footnote.length > 0 ? "; " : "", failed, count, reason);
+    }
+    out->text.title = keep_text(result, "heat_title", fulcrum_string_get(&title));
+    out->text.subtitle =
+        keep_text(result, "heat_subtitle", fulcrum_string_get(&subtitle));
+    out->text.footnote =
+        keep_text(result, "heat_footnote", fulcrum_string_get(&footnote));
+    fulcrum_string_clear(&title);
+    fulcrum_string_clear(&subtitle);
+    fulcrum_string_clear(&footnote);
+}
+
+/* Machines that people know, to be marked on charts. */
+
+/* Machines named unless others are asked for. */
+#define STANDARD_MACHINES                                                              \
+    "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
+
+enum fulcrum_status fulcrum_plot_landmarks_load(
+    const char *list, struct fulcrum_plot_landmarks *out, struct fulcrum_error *err)
+{
+    const char *rest = list != NULL ? list : STANDARD_MACHINES;
+    rest = strcmp(rest, "none") == 0 ? NULL : rest;
+    out->count = 0;
+    while (rest != NULL) {
+        FAIL_IF(out->count == FULCRUM_PLOT_LANDMARKS_MAX, err, FULCRUM_ERR_RANGE,
+            "--machines: more than %d", (int)FULCRUM_PLOT_LANDMARKS_MAX);
+        char *name = fulcrum_list_part(&rest);
+        (void)snprintf(out->names[out->count], sizeof out->names[0], "%s", name);
+        struct fulcrum_design design;
+        fulcrum_design_init(&design);
+        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+        free(name);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--machines");
+        }
+        out->machines[out->count++] = design.machine;
+    }
+    return FULCRUM_OK;
 }
 
 /* Of a field that says how much of a machine is used: all of it. */
@@ -170,10 +241,10 @@ static const char *label_of(
 }
 
 enum fulcrum_status fulcrum_plot_heat_data(struct fulcrum_result *result,
-    const struct fulcrum_plot_rows *rows,
     const struct fulcrum_plot_heat_options *options,
     struct fulcrum_heat_chart_data *out, struct fulcrum_error *err)
 {
+    const struct fulcrum_table *points = fulcrum_plot_points(result);
     const char *metric = options->metric != NULL ? options->metric : "steps_per_s";
     size_t output = fulcrum_output_find(metric);
     const char *unit = output < FULCRUM_OUTPUT_COUNT ? fulcrum_output_unit(output) : "";
@@ -182,10 +253,8 @@ enum fulcrum_status fulcrum_plot_heat_data(struct fulcrum_result *result,
         .contours = options->contours,
         /* A unit that divides reads well on an axis only. */
         .unit = unit[0] == '\0' || unit[0] == '1' ? NULL : unit};
-    if (!fulcrum_plot_rows_have(rows, metric)) {
-        return fulcrum_plot_rows_fail_column(rows, "--metric", metric, err);
-    }
-    TRY(choose_axes(rows, options, out, err));
+    TRY(fulcrum_plot_check_column(points, "--metric", metric, err));
+    TRY(choose_axes(points, options, out, err));
     out->x_label = label_of(result, "heat_x", out->x);
     out->y_label = label_of(result, "heat_y", out->y);
     /* "steps_per_j_system, performance per system watt, 1/J". */
@@ -195,6 +264,6 @@ enum fulcrum_status fulcrum_plot_heat_data(struct fulcrum_result *result,
         is_output ? fulcrum_output_meaning(output) : "", unit[0] != '\0' ? ", " : "",
         unit);
     out->value_name = keep_text(result, "heat_value", name);
-    write_words(result, rows, out);
+    write_words(result, points, out);
     return add_machines(result, options->machines, out, err);
 }

@@ -314,11 +314,9 @@ static enum fulcrum_status check_column(
     const struct picture *picture, const char *key, struct fulcrum_error *err)
 {
     const struct fulcrum_table *table = picture->table;
+    TRY(key != NULL ? fulcrum_table_check_numbers(table, key, err) : FULCRUM_OK);
     for (size_t i = 0; key != NULL && i < fulcrum_table_rows(table); i++) {
-        const char *text = text_at(table, i, key);
         double value = fulcrum_table_at(table, i, key).number;
-        FAIL_IF(text[0] != '\0', err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = '%.40s': expected a number", i + 1, key, text);
         FAIL_IF(isinf(value) || value < 0.0, err, FULCRUM_ERR_RANGE,
             "row %zu: %s is %g: expected 0 or more", i + 1, key, value);
     }

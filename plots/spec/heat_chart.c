@@ -206,31 +206,12 @@ void fulcrum_cells_fit(
 
 /* --- Cells --- */
 
-static struct fulcrum_cell cell_at(
-    const struct fulcrum_table *table, size_t row, const char *key)
-{
-    struct fulcrum_cell cell = fulcrum_table_at(table, row, key);
-    size_t length = strlen(key);
-    bool is_end = length > 3 && (strcmp(key + length - 3, "_lo") == 0 ||
-                                    strcmp(key + length - 3, "_hi") == 0);
-    if (is_end && fulcrum_table_find(table, key) == fulcrum_table_columns(table)) {
-        /* The end of an interval that another column has. */
-        struct fulcrum_string base = {0};
-        fulcrum_string_add(&base, "%.*s", (int)length - 3, key);
-        cell = fulcrum_table_at(table, row, fulcrum_string_get(&base));
-        fulcrum_string_clear(&base);
-        cell.number = key[length - 2] == 'l' ? cell.lo : cell.hi;
-        cell.text = NULL;
-    }
-    return cell;
-}
-
 /* One cell of a CSV file that is no number makes texts of the others of its column. */
 static enum fulcrum_status check_numbers(
     const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *text = cell_at(table, i, key).text;
+        const char *text = fulcrum_table_at(table, i, key).text;
         char *end = NULL;
         bool is_number = text == NULL || (isfinite(strtod(text, &end)) && *end == '\0');
         FAIL_IF(!is_number, err, FULCRUM_ERR_FORMAT,
@@ -257,7 +238,7 @@ static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     TRY_MEMORY(values, err, "no memory for a chart");
     TRY(check_numbers(table, key, err));
     for (size_t i = 0; i < rows; i++) {
-        values[used] = cell_at(table, i, key).number;
+        values[used] = fulcrum_table_at(table, i, key).number;
         used += isfinite(values[used]) ? 1U : 0U;
     }
     qsort(values, used, sizeof *values, compare_numbers);
@@ -282,8 +263,8 @@ static enum fulcrum_status read_cell(struct picture *picture,
     const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
     const struct fulcrum_heat_chart_data *data = picture->data;
-    double x = cell_at(table, row, data->x).number;
-    double y = cell_at(table, row, data->y).number;
+    double x = fulcrum_table_at(table, row, data->x).number;
+    double y = fulcrum_table_at(table, row, data->y).number;
     FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
         "point %zu has no value of %s: every point of a heat map has its place",
         row + 1, isfinite(x) ? data->y : data->x);
@@ -293,7 +274,7 @@ static enum fulcrum_status read_cell(struct picture *picture,
         "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
         "values",
         data->x, x, data->y, y);
-    struct fulcrum_cell from = cell_at(table, row, data->metric);
+    struct fulcrum_cell from = fulcrum_table_at(table, row, data->metric);
     const char *status = fulcrum_table_at(table, row, "status").text;
     double ratio = fulcrum_table_at(table, row, "cpu_gpu_ratio_used").number;
     bool has_status =
