@@ -121,6 +121,7 @@ static void add_cells(struct parity *parity, size_t row)
     half = isfinite(half) ? half : 0.0;
     double scale = is_usable ? 1.0 / unit : (double)NAN;
     double bar = has_bar ? scale : (double)NAN;
+    double whole = is_usable ? measured : (double)NAN;
     parity->fitted += is_fitted ? 1 : 0;
     fulcrum_table_return(table, row);
     fulcrum_table_text(table, "units", NULL, units != NULL ? units : "ratios");
@@ -129,9 +130,9 @@ static void add_cells(struct parity *parity, size_t row)
     fulcrum_table_estimate(table, "prediction", NULL, predicted.number * scale,
         predicted.lo * bar, predicted.hi * bar);
     fulcrum_table_estimate(table, "error", NULL,
-        (predicted.number * scale / measured - 1.0) * 100.0,
-        (predicted.lo * bar / measured - 1.0) * 100.0,
-        (predicted.hi * bar / measured - 1.0) * 100.0);
+        (predicted.number * scale / whole - 1.0) * 100.0,
+        (predicted.lo * bar / whole - 1.0) * 100.0,
+        (predicted.hi * bar / whole - 1.0) * 100.0);
     fulcrum_table_text(table, "state", NULL, is_fitted ? "fitted" : "");
 }
 
