@@ -15,9 +15,6 @@
 /* NULL-terminated, in the order of `fulcrum list charts`. Static. */
 const struct fulcrum_chart *const *fulcrum_charts(void);
 
-/* NULL if there is none of that name. */
-const struct fulcrum_chart *fulcrum_chart_find(const char *name);
-
 /* line_charts: data are struct fulcrum_line_chart_data. Static. */
 
 extern const struct fulcrum_chart fulcrum_chart_ratio;
