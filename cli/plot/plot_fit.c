@@ -315,7 +315,7 @@ static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t
         .unit = text_at(table, first, "unit"),
         .shown = shown_unit(text_at(table, first, "unit"))};
     do {
-        double cells[CELLS];
+        double cells[CELLS] = {0.0};
         TRY(read_numbers(table, out->end, cell_columns, cells, err));
         FAIL_IF(!isfinite(cells[VALUE]), err, FULCRUM_ERR_RANGE,
             "%s: its value is not known: bars have nowhere to start", out->name);

@@ -624,40 +624,54 @@ static const struct fulcrum_row *rows_of(struct fulcrum_canvas *canvas,
     return rows;
 }
 
-static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
-    struct picture *picture, struct panel *panel, const struct fulcrum_bar_panel *from)
+static struct fulcrum_axis_options options_of(const struct picture *picture,
+    const struct panel *panel, const struct fulcrum_bar_panel *from)
 {
-    bool is_share = picture->scale == FULCRUM_ROW_SHARE;
     bool is_stack = from->spans[0].key == NULL;
-    picture->table = panel->table;
     const char *unit = from->unit_column != NULL
                            ? words_at(picture, panel->first, from->unit_column)
                            : from->unit;
-    double centre = from->centre != 0.0 || !is_stack ? from->centre : (double)NAN;
-    struct fulcrum_rows rows = {
-        .title = from->group != NULL
-                     ? text_at(picture->table, panel->first, from->group)
-                     : from->title,
-        .finding = from->finding != NULL
-                       ? words_at(picture, panel->first, from->finding)
-                       : picture->finding,
+    bool has_unit =
+        picture->scale != FULCRUM_ROW_SHARE && unit != NULL && unit[0] != '\0';
+    double pad_frac = from->is_number ? 0.03 : 0.01;
+    return (struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
+        .pad_frac = is_stack ? pad_frac : 0.04,
+        .from_zero = is_stack || from->reach > 0.0,
+        .unit = has_unit ? unit : NULL};
+}
+
+/* A line through all rows; NAN: none. */
+static double centre_of(const struct picture *picture, const struct panel *panel,
+    const struct fulcrum_bar_panel *from)
+{
+    if (from->centre_column != NULL) {
+        return number_at(picture, panel->first, from->centre_column);
+    }
+    bool is_stack = from->spans[0].key == NULL;
+    return is_stack && !(from->centre > 0.0) ? (double)NAN : from->centre;
+}
+
+static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
+    struct picture *picture, struct panel *panel, const struct fulcrum_bar_panel *from)
+{
+    picture->table = panel->table;
+    bool is_share = picture->scale == FULCRUM_ROW_SHARE;
+    const char *finding = from->finding != NULL
+                              ? words_at(picture, panel->first, from->finding)
+                              : picture->finding;
+    struct fulcrum_rows rows = {.title = from->title,
+        .finding = finding[0] != '\0' ? finding : NULL,
         .x_label = is_share ? "share of the whole" : from->x_label,
         .rows = rows_of(canvas, picture, panel, from),
-        .options = {.kind = FULCRUM_AXIS_LINEAR,
-            .pad_frac = !is_stack         ? 0.04
-                        : from->is_number ? 0.03
-                                          : 0.01,
-            .from_zero = is_stack || from->reach > 0.0,
-            .unit = is_share || unit == NULL || unit[0] == '\0' ? NULL : unit},
-        .centre = from->centre_column != NULL
-                      ? number_at(picture, panel->first, from->centre_column)
-                      : centre,
+        .options = options_of(picture, panel, from),
+        .centre = centre_of(picture, panel, from),
         .reach = from->reach > 0.0 ? from->reach : (double)NAN,
         .left_out = panel->left_out,
         .lines_per_row = from->lines_per_row,
         .row_most_pt = from->row_most_pt};
-    rows.finding =
-        rows.finding != NULL && rows.finding[0] != '\0' ? rows.finding : NULL;
+    if (from->group != NULL) {
+        rows.title = text_at(picture->table, panel->first, from->group);
+    }
     rows.count = rows.rows != NULL ? panel->shown : 0;
     return rows;
 }

@@ -38,7 +38,7 @@ static const struct data_case data_cases[] = {
 };
 
 static const struct fulcrum_extent pages[] = {
-    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}};
+    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}, {2000.0, 1400.0}};
 
 static const char long_text[] =
     "A title that goes on about the machine, its threads, its multiprocessors, the "
@@ -921,6 +921,15 @@ static void test_nothing_overlaps_or_leaves_the_page(void)
     for (size_t i = 0; i < chart_count * data_count * page_count; i++) {
         check_one(&chart_cases[i / page_count / data_count],
             &data_cases[i / page_count % data_count], pages[i % page_count]);
+    }
+    /* All charts that there are, and those that stand in for one of them. */
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        size_t k = 0;
+        while (k < chart_count && strcmp(chart_cases[k].name, (*chart)->name) != 0) {
+            k++;
+        }
+        CU_ASSERT(k < chart_count);
     }
 }
 
