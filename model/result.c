@@ -7,6 +7,7 @@
  */
 #include "model/result.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -588,10 +589,27 @@ struct fulcrum_cell fulcrum_table_cell(
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
+    size_t columns = fulcrum_table_columns(table);
     size_t j = fulcrum_table_find(table, key);
-    return j < fulcrum_table_columns(table) && row < table->row_count
-               ? fulcrum_table_cell(table, row, j)
-               : nothing;
+    if (j < columns && row < table->row_count) {
+        return fulcrum_table_cell(table, row, j);
+    }
+    /* "KEY_lo" and "KEY_hi" where KEY has ends. */
+    size_t length = strlen(key);
+    const char *end = length > 3 ? key + length - 3 : "";
+    bool is_lo = strcmp(end, "_lo") == 0;
+    struct fulcrum_cell cell = nothing;
+    for (j = 0;
+         j < columns && row < table->row_count && (is_lo || strcmp(end, "_hi") == 0);
+         j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        if (column.has_ends && strlen(column.key) == length - 3 &&
+            strncmp(column.key, key, length - 3) == 0) {
+            const struct fulcrum_cell of = fulcrum_table_cell(table, row, j);
+            cell.number = is_lo ? of.lo : of.hi;
+        }
+    }
+    return cell;
 }
 
 double fulcrum_table_constant(const struct fulcrum_table *table, const char *key)
@@ -602,4 +620,16 @@ double fulcrum_table_constant(const struct fulcrum_table *table, const char *key
             fulcrum_table_at(table, i, key).number == value ? value : FULCRUM_UNKNOWN;
     }
     return value;
+}
+
+enum fulcrum_status fulcrum_table_check_numbers(
+    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, i, key);
+        FAIL_IF(cell.text != NULL && cell.text[0] != '\0' && isnan(cell.number), err,
+            FULCRUM_ERR_FORMAT, "row %zu: %s = '%.40s': expected a number", i + 1, key,
+            cell.text);
+    }
+    return FULCRUM_OK;
 }

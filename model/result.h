@@ -177,9 +177,19 @@ size_t fulcrum_table_find(const struct fulcrum_table *table, const char *key);
 struct fulcrum_cell fulcrum_table_cell(
     const struct fulcrum_table *table, size_t row, size_t column);
 
-/* The same by key; a cell of NAN and NULL where there is no such column or row. */
+/*
+ * The same by key, or an end of its interval by "KEY_lo" or "KEY_hi"; a cell of NAN and
+ * NULL where there is no such column or row.
+ */
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key);
+
+/*
+ * For a column that has to be one of numbers.
+ *   fails    FULCRUM_ERR_FORMAT (a text that is none; the detail names row and column)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_table_check_numbers(
+    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err);
 
 /* The number that all rows have in a column; NAN where they differ or one is not known.
  */

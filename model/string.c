@@ -41,6 +41,22 @@ void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
     }
 }
 
+void fulcrum_string_add_parts(struct fulcrum_string *text, const char *parts)
+{
+    while (parts != NULL && *parts != '\0') {
+        struct fulcrum_string part = {0};
+        size_t length = strcspn(parts, ";");
+        fulcrum_string_add(&part, "%.*s", (int)length, parts);
+        if (strstr(fulcrum_string_get(text), fulcrum_string_get(&part)) == NULL) {
+            fulcrum_string_add(
+                text, "%s%s", text->length > 0 ? "; " : "", fulcrum_string_get(&part));
+        }
+        fulcrum_string_clear(&part);
+        parts += length;
+        parts += strspn(parts, "; ");
+    }
+}
+
 const char *fulcrum_string_get(const struct fulcrum_string *text)
 {
     return text->chars != NULL ? text->chars : "";

@@ -20,6 +20,9 @@ struct fulcrum_string {
 void fulcrum_string_add(struct fulcrum_string *text, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
+/* "; PART" for each part of "first; second" that is not there yet; NULL adds none. */
+void fulcrum_string_add_parts(struct fulcrum_string *text, const char *parts);
+
 /* Borrowed: valid until the text grows or is cleared; "" while empty. */
 const char *fulcrum_string_get(const struct fulcrum_string *text);
 

@@ -8,21 +8,13 @@
 
 #include "cli/message.h"
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/design/scale.h"
 #include "model/stage_kind.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
 #include "presets/load/preset.h"
-
-/* A text of all rows, beside them or in the first; "" where there is none. */
-static const char *text_of(const struct fulcrum_result *result,
-    const struct fulcrum_table *table, const char *key)
-{
-    const char *text = fulcrum_result_text_of(result, key);
-    const char *cell = fulcrum_table_at(table, 0, key).text;
-    return text[0] != '\0' || cell == NULL ? text : cell;
-}
 
 static const char *cell_text(
     const struct fulcrum_table *table, size_t row, const char *key)
@@ -84,32 +76,11 @@ static bool is_ok(const struct fulcrum_table *table, size_t row)
     return status == NULL || strcmp(status, "ok") == 0;
 }
 
-/* Fields of machine, workload, calibration or run that have more than one value. */
-static bool varies(const struct fulcrum_table *table, size_t column)
-{
-    static const char *const parts[] = {
-        "machine.", "workload.", "calibration.", "run."};
-    const char *key = fulcrum_table_column(table, column).key;
-    double first = (double)NAN;
-    bool is_path = false;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        is_path = is_path || strncmp(key, parts[i], strlen(parts[i])) == 0;
-    }
-    for (size_t i = 0; i < fulcrum_table_rows(table) && is_path; i++) {
-        double value = fulcrum_table_cell(table, i, column).number;
-        first = isnan(first) ? value : first;
-        if (value != first && !isnan(value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void find_fields(struct breakdown *breakdown, const struct fulcrum_table *table)
 {
     breakdown->field_count = 0;
     for (size_t j = 0; j < fulcrum_table_columns(table); j++) {
-        if (breakdown->field_count < FIELDS_MOST && varies(table, j)) {
+        if (breakdown->field_count < FIELDS_MOST && fulcrum_plot_varies(table, j)) {
             breakdown->fields[breakdown->field_count++] = j;
         }
     }
@@ -143,7 +114,7 @@ static void add_name(const struct breakdown *breakdown,
 {
     struct fulcrum_string name = {0};
     for (size_t k = 0; k < COMMONS; k++) {
-        const char *text = text_of(file->result, from, common_keys[k]);
+        const char *text = fulcrum_plot_text_of(file->result, from, common_keys[k]);
         if (breakdown->common[k][0] == '\0' && text[0] != '\0') {
             fulcrum_string_add(&name, "%s%s", name.length > 0 ? ", " : "", text);
         }
@@ -153,7 +124,8 @@ static void add_name(const struct breakdown *breakdown,
         add_value(&name, fulcrum_table_column(from, j).key,
             fulcrum_table_cell(from, row, j).number);
     }
-    const char *machine = text_of(file->result, from, common_keys[MACHINE]);
+    const char *machine =
+        fulcrum_plot_text_of(file->result, from, common_keys[MACHINE]);
     const char *whole = machine[0] != '\0' ? machine : file->name;
     fulcrum_table_text(breakdown->table, "name", NULL,
         name.length > 0 ? fulcrum_string_get(&name) : whole);
@@ -183,30 +155,12 @@ static bool add_cells(
     return is_known;
 }
 
-/* "; FLAG" in the footnote, each flag of "first; second" once. */
-static void add_flags(struct fulcrum_string *footnote, const char *flags)
-{
-    while (*flags != '\0') {
-        struct fulcrum_string flag = {0};
-        size_t length = strcspn(flags, ";");
-        fulcrum_string_add(&flag, "%.*s", (int)length, flags);
-        if (strstr(fulcrum_string_get(footnote), fulcrum_string_get(&flag)) == NULL) {
-            fulcrum_string_add(footnote, "%s%s", footnote->length > 0 ? "; " : "",
-                fulcrum_string_get(&flag));
-        }
-        fulcrum_string_clear(&flag);
-        flags += length;
-        flags += strspn(flags, "; ");
-    }
-}
-
 /* A prediction has its flags in a list. */
 static void add_notes(
     struct fulcrum_string *footnote, const struct fulcrum_table *notes)
 {
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        const char *note = fulcrum_table_cell(notes, i, 0).text;
-        add_flags(footnote, note != NULL ? note : "");
+        fulcrum_string_add_parts(footnote, fulcrum_table_cell(notes, i, 0).text);
     }
 }
 
@@ -236,7 +190,7 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
         fulcrum_table_row(breakdown->table);
         add_name(breakdown, file, from, i);
         known += add_cells(breakdown, from, i) ? 1U : 0U;
-        add_flags(&breakdown->footnote, cell_text(from, i, "flags"));
+        fulcrum_string_add_parts(&breakdown->footnote, cell_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
@@ -259,7 +213,7 @@ static void find_common(struct breakdown *breakdown)
         const struct fulcrum_table *table =
             fulcrum_bar_chart_table(breakdown->chart, result);
         for (size_t k = 0; k < COMMONS; k++) {
-            const char *text = text_of(result, table, common_keys[k]);
+            const char *text = fulcrum_plot_text_of(result, table, common_keys[k]);
             bool is_same = i == 0 || strcmp(breakdown->common[k], text) == 0;
             breakdown->common[k] = is_same ? text : "";
         }
@@ -368,7 +322,8 @@ static enum fulcrum_status check_component(
         component);
     for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         const char *text = cell_text(table, row, numbers[k]);
-        FAIL_IF(text[0] != '\0', err, FULCRUM_ERR_FORMAT,
+        bool is_number = !isnan(fulcrum_table_at(table, row, numbers[k]).number);
+        FAIL_IF(text[0] != '\0' && !is_number, err, FULCRUM_ERR_FORMAT,
             "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
     }
     FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
@@ -379,8 +334,8 @@ static enum fulcrum_status check_component(
 static void write_component_words(struct fulcrum_result *result,
     const struct fulcrum_table *table, bool is_clipped, bool has_others)
 {
-    const char *workload = text_of(result, table, "workload");
-    const char *calibration = text_of(result, table, "calibration");
+    const char *workload = fulcrum_plot_text_of(result, table, "workload");
+    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
     fulcrum_result_print(result, "subtitle", NULL,
         "%s%s%s%s%s%seach component made ideal in turn: what is gone is its part",
         workload[0] != '\0' ? "workload " : "", workload,
@@ -687,9 +642,9 @@ void fulcrum_plot_partition_add(struct fulcrum_result *result)
 {
     const struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
-    const char *gpu = text_of(result, table, "gpu");
-    const char *workload = text_of(result, table, "workload");
-    const char *calibration = text_of(result, table, "calibration");
+    const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
+    const char *workload = fulcrum_plot_text_of(result, table, "workload");
+    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
     fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
         workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
         gpu);

@@ -1,4 +1,4 @@
-/* plot_calibration.c - chart data from a calibration's samples and fits. */
+/* plot_calibration.c - charts of a calibration's samples and fits. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
@@ -7,40 +7,16 @@
 #include <string.h>
 
 #include "calibrate/fit/fit_forms.h"
+#include "cli/message.h"
 #include "cli/plot/plot_data.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
-/* Samples of one series on the page: more would only hide each other and swell the
- * file. */
-enum { CURVE_POINTS = 64, SAMPLES_MOST = 240 };
-
-/* Evenly thinned samples. */
-struct thinned {
-    size_t count;
-    double x[SAMPLES_MOST];
-    double y[SAMPLES_MOST];
-    unsigned char disturbed[SAMPLES_MOST];
-};
-
-/* A curve with room for its points. */
-struct sampled_curve {
-    size_t count;
-    double x[CURVE_POINTS];
-    double y[CURVE_POINTS];
-};
-
-struct plot_calibration {
-    const struct fulcrum_calibration *calibration;
-    struct thinned throughput;
-    struct thinned inference;
-    struct thinned training;
-    struct sampled_curve throughput_fit;
-    struct sampled_curve training_fit;
-    char title[300];
-    char subtitle[400];
-    char footnote[900];
+enum {
+    CURVE_POINTS = 64,
+    SAMPLES_MOST = 240, /* of a series on the page: more would hide each other */
+    QUANTILES = 257
 };
 
 /* The series of that name taken while nothing else ran; NULL where there is none. */
@@ -55,24 +31,6 @@ static const struct fulcrum_series *find_series(
         }
     }
     return NULL;
-}
-
-static struct fulcrum_chart_samples thin(const struct fulcrum_calibration *calibration,
-    const char *name, struct thinned *out)
-{
-    const struct fulcrum_series *series = find_series(calibration, name);
-    if (series == NULL) {
-        return (struct fulcrum_chart_samples){0};
-    }
-    out->count = series->count < SAMPLES_MOST ? series->count : SAMPLES_MOST;
-    for (size_t k = 0; k < out->count; k++) {
-        size_t i = k * series->count / out->count;
-        out->x[k] = series->x[i];
-        out->y[k] = series->value[i];
-        out->disturbed[k] = series->disturbed[i] > 0.0;
-    }
-    return (struct fulcrum_chart_samples){
-        .x = out->x, .y = out->y, .disturbed = out->disturbed, .count = out->count};
 }
 
 static double parameter_value(
@@ -110,122 +68,200 @@ static struct fulcrum_cpu_station cpu_station(
     };
 }
 
-/* Steps/s = c(n) / t_1 over the thread counts that were measured. */
-static void sample_throughput(struct plot_calibration *plot)
+/* One part of the pipeline on its way to the chart. */
+struct part {
+    struct fulcrum_table *table; /* "samples" */
+    const char *name;
+    double fixed; /* of a line; both 0: there is none */
+    double slope;
+    const struct fulcrum_cpu_station *cpu; /* in place of the line; or NULL */
+    double step_s;
+};
+
+static struct fulcrum_limits x_span(const struct fulcrum_series *series)
 {
-    const struct fulcrum_series *series = find_series(plot->calibration, "throughput");
-    double step_s = parameter_value(plot->calibration, "workload.step.mean_s", 0.0);
-    if (series == NULL || !(step_s > 0.0) ||
-        !(plot->calibration->machine.cpu.core_count >= 1.0)) {
-        return;
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(
+        &span, series != NULL ? series->x : NULL, series != NULL ? series->count : 0);
+    return span;
+}
+
+/* NAN where nothing was fitted. */
+static double fit_at(const struct part *part, double x)
+{
+    if (part->cpu != NULL) {
+        return fulcrum_cpu_capacity(part->cpu, x) / part->step_s;
     }
-    double last = 1.0;
-    for (size_t i = 0; i < series->count; i++) {
-        last = fmax(last, series->x[i]);
+    return part->fixed + part->slope > 0.0 ? part->fixed + part->slope * x
+                                           : FULCRUM_UNKNOWN;
+}
+
+/* A row of the chart with one value; what else a row could have is not known. */
+static void add_row(const struct part *part, double x, const char *key, double value)
+{
+    static const char *const keys[] = {
+        "fit", "table", "sample", "steps", "resets", "deviation", "table_deviation"};
+    bool is_table = strcmp(key, "table") == 0;
+    bool is_sample = strcmp(key, "sample") == 0;
+    double expected = is_table || is_sample ? fit_at(part, x) : FULCRUM_UNKNOWN;
+    double deviation = expected > 0.0 ? (value / expected - 1.0) * 100.0 : expected;
+    fulcrum_table_row(part->table);
+    fulcrum_table_text(part->table, "part", NULL, part->name);
+    fulcrum_table_number(part->table, "x", NULL, x);
+    for (size_t i = 0; i < 5; i++) {
+        fulcrum_table_number(part->table, keys[i], NULL,
+            strcmp(keys[i], key) == 0 ? value : FULCRUM_UNKNOWN);
     }
-    struct fulcrum_cpu_station cpu = cpu_station(plot->calibration);
-    struct sampled_curve *curve = &plot->throughput_fit;
+    fulcrum_table_number(
+        part->table, keys[5], NULL, is_sample ? deviation : FULCRUM_UNKNOWN);
+    fulcrum_table_number(
+        part->table, keys[6], NULL, is_table ? deviation : FULCRUM_UNKNOWN);
+}
+
+/* Evenly thinned samples. */
+static void add_samples(const struct part *part, const struct fulcrum_series *series)
+{
+    size_t count = series != NULL ? series->count : 0;
+    size_t kept = count < SAMPLES_MOST ? count : SAMPLES_MOST;
+    for (size_t k = 0; k < kept; k++) {
+        size_t i = k * count / kept;
+        add_row(part, series->x[i], "sample", series->value[i]);
+        fulcrum_table_text(
+            part->table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
+    }
+}
+
+/* Sizes that follow each other by a constant factor, its ends exactly; threads are
+ * whole numbers from 1 on. */
+static void add_fit(const struct part *part, struct fulcrum_limits span)
+{
     double previous = 0.0;
-    for (size_t i = 0; i < CURVE_POINTS; i++) {
-        double n = round(1.0 + (last - 1.0) * (double)i / (CURVE_POINTS - 1));
-        if (n > previous) {
-            curve->x[curve->count] = n;
-            curve->y[curve->count++] = fulcrum_cpu_capacity(&cpu, n) / step_s;
-            previous = n;
+    for (size_t i = 0; i < CURVE_POINTS && span.lo > 0.0 && span.lo <= span.hi; i++) {
+        double share = (double)i / (CURVE_POINTS - 1);
+        double x = part->cpu != NULL ? round(1.0 + (span.hi - 1.0) * share)
+                                     : span.lo * pow(span.hi / span.lo, share);
+        x = i == CURVE_POINTS - 1 ? span.hi : x;
+        if (x > previous && isfinite(fit_at(part, x))) {
+            add_row(part, x, "fit", fit_at(part, x));
+        }
+        previous = x;
+    }
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* A cumulative share needs no bins, which would hide or invent detail. */
+static void add_shares(
+    const struct part *part, const struct fulcrum_series *series, const char *key)
+{
+    size_t count = series != NULL ? series->count : 0;
+    double *sorted = fulcrum_allocate(count + 1, sizeof *sorted);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(series->value[i])) {
+            sorted[kept++] = series->value[i];
         }
     }
+    qsort(sorted, kept, sizeof *sorted, compare_times);
+    for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
+        double share = (double)i / (QUANTILES - 1);
+        add_row(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
+    }
+    free(sorted);
+}
+
+/* How the CPU scales: c(n) / t_1 over the threads that were measured. */
+static void add_actors(
+    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_series *series = find_series(calibration, "throughput");
+    struct fulcrum_cpu_station cpu = cpu_station(calibration);
+    struct part part = {.table = table,
+        .name = "actors",
+        .step_s = parameter_value(calibration, "workload.step.mean_s", 0.0)};
+    if (part.step_s > 0.0 && cpu.core_count >= 1.0) {
+        part.cpu = &cpu;
+        add_fit(&part, x_span(series));
+    }
+    add_samples(&part, series);
+}
+
+static void add_inference(
+    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_series *series = find_series(calibration, "inference");
+    struct fulcrum_limits span = x_span(series);
+    const struct part part = {.table = table,
+        .name = "inference",
+        .fixed = parameter_value(calibration, "workload.network.per_batch_s", 0.0),
+        .slope = parameter_value(calibration, "workload.network.per_item_s", 0.0)};
+    fulcrum_limits_add_all(&span, calibration->batch_size, calibration->batch_count);
+    add_fit(&part, span);
+    for (size_t i = 0; i < calibration->batch_count; i++) {
+        add_row(
+            &part, calibration->batch_size[i], "table", calibration->batch_time_s[i]);
+    }
+    add_samples(&part, series);
 }
 
 /* The line of training time, through the quantities that the fit left behind. */
-static void sample_training(struct plot_calibration *plot)
+static void add_training(
+    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
 {
-    const struct fulcrum_series *series = find_series(plot->calibration, "train_step");
+    const struct fulcrum_series *series = find_series(calibration, "train_step");
     const struct fulcrum_quantity *fixed =
-        fulcrum_calibration_quantity(plot->calibration, "train_step_fixed_s");
-    const struct fulcrum_quantity *per_size =
-        fulcrum_calibration_quantity(plot->calibration, "train_step_per_flop_s");
-    if (series == NULL || series->count == 0 || fixed == NULL || per_size == NULL) {
-        return;
+        fulcrum_calibration_quantity(calibration, "train_step_fixed_s");
+    const struct fulcrum_quantity *slope =
+        fulcrum_calibration_quantity(calibration, "train_step_per_flop_s");
+    struct part part = {.table = table, .name = "training"};
+    if (fixed != NULL && slope != NULL) {
+        part.fixed = fixed->value;
+        part.slope = slope->value;
+        add_fit(&part, x_span(series));
     }
-    double low = series->x[0];
-    double high = series->x[0];
-    for (size_t i = 1; i < series->count; i++) {
-        low = fmin(low, series->x[i]);
-        high = fmax(high, series->x[i]);
-    }
-    struct sampled_curve *curve = &plot->training_fit;
-    curve->count = high > low ? 2 : 0;
-    curve->x[0] = low;
-    curve->x[1] = high;
-    for (size_t i = 0; i < curve->count; i++) {
-        curve->y[i] = fixed->value + per_size->value * curve->x[i];
-    }
+    add_samples(&part, series);
 }
 
-static const char *note_text(
-    const struct fulcrum_calibration *calibration, const char *key)
+static void add_words(
+    struct fulcrum_result *out, const struct fulcrum_calibration *calibration)
 {
+    const char *date = "";
     for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
+        bool is_date = strcmp(calibration->notes[i].key, "date") == 0;
+        date = is_date ? calibration->notes[i].text : date;
     }
-    return "";
-}
-
-static void fill_words(struct plot_calibration *plot)
-{
-    const struct fulcrum_calibration *calibration = plot->calibration;
-    (void)snprintf(plot->title, sizeof plot->title, "%s",
+    fulcrum_result_text(out, "chart_title", NULL,
         calibration->title[0] != '\0' ? calibration->title : calibration->name);
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%.300s%s%s",
-        note_text(calibration, "date"), calibration->complete ? "" : "; ",
+    fulcrum_result_print(out, "chart_subtitle", NULL, "%s%s%s", date,
+        calibration->complete ? "" : "; ",
         calibration->complete ? "" : "interrupted, incomplete");
-    size_t used = 0;
     for (size_t i = 0; i < calibration->fit_count; i++) {
         const struct fulcrum_fit_report *fit = &calibration->fits[i];
-        if (fit->warning[0] != '\0' && used < sizeof plot->footnote) {
-            int length = snprintf(plot->footnote + used, sizeof plot->footnote - used,
-                "%s%s: %s", used > 0 ? "; " : "", fit->name, fit->warning);
-            used += length > 0 ? (size_t)length : 0;
+        if (fit->warning[0] != '\0') {
+            fulcrum_result_note_print(
+                out, "footnotes", "%s: %s", fit->name, fit->warning);
         }
     }
 }
 
-static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
+enum fulcrum_status fulcrum_plot_calibration_add(
+    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
+    struct fulcrum_error *err)
 {
-    return (struct fulcrum_curve){curve->x, curve->y, curve->count};
-}
-
-struct fulcrum_calibration_data fulcrum_plot_calibration_data(
-    const struct fulcrum_calibration *calibration, struct fulcrum_plot_room *room)
-{
-    struct plot_calibration *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    plot->calibration = calibration;
-    fill_words(plot);
-    sample_throughput(plot);
-    sample_training(plot);
-    const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
-    const struct fulcrum_series *reset = find_series(calibration, "reset");
-    return (struct fulcrum_calibration_data){
-        .text = fulcrum_plot_text(
-            &room->words, plot->title, plot->subtitle, plot->footnote),
-        .throughput = thin(calibration, "throughput", &plot->throughput),
-        .throughput_fit = curve_of(&plot->throughput_fit),
-        .batch = thin(calibration, "inference", &plot->inference),
-        .batch_table = {calibration->batch_size, calibration->batch_time_s,
-            calibration->batch_count},
-        .per_batch_s =
-            parameter_value(calibration, "workload.network.per_batch_s", 0.0),
-        .per_item_s = parameter_value(calibration, "workload.network.per_item_s", 0.0),
-        .step_s = single != NULL ? single->value : NULL,
-        .step_count = single != NULL ? single->count : 0,
-        .reset_s = reset != NULL ? reset->value : NULL,
-        .reset_count = reset != NULL ? reset->count : 0,
-        .training = thin(calibration, "train_step", &plot->training),
-        .training_fit = curve_of(&plot->training_fit),
-        .training_x_label = "operations in a training step",
-    };
+    struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
+    const struct part steps = {.table = table, .name = "steps"};
+    add_actors(table, calibration);
+    add_inference(table, calibration);
+    add_shares(&steps, find_series(calibration, "actor_step_single"), "steps");
+    add_shares(&steps, find_series(calibration, "reset"), "resets");
+    add_training(table, calibration);
+    add_words(out, calibration);
+    return fulcrum_result_check(out, err);
 }
 
 /* A calibration's sweep over SMs. */

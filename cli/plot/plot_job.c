@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/plot/plot_data.h"
 #include "cli/plot/plot_source.h"
 #include "model/try.h"
@@ -63,18 +64,9 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
 
 void fulcrum_plot_job_clear(struct fulcrum_plot_job *job)
 {
-    fulcrum_plot_rows_free(job->rows);
-    fulcrum_plot_rows_free(job->more_rows);
     fulcrum_validation_clear(&job->validation);
     fulcrum_reference_free(job->reference);
     fulcrum_calibration_free(job->calibration);
-    fulcrum_plot_room_clear(&job->room);
-}
-
-static enum fulcrum_status read_rows(
-    struct fulcrum_plot_job *job, const char *key, struct fulcrum_error *err)
-{
-    return fulcrum_plot_source_rows(&job->source, key, &job->rows, err);
 }
 
 static enum fulcrum_status read_reference(
@@ -97,7 +89,7 @@ static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
     const struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
-        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .text = {job->words.title, job->words.subtitle, NULL},
         .chart = bars,
         .result = result,
         .as_shares = job->breakdown.scale == FULCRUM_ROW_SHARE};
@@ -132,14 +124,22 @@ static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
     const char *key, struct fulcrum_result **out, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = job->source.result;
-    if (fulcrum_table_rows(fulcrum_result_table_of(result, key)) +
-            fulcrum_table_rows(fulcrum_result_table_of(result, "rows")) >
-        0) {
-        *out = result;
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-        "%s: there is no row in it: nothing to draw", job->source.name);
+    const char *name = job->source.name;
+    bool is_csv = fulcrum_result_schema(result)[0] == '\0' &&
+                  fulcrum_result_table_of(result, "rows") != NULL;
+    const struct fulcrum_item *item =
+        fulcrum_result_find(result, is_csv ? "rows" : key);
+    FAIL_IF(item == NULL || item->table == NULL, err, FULCRUM_ERR_FORMAT,
+        "%s: %s is not given: expected an array of objects", name, key);
+    FAIL_IF(item->is_list, err, FULCRUM_ERR_FORMAT, "%s: %s[0]: expected an object",
+        name, key);
+    /* Charts that compare have a page that says so. */
+    bool may_be_empty =
+        job->chart == &fulcrum_chart_parity || job->chart == &fulcrum_chart_measured;
+    FAIL_IF(!may_be_empty && fulcrum_table_rows(item->table) == 0, err,
+        FULCRUM_ERR_FORMAT, "%s: there is no row in it: nothing to draw", name);
+    *out = result;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_gpu_time(
@@ -192,30 +192,6 @@ enum fulcrum_status fulcrum_plot_stages(
     }
     TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
     return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
-}
-
-enum fulcrum_status fulcrum_plot_parity(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_parity_data data;
-    TRY(read_rows(job, "points", err));
-    TRY(fulcrum_plot_validation_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_parity, &data, err);
-}
-
-enum fulcrum_status fulcrum_plot_measured(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_measured_data data;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        TRY(predict_reference(job, err));
-        TRY(fulcrum_plot_measured_of_reference(
-            &job->validation, &job->room, &data, err));
-    } else {
-        TRY(read_rows(job, "points", err));
-        TRY(fulcrum_plot_measured_data(job->rows, &job->room, &data, err));
-    }
-    return plot_save(job, &fulcrum_chart_measured, &data, err);
 }
 
 /* Faults of a cell name the file already. */
@@ -278,6 +254,15 @@ static enum fulcrum_status supply(const struct fulcrum_plot_job *job,
     if (chart == &fulcrum_chart_scaling) {
         return name_file(job, fulcrum_plot_scaling_add(result, err), err);
     }
+    if (chart == &fulcrum_chart_pareto) {
+        return name_file(job, fulcrum_plot_pareto_add(result, job->pareto, err), err);
+    }
+    if (chart == &fulcrum_chart_parity) {
+        return name_file(job, fulcrum_plot_parity_add(result, err), err);
+    }
+    if (chart == &fulcrum_chart_measured) {
+        return name_file(job, fulcrum_plot_measured_add(result, err), err);
+    }
     return chart->lines->landmark_name != NULL ? add_landmarks(job, result, err)
                                                : FULCRUM_OK;
 }
@@ -287,7 +272,7 @@ static enum fulcrum_status draw_lines(const struct fulcrum_plot_job *job,
     struct fulcrum_error *err)
 {
     const struct fulcrum_line_chart_data data = {
-        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .text = {job->words.title, job->words.subtitle, NULL},
         .chart = chart,
         .result = result};
     return name_file(job, plot_save(job, chart, &data, err), err);
@@ -304,43 +289,44 @@ enum fulcrum_status fulcrum_plot_lines(
     return draw_lines(job, job->chart, result, err);
 }
 
+/* Charts of what is made here rather than read. */
+static enum fulcrum_status draw_own(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, struct fulcrum_result *result,
+    enum fulcrum_status status, struct fulcrum_error *err)
+{
+    status = status == FULCRUM_OK ? draw_lines(job, chart, result, err) : status;
+    fulcrum_result_free(result);
+    return status;
+}
+
 enum fulcrum_status fulcrum_plot_efficiency(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     TRY(predict_reference(job, err));
     struct fulcrum_result *result = fulcrum_result_new(NULL);
-    enum fulcrum_status status =
-        fulcrum_plot_scaling_of_reference(&job->validation, result, err);
-    if (status == FULCRUM_OK) {
-        status = draw_lines(job, &fulcrum_chart_efficiency, result, err);
-    }
-    fulcrum_result_free(result);
-    return status;
+    return draw_own(job, &fulcrum_chart_efficiency, result,
+        fulcrum_plot_scaling_of_reference(&job->validation, result, err), err);
 }
 
-enum fulcrum_status fulcrum_plot_posterior(
+enum fulcrum_status fulcrum_plot_measured(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_posterior_data data;
-    TRY(read_rows(job, "parameters", err));
-    TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
-    TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
-    /* Ctrl-C leaves the best values without all that was to be said of them. */
-    const struct fulcrum_item *complete =
-        fulcrum_result_find(job->source.result, "complete");
-    bool was_interrupted = complete != NULL && complete->cell.number == 0.0;
-    data.text.footnote =
-        was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
-    return plot_save(job, &fulcrum_chart_posterior, &data, err);
+    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
+        return fulcrum_plot_lines(job, err);
+    }
+    TRY(predict_reference(job, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return draw_own(job, &fulcrum_chart_measured, result,
+        fulcrum_plot_measured_of_reference(&job->validation, result, err), err);
 }
 
 enum fulcrum_status fulcrum_plot_calibration(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    struct fulcrum_calibration_data data =
-        fulcrum_plot_calibration_data(job->calibration, &job->room);
-    return plot_save(job, &fulcrum_chart_calibration, &data, err);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    return draw_own(job, &fulcrum_chart_calibration, result,
+        fulcrum_plot_calibration_add(job->calibration, result, err), err);
 }
 
 enum fulcrum_status fulcrum_plot_sm_time(
@@ -348,22 +334,29 @@ enum fulcrum_status fulcrum_plot_sm_time(
 {
     TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
     struct fulcrum_result *result = fulcrum_result_new(NULL);
-    enum fulcrum_status status =
-        fulcrum_plot_sm_time_add(job->calibration, result, err);
-    if (status == FULCRUM_OK) {
-        status = draw_lines(job, &fulcrum_chart_sm_time, result, err);
-    }
-    fulcrum_result_free(result);
-    return status;
+    return draw_own(job, &fulcrum_chart_sm_time, result,
+        fulcrum_plot_sm_time_add(job->calibration, result, err), err);
+}
+
+enum fulcrum_status fulcrum_plot_posterior(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, "parameters", &result, err));
+    TRY(name_file(job, fulcrum_plot_fit_add(result, err), err));
+    return plot_bars(
+        job, &fulcrum_chart_posterior, &fulcrum_bars_posterior, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_tornado(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_tornado_data data;
-    TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_tornado_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_tornado, &data, err);
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, "rows", &result, err));
+    if (is_first(result, &fulcrum_chart_tornado)) {
+        TRY(name_file(job, fulcrum_plot_tornado_add(result, err), err));
+    }
+    return plot_bars(job, &fulcrum_chart_tornado, &fulcrum_bars_tornado, result, err);
 }
 
 /* Charts of sweeps. */
@@ -371,30 +364,16 @@ enum fulcrum_status fulcrum_plot_tornado(
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_heat_data data;
+    struct fulcrum_heat_chart_data data;
+    struct fulcrum_result *result = NULL;
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
-    TRY(read_rows(job, "points", err));
-    TRY(name_file(
-        job, fulcrum_plot_heat_data(job->rows, &options, &job->room, &data, err), err));
-    return plot_save(job, &fulcrum_chart_heat, &data, err);
-}
-
-/* The metrics are those that JSON of `explore --pareto` names; none in other files. */
-enum fulcrum_status fulcrum_plot_front(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_pareto_data data;
-    TRY(read_rows(job, "points", err));
-    if (fulcrum_result_table_of(job->source.result, "pareto") != NULL) {
-        TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
-    }
-    TRY(name_file(job,
-        fulcrum_plot_pareto_data(job->rows,
-            &(struct fulcrum_plot_pareto_options){job->pareto, job->more_rows},
-            &job->room, &data, err),
-        err));
-    return plot_save(job, &fulcrum_chart_pareto, &data, err);
+    TRY(read_result(job, "points", &result, err));
+    TRY(name_file(job, fulcrum_plot_heat_data(result, &options, &data, err), err));
+    data.text.title = job->words.title != NULL ? job->words.title : data.text.title;
+    data.text.subtitle =
+        job->words.subtitle != NULL ? job->words.subtitle : data.text.subtitle;
+    return name_file(job, plot_save(job, &fulcrum_chart_heat, &data, err), err);
 }
 
 static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,
@@ -417,10 +396,8 @@ enum fulcrum_status fulcrum_plot_breakdown(
 {
     const struct fulcrum_bar_chart *bars = job->breakdown.parts;
     size_t count = job->more.count + 1;
-    struct fulcrum_plot_file *files =
-        fulcrum_plot_room_take(&job->room, count, sizeof *files);
-    struct fulcrum_plot_source *sources =
-        fulcrum_plot_room_take(&job->room, count, sizeof *sources);
+    struct fulcrum_plot_file *files = fulcrum_allocate(count, sizeof *files);
+    struct fulcrum_plot_source *sources = fulcrum_allocate(count, sizeof *sources);
     struct fulcrum_result *result = NULL;
     enum fulcrum_status status = read_points(&job->source, &files[0], err);
     for (size_t i = 1; i < count && status == FULCRUM_OK; i++) {
@@ -439,5 +416,7 @@ enum fulcrum_status fulcrum_plot_breakdown(
     for (size_t i = 1; i < count; i++) {
         fulcrum_plot_source_close(&sources[i]);
     }
+    free(files);
+    free(sources);
     return status;
 }

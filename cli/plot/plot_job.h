@@ -23,19 +23,17 @@ struct fulcrum_plot_job {
     struct fulcrum_plot_breakdown_options breakdown;
     struct fulcrum_plot_heat_options heat; /* but for its machines */
     const char *pareto; /* metrics of a front; NULL: those that the file names */
+    struct fulcrum_plot_words words;
     const char *output_path;
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
     /* NULL: pages go to output_path. Else they keep their captions. */
     const struct fulcrum_plot_taker *taker;
-    /* What the chart was made from; but for the words all zero at first. */
-    struct fulcrum_plot_rows *rows;
-    struct fulcrum_plot_rows *more_rows; /* figures of a fit, metrics of a front */
+    /* What the chart was made from; all zero at first. */
     struct fulcrum_reference *reference;
     struct fulcrum_calibration *calibration;
     struct fulcrum_validation validation;
-    struct fulcrum_plot_room room; /* with the words that were given */
 };
 
 /*
@@ -55,11 +53,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
 typedef enum fulcrum_status fulcrum_plot_draw(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
-fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_front,
-    fulcrum_plot_breakdown, fulcrum_plot_gpu_time, fulcrum_plot_components,
-    fulcrum_plot_partition, fulcrum_plot_efficiency, fulcrum_plot_parity,
-    fulcrum_plot_posterior, fulcrum_plot_measured, fulcrum_plot_stages,
-    fulcrum_plot_calibration, fulcrum_plot_sm_time, fulcrum_plot_tornado;
+fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_breakdown,
+    fulcrum_plot_gpu_time, fulcrum_plot_components, fulcrum_plot_partition,
+    fulcrum_plot_efficiency, fulcrum_plot_posterior, fulcrum_plot_measured,
+    fulcrum_plot_stages, fulcrum_plot_calibration, fulcrum_plot_sm_time,
+    fulcrum_plot_tornado;
 
 /* Gives back what drawing has left in the job, but not its source. */
 void fulcrum_plot_job_clear(struct fulcrum_plot_job *job);

@@ -1,357 +1,313 @@
-/* plot_measured.c - chart data from what was measured end to end, and predicted. */
+/* plot_measured.c - what was measured end to end, beside what was predicted of it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rows of one batching rule and number of environments per actor make one panel, in
- * the order in which they are met; within it, they follow the actors. So do points of
- * one series of a reference, which are predicted anew.
+ * Rows of one batching rule and number of environments per actor are one series. So are
+ * points of one series of a reference, which are predicted anew.
  */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
+#include "model/quantity.h"
+#include "model/string.h"
 #include "model/try.h"
 
-enum {
-    NAME_SIZE = 80,
-    TEXT_SIZE = 128,
-    NOTE_SIZE = 256,
-    COLUMN_COUNT = 7,
-    MARK_COUNT = 3
-};
-
-/* Columns that become arrays of a panel, in the order of `struct row`. */
-static const char *const columns[COLUMN_COUNT + 1] = {"actors", "measured_steps_per_s",
-    "measured_lo", "measured_hi", "predicted_steps_per_s", "predicted_lo",
-    "predicted_hi"};
-
-struct row {
-    size_t panel;
-    double values[COLUMN_COUNT];
+/* One point of the chart. */
+struct point {
+    struct fulcrum_string series;
+    double x; /* actors, or environments */
+    struct fulcrum_cell measured;
+    struct fulcrum_cell predicted;
     bool is_disturbed;
-    bool is_failed;
     bool is_seen; /* by the fit behind the prediction */
 };
 
-struct name {
-    char text[NAME_SIZE];
-};
+static void add_estimate(
+    struct fulcrum_table *table, const char *key, const struct fulcrum_cell *cell)
+{
+    fulcrum_table_estimate(table, key, NULL, cell->number, cell->lo, cell->hi);
+}
 
-struct plot_measured {
+/* Errors in percent; what is not known of either has none. */
+static void add_cells(struct fulcrum_table *table, const struct point *point)
+{
+    double whole = point->measured.number > 0.0 ? point->measured.number : (double)NAN;
+    const struct fulcrum_cell error = {100.0 * (point->predicted.number / whole - 1.0),
+        100.0 * (point->predicted.lo / whole - 1.0),
+        100.0 * (point->predicted.hi / whole - 1.0), NULL};
+    fulcrum_table_text(table, "series", NULL, fulcrum_string_get(&point->series));
+    add_estimate(table, "measured", &point->measured);
+    add_estimate(table, "predicted", &point->predicted);
+    add_estimate(table, "error", &error);
+    fulcrum_table_text(table, "state", NULL, point->is_disturbed ? "disturbed" : "");
+    fulcrum_table_text(table, "fit", NULL, point->is_seen ? "seen" : "");
+}
+
+static bool says(
+    const struct fulcrum_table *table, size_t row, const char *key, const char *text)
+{
+    const char *cell = fulcrum_table_at(table, row, key).text;
+    return cell != NULL && strcmp(cell, text) == 0;
+}
+
+/* How far points are off that are undisturbed, and that no fit has seen. */
+struct errors {
     size_t count;
-    struct row *rows;
-    double *values[COLUMN_COUNT];
-    unsigned char *marks[MARK_COUNT]; /* disturbed, failed, seen */
-    size_t panel_count;
-    struct fulcrum_measured_panel *panels;
-    struct name *names; /* of panels */
-    size_t unmeasured;
+    double sum;
+    double largest; /* with its sign: above 0, predicted too high */
+    size_t at;      /* row of the largest */
+    size_t known;   /* points with an error, whatever else they are */
     size_t disturbed;
-    size_t failed;
-    size_t seen;
-    char failure[NOTE_SIZE]; /* the first one */
-    bool is_reference;
-    const char *x_name; /* "actor" or "environment" */
-    char title[4 * TEXT_SIZE];
-    char subtitle[6 * TEXT_SIZE];
-    char footnote[3 * NOTE_SIZE];
+    bool is_predicted; /* some point, measured or not */
 };
 
-/* "greedy K=4" becomes "greedy, 4 envs per actor". */
-static void write_name(struct name *out, const char *batching, double envs)
+/* Of one series; NULL: of all. */
+static struct errors sum_errors(const struct fulcrum_table *table, const char *series)
 {
-    const char *end = strstr(batching, " K=");
-    size_t length = end != NULL ? (size_t)(end - batching) : strlen(batching);
-    (void)snprintf(out->text, sizeof out->text, "%.*s", (int)length, batching);
-    size_t used = strlen(out->text);
-    if (!isnan(envs)) {
-        (void)snprintf(out->text + used, sizeof out->text - used, ", %.6g %s", envs,
-            envs == 1.0 ? "env per actor" : "envs per actor");
-    }
-}
-
-static size_t find_panel(struct plot_measured *plot, const struct name *name)
-{
-    size_t i = 0;
-    while (i < plot->panel_count && strcmp(plot->names[i].text, name->text) != 0) {
-        i++;
-    }
-    if (i == plot->panel_count) {
-        plot->names[plot->panel_count++] = *name;
-    }
-    return i;
-}
-
-/* What the note says of a row: the reason of a failure, or a word of the program's. */
-static enum fulcrum_status read_marks(struct plot_measured *plot,
-    const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
-{
-    struct row *row = &plot->rows[i];
-    char note[NOTE_SIZE];
-    double windows = 0.0;
-    double disturbed = 0.0;
-    fulcrum_plot_rows_text(rows, i, "note", note, sizeof note);
-    const struct fulcrum_plot_cell cells[] = {
-        {"windows", &windows}, {"disturbed_windows", &disturbed}, {.column = NULL}};
-    enum fulcrum_status status = fulcrum_plot_rows_cells(rows, i, cells, err);
-    bool is_stopped = strcmp(note, "not measured") == 0;
-    /* A point that failed later on may have been disturbed before. */
-    row->is_disturbed = strcmp(note, "disturbed") == 0 || disturbed > 0.5 * windows;
-    row->is_failed = note[0] != '\0' && strcmp(note, "disturbed") != 0 && !is_stopped;
-    if (row->is_failed && plot->failed == 0) {
-        memcpy(plot->failure, note, sizeof note);
-    }
-    plot->failed += row->is_failed ? 1U : 0U;
-    plot->unmeasured += is_stopped ? 1U : 0U;
-    plot->disturbed += row->is_disturbed && isfinite(row->values[1]) ? 1U : 0U;
-    return status;
-}
-
-static enum fulcrum_status read_row(struct plot_measured *plot,
-    const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
-{
-    struct row *row = &plot->rows[i];
-    char batching[NAME_SIZE];
-    double envs = 0.0;
-    struct name name = {""};
-    TRY(fulcrum_plot_rows_numbers(rows, i, columns, row->values, err));
-    TRY(fulcrum_plot_rows_number(rows, i, "envs_per_actor", &envs, err));
-    FAIL_IF(!(row->values[0] > 0.0), err, FULCRUM_ERR_FORMAT,
-        "point %zu: actors = %g: expected a number above 0", i, row->values[0]);
-    fulcrum_plot_rows_text(rows, i, "batching", batching, sizeof batching);
-    write_name(&name, batching, envs);
-    row->panel = find_panel(plot, &name);
-    return read_marks(plot, rows, i, err);
-}
-
-/* For qsort: panel by panel, each over its actors. */
-static int compare_rows(const void *a, const void *b)
-{
-    const struct row *left = a;
-    const struct row *right = b;
-    if (left->panel != right->panel) {
-        return left->panel < right->panel ? -1 : 1;
-    }
-    return (left->values[0] > right->values[0]) - (left->values[0] < right->values[0]);
-}
-
-static int any_known(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(values[i])) {
-            return 1;
+    struct errors errors = {.count = 0};
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        double error = fulcrum_table_at(table, i, "error").number;
+        bool is_disturbed = says(table, i, "state", "disturbed");
+        errors.is_predicted = errors.is_predicted ||
+                              isfinite(fulcrum_table_at(table, i, "predicted").number);
+        if (!isfinite(error) || (series != NULL && !says(table, i, "series", series))) {
+            continue;
         }
-    }
-    return 0;
-}
-
-/* The rows of one panel lie side by side by now. */
-static void fill_panel(struct plot_measured *plot, size_t first, size_t count)
-{
-    double *const *values = plot->values;
-    size_t i = plot->rows[first].panel;
-    bool is_predicted = any_known(values[4] + first, count);
-    plot->panels[i] = (struct fulcrum_measured_panel){.name = plot->names[i].text,
-        .actor_count = values[0] + first,
-        .steps_per_s = values[1] + first,
-        .lo = values[2] + first,
-        .hi = values[3] + first,
-        .disturbed = plot->marks[0] + first,
-        .failed = plot->marks[1] + first,
-        .seen = plot->marks[2] + first,
-        .predicted = {.value = is_predicted ? values[4] + first : NULL,
-            .lo = is_predicted ? values[5] + first : NULL,
-            .hi = is_predicted ? values[6] + first : NULL},
-        .count = count};
-}
-
-static void fill_panels(struct plot_measured *plot)
-{
-    qsort(plot->rows, plot->count, sizeof *plot->rows, compare_rows);
-    for (size_t i = 0; i < plot->count; i++) {
-        for (size_t k = 0; k < COLUMN_COUNT; k++) {
-            plot->values[k][i] = plot->rows[i].values[k];
+        errors.known++;
+        errors.disturbed += is_disturbed ? 1 : 0;
+        if (is_disturbed || says(table, i, "fit", "seen")) {
+            continue;
         }
-        plot->marks[0][i] = (unsigned char)plot->rows[i].is_disturbed;
-        plot->marks[1][i] = (unsigned char)plot->rows[i].is_failed;
-        plot->marks[2][i] = (unsigned char)plot->rows[i].is_seen;
-    }
-    size_t first = 0;
-    for (size_t i = 0; i < plot->count; i++) {
-        if (i + 1 == plot->count || plot->rows[i + 1].panel != plot->rows[i].panel) {
-            fill_panel(plot, first, i + 1 - first);
-            first = i + 1;
+        if (errors.count == 0 || fabs(error) > fabs(errors.largest)) {
+            errors.largest = error;
+            errors.at = i;
         }
-    }
-}
-
-/* What the file says of all its points; a table names nothing. */
-struct texts {
-    char actor[TEXT_SIZE];
-    char machine[TEXT_SIZE];
-    char learner[TEXT_SIZE];
-    char calibration[TEXT_SIZE];
-};
-
-static void read_texts(const struct fulcrum_plot_rows *rows, struct texts *out)
-{
-    *out = (struct texts){.actor = ""};
-    if (fulcrum_plot_rows_count(rows) > 0) {
-        fulcrum_plot_rows_text(rows, 0, "actor", out->actor, sizeof out->actor);
-        fulcrum_plot_rows_text(rows, 0, "machine", out->machine, sizeof out->machine);
-        fulcrum_plot_rows_text(rows, 0, "learner", out->learner, sizeof out->learner);
-        fulcrum_plot_rows_text(
-            rows, 0, "calibration", out->calibration, sizeof out->calibration);
-    }
-}
-
-/* "mujoco-humanoid on CPU: measured against predicted" */
-static void write_title(struct plot_measured *plot, const struct texts *texts)
-{
-    bool is_predicted = any_known(plot->values[4], plot->count);
-    const char *what =
-        is_predicted ? "easured against predicted" : "easured end to end";
-    if (texts->actor[0] != '\0' && texts->machine[0] != '\0') {
-        (void)snprintf(plot->title, sizeof plot->title, "%s on %s: m%s", texts->actor,
-            texts->machine, what);
-    } else {
-        (void)snprintf(plot->title, sizeof plot->title, "M%s", what);
-    }
-}
-
-/* Over all panels; the largest is that of one of them, at the index `at` of it. */
-static struct fulcrum_measured_errors add_up(const struct plot_measured *plot,
-    const struct fulcrum_measured_panel **worst, size_t *at)
-{
-    struct fulcrum_measured_errors errors = {.count = 0};
-    for (size_t i = 0; i < plot->panel_count; i++) {
-        struct fulcrum_measured_errors before = errors;
-        fulcrum_measured_errors_add(&errors, at, &plot->panels[i]);
-        if (before.count == 0 ||
-            fabs(errors.largest_frac) > fabs(before.largest_frac)) {
-            *worst = &plot->panels[i];
-        }
+        errors.count++;
+        errors.sum += fabs(error);
     }
     return errors;
 }
 
-static const char *why_no_errors(const struct plot_measured *plot)
+/* A sentence on each series beside its title. */
+static void add_findings(
+    struct fulcrum_result *result, const struct fulcrum_table *table)
 {
-    if (any_known(plot->values[4], plot->count)) {
-        return "no point to compare: all disturbed or seen by a fit";
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        const char *series = fulcrum_table_at(table, i, "series").text;
+        bool is_first = series != NULL;
+        for (size_t k = 0; k < i && is_first; k++) {
+            is_first = !says(table, k, "series", series);
+        }
+        if (!is_first) {
+            continue;
+        }
+        struct errors errors = sum_errors(table, series);
+        char text[96] = "";
+        if (errors.count > 0) {
+            (void)snprintf(text, sizeof text, "mean |error| %.3g %%, largest %+.3g %%",
+                errors.sum / (double)errors.count, errors.largest);
+        } else if (errors.known > 0) {
+            (void)snprintf(text, sizeof text, "%s",
+                errors.disturbed == errors.known ? "all disturbed"
+                                                 : "all seen by the fit");
+        }
+        fulcrum_plot_guide_add(result, series, FULCRUM_UNKNOWN, text);
     }
-    return plot->is_reference
-               ? "nothing was predicted"
-               : "nothing was predicted: `fulcrum measure --calibration FILE` does";
 }
 
-/* The sentence on errors. */
-static void write_errors(const struct plot_measured *plot, char *out, size_t size)
+/* Disturbed points would widen the scale of the others' errors. */
+static void hide_disturbed(struct fulcrum_table *table)
 {
-    const struct fulcrum_measured_panel *panel = NULL;
-    size_t worst = 0;
-    struct fulcrum_measured_errors errors = add_up(plot, &panel, &worst);
-    if (errors.count == 0 || panel == NULL) {
-        (void)snprintf(out, size, "%s", why_no_errors(plot));
-        return;
+    bool is_calm = sum_errors(table, NULL).count > 0;
+    for (size_t i = 0; i < fulcrum_table_rows(table) && is_calm; i++) {
+        if (says(table, i, "state", "disturbed")) {
+            fulcrum_table_return(table, i);
+            fulcrum_table_number(table, "error", NULL, FULCRUM_UNKNOWN);
+        }
     }
-    const char *what = plot->seen > 0 ? " that no fit has seen" : "";
-    (void)snprintf(out, size,
-        "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
-        errors.count, plot->disturbed > 0 || !plot->is_reference ? "undisturbed " : "",
-        errors.count == 1 ? "" : "s", what,
-        100.0 * errors.sum_frac / (double)errors.count, 100.0 * errors.largest_frac,
-        panel->name, panel->actor_count[worst], plot->x_name,
-        panel->actor_count[worst] == 1.0 ? "" : "s");
 }
 
-static void write_subtitle(struct plot_measured *plot, const struct texts *texts)
+/* What is said of all points; `x_name` is "actor" or "environment". */
+static void add_subtitle(struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *x_name, const char *before)
 {
-    char errors[2 * TEXT_SIZE];
-    write_errors(plot, errors, sizeof errors);
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s%s%s%s",
-        texts->learner[0] != '\0' ? "learner " : "", texts->learner,
-        texts->learner[0] != '\0' ? ", " : "",
-        texts->calibration[0] != '\0' ? "calibration " : "", texts->calibration,
-        texts->calibration[0] != '\0' ? "; " : "", errors);
+    bool is_actor = strcmp(x_name, "actor") == 0;
+    bool is_reference = fulcrum_result_text_of(result, "label/measured")[0] != '\0';
+    bool has_disturbed = false;
+    bool has_seen = false;
+    struct errors errors = sum_errors(table, NULL);
+    struct fulcrum_string text = {0};
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        has_disturbed = has_disturbed || says(table, i, "state", "disturbed");
+        has_seen = has_seen || says(table, i, "fit", "seen");
+    }
+    fulcrum_string_add(&text, "%s", before);
+    if (errors.count > 0) {
+        double x = fulcrum_table_at(table, errors.at, "actors").number;
+        fulcrum_string_add(&text,
+            "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
+            errors.count, has_disturbed || !is_reference ? "undisturbed " : "",
+            errors.count == 1 ? "" : "s", has_seen ? " that no fit has seen" : "",
+            errors.sum / (double)errors.count, errors.largest,
+            fulcrum_table_at(table, errors.at, "series").text, x, x_name,
+            x == 1.0 ? "" : "s");
+    } else if (errors.is_predicted) {
+        fulcrum_string_add(
+            &text, "no point to compare: all disturbed or seen by a fit");
+    } else {
+        fulcrum_string_add(&text, "nothing was predicted%s",
+            is_reference ? "" : ": `fulcrum measure --calibration FILE` does");
+    }
+    fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(&text));
+    fulcrum_result_text(result, "label/x", NULL, is_actor ? "actors" : "environments");
+    if (has_disturbed && errors.count == 0) {
+        fulcrum_result_text(result, "label/disturbed", NULL, "disturbed");
+    }
+    fulcrum_string_clear(&text);
 }
 
-/* Sentences of what the panels leave out. */
-static void write_footnote(struct plot_measured *plot)
+/* "greedy K=4" becomes "greedy, 4 envs per actor". */
+static void name_series(struct fulcrum_string *out, const char *batching, double envs)
 {
-    size_t used = 0;
-    const size_t size = sizeof plot->footnote;
-    if (plot->disturbed > 0) {
-        (void)snprintf(plot->footnote, size,
+    const char *end = strstr(batching, " K=");
+    fulcrum_string_clear(out);
+    fulcrum_string_add(out, "%.*s",
+        end != NULL ? (int)(end - batching) : (int)strlen(batching), batching);
+    if (!isnan(envs)) {
+        fulcrum_string_add(
+            out, ", %.6g %s", envs, envs == 1.0 ? "env per actor" : "envs per actor");
+    }
+}
+
+/* --- Files of `fulcrum measure` --- */
+
+static struct fulcrum_cell estimate_at(
+    const struct fulcrum_table *table, size_t row, const char *what)
+{
+    char keys[3][32];
+    static const char *const ends[] = {"steps_per_s", "lo", "hi"};
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(keys[i], sizeof keys[i], "%s_%s", what, ends[i]);
+    }
+    return (struct fulcrum_cell){fulcrum_table_at(table, row, keys[0]).number,
+        fulcrum_table_at(table, row, keys[1]).number,
+        fulcrum_table_at(table, row, keys[2]).number, NULL};
+}
+
+/* What the footnote tells of points that are not in order. */
+struct troubles {
+    size_t disturbed;
+    size_t unmeasured;
+    size_t failed;
+    const char *failure; /* the first one; NULL: none */
+};
+
+static void add_row(struct fulcrum_result *result, struct fulcrum_table *table,
+    size_t row, struct troubles *troubles)
+{
+    struct point point = {.measured = estimate_at(table, row, "measured"),
+        .predicted = estimate_at(table, row, "predicted")};
+    const char *batching = fulcrum_table_at(table, row, "batching").text;
+    const char *note = fulcrum_table_at(table, row, "note").text;
+    double windows = fulcrum_table_at(table, row, "windows").number;
+    bool is_noted = note != NULL && note[0] != '\0';
+    bool is_stopped = is_noted && strcmp(note, "not measured") == 0;
+    bool is_disturbed = is_noted && strcmp(note, "disturbed") == 0;
+    bool is_failed = is_noted && !is_stopped && !is_disturbed;
+    name_series(&point.series, batching != NULL ? batching : "",
+        fulcrum_table_at(table, row, "envs_per_actor").number);
+    /* A point that failed later on may have been disturbed before. */
+    point.is_disturbed =
+        is_disturbed ||
+        fulcrum_table_at(table, row, "disturbed_windows").number > 0.5 * windows;
+    troubles->unmeasured += is_stopped ? 1 : 0;
+    troubles->failed += is_failed ? 1 : 0;
+    troubles->failure =
+        is_failed && troubles->failure == NULL ? note : troubles->failure;
+    troubles->disturbed +=
+        point.is_disturbed && isfinite(point.measured.number) ? 1 : 0;
+    if (is_failed) {
+        fulcrum_plot_guide_add(result, fulcrum_string_get(&point.series),
+            fulcrum_table_at(table, row, "actors").number, "");
+    }
+    fulcrum_table_return(table, row);
+    add_cells(table, &point);
+    fulcrum_string_clear(&point.series);
+}
+
+static void add_troubles(
+    struct fulcrum_result *result, const struct troubles *troubles, size_t count)
+{
+    struct fulcrum_string text = {0};
+    if (troubles->disturbed > 0) {
+        fulcrum_string_add(&text,
             "%zu of %zu points disturbed, by other programs or a processor that was "
             "slower than usual. ",
-            plot->disturbed, plot->count);
-        used = strlen(plot->footnote);
+            troubles->disturbed, count);
     }
-    if (plot->unmeasured > 0) {
-        (void)snprintf(plot->footnote + used, size - used,
-            "Stopped early: %zu of %zu points not measured. ", plot->unmeasured,
-            plot->count);
-        used = strlen(plot->footnote);
+    if (troubles->unmeasured > 0) {
+        fulcrum_string_add(&text, "Stopped early: %zu of %zu points not measured. ",
+            troubles->unmeasured, count);
     }
-    if (plot->failed > 0) {
-        (void)snprintf(plot->footnote + used, size - used,
-            "%zu of %zu points failed%s%s", plot->failed, plot->count,
-            plot->failed > 1 ? ", the first: " : ": ", plot->failure);
+    if (troubles->failed > 0) {
+        fulcrum_string_add(&text, "%zu of %zu points failed%s%s", troubles->failed,
+            count, troubles->failed > 1 ? ", the first: " : ": ", troubles->failure);
+    }
+    fulcrum_result_note(result, "footnotes", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
+}
+
+/* "mujoco-humanoid on CPU: measured against predicted" */
+static void add_title(struct fulcrum_result *result, const struct fulcrum_table *table)
+{
+    const char *what = sum_errors(table, NULL).is_predicted
+                           ? "easured against predicted"
+                           : "easured end to end";
+    const char *actor = fulcrum_plot_text_of(result, table, "actor");
+    const char *machine = fulcrum_plot_text_of(result, table, "machine");
+    if (actor[0] != '\0' && machine[0] != '\0') {
+        fulcrum_result_print(
+            result, "chart_title", NULL, "%s on %s: m%s", actor, machine, what);
+    } else {
+        fulcrum_result_print(result, "chart_title", NULL, "M%s", what);
     }
 }
 
-static struct plot_measured *new_plot(struct fulcrum_plot_room *room, size_t count)
+enum fulcrum_status fulcrum_plot_measured_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct plot_measured *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    plot->x_name = "actor";
-    plot->count = count;
-    plot->rows = fulcrum_plot_room_take(room, count + 1, sizeof *plot->rows);
-    plot->panels = fulcrum_plot_room_take(room, count + 1, sizeof *plot->panels);
-    plot->names = fulcrum_plot_room_take(room, count + 1, sizeof *plot->names);
-    for (size_t k = 0; k < COLUMN_COUNT; k++) {
-        plot->values[k] = fulcrum_plot_room_take(room, count + 1, sizeof(double));
+    static const char *const numbers[] = {"actors", "envs_per_actor",
+        "measured_steps_per_s", "measured_lo", "measured_hi", "predicted_steps_per_s",
+        "predicted_lo", "predicted_hi", "windows", "disturbed_windows"};
+    struct fulcrum_table *table = fulcrum_plot_points(result);
+    struct troubles troubles = {.failure = NULL};
+    size_t count = fulcrum_table_rows(table);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        TRY(fulcrum_table_check_numbers(table, numbers[i], err));
     }
-    for (size_t k = 0; k < MARK_COUNT; k++) {
-        plot->marks[k] = fulcrum_plot_room_take(room, count + 1, 1);
-    }
-    return plot;
-}
-
-static struct fulcrum_measured_data data_of(
-    const struct plot_measured *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_measured_data){
-        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
-        .panels = plot->panels,
-        .panel_count = plot->panel_count,
-        .x_label = strcmp(plot->x_name, "actor") == 0 ? "actors" : "environments",
-        .measured_name = plot->is_reference ? "observed" : NULL,
-        .range_name = plot->is_reference ? "its half-width" : NULL,
-        .interval_name = "90 % interval",
-    };
-}
-
-enum fulcrum_status fulcrum_plot_measured_data(const struct fulcrum_plot_rows *points,
-    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
-    struct fulcrum_error *err)
-{
-    size_t count = fulcrum_plot_rows_count(points);
-    struct plot_measured *plot = new_plot(room, count);
     for (size_t i = 0; i < count; i++) {
-        TRY(read_row(plot, points, i, err));
+        add_row(result, table, i, &troubles);
     }
-    struct texts texts;
-    read_texts(points, &texts);
-    fill_panels(plot);
-    write_title(plot, &texts);
-    write_subtitle(plot, &texts);
-    write_footnote(plot);
-    *out = data_of(plot, &room->words);
-    return FULCRUM_OK;
+    struct fulcrum_string before = {0};
+    const char *learner = fulcrum_plot_text_of(result, table, "learner");
+    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
+    fulcrum_string_add(&before, "%s%s%s%s%s%s", learner[0] != '\0' ? "learner " : "",
+        learner, learner[0] != '\0' ? ", " : "",
+        calibration[0] != '\0' ? "calibration " : "", calibration,
+        calibration[0] != '\0' ? "; " : "");
+    add_title(result, table);
+    add_subtitle(result, table, "actor", fulcrum_string_get(&before));
+    fulcrum_string_clear(&before);
+    add_troubles(result, &troubles, count);
+    add_findings(result, table);
+    hide_disturbed(table);
+    return fulcrum_result_check(result, err);
 }
+
+/* --- References --- */
 
 /* The rate that was observed at a point, beside its number of actors or environments.
  */
@@ -369,62 +325,48 @@ static const struct fulcrum_observation *find_rate(
     return NULL;
 }
 
-static void add_point(struct plot_measured *plot,
-    const struct fulcrum_reference_point *point, const char *path)
+/* "greedy K=4 disturbed" is a point of the series "greedy, 4 envs per actor". */
+static void name_point(struct point *out, const struct fulcrum_reference_point *point)
 {
-    const struct fulcrum_observation *rate = find_rate(point, path);
-    struct row *row = &plot->rows[plot->count++];
-    *row = (struct row){
-        .values = {fulcrum_reference_find_setting(point, path)->number, rate->value,
-            rate->value - rate->half_width, rate->value + rate->half_width, (double)NAN,
-            (double)NAN, (double)NAN}};
-    /* "greedy K=4 disturbed" is a point of the panel "greedy, 4 envs per actor". */
     static const char end[] = " disturbed";
     const size_t end_length = sizeof end - 1;
     const struct fulcrum_reference_setting *envs =
         fulcrum_reference_find_setting(point, "run.envs_per_actor");
-    struct name name = {""};
-    char series[NAME_SIZE];
-    (void)snprintf(series, sizeof series, "%s", point->series);
-    size_t length = strlen(series);
-    row->is_disturbed =
-        length > end_length && strcmp(series + length - end_length, end) == 0;
-    series[row->is_disturbed ? length - end_length : length] = '\0';
-    bool is_ours = strstr(series, " K=") != NULL && envs != NULL;
-    write_name(&name, series[0] != '\0' ? series : "observed",
+    bool is_ours = strstr(point->series, " K=") != NULL && envs != NULL;
+    size_t length = strlen(point->series);
+    struct fulcrum_string series = {0};
+    out->is_disturbed =
+        length > end_length && strcmp(point->series + length - end_length, end) == 0;
+    fulcrum_string_add(&series, "%.*s",
+        (int)(out->is_disturbed ? length - end_length : length), point->series);
+    name_series(&out->series, length > 0 ? fulcrum_string_get(&series) : "observed",
         is_ours ? envs->number : (double)NAN);
-    row->panel = find_panel(plot, &name);
-    plot->disturbed += row->is_disturbed ? 1U : 0U;
+    fulcrum_string_clear(&series);
 }
 
-/* `last` is the row of the point. */
-static void add_prediction(struct row *last,
-    const struct fulcrum_comparison *comparison, size_t point, size_t observation)
+static void add_point(struct fulcrum_table *table,
+    const struct fulcrum_validation *validation, size_t i, const char *path)
 {
-    for (size_t i = 0; i < comparison->count; i++) {
-        const struct fulcrum_compared *item = &comparison->items[i];
-        if (item->point == point && item->observation == observation) {
-            last->values[4] = item->predicted;
-            last->values[5] = item->lo;
-            last->values[6] = item->hi;
-            last->is_seen = item->is_fitted;
+    const struct fulcrum_reference_point *from = &validation->reference->points[i];
+    const struct fulcrum_observation *rate = find_rate(from, path);
+    struct point point = {.x = fulcrum_reference_find_setting(from, path)->number,
+        .measured = {rate->value, rate->value - rate->half_width,
+            rate->value + rate->half_width, NULL},
+        .predicted = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, NULL}};
+    for (size_t k = 0; k < validation->comparison.count; k++) {
+        const struct fulcrum_compared *item = &validation->comparison.items[k];
+        if (item->point == i &&
+            item->observation == (size_t)(rate - from->observations)) {
+            point.predicted =
+                (struct fulcrum_cell){item->predicted, item->lo, item->hi, NULL};
+            point.is_seen = item->is_fitted;
         }
     }
-}
-
-static void write_reference(
-    struct plot_measured *plot, const struct fulcrum_validation *validation)
-{
-    const struct fulcrum_reference *reference = validation->reference;
-    struct texts texts = {.actor = ""};
-    (void)snprintf(plot->title, sizeof plot->title, "%s", reference->title);
-    const char *slash = strrchr(validation->calibration, '/');
-    (void)snprintf(texts.calibration, sizeof texts.calibration, "%.127s",
-        slash != NULL ? slash + 1 : validation->calibration);
-    write_subtitle(plot, &texts);
-    (void)snprintf(plot->footnote, sizeof plot->footnote,
-        "%zu of %zu points were seen by the fit behind their predictions. %s",
-        plot->seen, plot->count, validation->reason);
+    name_point(&point, from);
+    fulcrum_table_row(table);
+    fulcrum_table_number(table, "actors", NULL, point.x);
+    add_cells(table, &point);
+    fulcrum_string_clear(&point.series);
 }
 
 /* Counts of actors, unless no point has one. */
@@ -438,40 +380,40 @@ static const char *x_path_of(const struct fulcrum_reference *reference)
     return "run.env_count";
 }
 
-static void add_points(struct plot_measured *plot,
-    const struct fulcrum_validation *validation, const char *path)
-{
-    const struct fulcrum_reference *reference = validation->reference;
-    plot->count = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        const struct fulcrum_reference_point *point = &reference->points[i];
-        const struct fulcrum_observation *rate = find_rate(point, path);
-        if (rate != NULL) {
-            add_point(plot, point, path);
-            struct row *row = &plot->rows[plot->count - 1];
-            add_prediction(
-                row, &validation->comparison, i, (size_t)(rate - point->observations));
-            plot->seen += row->is_seen ? 1U : 0U;
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_plot_measured_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_room *room,
-    struct fulcrum_measured_data *out, struct fulcrum_error *err)
+    const struct fulcrum_validation *validation, struct fulcrum_result *out,
+    struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = validation->reference;
     const char *path = x_path_of(reference);
-    struct plot_measured *plot = new_plot(room, reference->point_count);
-    plot->is_reference = 1;
-    plot->x_name = strcmp(path, "run.actor_count") == 0 ? "actor" : "environment";
-    add_points(plot, validation, path);
-    FAIL_IF(plot->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+    struct fulcrum_table *table = fulcrum_result_table(out, "points", NULL);
+    size_t seen = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (find_rate(&reference->points[i], path) != NULL) {
+            add_point(table, validation, i, path);
+            seen += says(table, fulcrum_table_rows(table) - 1, "fit", "seen") ? 1 : 0;
+        }
+    }
+    FAIL_IF(fulcrum_table_rows(table) == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no point gives steps_per_s at a number of actors or "
         "environments",
         reference->name);
-    fill_panels(plot);
-    write_reference(plot, validation);
-    *out = data_of(plot, &room->words);
-    return FULCRUM_OK;
+    const char *slash = strrchr(validation->calibration, '/');
+    const char *name = slash != NULL ? slash + 1 : validation->calibration;
+    struct fulcrum_string before = {0};
+    fulcrum_string_add(&before, "%s%s%s", name[0] != '\0' ? "calibration " : "", name,
+        name[0] != '\0' ? "; " : "");
+    fulcrum_result_text(out, "label/measured", NULL, "observed");
+    fulcrum_result_text(out, "label/bars", NULL, "its half-width");
+    fulcrum_result_text(out, "chart_title", NULL, reference->title);
+    add_subtitle(out, table,
+        strcmp(path, "run.actor_count") == 0 ? "actor" : "environment",
+        fulcrum_string_get(&before));
+    fulcrum_string_clear(&before);
+    fulcrum_result_note_print(out, "footnotes",
+        "%zu of %zu points were seen by the fit behind their predictions. %s", seen,
+        fulcrum_table_rows(table), validation->reason);
+    add_findings(out, table);
+    hide_disturbed(table);
+    return fulcrum_result_check(out, err);
 }

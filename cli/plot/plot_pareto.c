@@ -1,107 +1,306 @@
-/* plot_pareto.c - a chart of the front from the points of a sweep. */
+/* plot_pareto.c - what a chart of the front needs beside the points of a sweep. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The front is found again among the rows of the file, so that a whole sweep can be
- * drawn as well as one of which `explore --pareto` wrote the front alone.
+ * drawn as well as one of which `explore --pareto` wrote the front alone. Where points
+ * are too many for bars to be told apart, those that are named have them.
  */
 #include "cli/plot/plot_data.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/output/sweep_columns.h"
 #include "cli/plot/plot_source.h"
+#include "model/quantity.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
+#include "plots/chart/axis.h"
 
-enum { NAME_SIZE = 96, LABEL_SIZE = 48, ENDS = 3 };
+enum {
+    COLOURS_MAX = 4,  /* groups of points by the third metric */
+    NOTES_MAX = 10,   /* points that are named, and have bars where not all do */
+    BARS_MAX = 12,    /* points of the front that have bars all of them */
+    BEATEN_MAX = 4000 /* points behind the front that are drawn */
+};
 
 struct metric {
-    char name[NAME_SIZE];
+    char name[96];
     enum fulcrum_sense sense;
-    double *values[ENDS]; /* value, lo, hi; NULL where the file has no interval */
-    char label[200];
 };
 
-struct plot_pareto {
-    const struct fulcrum_plot_rows *rows;
-    struct fulcrum_plot_room *room;
-    struct metric metrics[FULCRUM_PARETO_METRICS_MOST];
+/* A point of the front, to be sorted. */
+struct placed {
+    double x;
+    double y;
+    size_t row;
+};
+
+/* Metrics go up, along, and by colour. */
+struct front {
+    struct fulcrum_table *points; /* of the sweep; borrowed */
     size_t metric_count;
-    size_t *order; /* of the rows that ran */
+    struct metric metrics[FULCRUM_PARETO_METRICS_MOST];
+    size_t known_count; /* points that ran */
+    size_t beaten_count;
+    struct placed *placed; /* by x; owned */
     size_t count;
-    unsigned char *on_front;
-    char (*texts)[LABEL_SIZE];
-    const char **labels;
-    struct fulcrum_plot_headline headline;
+    size_t colour_count;
+    double bounds[COLOURS_MAX + 1]; /* of the third metric */
+    char colours[COLOURS_MAX][180];
 };
 
-static enum fulcrum_status add_metric(struct plot_pareto *plot, const char *name,
+static enum fulcrum_status add_metric(struct front *front, const char *name,
     enum fulcrum_sense sense, struct fulcrum_error *err)
 {
-    FAIL_IF(plot->metric_count == FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(front->metric_count == FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
         "a chart of a front takes two or three metrics");
-    if (!fulcrum_plot_rows_have(plot->rows, name)) {
-        return fulcrum_plot_rows_fail_column(plot->rows, "--pareto", name, err);
-    }
-    struct metric *metric = &plot->metrics[plot->metric_count++];
+    TRY(fulcrum_plot_check_column(front->points, "--pareto", name, err));
+    TRY(fulcrum_table_check_numbers(front->points, name, err));
+    struct metric *metric = &front->metrics[front->metric_count++];
     (void)snprintf(metric->name, sizeof metric->name, "%s", name);
-    metric->sense = sense;
     size_t output = fulcrum_output_find(name);
     if (sense == FULCRUM_SENSE_NONE && output < FULCRUM_OUTPUT_COUNT) {
-        metric->sense = fulcrum_output_sense(output);
+        sense = fulcrum_output_sense(output);
     }
-    if (metric->sense == FULCRUM_SENSE_NONE) {
-        metric->sense = FULCRUM_SENSE_LESS;
-    }
+    metric->sense = sense == FULCRUM_SENSE_NONE ? FULCRUM_SENSE_LESS : sense;
     return FULCRUM_OK;
 }
 
-/* As the user says. */
-static enum fulcrum_status parse_metrics(
-    struct plot_pareto *plot, const char *text, struct fulcrum_error *err)
+/* As the user says, else as the file does: rows of metric and better. */
+static enum fulcrum_status find_metrics(struct front *front,
+    const struct fulcrum_result *result, const char *text, struct fulcrum_error *err)
 {
+    const struct fulcrum_table *given = fulcrum_result_table_of(result, "pareto");
     struct fulcrum_front_list list = {.count = 0};
-    TRY(fulcrum_front_list_parse(text, &list, err));
+    for (size_t i = 0; i < fulcrum_table_rows(given) && text == NULL; i++) {
+        const char *name = fulcrum_table_at(given, i, "metric").text;
+        const char *better = fulcrum_table_at(given, i, "better").text;
+        bool is_more = better != NULL && strcmp(better, "more") == 0;
+        TRY(add_metric(front, name != NULL ? name : "",
+            is_more ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS, err));
+    }
+    if (text != NULL || given == NULL) {
+        TRY(fulcrum_front_list_parse(
+            text != NULL ? text : "steps_per_s,system_w", &list, err));
+    }
     for (size_t i = 0; i < list.count; i++) {
-        TRY(add_metric(plot, list.items[i].name, list.items[i].sense, err));
+        TRY(add_metric(front, list.items[i].name, list.items[i].sense, err));
     }
+    FAIL_IF(front->metric_count < 2, err, FULCRUM_ERR_FORMAT,
+        "a chart of a front takes two or three metrics");
     return FULCRUM_OK;
 }
 
-/* As the file says: rows of metric and better. */
-static enum fulcrum_status take_metrics(struct plot_pareto *plot,
-    const struct fulcrum_plot_rows *said, struct fulcrum_error *err)
+static double value_at(const struct front *front, size_t row, size_t metric)
 {
-    for (size_t i = 0; i < fulcrum_plot_rows_count(said); i++) {
-        char name[NAME_SIZE];
-        char better[8];
-        fulcrum_plot_rows_text(said, i, "metric", name, sizeof name);
-        fulcrum_plot_rows_text(said, i, "better", better, sizeof better);
-        TRY(add_metric(plot, name,
-            strcmp(better, "more") == 0 ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS,
-            err));
-    }
-    return FULCRUM_OK;
+    return fulcrum_table_at(front->points, row, front->metrics[metric].name).number;
 }
 
-static enum fulcrum_status read_column(const struct plot_pareto *plot, const char *name,
-    double **out, struct fulcrum_error *err)
+static bool ran(const struct front *front, size_t row)
 {
-    double *values =
-        fulcrum_plot_room_take(plot->room, plot->count + 1, sizeof *values);
-    for (size_t i = 0; i < plot->count; i++) {
-        TRY(fulcrum_plot_rows_number(
-            plot->rows, plot->order[i], name, &values[i], err));
+    const char *status = fulcrum_table_at(front->points, row, "status").text;
+    return status == NULL || strcmp(status, "ok") == 0;
+}
+
+static bool is_known(const struct front *front, size_t row)
+{
+    bool all = ran(front, row);
+    for (size_t k = 0; k < front->metric_count; k++) {
+        all = all && isfinite(value_at(front, row, k));
     }
-    *out = values;
-    return FULCRUM_OK;
+    return all;
+}
+
+/* For qsort. */
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *left = a;
+    const struct placed *right = b;
+    int order = (left->x > right->x) - (left->x < right->x);
+    order = order != 0 ? order : (left->y > right->y) - (left->y < right->y);
+    return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+static enum fulcrum_status find_front(struct front *front, struct fulcrum_error *err)
+{
+    enum fulcrum_sense senses[FULCRUM_PARETO_METRICS_MOST];
+    struct fulcrum_pareto *pareto = NULL;
+    const struct fulcrum_pareto_point *found = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t k = 0; k < front->metric_count; k++) {
+        senses[k] = front->metrics[k].sense;
+    }
+    TRY(fulcrum_pareto_new(senses, front->metric_count, &pareto, err));
+    for (size_t i = 0; i < fulcrum_table_rows(front->points); i++) {
+        double values[FULCRUM_PARETO_METRICS_MOST];
+        for (size_t k = 0; k < front->metric_count; k++) {
+            values[k] = value_at(front, i, k);
+        }
+        front->known_count += ran(front, i) ? 1 : 0;
+        if (ran(front, i)) {
+            TRY_OR_END(fulcrum_pareto_add(pareto, i, values, err));
+        }
+    }
+    TRY_OR_END(fulcrum_pareto_front(pareto, &found, &front->count, err));
+    front->placed = fulcrum_allocate(front->count + 1, sizeof *front->placed);
+    for (size_t i = 0; i < front->count; i++) {
+        front->placed[i] = (struct placed){value_at(front, found[i].index, 1),
+            value_at(front, found[i].index, 0), found[i].index};
+    }
+    qsort(front->placed, front->count, sizeof *front->placed, compare_placed);
+end:
+    fulcrum_pareto_free(pareto);
+    return status;
+}
+
+static double third_of(const struct front *front, size_t place)
+{
+    return front->metric_count > 2 ? value_at(front, front->placed[place].row, 2) : 0.0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static size_t colour_of(const struct front *front, size_t place)
+{
+    size_t colour = 0;
+    while (colour + 1 < front->colour_count &&
+           third_of(front, place) >= front->bounds[colour + 1]) {
+        colour++;
+    }
+    return colour;
+}
+
+/* "run.gpu_count: 2 to 4", by the values that the points of a colour have. */
+static void name_colour(struct front *front, size_t colour)
+{
+    double lo = INFINITY;
+    double hi = -INFINITY;
+    char low[32];
+    char high[32];
+    char *out = front->colours[colour];
+    if (front->metric_count < 3) {
+        (void)snprintf(out, sizeof front->colours[0], "on the front");
+        return;
+    }
+    for (size_t i = 0; i < front->count; i++) {
+        if (colour_of(front, i) == colour) {
+            lo = fmin(lo, third_of(front, i));
+            hi = fmax(hi, third_of(front, i));
+        }
+    }
+    fulcrum_si_text(low, sizeof low, lo, 3, NULL);
+    fulcrum_si_text(high, sizeof high, hi, 3, NULL);
+    (void)snprintf(out, sizeof front->colours[0], "%s: %s%s%s", front->metrics[2].name,
+        low, hi > lo ? " to " : "", hi > lo ? high : "");
+}
+
+/* Up to COLOURS_MAX groups of about as many points, by the third metric. */
+static void find_colours(struct front *front)
+{
+    double *sorted = fulcrum_allocate(front->count + 1, sizeof *sorted);
+    for (size_t i = 0; i < front->count; i++) {
+        sorted[i] = third_of(front, i);
+    }
+    qsort(sorted, front->count, sizeof *sorted, compare_numbers);
+    for (size_t i = 0; i < COLOURS_MAX && front->count > 0; i++) {
+        double from = sorted[i * front->count / COLOURS_MAX];
+        if (i == 0 || from > front->bounds[front->colour_count - 1]) {
+            front->bounds[front->colour_count++] = from;
+        }
+    }
+    free(sorted);
+    front->bounds[front->colour_count] = INFINITY;
+    for (size_t i = 0; i < front->colour_count; i++) {
+        name_colour(front, i);
+    }
+}
+
+/* Some points of the front are named, evenly along it, its ends among them. */
+static bool is_noted(const struct front *front, size_t place)
+{
+    size_t count = front->count < NOTES_MAX ? front->count : NOTES_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (place == (count > 1 ? i * (front->count - 1) / (count - 1) : 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "16 threads, 2 GPUs" of machine.cpu.thread_count...: what varies and is no axis. */
+static void write_note(
+    const struct front *front, size_t row, struct fulcrum_string *out)
+{
+    fulcrum_string_clear(out);
+    for (size_t j = 0; j < fulcrum_table_columns(front->points); j++) {
+        const char *path = fulcrum_table_column(front->points, j).key;
+        double value = fulcrum_table_cell(front->points, row, j).number;
+        if (strcmp(path, front->metrics[0].name) == 0 ||
+            strcmp(path, front->metrics[1].name) == 0 ||
+            !fulcrum_plot_varies(front->points, j)) {
+            continue;
+        }
+        const char *dot = strrchr(path, '.');
+        const char *name = dot != NULL ? dot + 1 : path;
+        const char *end = strstr(name, "_count");
+        int length = end != NULL ? (int)(end - name) : (int)strlen(name);
+        bool is_gpu = length == 3 && strncmp(name, "gpu", 3) == 0;
+        fulcrum_string_add(out, "%s%.4g %.*s%s", out->length > 0 ? ", " : "", value,
+            length, is_gpu ? "GPU" : name, end != NULL && value > 1.0 ? "s" : "");
+    }
+}
+
+static void add_cells(
+    struct front *front, size_t row, size_t place, struct fulcrum_string *note)
+{
+    bool is_front = place < front->count;
+    bool has_bars = is_front && (front->count <= BARS_MAX || is_noted(front, place));
+    size_t stride = fulcrum_table_rows(front->points) / BEATEN_MAX + 1;
+    bool is_beaten = !is_front && is_known(front, row);
+    bool is_stair = is_front && front->metric_count < 3;
+    bool is_more = front->metrics[1].sense == FULCRUM_SENSE_MORE;
+    struct fulcrum_table *table = front->points;
+    struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics[1].name);
+    struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics[0].name);
+    const double none = FULCRUM_UNKNOWN;
+    front->beaten_count += is_beaten ? 1 : 0;
+    fulcrum_string_clear(note);
+    if (is_front && is_noted(front, place)) {
+        write_note(front, row, note);
+    }
+    fulcrum_table_return(table, row);
+    fulcrum_table_estimate(
+        table, "along", NULL, x.number, has_bars ? x.lo : none, has_bars ? x.hi : none);
+    fulcrum_table_estimate(table, "front", NULL, is_front ? y.number : none,
+        has_bars ? y.lo : none, has_bars ? y.hi : none);
+    /* What a point reaches, it reaches for more of a cost too. */
+    fulcrum_table_number(
+        table, "holds_after", NULL, is_stair && !is_more ? y.number : none);
+    fulcrum_table_number(
+        table, "holds_before", NULL, is_stair && is_more ? y.number : none);
+    /* Of very many, some stand for all, evenly over the sweep. */
+    fulcrum_table_number(
+        table, "beaten", NULL, is_beaten && row % stride == 0 ? y.number : none);
+    fulcrum_table_text(table, "state", NULL, is_beaten ? "beaten" : "");
+    fulcrum_table_text(
+        table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
+    fulcrum_table_text(table, "note", NULL, fulcrum_string_get(note));
 }
 
 /* A field by its meaning, an output by its own name: "system_w, less is better". */
-static void write_label(struct metric *metric)
+static void add_label(
+    struct fulcrum_result *result, const char *key, const struct metric *metric)
 {
     char label[160];
     fulcrum_plot_field_label(label, sizeof label, metric->name);
@@ -112,141 +311,50 @@ static void write_label(struct metric *metric)
             fulcrum_output_meaning(output), metric->name, unit[0] != '\0' ? ", " : "",
             unit);
     }
-    (void)snprintf(metric->label, sizeof metric->label, "%s: %s is better", label,
+    fulcrum_result_print(result, key, NULL, "%s: %s is better", label,
         metric->sense == FULCRUM_SENSE_MORE ? "more" : "less");
 }
 
-static enum fulcrum_status read_metric(
-    const struct plot_pareto *plot, struct metric *metric, struct fulcrum_error *err)
+static void add_words(const struct front *front, struct fulcrum_result *result)
 {
-    static const char *const ends[ENDS] = {"", "_lo", "_hi"};
-    for (size_t i = 0; i < ENDS; i++) {
-        char name[NAME_SIZE + 4];
-        (void)snprintf(name, sizeof name, "%s%s", metric->name, ends[i]);
-        if (fulcrum_plot_rows_have(plot->rows, name)) {
-            TRY(read_column(plot, name, &metric->values[i], err));
-        }
+    add_label(result, "label/x", &front->metrics[1]);
+    add_label(result, "label/y", &front->metrics[0]);
+    if (front->count > BARS_MAX) {
+        fulcrum_result_text(result, "label/bars", NULL, "90 % interval of some");
     }
-    write_label(metric);
-    return FULCRUM_OK;
+    if (front->beaten_count > 0) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "%zu of %zu points are on the front",
+            front->count, front->known_count);
+        fulcrum_plot_guide_add(result, NULL, FULCRUM_UNKNOWN, text);
+    }
 }
 
-static enum fulcrum_status find_front(
-    struct plot_pareto *plot, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_pareto_add(
+    struct fulcrum_result *result, const char *metrics, struct fulcrum_error *err)
 {
-    enum fulcrum_sense senses[FULCRUM_PARETO_METRICS_MOST];
-    struct fulcrum_pareto *pareto = NULL;
-    for (size_t i = 0; i < plot->metric_count; i++) {
-        senses[i] = plot->metrics[i].sense;
+    struct front front = {.points = fulcrum_plot_points(result)};
+    struct fulcrum_string note = {0};
+    size_t rows = fulcrum_table_rows(front.points);
+    size_t *places = fulcrum_allocate(rows + 1, sizeof *places);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_metrics(&front, result, metrics, err));
+    TRY_OR_END(find_front(&front, err));
+    find_colours(&front);
+    for (size_t i = 0; i < rows; i++) {
+        places[i] = front.count;
     }
-    enum fulcrum_status status =
-        fulcrum_pareto_new(senses, plot->metric_count, &pareto, err);
-    for (size_t i = 0; i < plot->count && status == FULCRUM_OK; i++) {
-        double values[FULCRUM_PARETO_METRICS_MOST];
-        for (size_t j = 0; j < plot->metric_count; j++) {
-            values[j] = plot->metrics[j].values[0][i];
-        }
-        status = fulcrum_pareto_add(pareto, i, values, err);
+    for (size_t i = 0; i < front.count; i++) {
+        places[front.placed[i].row] = i;
     }
-    const struct fulcrum_pareto_point *front = NULL;
-    size_t count = 0;
-    if (status == FULCRUM_OK) {
-        status = fulcrum_pareto_front(pareto, &front, &count, err);
+    for (size_t i = 0; i < rows; i++) {
+        add_cells(&front, i, places[i], &note);
     }
-    for (size_t i = 0; i < count; i++) {
-        plot->on_front[front[i].index] = 1;
-    }
-    fulcrum_pareto_free(pareto);
+    add_words(&front, result);
+    status = fulcrum_result_check(result, err);
+end:
+    fulcrum_string_clear(&note);
+    free(front.placed);
+    free(places);
     return status;
-}
-
-/* "16 threads" of machine.cpu.thread_count, "40 sm_count"... behind what is there. */
-static void append_value(char *out, const char *path, double value)
-{
-    char name[LABEL_SIZE];
-    const char *last = strrchr(path, '.');
-    (void)snprintf(name, sizeof name, "%s", last != NULL ? last + 1 : path);
-    char *count = strstr(name, "_count");
-    if (count != NULL) {
-        *count = '\0';
-    }
-    size_t used = strlen(out);
-    (void)snprintf(out + used, LABEL_SIZE - used, "%s%.4g %s%s", used > 0 ? ", " : "",
-        value, strcmp(name, "gpu") == 0 ? "GPU" : name,
-        count != NULL && value > 1.0 ? "s" : "");
-}
-
-/* What varies and is on no axis. */
-static void write_point(
-    const struct plot_pareto *plot, const struct fulcrum_plot_fields *fields, size_t i)
-{
-    for (size_t j = 0; j < fields->count; j++) {
-        double value = (double)NAN;
-        const char *path = fields->paths[j];
-        bool is_shown = strcmp(path, plot->metrics[0].name) != 0 &&
-                        strcmp(path, plot->metrics[1].name) != 0;
-        if (is_shown && fulcrum_plot_rows_number(plot->rows, plot->order[i], path,
-                            &value, NULL) == FULCRUM_OK) {
-            append_value(plot->texts[i], path, value);
-        }
-    }
-}
-
-static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
-{
-    bool has_interval = metric->values[1] != NULL && metric->values[2] != NULL;
-    return (struct fulcrum_pareto_axis){.label = metric->label,
-        .estimate = {metric->values[0], has_interval ? metric->values[1] : NULL,
-            has_interval ? metric->values[2] : NULL},
-        .more_is_better = metric->sense == FULCRUM_SENSE_MORE};
-}
-
-enum fulcrum_status fulcrum_plot_pareto_data(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_pareto_options *options, struct fulcrum_plot_room *room,
-    struct fulcrum_pareto_data *out, struct fulcrum_error *err)
-{
-    size_t row_count = fulcrum_plot_rows_count(rows);
-    struct plot_pareto *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    plot->rows = rows;
-    plot->room = room;
-    plot->order = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->order);
-    plot->on_front = fulcrum_plot_room_take(room, row_count + 1, 1);
-    plot->texts = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->texts);
-    plot->labels = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->labels);
-    for (size_t i = 0; i < row_count; i++) {
-        if (fulcrum_plot_row_is_ok(rows, i)) {
-            plot->order[plot->count++] = i;
-        }
-    }
-    TRY(options->metrics == NULL && options->said != NULL
-            ? take_metrics(plot, options->said, err)
-            : parse_metrics(plot,
-                  options->metrics != NULL ? options->metrics : "steps_per_s,system_w",
-                  err));
-    FAIL_IF(plot->metric_count < 2, err, FULCRUM_ERR_FORMAT,
-        "a chart of a front takes two or three metrics");
-    for (size_t i = 0; i < plot->metric_count; i++) {
-        TRY(read_metric(plot, &plot->metrics[i], err));
-    }
-    TRY(find_front(plot, err));
-    struct fulcrum_plot_fields fields;
-    TRY(fulcrum_plot_fields_find(rows, &fields, err));
-    for (size_t i = 0; i < plot->count; i++) {
-        write_point(plot, &fields, i);
-        plot->labels[i] = plot->texts[i];
-    }
-    const struct fulcrum_plot_points points = {rows, plot->order, plot->count};
-    fulcrum_plot_headline_fill(&plot->headline, &points);
-    bool has_third = plot->metric_count > 2;
-    *out = (struct fulcrum_pareto_data){
-        .text = fulcrum_plot_headline_text(&plot->headline, &room->words),
-        .x = axis_of(&plot->metrics[1]),
-        .y = axis_of(&plot->metrics[0]),
-        .third = has_third ? plot->metrics[2].values[0] : NULL,
-        .third_label = has_third ? plot->metrics[2].name : NULL,
-        .on_front = plot->on_front,
-        .labels = plot->labels,
-        .count = plot->count,
-    };
-    return FULCRUM_OK;
 }

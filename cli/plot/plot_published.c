@@ -16,6 +16,7 @@
 
 #include "calibrate/reference/comparison.h"
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
@@ -45,13 +46,6 @@ struct publication {
 };
 
 /* Ratios of a sweep. */
-
-static struct fulcrum_table *points_of(const struct fulcrum_result *result)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, "points");
-    item = item != NULL ? item : fulcrum_result_find(result, "rows");
-    return item != NULL ? item->table : NULL;
-}
 
 static double number_at(const struct fulcrum_table *table, size_t row, const char *key)
 {
@@ -129,7 +123,7 @@ static struct fulcrum_cell speedup_in(
  */
 static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
 {
-    struct fulcrum_table *points = points_of(result);
+    struct fulcrum_table *points = fulcrum_plot_points(result);
     struct ratios ratios = {.has_speedup = has_numbers(points, "speedup"),
         .has_rel = has_numbers(points, "runtime_rel"),
         .has_rate = has_numbers(points, "steps_per_s")};
@@ -547,7 +541,7 @@ enum fulcrum_status fulcrum_plot_published_add(struct fulcrum_result *result,
 {
     struct publication plot = {.result = result, .kind = kind};
     enum fulcrum_status status = FULCRUM_OK;
-    plot.points = points_of(result);
+    plot.points = fulcrum_plot_points(result);
     plot.x = kind == FULCRUM_PLOT_SM ? "run.sm_count" : "actor_count";
     if (kind != FULCRUM_PLOT_POWER) {
         add_ratios(result, plot.x, kind == FULCRUM_PLOT_SM);

@@ -12,14 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/plot/plot_rows.h"
 #include "model/design/design.h"
+#include "model/nearest.h"
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"
-
-/* Which fields vary in the points of a sweep. */
 
 static bool is_path(const char *column)
 {
@@ -33,66 +31,6 @@ static bool is_path(const char *column)
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-enum fulcrum_status fulcrum_plot_rows_values(const struct fulcrum_plot_rows *rows,
-    const char *column, double **out, size_t *count, struct fulcrum_error *err)
-{
-    size_t row_count = fulcrum_plot_rows_count(rows);
-    size_t used = 0;
-    double *values = calloc(row_count + 1, sizeof *values);
-    TRY_MEMORY(values, err, "column %s", column);
-    for (size_t row = 0; row < row_count; row++) {
-        enum fulcrum_status status =
-            fulcrum_plot_rows_number(rows, row, column, &values[used], err);
-        if (status != FULCRUM_OK) {
-            free(values);
-            return status;
-        }
-        used += isfinite(values[used]) ? 1U : 0U;
-    }
-    qsort(values, used, sizeof *values, compare);
-    size_t kept = used > 0 ? 1 : 0;
-    for (size_t i = 1; i < used; i++) {
-        if (values[i] > values[kept - 1]) {
-            values[kept++] = values[i];
-        }
-    }
-    *out = values;
-    *count = kept;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_plot_fields_find(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_fields *out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_fields fields = {.count = 0};
-    const char *column = fulcrum_plot_rows_column(rows, 0);
-    for (size_t i = 0; column != NULL && fields.count < FULCRUM_PLOT_FIELDS_MAX; i++) {
-        double *values = NULL;
-        size_t count = 0;
-        enum fulcrum_status status = is_path(column) ? fulcrum_plot_rows_values(rows,
-                                                           column, &values, &count, err)
-                                                     : FULCRUM_OK;
-        free(values);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
-        if (count > 1) {
-            fields.paths[fields.count] = column;
-            fields.value_counts[fields.count++] = count;
-        }
-        column = fulcrum_plot_rows_column(rows, i + 1);
-    }
-    *out = fields;
-    return FULCRUM_OK;
-}
-
 void fulcrum_plot_field_label(char *out, size_t size, const char *path)
 {
     const struct fulcrum_field *field = fulcrum_field_find(path);
@@ -104,6 +42,69 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path)
     size_t length = strcspn(field->meaning, ";:");
     (void)snprintf(out, size, "%.*s%s%s (%s)", (int)length, field->meaning,
         field->unit[0] != '\0' ? ", " : "", field->unit, path);
+}
+
+/* What was read, as charts look at it. */
+
+struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "points");
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
+
+const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key)
+{
+    const char *text = fulcrum_result_text_of(result, key);
+    const char *cell = fulcrum_table_at(table, 0, key).text;
+    return text[0] != '\0' || cell == NULL ? text : cell;
+}
+
+bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
+{
+    double first = (double)NAN;
+    bool is_field = is_path(fulcrum_table_column(table, column).key);
+    for (size_t i = 0; i < fulcrum_table_rows(table) && is_field; i++) {
+        double value = fulcrum_table_cell(table, i, column).number;
+        first = isnan(first) ? value : first;
+        if (value != first && !isnan(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
+    const char *what, const char *column, struct fulcrum_error *err)
+{
+    enum { MOST = 256, HINT_BYTE = 1600 };
+    const char *columns[MOST];
+    char hint[HINT_BYTE];
+    size_t count = fulcrum_table_columns(table);
+    if (fulcrum_table_find(table, column) < count) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_names names = {columns, 0, sizeof columns[0]};
+    for (size_t j = 0; j < count && names.count < MOST; j++) {
+        columns[names.count++] = fulcrum_table_column(table, j).key;
+    }
+    fulcrum_names_hint(&names, column, hint, sizeof hint);
+    return fulcrum_fail(
+        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", what, column, hint);
+}
+
+void fulcrum_plot_guide_add(
+    struct fulcrum_result *result, const char *group, double x, const char *text)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "guides");
+    struct fulcrum_table *guides =
+        item != NULL ? item->table : fulcrum_result_table(result, "guides", NULL);
+    fulcrum_table_row(guides);
+    fulcrum_table_number(guides, "panel", NULL, 0.0);
+    fulcrum_table_text(guides, "group", NULL, group);
+    fulcrum_table_number(guides, "x", NULL, x);
+    fulcrum_table_text(guides, "text", NULL, text);
 }
 
 /* What files of one schema are, and whether charts read them row by row. */
@@ -345,12 +346,4 @@ void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
         fulcrum_result_free(source->result);
     }
     *source = (struct fulcrum_plot_source){.name = NULL};
-}
-
-enum fulcrum_status fulcrum_plot_source_rows(const struct fulcrum_plot_source *source,
-    const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
-{
-    bool is_point = source->content == FULCRUM_PLOT_PREDICTION;
-    return fulcrum_plot_rows_of(
-        source->name, source->result, is_point ? NULL : key, out, err);
 }

@@ -5,41 +5,40 @@
 
 #include <stdbool.h>
 
-#include "cli/plot/plot_rows.h"
 #include "model/status.h"
 #include "presets/result/result_io.h"
 
-/* Which fields vary in the points of a sweep. */
+/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
+void fulcrum_plot_field_label(char *out, size_t size, const char *path);
 
-enum { FULCRUM_PLOT_FIELDS_MAX = 8 };
+/* What was read, as charts look at it. */
 
-/* Fields of machine, workload, calibration or run, by their path. Borrowed from rows.
- */
-struct fulcrum_plot_fields {
-    const char *paths[FULCRUM_PLOT_FIELDS_MAX];
-    size_t value_counts[FULCRUM_PLOT_FIELDS_MAX]; /* how many different numbers */
-    size_t count; /* of those that have more than one, in the order of the file */
-};
+/* The points of a sweep, a validation or a measurement; NULL: there are none. */
+struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result);
+
+/* A text of all rows, beside them or in the first; "" where there is none. */
+const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key);
+
+/* Whether a field of machine, workload, calibration or run has more than one value. */
+bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column);
 
 /*
- * Looks at every row, those that could not run too.
- *   fails    FULCRUM_ERR_FORMAT (a cell is no number), FULCRUM_ERR_NO_MEMORY
+ *   what     names the option that asks for the column
+ *   fails    FULCRUM_ERR_FORMAT (no such column; the detail has one that is near in
+ *            name, or all there are)
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fields_find(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_fields *out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
+    const struct fulcrum_table *table, const char *what, const char *column,
     struct fulcrum_error *err);
 
 /*
- * The different numbers of a column, increasing; blanks are left out.
- *   out      the caller frees it with free()
- *   fails    as above
+ * A thin line in the first panel of a chart of lines, or a text beside its title.
+ *   group    the cell that it is in; NULL: there is but one
+ *   x        FULCRUM_UNKNOWN: no line
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_values(
-    const struct fulcrum_plot_rows *rows, const char *column, double **out,
-    size_t *count, struct fulcrum_error *err);
-
-/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
-void fulcrum_plot_field_label(char *out, size_t size, const char *path);
+void fulcrum_plot_guide_add(
+    struct fulcrum_result *result, const char *group, double x, const char *text);
 
 enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
@@ -81,15 +80,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name
 
 /* Accepts a struct of zeros. */
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
-
-/*
- * The rows under `key`; a table has but one set of rows, a prediction but one row.
- * Borrow from the source.
- *   fails    as fulcrum_plot_rows_of
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
-    const struct fulcrum_plot_source *source, const char *key,
-    struct fulcrum_plot_rows **out, struct fulcrum_error *err);
 
 /* "a sweep of 'fulcrum explore'", ... Static. */
 const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);

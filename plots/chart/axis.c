@@ -179,12 +179,6 @@ static bool is_log(enum fulcrum_axis_kind kind)
     return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
 }
 
-int fulcrum_limits_usable(
-    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind)
-{
-    return is_log(kind) ? isfinite(span->lo_positive) : span->lo <= span->hi;
-}
-
 struct prefix {
     double factor;
     const char *sign;
@@ -402,7 +396,7 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
         return;
     }
     /* Limits around the positive part of the span, padded by a share of its decades. */
-    int any = fulcrum_limits_usable(span, FULCRUM_AXIS_LOG);
+    int any = isfinite(span->lo_positive);
     double lo = any ? log10(span->lo_positive) : 0.0;
     double hi = any ? log10(span->hi) : 1.0;
     /* Less than a factor of 1.5 leaves too few powers for ticks. */

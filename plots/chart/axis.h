@@ -93,10 +93,6 @@ void fulcrum_limits_add(struct fulcrum_limits *span, double value);
 void fulcrum_limits_add_all(
     struct fulcrum_limits *span, const double *values, size_t count);
 
-/* 1 where an axis of this kind has a value to show. */
-int fulcrum_limits_usable(
-    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind);
-
 /*
  * Chooses limits around the span and ticks between them. A span without usable values
  * gives an axis from 0 to 1 (logarithmic: 1 to 10). from and to are left alone.

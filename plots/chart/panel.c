@@ -21,32 +21,17 @@ static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
-struct fulcrum_panel_series fulcrum_series_of(const double *x, const double *y,
-    size_t count, size_t style, enum fulcrum_series_look look)
-{
-    return (struct fulcrum_panel_series){
-        .x = x, .y = y, .count = count, .style = style, .look = look};
-}
-
 struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
     const struct fulcrum_estimate *estimate, size_t count, size_t style,
     enum fulcrum_series_look look)
 {
-    struct fulcrum_panel_series series = fulcrum_series_of(
-        x, estimate->value, estimate->value != NULL ? count : 0, style, look);
-    series.lo = estimate->lo;
-    series.hi = estimate->hi;
-    return series;
-}
-
-bool fulcrum_any_flag(const unsigned char *flags, size_t count)
-{
-    for (size_t i = 0; flags != NULL && i < count; i++) {
-        if (flags[i]) {
-            return 1;
-        }
-    }
-    return 0;
+    return (struct fulcrum_panel_series){.x = x,
+        .y = estimate->value,
+        .lo = estimate->lo,
+        .hi = estimate->hi,
+        .count = estimate->value != NULL ? count : 0,
+        .style = style,
+        .look = look};
 }
 
 struct fulcrum_rect fulcrum_grid_cell(
@@ -121,13 +106,6 @@ bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
     struct fulcrum_limits y_span = fulcrum_limits_none();
     add_panel(panel, &x_span, &y_span);
     return x_span.lo > x_span.hi;
-}
-
-void fulcrum_stack_add(struct fulcrum_stack *stack, const struct fulcrum_panel *panel)
-{
-    if (!fulcrum_panel_is_empty(panel)) {
-        stack->panels[stack->count++] = *panel;
-    }
 }
 
 double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas)
@@ -599,49 +577,4 @@ void fulcrum_stack_draw(
             draw_x_axis(canvas, &stack->panels[i]);
         }
     }
-}
-
-void fulcrum_stack_draw_in(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
-    struct fulcrum_rect rect)
-{
-    fulcrum_stack_fit(canvas, stack, rect);
-    fulcrum_stack_place(canvas, stack, rect);
-    fulcrum_stack_draw(canvas, stack);
-}
-
-void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
-    const char *x_label, const struct fulcrum_page *page)
-{
-    if (stack->count == 0) {
-        fulcrum_page_draw_empty(canvas, page);
-        return;
-    }
-    stack->panels[stack->count - 1].x_label = x_label;
-    fulcrum_page_draw(canvas, page);
-    fulcrum_stack_draw_in(canvas, stack, fulcrum_page_body(canvas, page));
-}
-
-bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
-{
-    for (size_t i = 0; estimate->value != NULL && i < count; i++) {
-        if (isfinite(estimate->value[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-bool fulcrum_estimate_has_interval(
-    const struct fulcrum_estimate *estimate, size_t count)
-{
-    if (estimate->value == NULL || estimate->lo == NULL || estimate->hi == NULL) {
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(estimate->value[i]) && isfinite(estimate->lo[i]) &&
-            isfinite(estimate->hi[i])) {
-            return 1;
-        }
-    }
-    return 0;
 }

@@ -32,17 +32,10 @@ struct fulcrum_panel_series {
     enum fulcrum_series_look look;
 };
 
-/* A series of these values alone. */
-struct fulcrum_panel_series fulcrum_series_of(const double *x, const double *y,
-    size_t count, size_t style, enum fulcrum_series_look look);
-
 /* A series with the intervals of an estimate; empty where it has no values. */
 struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
     const struct fulcrum_estimate *estimate, size_t count, size_t style,
     enum fulcrum_series_look look);
-
-/* 1 where one of `count` flags is set; NULL: none is. */
-bool fulcrum_any_flag(const unsigned char *flags, size_t count);
 
 /* A few words beside a mark, left out where there is no room. */
 struct fulcrum_panel_note {
@@ -121,31 +114,5 @@ void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
 /* Draws every panel at its place; fit and place come first. */
 void fulcrum_stack_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
-
-/* Fits, places and draws. */
-void fulcrum_stack_draw_in(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
-    struct fulcrum_rect rect);
-
-/*
- * Adds a copy of a panel below those that the stack has. One without a point to show is
- * left out.
- *   stack    panels has room for one more
- */
-void fulcrum_stack_add(struct fulcrum_stack *stack, const struct fulcrum_panel *panel);
-
-/*
- * Fits, places and draws a stack that has the body of a page to itself, and the page.
- * Without a panel the page says that there is nothing to draw, and has no legend.
- *   x_label  of the axis that the panels share
- */
-void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
-    const char *x_label, const struct fulcrum_page *page);
-
-/* 1 where an estimate has an interval around a value. */
-bool fulcrum_estimate_has_interval(
-    const struct fulcrum_estimate *estimate, size_t count);
-
-/* 1 where an estimate has a value. */
-bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count);
 
 #endif

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plots/spec/charts.h"
 
-#include <string.h>
-
 const struct fulcrum_chart *const *fulcrum_charts(void)
 {
     static const struct fulcrum_chart *const charts[] = {
@@ -30,15 +28,4 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
         NULL,
     };
     return charts;
-}
-
-const struct fulcrum_chart *fulcrum_chart_find(const char *name)
-{
-    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
-         chart++) {
-        if (strcmp((*chart)->name, name) == 0) {
-            return *chart;
-        }
-    }
-    return NULL;
 }

@@ -4,7 +4,8 @@
  * Rows are sorted into lines by the columns that tell lines apart, and along each line
  * by x; every panel draws its columns over that. Columns that are the same in all rows
  * are no part of a line's name. Axes follow from the values: doublings where x spans
- * more than a factor of twelve, logarithms where y would drown.
+ * more than a factor of twelve, logarithms where y would drown. Panels are stacked in
+ * one cell, or in one for each group of rows.
  */
 #include "plots/spec/line_chart.h"
 
@@ -24,19 +25,25 @@ enum {
     LINES_MAX = 12,
     PUBLISHED_MAX = 8,
     SERIES_MAX = LINES_MAX * FULCRUM_LINE_SERIES_MAX + PUBLISHED_MAX,
+    PLACES_MAX = 2 * FULCRUM_LINE_CELLS_MAX,
     NOTES_MAX = 16,
+    STYLES_MAX = 9, /* of canvas.h */
     STAR_STYLE = 5,
     GREY_STYLE = 7, /* of any line or reference */
     GUIDES_MAX = 16,
-    NAME_SIZE = 96,
+    NAME_SIZE = 192,
     SENTENCE_SIZE = 200,
-    WORDS_SIZE = 2000,
     LANDMARKS_MAX = 16
 };
 
 static const double log_x_from_factor = 12.0;
 static const double log_y_from_factor = 20.0;
 static const double log_relative_from_factor = 5.0;
+/* Cells whose largest values differ by more have a scale each. */
+static const double shared_scale_factor = 4.0;
+static const double cell_gap_pt = 16.0;
+/* Below this, ticks and titles leave nothing for the points. */
+static const double least_cell_height_pt = 105.0;
 /* Names of landmarks get at most this share of the page's height. */
 static const double flags_frac = 0.12;
 static const double flags_gap_pt = 3.0;
@@ -50,15 +57,31 @@ struct line {
     bool has_marks;
 };
 
-struct panel_room {
+/* A panel of one cell, and what it borrows. */
+struct place {
+    const struct fulcrum_line_panel *from;
+    size_t which;      /* of the chart's panels, */
+    size_t rank;       /* or of those in a cell of its own, as guides count them */
+    const char *group; /* only these rows; NULL: all */
+    struct fulcrum_panel panel;
     struct fulcrum_panel_series series[SERIES_MAX];
     struct fulcrum_panel_note notes[NOTES_MAX];
     struct fulcrum_spot best;
     double guides[GUIDES_MAX];
-    double ideal[2];
+    double ideal[2]; /* ends of the line that values are compared with, */
+    double zeros[2];
+    double ideal_lo[2]; /* and of the band around it */
+    double ideal_hi[2];
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
     char best_text[48];
+};
+
+struct cell {
+    const char *group; /* NULL: there is one for all rows */
+    size_t first;      /* of its places */
+    size_t count;
+    struct fulcrum_stack stack;
 };
 
 /* A machine that people know. */
@@ -75,12 +98,21 @@ struct picture {
     bool tells[FULCRUM_LINE_KEYS_MAX]; /* which of the chart's keys are in names */
     size_t line_count;
     struct line lines[LINES_MAX];
-    struct fulcrum_panel panels[FULCRUM_LINE_PANELS_MAX];
-    struct panel_room rooms[FULCRUM_LINE_PANELS_MAX];
-    struct fulcrum_stack stack;
-    bool has_hollow;
+    size_t cell_count;
+    struct cell cells[FULCRUM_LINE_CELLS_MAX];
+    struct place places[PLACES_MAX];         /* cell by cell */
+    struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
+    struct fulcrum_limits x_reach;           /* of cells that can be compared, */
+    struct fulcrum_limits y_reach[FULCRUM_LINE_PANELS_MAX]; /* as these */
+    bool has_mark[FULCRUM_LINE_MARKS_MAX];
+    bool has_full; /* a point without a mark */
     bool has_interval;
+    bool has_bars;
     bool has_guides;
+    /* Of series with a colour of their own: what is drawn of it. */
+    const char *colour_names[STYLES_MAX];
+    bool has_line[STYLES_MAX];
+    bool has_marks[STYLES_MAX];
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
@@ -91,9 +123,9 @@ struct picture {
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
     size_t landmark_count;
     double guides[LANDMARKS_MAX];
-    char title[SENTENCE_SIZE];
-    char subtitle[WORDS_SIZE];
-    char footnote[WORDS_SIZE];
+    struct fulcrum_string title;
+    struct fulcrum_string subtitle;
+    struct fulcrum_string footnote;
 };
 
 /* A CSV file has one table, whatever its key would be. */
@@ -102,6 +134,16 @@ static const struct fulcrum_table *table_of(
 {
     const struct fulcrum_table *table = fulcrum_result_table_of(result, key);
     return table != NULL ? table : fulcrum_result_table_of(result, "rows");
+}
+
+/* What the result says in place of a text of the table. */
+static const char *said(
+    const struct picture *picture, const char *key, const char *otherwise)
+{
+    char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "label/%s", key);
+    const char *text = fulcrum_result_text_of(picture->result, name);
+    return text[0] != '\0' ? text : otherwise;
 }
 
 static bool varies(const struct fulcrum_table *table, const char *column)
@@ -195,8 +237,9 @@ static int compare_spots(const void *a, const void *b)
 {
     const struct spot_row *left = a;
     const struct spot_row *right = b;
-    int owners = compare_owners(left, right);
-    return owners != 0 ? owners : (left->x > right->x) - (left->x < right->x);
+    int order = compare_owners(left, right);
+    order = order != 0 ? order : (left->x > right->x) - (left->x < right->x);
+    return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
 /* What tells the row's panel; "" where nothing does. */
@@ -239,31 +282,68 @@ static size_t find_spots(struct picture *picture, struct spot_row *spots)
     return count;
 }
 
-/* What is no number cannot be drawn, and is named. */
-static enum fulcrum_status check_column(
-    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
+/* Every column that panels show, and what lines go over. */
+static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
+    const struct fulcrum_table *table, const struct fulcrum_line_key *x,
+    struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        struct fulcrum_cell cell = fulcrum_table_at(table, i, key);
-        FAIL_IF(cell.text != NULL && cell.text[0] != '\0', err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = '%.40s': expected a number", i + 1, key, cell.text);
+    FAIL_IF(fulcrum_table_find(table, x->column) == fulcrum_table_columns(table), err,
+        FULCRUM_ERR_FORMAT, "no column '%s', which the chart needs", x->column);
+    TRY(fulcrum_table_check_numbers(table, x->column, err));
+    for (size_t i = 0; i < fulcrum_table_rows(table) && x->least > 0.0; i++) {
+        double value = fulcrum_table_at(table, i, x->column).number;
+        char text[32] = " is not given";
+        if (!isnan(value)) {
+            (void)snprintf(text, sizeof text, " = %.6g", value);
+        }
+        FAIL_IF(!(value >= x->least), err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s%s: expected a number from %g", i + 1, x->column, text,
+            x->least);
+    }
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
+        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+            const char *y = chart->panels[i].series[k].y;
+            TRY(y != NULL ? fulcrum_table_check_numbers(table, y, err) : FULCRUM_OK);
+        }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
-    const struct fulcrum_table *table, const char *x, struct fulcrum_error *err)
+static struct cell *cell_of(struct picture *picture, const char *group)
 {
-    FAIL_IF(fulcrum_table_find(table, x) == fulcrum_table_columns(table), err,
-        FULCRUM_ERR_FORMAT, "no column '%s', which the chart needs", x);
-    TRY(check_column(table, x, err));
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
-        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
-            const char *y = chart->panels[i].series[k].y;
-            TRY(y != NULL ? check_column(table, y, err) : FULCRUM_OK);
+    size_t i = 0;
+    while (i < picture->cell_count && strcmp(picture->cells[i].group, group) != 0) {
+        i++;
+    }
+    return i < picture->cell_count ? &picture->cells[i] : NULL;
+}
+
+/* Whether cells follow from the rows, as their panels are of no group. */
+static bool has_free_cells(const struct fulcrum_line_chart *chart)
+{
+    return chart->has_cells && chart->panels[0].group == NULL;
+}
+
+static void find_cells(struct picture *picture)
+{
+    const struct fulcrum_line_chart *chart = picture->chart;
+    if (!chart->has_cells) {
+        picture->cells[picture->cell_count++].group = NULL;
+    }
+    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX && chart->has_cells; i++) {
+        const char *group = chart->panels[i].group;
+        if (group != NULL && cell_of(picture, group) == NULL) {
+            picture->cells[picture->cell_count++].group = group;
         }
     }
-    return FULCRUM_OK;
+    for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
+         i++) {
+        const char *group = group_of(picture, i);
+        if (picture->cell_count < FULCRUM_LINE_CELLS_MAX &&
+            cell_of(picture, group) == NULL) {
+            picture->cells[picture->cell_count++].group = group;
+        }
+    }
 }
 
 static enum fulcrum_status check_spots(
@@ -280,6 +360,14 @@ static enum fulcrum_status check_spots(
     }
     FAIL_IF(picture->line_count == LINES_MAX, err, FULCRUM_ERR_RANGE,
         "more than %d lines: too many for a chart", (int)LINES_MAX - 1);
+    /* Such charts have one line in each cell. */
+    size_t cells = 0;
+    for (size_t i = 0; i < count; i++) {
+        cells += i == 0 || compare_owners(&spots[i], &spots[i - 1]) != 0 ? 1 : 0;
+    }
+    FAIL_IF(has_free_cells(picture->chart) && cells > FULCRUM_LINE_CELLS_MAX, err,
+        FULCRUM_ERR_RANGE, "%zu %s: a chart holds at most %d", cells,
+        picture->chart->cell_name, (int)FULCRUM_LINE_CELLS_MAX);
     return FULCRUM_OK;
 }
 
@@ -296,7 +384,7 @@ enum fulcrum_status fulcrum_line_chart_check(
     if (rows == 0) {
         goto end; /* a page that says so */
     }
-    TRY_OR_END(check_columns(picture->chart, picture->table, picture->x->column, err));
+    TRY_OR_END(check_columns(picture->chart, picture->table, picture->x, err));
     spots = calloc(rows, sizeof *spots);
     status = spots != NULL ? check_spots(picture, spots, err)
                            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
@@ -329,7 +417,8 @@ static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
 }
 
 /* What people give times in, by the least of them. */
-static double time_unit(const struct picture *picture, const char *y, const char **name)
+static double time_unit(const struct picture *picture,
+    const struct fulcrum_line_panel *panel, const char *y, const char **name)
 {
     static const struct {
         double longest_s;
@@ -339,7 +428,8 @@ static double time_unit(const struct picture *picture, const char *y, const char
         {200.0 * 3600.0, 3600.0, "hours"}, {INFINITY, 86400.0, "days"}};
     double least = (double)INFINITY;
     *name = NULL;
-    if (picture->chart->is_log || strcmp(fulcrum_unit_of(y), "s") != 0) {
+    if (picture->chart->is_log || panel->y_axis != NULL ||
+        strcmp(fulcrum_unit_of(y), "s") != 0) {
         return 1.0;
     }
     for (size_t i = 0; i < fulcrum_table_rows(picture->table); i++) {
@@ -359,50 +449,165 @@ struct values {
     double *y;
     double *lo;
     double *hi;
+    double *x_lo;
+    double *x_hi;
     unsigned char *hollow;
+    unsigned char *disturbed;
     size_t count;
     bool is_known; /* one of them at least */
     bool has_interval;
+    bool has_full; /* a point that is not grey */
 };
 
-static void take_value(struct picture *picture, struct values *values,
-    const struct fulcrum_cell *cell, size_t row)
+static bool take_room(
+    struct fulcrum_canvas *canvas, struct values *values, size_t count)
 {
-    const struct fulcrum_line_chart *chart = picture->chart;
-    const char *mark =
-        chart->hollow_column != NULL
-            ? fulcrum_table_at(picture->table, row, chart->hollow_column).text
-            : NULL;
+    double *numbers = fulcrum_canvas_room(canvas, 6 * count, sizeof *numbers);
+    unsigned char *marks = fulcrum_canvas_room(canvas, 2 * count, sizeof *marks);
+    if (numbers == NULL || marks == NULL) {
+        return false;
+    }
+    *values = (struct values){.x = numbers,
+        .y = numbers + count,
+        .lo = numbers + 2 * count,
+        .hi = numbers + 3 * count,
+        .x_lo = numbers + 4 * count,
+        .x_hi = numbers + 5 * count,
+        .hollow = marks,
+        .disturbed = marks + count};
+    return true;
+}
+
+/* What the row says of its point; a point that is not known has no mark. */
+static void take_marks(
+    struct picture *picture, struct values *values, size_t row, bool is_known)
+{
+    size_t i = values->count - 1;
+    bool is_marked = false;
+    for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
+        const struct fulcrum_line_mark *mark = &picture->chart->marks[k];
+        const char *text =
+            mark->column != NULL
+                ? fulcrum_table_at(picture->table, row, mark->column).text
+                : NULL;
+        bool is_set = text != NULL && strcmp(text, mark->text) == 0;
+        unsigned char *to = mark->is_disturbed ? values->disturbed : values->hollow;
+        to[i] = to[i] || is_set;
+        picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
+        is_marked = is_marked || is_set;
+    }
+    picture->has_full = picture->has_full || (is_known && !is_marked);
+    values->has_full = values->has_full || (is_known && !values->disturbed[i]);
+}
+
+static void take_value(struct values *values, const struct fulcrum_cell *x,
+    const struct fulcrum_cell *cell)
+{
     size_t i = values->count++;
+    values->x[i] = x->number;
+    values->x_lo[i] = x->lo;
+    values->x_hi[i] = x->hi;
     values->y[i] = cell->number;
     values->lo[i] = cell->lo;
     values->hi[i] = cell->hi;
-    values->hollow[i] = mark != NULL && strcmp(mark, chart->hollow_text) == 0;
     values->is_known = values->is_known || isfinite(cell->number);
     values->has_interval = values->has_interval || cell->hi > cell->lo;
-    picture->has_hollow =
-        picture->has_hollow || (values->hollow[i] && isfinite(cell->number));
+}
+
+static bool is_here(
+    const struct picture *picture, const struct place *place, size_t row)
+{
+    return place->group == NULL || strcmp(group_of(picture, row), place->group) == 0;
+}
+
+/* A text beside a mark; two references that say the same say it once. */
+static void add_note(struct place *place, struct fulcrum_spot spot, const char *text)
+{
+    struct fulcrum_panel *panel = &place->panel;
+    for (size_t i = 0; i < panel->note_count; i++) {
+        if (fabs(place->notes[i].spot.x - spot.x) <= 1e-9 * fabs(spot.x) &&
+            strcmp(place->notes[i].text, text) == 0) {
+            return;
+        }
+    }
+    if (panel->note_count < NOTES_MAX) {
+        struct fulcrum_panel_note *note = &place->notes[panel->note_count++];
+        note->spot = spot;
+        (void)snprintf(note->text, sizeof note->text, "%.47s", text);
+    }
+}
+
+static bool has_gaps(enum fulcrum_line_look look)
+{
+    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
+}
+
+static bool is_joined(enum fulcrum_line_look look)
+{
+    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
+}
+
+static bool has_markers(enum fulcrum_line_look look)
+{
+    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
+           look == FULCRUM_LINE_JOINED;
+}
+
+/* For qsort: along the chart, as what is written first finds a place more easily. */
+static int compare_notes(const void *a, const void *b)
+{
+    const struct fulcrum_spot *left = &((const struct fulcrum_panel_note *)a)->spot;
+    const struct fulcrum_spot *right = &((const struct fulcrum_panel_note *)b)->spot;
+    int order = (left->x > right->x) - (left->x < right->x);
+    return order != 0 ? order : (left->y > right->y) - (left->y < right->y);
 }
 
 /* Values that are not known are gaps in a line, but nothing between points. */
 static void take_values(struct picture *picture, struct values *values,
-    const struct line *line, const struct fulcrum_line_panel *panel,
+    struct place *place, const struct line *line,
     const struct fulcrum_line_series *from)
 {
     const char *unit = NULL;
-    double scale = time_unit(picture, from->y, &unit);
+    const char *notes = picture->chart->note_column;
+    double scale = time_unit(picture, place->from, from->y, &unit);
     for (size_t i = 0; i < line->count; i++) {
         size_t row = line->rows[i];
         struct fulcrum_cell cell = fulcrum_table_at(picture->table, row, from->y);
-        bool is_here =
-            panel->group == NULL || strcmp(group_of(picture, row), panel->group) == 0;
-        if (is_here && (from->look == FULCRUM_LINE_MARKED || isfinite(cell.number))) {
-            cell = (struct fulcrum_cell){
-                cell.number / scale, cell.lo / scale, cell.hi / scale, NULL};
-            values->x[values->count] = line->x[i];
-            take_value(picture, values, &cell, row);
+        struct fulcrum_cell x =
+            fulcrum_table_at(picture->table, row, picture->x->column);
+        bool is_known = isfinite(cell.number);
+        if (!is_here(picture, place, row) || !(is_known || has_gaps(from->look))) {
+            continue;
+        }
+        cell = (struct fulcrum_cell){
+            cell.number / scale, cell.lo / scale, cell.hi / scale, NULL};
+        take_value(values, &x, &cell);
+        if (has_markers(from->look)) {
+            take_marks(picture, values, row, is_known);
+        }
+        const char *note =
+            notes != NULL ? fulcrum_table_at(picture->table, row, notes).text : NULL;
+        if (note != NULL && note[0] != '\0') {
+            add_note(place, (struct fulcrum_spot){x.number, cell.number}, note);
         }
     }
+}
+
+/* Corners between points; `values` are twice as many afterwards, less one. */
+static void make_steps(struct values *values, bool is_before)
+{
+    size_t count = values->count;
+    for (size_t i = count; i-- > 0;) {
+        double x = values->x[i];
+        double y = values->y[i];
+        if (i > 0) {
+            values->x[2 * i - 1] = is_before ? values->x[i - 1] : x;
+            values->y[2 * i - 1] = is_before ? y : values->y[i - 1];
+        }
+        values->x[2 * i] = x;
+        values->y[2 * i] = y;
+    }
+    values->count = count > 0 ? 2 * count - 1 : 0;
 }
 
 /* No line is drawn as marks are that have no entry in the legend. */
@@ -411,58 +616,87 @@ static size_t line_style(const struct picture *picture, size_t line)
     return picture->chart->names_marks && line >= STAR_STYLE ? line + 1 : line;
 }
 
+/* What the legend is to say of a series that is drawn. */
+static void note_series(struct picture *picture, struct line *line,
+    const struct fulcrum_line_series *from, const struct values *values)
+{
+    bool joins = is_joined(from->look);
+    if (from->colour == 0) {
+        line->has_line = line->has_line || joins;
+        line->has_marks =
+            line->has_marks ||
+            (has_markers(from->look) &&
+                !(from->look == FULCRUM_LINE_POINTS && from->label != NULL));
+        return;
+    }
+    size_t style = from->colour - 1;
+    picture->has_line[style] = picture->has_line[style] || joins;
+    picture->has_marks[style] =
+        picture->has_marks[style] ||
+        (has_markers(from->look) && (joins || values->has_full));
+    if (picture->colour_names[style] == NULL && (joins || values->has_full)) {
+        picture->colour_names[style] = said(picture, from->y, from->label);
+    }
+}
+
 /* A line's values of one column; no series where there is no memory, or no value. */
 static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_panel *panel, struct line *line,
-    const struct fulcrum_line_series *from)
+    struct place *place, struct line *line, const struct fulcrum_line_series *from)
 {
     static const enum fulcrum_series_look looks[] = {
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
+        [FULCRUM_LINE_JOINED] = FULCRUM_LOOK_LINE,
         [FULCRUM_LINE_SMOOTH] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_BROKEN] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_STEPS_BEFORE] = FULCRUM_LOOK_CURVE,
+        [FULCRUM_LINE_STEPS_AFTER] = FULCRUM_LOOK_CURVE,
         [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
+        [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
     };
-    const struct fulcrum_line_chart *chart = picture->chart;
-    const struct fulcrum_line_panel *which = &chart->panels[panel - picture->panels];
-    double *numbers = fulcrum_canvas_room(canvas, 4 * line->count, sizeof *numbers);
-    struct values values = {
-        .hollow = fulcrum_canvas_room(canvas, line->count, sizeof *values.hollow)};
-    if (numbers == NULL || values.hollow == NULL) {
+    struct values values;
+    bool is_stair = from->look == FULCRUM_LINE_STEPS_BEFORE ||
+                    from->look == FULCRUM_LINE_STEPS_AFTER;
+    if (!take_room(canvas, &values, is_stair ? 2 * line->count : line->count)) {
         return;
     }
-    values.x = numbers;
-    values.y = numbers + line->count;
-    values.lo = numbers + 2 * line->count;
-    values.hi = numbers + 3 * line->count;
-    take_values(picture, &values, line, which, from);
+    take_values(picture, &values, place, line, from);
     if (!values.is_known) {
         return;
     }
     bool is_one = picture->line_count == 1;
+    bool has_bars = from->look == FULCRUM_LINE_BARS;
     /* Bands of many lines would hide each other. */
-    bool has_band = is_one || chart->has_bands;
+    bool has_band = !has_bars && !is_stair && (is_one || picture->chart->has_bands);
     bool is_own = is_one && from->look == FULCRUM_LINE_MARKED;
-    struct fulcrum_panel_series *series =
-        &picture->rooms[picture->stack.count].series[panel->series_count++];
-    const struct fulcrum_estimate estimate = {
-        values.y, has_band ? values.lo : NULL, has_band ? values.hi : NULL};
+    size_t own = is_own ? (size_t)(from - place->from->series)
+                        : line_style(picture, (size_t)(line - picture->lines));
+    if (is_stair) {
+        make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
+    }
+    const struct fulcrum_estimate estimate = {values.y,
+        has_bars || has_band ? values.lo : NULL,
+        has_bars || has_band ? values.hi : NULL};
+    struct fulcrum_panel_series *series = &place->series[place->panel.series_count++];
     *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        is_own ? (size_t)(from - which->series)
-               : line_style(picture, (size_t)(line - picture->lines)),
-        looks[from->look]);
-    series->hollow = chart->is_disturbed ? NULL : values.hollow;
-    series->disturbed = chart->is_disturbed ? values.hollow : NULL;
+        from->colour > 0 ? from->colour - 1 : own, looks[from->look]);
+    if (!is_stair) {
+        series->hollow = values.hollow;
+        series->disturbed = values.disturbed;
+    }
+    series->x_lo = has_bars ? values.x_lo : NULL;
+    series->x_hi = has_bars ? values.x_hi : NULL;
+    picture->has_bars = picture->has_bars || (has_bars && values.has_interval &&
+                                                 !place->from->is_difference);
     picture->has_interval = picture->has_interval || (has_band && values.has_interval);
-    line->has_line = line->has_line || from->look != FULCRUM_LINE_POINTS;
-    line->has_marks = line->has_marks || from->look == FULCRUM_LINE_MARKED ||
-                      (from->look == FULCRUM_LINE_POINTS && from->label == NULL);
+    note_series(picture, line, from, &values);
 }
 
 /* Of one line alone: of several there are too many for one sentence. */
-static void find_best(struct picture *picture, const struct fulcrum_line_panel *from,
-    struct fulcrum_panel *panel)
+static void find_best(const struct picture *picture, struct place *place)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
-    const struct fulcrum_panel_series *series = &room->series[0];
+    const struct fulcrum_line_panel *from = place->from;
+    struct fulcrum_panel *panel = &place->panel;
+    const struct fulcrum_panel_series *series = &place->series[0];
     if (picture->line_count != 1 || from->is_unjudged || panel->series_count == 0) {
         return;
     }
@@ -475,16 +709,25 @@ static void find_best(struct picture *picture, const struct fulcrum_line_panel *
     char sentence[128];
     fulcrum_best_sentence(
         sentence, sizeof sentence, &best, picture->chart->x_name, NULL);
-    (void)snprintf(room->finding, sizeof room->finding, "%s%s%s",
+    (void)snprintf(place->finding, sizeof place->finding, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
-    panel->finding = room->finding;
+    panel->finding = place->finding;
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
-        room->best = (struct fulcrum_spot){best.x, best.y};
-        fulcrum_si_text(room->best_text, sizeof room->best_text, best.y, 3, NULL);
-        panel->best = &room->best;
-        panel->best_text = room->best_text;
+        place->best = (struct fulcrum_spot){best.x, best.y};
+        fulcrum_si_text(place->best_text, sizeof place->best_text, best.y, 3, NULL);
+        panel->best = &place->best;
+        panel->best_text = place->best_text;
     }
+}
+
+static struct fulcrum_limits x_limits(const struct fulcrum_panel *panel)
+{
+    struct fulcrum_limits x = fulcrum_limits_none();
+    for (size_t i = 0; i < panel->series_count; i++) {
+        fulcrum_limits_add_all(&x, panel->series[i].x, panel->series[i].count);
+    }
+    return x;
 }
 
 static bool spans(
@@ -518,50 +761,31 @@ static size_t published_style(size_t index)
     return styles[index];
 }
 
-/* The value or the name beside a mark; two references that say the same say it once. */
-static void add_note(struct fulcrum_panel *panel, struct fulcrum_panel_note *notes,
-    struct fulcrum_spot spot, const char *text)
-{
-    for (size_t i = 0; i < panel->note_count; i++) {
-        if (fabs(notes[i].spot.x - spot.x) <= 1e-9 * fabs(spot.x) &&
-            strcmp(notes[i].text, text) == 0) {
-            return;
-        }
-    }
-    if (panel->note_count < NOTES_MAX) {
-        struct fulcrum_panel_note *note = &notes[panel->note_count++];
-        note->spot = spot;
-        (void)snprintf(note->text, sizeof note->text, "%.47s", text);
-    }
-}
-
 /* What is written beside a published point. */
-static void note_point(struct picture *picture, struct fulcrum_panel *panel,
+static void note_point(const struct picture *picture, struct place *place,
     struct fulcrum_spot spot, const char *name)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
-    const char *unit = picture->chart->panels[panel - picture->panels].note_unit;
+    const char *unit = place->from->note_unit;
     char text[64];
     if (picture->chart->names_marks) {
-        add_note(panel, room->notes, spot, name);
+        add_note(place, spot, name);
     } else if (unit != NULL) {
         char value[24];
         fulcrum_si_text(value, sizeof value, spot.y, 3, NULL);
         (void)snprintf(text, sizeof text, "%s%s", value, unit);
-        add_note(panel, room->notes, spot, text);
+        add_note(place, spot, text);
     }
 }
 
 /* Points of one reference in one panel. Bars show how far rounding lets them be off. */
 static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_panel *panel, size_t which, size_t index)
+    struct place *place, size_t index)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
     size_t rows = fulcrum_table_rows(picture->published);
     double *numbers = fulcrum_canvas_room(canvas, 4 * rows, sizeof *numbers);
     unsigned char *hollow = fulcrum_canvas_room(canvas, rows, 1);
     size_t count = 0;
-    if (numbers == NULL || hollow == NULL || panel->series_count == SERIES_MAX) {
+    if (numbers == NULL || hollow == NULL || place->panel.series_count == SERIES_MAX) {
         return;
     }
     for (size_t i = 0; i < rows; i++) {
@@ -569,7 +793,7 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
         const char *name = fulcrum_table_at(table, i, "name").text;
         struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
         if (name == NULL ||
-            fulcrum_table_at(table, i, "panel").number != (double)which ||
+            fulcrum_table_at(table, i, "panel").number != (double)place->which ||
             published_index(picture, name) != index) {
             continue;
         }
@@ -580,13 +804,14 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
         hollow[count] = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
         picture->has_seen = picture->has_seen || hollow[count];
         note_point(
-            picture, panel, (struct fulcrum_spot){numbers[count], value.number}, name);
+            picture, place, (struct fulcrum_spot){numbers[count], value.number}, name);
         count++;
     }
     if (count > 0) {
         const struct fulcrum_estimate values = {
             numbers + rows, numbers + 2 * rows, numbers + 3 * rows};
-        struct fulcrum_panel_series *series = &room->series[panel->series_count++];
+        struct fulcrum_panel_series *series =
+            &place->series[place->panel.series_count++];
         *series = fulcrum_series_estimated(numbers, &values, count,
             picture->chart->names_marks ? STAR_STYLE : published_style(index),
             FULCRUM_LOOK_POINTS);
@@ -594,16 +819,15 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
     }
 }
 
-static void add_published(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_panel *panel, size_t which)
+static void add_published(
+    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
 {
     for (size_t i = 0; i < fulcrum_table_rows(picture->published); i++) {
         const char *name = fulcrum_table_at(picture->published, i, "name").text;
         (void)published_index(picture, name != NULL ? name : "");
     }
-    panel->notes = picture->rooms[picture->stack.count].notes;
     for (size_t index = 0; index < picture->published_count; index++) {
-        add_published_series(canvas, picture, panel, which, index);
+        add_published_series(canvas, picture, place, index);
     }
 }
 
@@ -637,12 +861,11 @@ static bool is_in_order(const double *values, size_t count)
 }
 
 /* Round values of the second scale at the places along x where they are reached. */
-static void fill_top(struct fulcrum_canvas *canvas, struct picture *picture)
+static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct line *line = &picture->lines[0];
     const char *column = picture->chart->top_column;
-    if (column == NULL || picture->stack.count == 0 || picture->line_count != 1 ||
-        !(line->x[0] > 0.0)) {
+    if (column == NULL || picture->line_count != 1 || !(line->x[0] > 0.0)) {
         return;
     }
     double *tops = fulcrum_canvas_room(canvas, line->count, sizeof *tops);
@@ -673,153 +896,288 @@ static void fill_top(struct fulcrum_canvas *canvas, struct picture *picture)
 
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
 static enum fulcrum_axis_kind x_kind(
-    const struct picture *picture, const struct fulcrum_limits *x)
+    const struct picture *picture, const struct fulcrum_panel *panel)
 {
+    struct fulcrum_limits x = x_limits(panel);
     bool is_ratio = strstr(picture->x->column, "ratio") != NULL;
-    bool doubles = x->lo > 0.0 && x->hi >= 4.0 * x->lo;
-    for (size_t i = 0; i < picture->line_count; i++) {
-        for (size_t k = 0; k < picture->lines[i].count; k++) {
+    bool doubles = x.lo > 0.0 && x.hi >= 4.0 * x.lo;
+    for (size_t i = 0; i < panel->series_count; i++) {
+        for (size_t k = 0; k < panel->series[i].count; k++) {
             int exponent = 0;
-            doubles = doubles && frexp(picture->lines[i].x[k], &exponent) == 0.5;
+            doubles = doubles && frexp(panel->series[i].x[k], &exponent) == 0.5;
         }
     }
-    if (x->lo > 0.0 && is_ratio) {
+    if (x.lo > 0.0 && is_ratio) {
         return FULCRUM_AXIS_LOG;
     }
-    return doubles || (x->lo > 0.0 && x->hi >= log_x_from_factor * x->lo)
+    return doubles || (x.lo > 0.0 && x.hi >= log_x_from_factor * x.lo)
                ? FULCRUM_AXIS_LOG2
                : FULCRUM_AXIS_LINEAR;
 }
 
-/* y = x, as far as lines go. */
-static void add_ideal(struct picture *picture, struct fulcrum_panel *panel,
-    const struct fulcrum_limits *x)
+/*
+ * What values are compared with: y = x as far as lines go, or with a band as far as
+ * points do; of differences, 0.
+ */
+static void add_ideal(const struct picture *picture, struct place *place)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
-    room->ideal[0] = fmin(1.0, x->lo);
-    room->ideal[1] = x->hi;
-    if (panel->series_count > 0 && picture->chart->ideal_name != NULL) {
-        panel->y_options.kind = panel->x_options.kind;
-        room->series[panel->series_count++] = fulcrum_series_of(
-            room->ideal, room->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+    const struct fulcrum_line_chart *chart = picture->chart;
+    struct fulcrum_panel *panel = &place->panel;
+    struct fulcrum_limits span = x_limits(panel);
+    bool is_zero = place->from->is_difference;
+    bool has_band = chart->ideal_frac > 0.0;
+    if (panel->series_count == 0 || (chart->ideal_name == NULL && !is_zero)) {
+        return;
     }
+    for (size_t i = 0; i < panel->series_count && has_band && !is_zero; i++) {
+        fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
+    }
+    for (size_t i = 0; i < picture->line_count && !has_band && !is_zero; i++) {
+        fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
+    }
+    place->ideal[0] = is_zero || has_band ? span.lo : fmin(1.0, span.lo);
+    place->ideal[1] = span.hi;
+    for (size_t i = 0; i < 2; i++) {
+        double half = chart->ideal_frac * (is_zero ? 100.0 : place->ideal[i]);
+        place->ideal_lo[i] = (is_zero ? 0.0 : place->ideal[i]) - half;
+        place->ideal_hi[i] = (is_zero ? 0.0 : place->ideal[i]) + half;
+    }
+    const struct fulcrum_estimate line = {is_zero ? place->zeros : place->ideal,
+        has_band ? place->ideal_lo : NULL, has_band ? place->ideal_hi : NULL};
+    const struct fulcrum_panel_series series = fulcrum_series_estimated(
+        place->ideal, &line, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+    if (is_zero || has_band) {
+        /* Behind the points. */
+        memmove(&place->series[1], &place->series[0],
+            panel->series_count * sizeof place->series[0]);
+        place->series[0] = series;
+    } else {
+        panel->y_options.kind = panel->x_options.kind;
+        place->series[panel->series_count] = series;
+    }
+    panel->series_count++;
 }
 
 /* Thin vertical lines, and what there is to say of them. */
-static void add_guides(
-    struct picture *picture, struct fulcrum_panel *panel, size_t which)
+static void add_guides(struct picture *picture, struct place *place)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
+    struct fulcrum_panel *panel = &place->panel;
     const struct fulcrum_table *guides =
         fulcrum_result_table_of(picture->result, "guides");
     for (size_t i = 0; i < fulcrum_table_rows(guides) && panel->series_count > 0; i++) {
         const char *text = fulcrum_table_at(guides, i, "text").text;
-        size_t used = strlen(room->finding);
-        if (fulcrum_table_at(guides, i, "panel").number != (double)which ||
-            panel->guide_count == GUIDES_MAX) {
+        const char *group = fulcrum_table_at(guides, i, "group").text;
+        double x = fulcrum_table_at(guides, i, "x").number;
+        size_t used = strlen(place->finding);
+        if (fulcrum_table_at(guides, i, "panel").number != (double)place->rank ||
+            (group != NULL && place->group != NULL &&
+                strcmp(group, place->group) != 0)) {
             continue;
         }
-        room->guides[panel->guide_count++] = fulcrum_table_at(guides, i, "x").number;
-        (void)snprintf(room->finding + used, sizeof room->finding - used, "%s%s",
-            used > 0 ? ", " : "", text != NULL ? text : "");
-        panel->finding = room->finding;
-        picture->has_guides = true;
+        if (isfinite(x) && panel->guide_count < GUIDES_MAX) {
+            place->guides[panel->guide_count++] = x;
+            picture->has_guides = true;
+        }
+        if (text != NULL && text[0] != '\0') {
+            (void)snprintf(place->finding + used, sizeof place->finding - used, "%s%s",
+                used > 0 ? ", " : "", text);
+            panel->finding = place->finding;
+        }
     }
-    panel->guides = room->guides;
+    panel->guides = place->guides;
 }
 
-static void write_title(struct picture *picture, const struct fulcrum_line_panel *from)
+static void write_title(const struct picture *picture, struct place *place)
 {
-    struct panel_room *room = &picture->rooms[picture->stack.count];
+    const struct fulcrum_line_panel *from = place->from;
     const char *unit = NULL;
-    (void)time_unit(picture, from->series[0].y, &unit);
+    (void)time_unit(picture, from, from->series[0].y, &unit);
     if (from->is_relative && isfinite(picture->relative_x)) {
         char at[48];
         fulcrum_plain_text(at, sizeof at, picture->relative_x);
-        (void)snprintf(room->title, sizeof room->title, "%s %s %s", from->title, at,
+        (void)snprintf(place->title, sizeof place->title, "%s %s %s", from->title, at,
             picture->chart->x_name);
+    } else if (has_free_cells(picture->chart) && from->title[0] != '\0') {
+        (void)snprintf(
+            place->title, sizeof place->title, "%s, %s", place->group, from->title);
     } else {
-        (void)snprintf(room->title, sizeof room->title, "%s%s%s", from->title,
+        (void)snprintf(place->title, sizeof place->title, "%s%s%s",
+            place->which == 0 ? said(picture, "y", from->title) : from->title,
             unit != NULL ? ", " : "", unit != NULL ? unit : "");
     }
+    place->panel.title = place->title[0] != '\0' ? place->title : NULL;
 }
 
-static void choose_axes(const struct picture *picture,
-    const struct fulcrum_line_panel *from, struct fulcrum_panel *panel,
-    const struct fulcrum_limits *x)
+static void choose_axes(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
+    const struct fulcrum_line_panel *from = place->from;
+    struct fulcrum_panel *panel = &place->panel;
     const char *unit = fulcrum_unit_of(from->series[0].y);
     bool is_far = spans(panel->series, panel->series_count,
         from->is_relative ? log_relative_from_factor : log_y_from_factor);
     bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
     panel->x_options = (struct fulcrum_axis_options){.pad_frac = 0.03,
-        .kind = chart->is_log ? FULCRUM_AXIS_LOG2 : x_kind(picture, x)};
+        .kind = chart->is_log ? FULCRUM_AXIS_LOG2 : x_kind(picture, panel)};
     panel->y_options =
         (struct fulcrum_axis_options){.pad_frac = chart->is_close_up ? 0.05 : 0.12,
             .from_zero = !chart->is_close_up,
             .unit = chart->is_log && strcmp(unit, "s") == 0 ? unit : NULL,
             .kind = chart->is_log || (is_far && is_falling) ? FULCRUM_AXIS_LOG
                                                             : FULCRUM_AXIS_AUTO};
+    panel->x_options = from->x_axis != NULL ? *from->x_axis : panel->x_options;
+    panel->y_options = from->y_axis != NULL ? *from->y_axis : panel->y_options;
 }
 
-static void add_panel(
-    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+static void find_place(
+    struct fulcrum_canvas *canvas, struct picture *picture, struct place *place)
 {
-    const struct fulcrum_line_panel *from = &picture->chart->panels[which];
-    struct panel_room *room = &picture->rooms[picture->stack.count];
-    struct fulcrum_limits x = fulcrum_limits_none();
-    if (from->title == NULL || (from->is_stand_in && picture->stack.count > 0)) {
-        return;
-    }
-    write_title(picture, from);
-    struct fulcrum_panel *panel = &picture->panels[which];
-    *panel = (struct fulcrum_panel){
-        .title = room->title, .series = room->series, .weight = which == 0 ? 1.2 : 1.0};
+    const struct fulcrum_line_panel *from = place->from;
+    struct fulcrum_panel *panel = &place->panel;
+    *panel = (struct fulcrum_panel){.series = place->series,
+        .finding = from->finding,
+        .empty_text = from->empty_text,
+        .notes = place->notes,
+        .weight = from->weight > 0.0 ? from->weight : 1.0};
+    panel->weight = place->which == 0 && from->weight == 0.0 ? 1.2 : panel->weight;
+    write_title(picture, place);
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
         for (size_t i = 0; i < picture->line_count && from->series[k].y != NULL; i++) {
-            add_series(canvas, picture, panel, &picture->lines[i], &from->series[k]);
-            fulcrum_limits_add_all(&x, picture->lines[i].x, picture->lines[i].count);
+            add_series(canvas, picture, place, &picture->lines[i], &from->series[k]);
         }
     }
-    choose_axes(picture, from, panel, &x);
-    find_best(picture, from, panel);
-    add_ideal(picture, panel, &x);
-    add_guides(picture, panel, which);
+    qsort(place->notes, panel->note_count, sizeof place->notes[0], compare_notes);
+    choose_axes(picture, place);
+    find_best(picture, place);
+    add_ideal(picture, place);
+    add_guides(picture, place);
     if (panel->series_count > 0) {
-        add_published(canvas, picture, panel, which);
+        add_published(canvas, picture, place);
     }
-    const struct fulcrum_panel filled = *panel;
-    fulcrum_stack_add(&picture->stack, &filled);
 }
 
-/* "; BEFORE WHAT" behind what is there, once. */
-static void append(char *out, size_t size, const char *before, const char *what)
+/* The panels of every cell, whether they have a value or not. */
+static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
 {
-    size_t used = strlen(out);
-    if (what != NULL && what[0] != '\0' && strstr(out, what) == NULL) {
-        (void)snprintf(
-            out + used, size - used, "%s%s%s", used > 0 ? "; " : "", before, what);
+    size_t count = 0;
+    for (size_t c = 0; c < picture->cell_count; c++) {
+        struct cell *cell = &picture->cells[c];
+        cell->first = count;
+        for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX && count < PLACES_MAX; p++) {
+            const struct fulcrum_line_panel *from = &picture->chart->panels[p];
+            bool is_cells = cell->group == NULL || from->group == NULL ||
+                            strcmp(from->group, cell->group) == 0;
+            bool is_spare = from->is_stand_in && count > cell->first &&
+                            picture->places[count - 1].panel.series_count > 0;
+            if (from->title != NULL && is_cells && !is_spare) {
+                struct place *place = &picture->places[count++];
+                place->from = from;
+                place->which = p;
+                place->rank = picture->chart->has_cells ? count - 1 - cell->first : p;
+                place->group = from->group != NULL ? from->group : cell->group;
+                find_place(canvas, picture, place);
+            }
+        }
+        cell->count = count - cell->first;
     }
 }
 
-static void replace(char *out, size_t size, const char *text)
+/* One panel over all cells: whether some cell has it, and how far it goes. */
+struct reach {
+    bool is_known;
+    struct fulcrum_limits values;
+    struct fulcrum_limits largest; /* of the cells */
+};
+
+static struct reach reach_of(struct picture *picture, size_t which)
+{
+    struct reach reach = {false, fulcrum_limits_none(), fulcrum_limits_none()};
+    for (size_t c = 0; c < picture->cell_count; c++) {
+        for (size_t i = 0; i < picture->cells[c].count; i++) {
+            const struct place *place = &picture->places[picture->cells[c].first + i];
+            struct fulcrum_limits here = fulcrum_limits_none();
+            if (place->which != which || fulcrum_panel_is_empty(&place->panel)) {
+                continue;
+            }
+            reach.is_known = true;
+            for (size_t k = 0; k < place->panel.series_count; k++) {
+                const struct fulcrum_panel_series *series = &place->series[k];
+                fulcrum_limits_add_all(&picture->x_reach, series->x, series->count);
+                fulcrum_limits_add_all(&here, series->y, series->count);
+                for (size_t p = 0; p < series->count && series->lo != NULL; p++) {
+                    fulcrum_limits_add(&reach.values, series->lo[p]);
+                    fulcrum_limits_add(&reach.values, series->hi[p]);
+                }
+            }
+            fulcrum_limits_add(&reach.values, here.lo);
+            fulcrum_limits_add(&reach.values, here.hi);
+            fulcrum_limits_add(&reach.largest, here.hi);
+        }
+    }
+    return reach;
+}
+
+/*
+ * Cells of what the rows say have scales that can be compared, unless small values
+ * would drown in them. A panel that some cell has stays where another has nothing.
+ */
+static void stack_places(struct picture *picture)
+{
+    size_t used = 0;
+    bool is_free = has_free_cells(picture->chart);
+    bool is_known[FULCRUM_LINE_PANELS_MAX];
+    bool is_shared[FULCRUM_LINE_PANELS_MAX];
+    bool is_any = false;
+    picture->x_reach = fulcrum_limits_none();
+    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
+        struct reach reach = reach_of(picture, p);
+        picture->y_reach[p] = reach.values;
+        is_known[p] = reach.is_known;
+        is_any = is_any || reach.is_known;
+        is_shared[p] =
+            is_free &&
+            (picture->chart->panels[p].is_difference ||
+                (reach.largest.lo > 0.0 &&
+                    reach.largest.hi <= shared_scale_factor * reach.largest.lo));
+    }
+    for (size_t c = 0; c < picture->cell_count; c++) {
+        struct cell *cell = &picture->cells[c];
+        cell->stack.panels = &picture->panels[used];
+        for (size_t i = cell->first; i < cell->first + cell->count; i++) {
+            struct place *place = &picture->places[i];
+            size_t p = place->which;
+            bool stays =
+                place->from->empty_text != NULL && (is_free ? is_known[p] : is_any);
+            if (is_free) {
+                place->panel.x_reach = &picture->x_reach;
+                place->panel.y_reach = is_shared[p] ? &picture->y_reach[p] : NULL;
+            }
+            if (is_free && place->from->is_difference) {
+                place->ideal[0] = picture->x_reach.lo;
+                place->ideal[1] = picture->x_reach.hi;
+            }
+            if (stays || !fulcrum_panel_is_empty(&place->panel)) {
+                cell->stack.panels[cell->stack.count++] = place->panel;
+            }
+        }
+        used += cell->stack.count;
+    }
+}
+
+/* "; BEFORE WHAT" behind what is there, unless that says it already. */
+static void add_words(struct fulcrum_string *out, const char *before, const char *what)
+{
+    if (what != NULL && what[0] != '\0' &&
+        strstr(fulcrum_string_get(out), what) == NULL) {
+        fulcrum_string_add(out, "%s%s%s", out->length > 0 ? "; " : "", before, what);
+    }
+}
+
+static void replace(struct fulcrum_string *out, const char *text)
 {
     if (text != NULL && text[0] != '\0') {
-        (void)snprintf(out, size, "%s", text);
-    }
-}
-
-/* Each flag of "first; second" once. */
-static void append_flags(struct picture *picture, const char *flags)
-{
-    while (flags != NULL && *flags != '\0') {
-        char flag[SENTENCE_SIZE];
-        size_t length = strcspn(flags, ";");
-        (void)snprintf(flag, sizeof flag, "%.*s", (int)length, flags);
-        append(picture->footnote, sizeof picture->footnote, "", flag);
-        flags += length;
-        flags += strspn(flags, "; ");
+        fulcrum_string_clear(out);
+        fulcrum_string_add(out, "%s", text);
     }
 }
 
@@ -843,37 +1201,36 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
     const struct fulcrum_result *result = data->result;
     const char *workload = text_of(result, picture->table, "workload");
     const char *machine = text_of(result, picture->table, "machine");
-    (void)snprintf(picture->title, sizeof picture->title, "%s%s%s", workload,
+    fulcrum_string_add(&picture->title, "%s%s%s", workload,
         workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
     for (size_t i = picture->x->title != NULL ? 0 : 2;
          i < sizeof parts / sizeof parts[0]; i++) {
-        append(picture->subtitle, sizeof picture->subtitle, parts[i].before,
+        add_words(&picture->subtitle, parts[i].before,
             text_of(result, picture->table, parts[i].key));
     }
     double actors = fulcrum_table_constant(picture->table, "actor_count");
     char count[48];
     (void)snprintf(count, sizeof count, "%.0f actors", actors);
-    append(picture->subtitle, sizeof picture->subtitle, isnan(actors) ? "actors " : "",
+    add_words(&picture->subtitle, isnan(actors) ? "actors " : "",
         isnan(actors) ? text_of(result, picture->table, "actors_rule") : count);
-    append(picture->footnote, sizeof picture->footnote, "",
+    add_words(&picture->footnote, "",
         page->footnote != NULL ? page->footnote : picture->chart->footnote);
     for (size_t i = 0; page->footnote == NULL && i < fulcrum_table_rows(picture->table);
          i++) {
-        append_flags(picture, fulcrum_table_at(picture->table, i, "flags").text);
+        fulcrum_string_add_parts(
+            &picture->footnote, fulcrum_table_at(picture->table, i, "flags").text);
     }
     const struct fulcrum_table *notes = fulcrum_result_table_of(result, "footnotes");
     for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        append(picture->footnote, sizeof picture->footnote, "",
-            fulcrum_table_cell(notes, i, 0).text);
+        add_words(&picture->footnote, "", fulcrum_table_cell(notes, i, 0).text);
     }
-    replace(picture->title, sizeof picture->title, picture->x->title);
-    replace(picture->title, sizeof picture->title,
-        fulcrum_result_text_of(result, "chart_title"));
-    replace(picture->subtitle, sizeof picture->subtitle,
-        fulcrum_result_text_of(result, "chart_subtitle"));
-    page->title = page->title != NULL ? page->title : picture->title;
-    page->subtitle = page->subtitle != NULL ? page->subtitle : picture->subtitle;
-    page->footnote = picture->footnote;
+    replace(&picture->title, picture->x->title);
+    replace(&picture->title, fulcrum_result_text_of(result, "chart_title"));
+    replace(&picture->subtitle, fulcrum_result_text_of(result, "chart_subtitle"));
+    page->title =
+        page->title != NULL ? page->title : fulcrum_string_get(&picture->title);
+    page->subtitle = page->subtitle != NULL ? page->subtitle
+                                            : fulcrum_string_get(&picture->subtitle);
 }
 
 static void explain_line(
@@ -903,8 +1260,9 @@ static const struct fulcrum_line_series *explained(const struct picture *picture
 static void explain_lines(struct picture *picture, struct fulcrum_page *page)
 {
     const struct fulcrum_line_series *series = explained(picture);
-    bool has_points = series[1].look == FULCRUM_LINE_POINTS;
-    bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points;
+    bool has_points = series[1].look == FULCRUM_LINE_POINTS && series[1].colour == 0;
+    bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points &&
+                     series[1].colour == 0;
     for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && by_column; k++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, series[k].label);
     }
@@ -915,20 +1273,71 @@ static void explain_lines(struct picture *picture, struct fulcrum_page *page)
         page, FULCRUM_SWATCH_MARKER, 0, has_points ? series[1].label : NULL);
 }
 
-static void fill_legend(struct picture *picture, struct fulcrum_page *page)
+/* Series that have the same colour whatever their line. */
+static void explain_colours(const struct picture *picture, struct fulcrum_page *page)
+{
+    for (size_t i = 0; i < STYLES_MAX; i++) {
+        enum fulcrum_swatch swatch = FULCRUM_SWATCH_MARKER;
+        if (picture->has_line[i]) {
+            swatch = picture->has_marks[i] ? FULCRUM_SWATCH_LINE_AND_MARKER
+                                           : FULCRUM_SWATCH_LINE;
+        }
+        fulcrum_page_explain(page, swatch, i, picture->colour_names[i]);
+    }
+}
+
+/* Of marks and intervals that series with a colour have: that colour. */
+static size_t mark_style(const struct picture *picture)
+{
+    size_t style = picture->chart->full_name != NULL ? GREY_STYLE : 0;
+    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
+        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
+            const struct fulcrum_line_series *series =
+                &picture->chart->panels[p].series[k];
+            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
+                        ? series->colour - 1
+                        : style;
+        }
+    }
+    return style;
+}
+
+static void explain_marks(const struct picture *picture, struct fulcrum_page *page)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
-    fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, GREY_STYLE, chart->ideal_name);
+    size_t style = mark_style(picture);
+    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, style,
+        picture->has_full ? chart->full_name : NULL);
+    for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
+        const struct fulcrum_line_mark *mark = &chart->marks[k];
+        fulcrum_page_explain(page,
+            mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
+            style, picture->has_mark[k] ? said(picture, mark->text, mark->name) : NULL);
+    }
+    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, style,
+        picture->has_bars
+            ? said(picture, "bars",
+                  chart->bars_name != NULL ? chart->bars_name : "90 % interval")
+            : NULL);
+}
+
+static void explain(struct picture *picture, struct fulcrum_page *page)
+{
+    const struct fulcrum_line_chart *chart = picture->chart;
+    bool has_band = chart->ideal_frac > 0.0;
+    fulcrum_page_explain(
+        page, FULCRUM_SWATCH_LINE, GREY_STYLE, has_band ? NULL : chart->ideal_name);
     explain_lines(picture, page);
-    fulcrum_page_explain(page,
-        chart->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW, 0,
-        picture->has_hollow ? chart->hollow_name : NULL);
+    explain_colours(picture, page);
+    explain_marks(picture, page);
     fulcrum_page_explain(page, FULCRUM_SWATCH_BAND,
         picture->line_count > 1 ? GREY_STYLE : 0,
         picture->has_interval ? "90 % interval" : NULL);
     fulcrum_page_explain(
+        page, FULCRUM_SWATCH_BAND, GREY_STYLE, has_band ? chart->ideal_name : NULL);
+    fulcrum_page_explain(
         page, FULCRUM_SWATCH_GUIDE, 0, picture->has_guides ? chart->guide_name : NULL);
-    append(picture->footnote, sizeof picture->footnote, "",
+    add_words(&picture->footnote, "",
         picture->has_interval ? chart->interval_footnote : NULL);
     for (size_t i = 0; i < picture->published_count && !chart->names_marks; i++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
@@ -936,8 +1345,9 @@ static void fill_legend(struct picture *picture, struct fulcrum_page *page)
     }
     fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
         picture->has_seen ? "hollow: the fit has seen it" : NULL);
-    for (size_t i = 0; i < picture->stack.count; i++) {
-        if (picture->panels[i].best != NULL) {
+    const struct fulcrum_stack *stack = &picture->cells[0].stack;
+    for (size_t i = 0; i < stack->count; i++) {
+        if (stack->panels[i].best != NULL) {
             fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, chart->best_name);
             break;
         }
@@ -956,9 +1366,9 @@ static int compare_landmarks(const void *a, const void *b)
 static void tell(struct picture *picture, bool *first, const char *intro,
     const struct landmark *landmark)
 {
-    size_t used = strlen(picture->footnote);
-    (void)snprintf(picture->footnote + used, sizeof picture->footnote - used, "%s%s%s",
-        *first && used > 0 ? "\n" : "", *first ? intro : ", ", landmark->text);
+    fulcrum_string_add(&picture->footnote, "%s%s%s",
+        *first && picture->footnote.length > 0 ? "\n" : "", *first ? intro : ", ",
+        landmark->text);
     *first = false;
 }
 
@@ -1057,12 +1467,13 @@ static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *p
     struct fulcrum_page *page, const struct fulcrum_table *landmarks)
 {
     struct fulcrum_rect body = fulcrum_page_body(canvas, page);
-    picture->panels[picture->stack.count - 1].x_label = picture->x->words;
-    fulcrum_stack_fit(canvas, &picture->stack, body);
-    fulcrum_stack_place(canvas, &picture->stack, body);
+    struct fulcrum_stack *stack = &picture->cells[0].stack;
+    fulcrum_stack_fit(canvas, stack, body);
+    fulcrum_stack_place(canvas, stack, body);
     take_landmarks(picture, landmarks);
     size_t rows = place_flags(canvas, picture);
-    for (size_t i = 0; i < picture->stack.count; i++) {
+    page->footnote = fulcrum_string_get(&picture->footnote);
+    for (size_t i = 0; i < stack->count; i++) {
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->landmark_count;
     }
@@ -1070,10 +1481,148 @@ static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *p
         rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
     fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
-    fulcrum_stack_place(canvas, &picture->stack, fulcrum_page_body(canvas, page));
+    fulcrum_stack_place(canvas, stack, fulcrum_page_body(canvas, page));
     fulcrum_page_draw(canvas, page);
     draw_flags(canvas, picture);
-    fulcrum_stack_draw(canvas, &picture->stack);
+    fulcrum_stack_draw(canvas, stack);
+}
+
+/* Leaves out cells where nothing is drawn; returns how many there are. */
+static size_t keep_cells(struct picture *picture)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        if (picture->cells[i].stack.count > 0) {
+            picture->cells[kept++] = picture->cells[i];
+        }
+    }
+    picture->cell_count = kept;
+    return kept;
+}
+
+static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
+{
+    return cell.width_pt >= picture->chart->cell_least_pt &&
+           cell.height_pt >= least_cell_height_pt;
+}
+
+/* The number of columns that leaves cells largest, of those with room for them. */
+static struct fulcrum_grid choose_grid(
+    const struct picture *picture, struct fulcrum_rect body, struct fulcrum_extent *out)
+{
+    size_t count = picture->cell_count;
+    struct fulcrum_grid best = {.columns = 0};
+    double best_pt = -INFINITY;
+    *out = (struct fulcrum_extent){0.0, 0.0};
+    for (size_t columns = 1; columns <= count; columns++) {
+        struct fulcrum_grid grid = {
+            columns, (count + columns - 1) / columns, cell_gap_pt};
+        struct fulcrum_rect first = fulcrum_grid_cell(&grid, body, 0);
+        struct fulcrum_extent cell = {first.x1 - first.x0, first.y1 - first.y0};
+        double size_pt =
+            fmin(cell.width_pt / picture->chart->cell_aspect, cell.height_pt);
+        if (has_room(picture, cell) == has_room(picture, *out)
+                ? size_pt > best_pt
+                : has_room(picture, cell)) {
+            best = grid;
+            best_pt = size_pt;
+            *out = cell;
+        }
+    }
+    return best;
+}
+
+/* Cells of what the rows say name their axis once below each column. */
+static void label_cells(struct picture *picture, const struct fulcrum_grid *grid)
+{
+    size_t count = picture->cell_count;
+    /* A row above an empty place names its axis in all cells: frames stay in line. */
+    size_t first_named = grid->rows - (count % grid->columns != 0 ? 2 : 1);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_stack *stack = &picture->cells[i].stack;
+        const struct fulcrum_line_panel *from =
+            picture->places[picture->cells[i].first].from;
+        bool is_named =
+            !has_free_cells(picture->chart) || i / grid->columns >= first_named;
+        const char *label = from->x_label != NULL ? from->x_label : picture->x->words;
+        stack->panels[stack->count - 1].x_label =
+            is_named ? said(picture, "x", label) : "";
+    }
+}
+
+/* Frames of all cells begin at one distance, so that columns are in line. */
+static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
+    struct fulcrum_rect body, const struct fulcrum_grid *grid)
+{
+    double left_pt = 0.0;
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        struct fulcrum_stack *stack = &picture->cells[i].stack;
+        fulcrum_stack_fit(canvas, stack, fulcrum_grid_cell(grid, body, i));
+        left_pt = fmax(left_pt, stack->left_pt);
+    }
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        struct fulcrum_stack *stack = &picture->cells[i].stack;
+        stack->left_pt = left_pt;
+        fulcrum_stack_place(canvas, stack, fulcrum_grid_cell(grid, body, i));
+    }
+}
+
+static void draw_cells(
+    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_page *page)
+{
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    struct fulcrum_extent cell = {0.0, 0.0};
+    struct fulcrum_grid grid = {1, 1, 0.0};
+    if (picture->chart->has_cells) {
+        grid = choose_grid(picture, body, &cell);
+    }
+    if (has_free_cells(picture->chart) && !has_room(picture, cell)) {
+        (void)fulcrum_fail(fulcrum_canvas_failure(canvas), FULCRUM_ERR_RANGE,
+            "%zu panels on a page of %.4g x %.4g points: each would have %.0f x %.0f, "
+            "expected at least %g x %g: a larger page has room",
+            picture->cell_count, extent.width_pt, extent.height_pt, cell.width_pt,
+            cell.height_pt, picture->chart->cell_least_pt, least_cell_height_pt);
+        return;
+    }
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        if (cell.height_pt < picture->chart->strip_from_pt) {
+            picture->cells[i].stack.count = 1;
+        }
+    }
+    label_cells(picture, &grid);
+    place_cells(canvas, picture, body, &grid);
+    fulcrum_page_draw(canvas, page);
+    for (size_t i = 0; i < picture->cell_count; i++) {
+        fulcrum_stack_draw(canvas, &picture->cells[i].stack);
+    }
+}
+
+static void draw_picture(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
+{
+    const struct fulcrum_table *landmarks =
+        fulcrum_result_table_of(picture->result, "landmarks");
+    if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
+        return;
+    }
+    find_cells(picture);
+    find_places(canvas, picture);
+    stack_places(picture);
+    bool is_empty = keep_cells(picture) == 0;
+    if (!is_empty) {
+        explain(picture, page);
+        find_top(canvas, picture);
+    }
+    page->footnote = fulcrum_string_get(&picture->footnote);
+    if (is_empty) {
+        fulcrum_page_draw_empty(canvas, page);
+    } else if (fulcrum_table_rows(landmarks) > 0) {
+        label_cells(picture, &(struct fulcrum_grid){1, 1, 0.0});
+        draw_with_landmarks(canvas, picture, page, landmarks);
+    } else {
+        draw_cells(canvas, picture, page);
+    }
 }
 
 void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
@@ -1086,23 +1635,9 @@ void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page 
         return;
     }
     begin(picture, data);
-    picture->stack.panels = picture->panels;
     write_words(picture, page, data);
-    if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
-        return;
-    }
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
-        add_panel(canvas, picture, i);
-    }
-    if (picture->stack.count > 0) {
-        fill_legend(picture, page);
-        fill_top(canvas, picture);
-    }
-    const struct fulcrum_table *landmarks =
-        fulcrum_result_table_of(data->result, "landmarks");
-    if (picture->stack.count > 0 && fulcrum_table_rows(landmarks) > 0) {
-        draw_with_landmarks(canvas, picture, page, landmarks);
-    } else {
-        fulcrum_stack_draw_on(canvas, &picture->stack, picture->x->words, page);
-    }
+    draw_picture(canvas, page, picture);
+    fulcrum_string_clear(&picture->title);
+    fulcrum_string_clear(&picture->subtitle);
+    fulcrum_string_clear(&picture->footnote);
 }

@@ -6,7 +6,7 @@ static const struct fulcrum_line_chart node = {
     .table = "rows",
     .footnote = "System watts count unused GPUs as idle; times scaled from another "
                 "machine, and watts of presets, are priors",
-    .x = {{"gpu_count", "GPUs used", "More GPUs beside the same processor"},
+    .x = {{"gpu_count", "GPUs used", "More GPUs beside the same processor", 1.0},
         {"learner_gpu_count", "GPUs that train and do nothing else",
             "GPUs that train beside GPUs that infer"}},
     .x_name = "GPUs",
@@ -14,9 +14,7 @@ static const struct fulcrum_line_chart node = {
     .panels = {{.title = "Steps per second", .series = {{"steps_per_s", NULL}}},
         {.title = "Steps per GPU joule", .series = {{"steps_per_j_gpu", NULL}}},
         {.title = "Steps per system joule", .series = {{"steps_per_j_system", NULL}}}},
-    .hollow_column = "bottleneck",
-    .hollow_text = "cpu",
-    .hollow_name = "hollow: too few CPU threads",
+    .marks = {{"bottleneck", "cpu", "hollow: too few CPU threads", false}},
     .best_name = "best, or fewest GPUs within 1 % of it",
 };
 
@@ -191,9 +189,7 @@ static const struct fulcrum_line_chart efficiency = {
             {"observed_frac", "published, held out", FULCRUM_LINE_POINTS}},
         .is_unjudged = true}},
     .is_close_up = true,
-    .hollow_column = "held_out",
-    .hollow_text = "no",
-    .hollow_name = "published, seen by the fit",
+    .marks = {{"held_out", "no", "published, seen by the fit", false}},
 };
 
 const struct fulcrum_chart fulcrum_chart_efficiency = {.name = "scaling",
@@ -221,10 +217,7 @@ static const struct fulcrum_line_chart sm_time = {
             .group = "train_sm"}},
     .group_column = "series",
     .is_log = true,
-    .hollow_column = "state",
-    .hollow_text = "disturbed",
-    .hollow_name = "disturbed sample",
-    .is_disturbed = true,
+    .marks = {{"state", "disturbed", "disturbed sample", true}},
 };
 
 const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
@@ -247,3 +240,174 @@ static const struct fulcrum_line_chart cost = {
 const struct fulcrum_chart fulcrum_chart_cost = {.name = "cost",
     .summary = "time of one solution against the number of actors",
     FULCRUM_LINE_CHART(&cost)};
+
+/* Of two metrics the front is a staircase; a third one has a colour. */
+static const struct fulcrum_line_chart pareto = {
+    .table = "points",
+    .x = {{"along", "", NULL}},
+    .lines = {{"colour", NULL, NULL}},
+    .panels = {{.title = "",
+        .series = {{"beaten", NULL, FULCRUM_LINE_POINTS, 1},
+            {"holds_after", NULL, FULCRUM_LINE_STEPS_AFTER, 1},
+            {"holds_before", NULL, FULCRUM_LINE_STEPS_BEFORE, 1},
+            {"front", NULL, FULCRUM_LINE_BARS}},
+        .is_unjudged = true,
+        .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
+            .pad_frac = 0.06},
+        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
+            .pad_frac = 0.08}}},
+    .marks = {{"state", "beaten", "beaten by one of them", true}},
+    .note_column = "note",
+};
+
+const struct fulcrum_chart fulcrum_chart_pareto = {.name = "pareto",
+    .summary = "designs that no other beats in two or three metrics",
+    FULCRUM_LINE_CHART(&pareto)};
+
+/* Errors below, which a plot over several decades hides. */
+#define LOGARITHMS                                                                     \
+    .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LOG,           \
+        .pad_frac = 0.05},                                                             \
+    .is_unjudged = true
+#define PARITY_OF(what, where)                                                         \
+    {.title = "Predicted " what,                                                       \
+        .group = (where),                                                              \
+        .x_label = "measured " what,                                                   \
+        .series = {{"prediction", NULL, FULCRUM_LINE_BARS}},                           \
+        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LOG,       \
+            .pad_frac = 0.05},                                                         \
+        .weight = 1.0,                                                                 \
+        LOGARITHMS},                                                                   \
+    {                                                                                  \
+        .title = "Error, %", .group = (where), .x_label = "measured " what,            \
+        .series = {{"error", NULL, FULCRUM_LINE_BARS}}, .is_difference = true,         \
+        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,    \
+            .pad_frac = 0.08},                                                         \
+        .weight = 0.6, LOGARITHMS                                                      \
+    }
+
+static const struct fulcrum_line_chart parity = {
+    .table = "points",
+    .x = {{"measured", NULL, NULL}},
+    .lines = {{"family", NULL, NULL}},
+    .group_column = "units",
+    .has_cells = true,
+    .cell_least_pt = 180.0,
+    .cell_aspect = 0.45,
+    .strip_from_pt = 190.0,
+    .panels = {PARITY_OF("steps/s", "rates"), PARITY_OF("watts", "watts"),
+        PARITY_OF("ratios", "ratios")},
+    .ideal_name = "equal, to within 10 %",
+    .ideal_frac = 0.1,
+    .marks = {{"state", "fitted", "hollow: the fit has seen it", false}},
+    .full_name = "filled: predicted",
+};
+
+const struct fulcrum_chart fulcrum_chart_parity = {.name = "parity",
+    .summary = "predicted against measured over all references, with errors",
+    FULCRUM_LINE_CHART(&parity)};
+
+/* A cell for each batching rule and number of environments per actor. */
+static const struct fulcrum_line_chart measured = {
+    .table = "points",
+    .x = {{"actors", "actors", NULL, 1.0}},
+    .group_column = "series",
+    .has_cells = true,
+    .cell_name = "pairs of batching rule and environments per actor",
+    .cell_least_pt = 125.0,
+    .cell_aspect = 1.3,
+    .panels = {{.title = "steps/s",
+                   .series = {{"predicted", "predicted", FULCRUM_LINE_BROKEN, 1},
+                       {"measured", "measured: median of the windows",
+                           FULCRUM_LINE_BARS, 2}},
+                   .is_unjudged = true,
+                   .x_axis =
+                       &(const struct fulcrum_axis_options){
+                           .kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.05},
+                   .y_axis =
+                       &(const struct fulcrum_axis_options){
+                           .kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08, .from_zero = 1},
+                   .empty_text = "nothing measured",
+                   .weight = 1.0},
+        {.title = "",
+            .finding = "error of the prediction, %",
+            .series = {{"error", NULL, FULCRUM_LINE_BARS, 1}},
+            .is_unjudged = true,
+            .is_difference = true,
+            .empty_text = "nothing to compare",
+            .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
+                .pad_frac = 0.12},
+            .weight = 0.45}},
+    .has_bands = true,
+    .marks = {{"state", "disturbed", "disturbed, not among the errors", true},
+        {"fit", "seen", "hollow: the fit has seen it", false}},
+    .bars_name = "least to largest window",
+    .guide_name = "failed",
+};
+
+const struct fulcrum_chart fulcrum_chart_measured = {.name = "measured",
+    .summary = "the real pipeline's throughput over the actors, beside its prediction",
+    FULCRUM_LINE_CHART(&measured)};
+
+#define DEVIATION(where, x)                                                            \
+    {                                                                                  \
+        .title = "", .finding = "deviation from the fit, %", .group = (where),         \
+        .x_label = (x),                                                                \
+        .series = {{"table_deviation", NULL, FULCRUM_LINE_SMOOTH, 3},                  \
+            {"deviation", NULL, FULCRUM_LINE_POINTS, 1}},                              \
+        .is_unjudged = true, .is_difference = true,                                    \
+        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,    \
+            .pad_frac = 0.15},                                                         \
+        .weight = 0.38                                                                 \
+    }
+#define CALIBRATED(what, where, x)                                                     \
+    .title = (what), .group = (where), .x_label = (x), .is_unjudged = true,            \
+    .empty_text = "not measured", .weight = 1.0
+
+/* What was measured of each part, and what was fitted to it. */
+static const struct fulcrum_line_chart calibration = {
+    .table = "samples",
+    .x = {{"x", NULL, NULL}},
+    .group_column = "part",
+    .has_cells = true,
+    .cell_least_pt = 125.0,
+    .cell_aspect = 1.3,
+    .panels =
+        {{CALIBRATED("Actors: throughput, steps/s", "actors", "threads"),
+             .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                 {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+             .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
+                 .pad_frac = 0.04}},
+            DEVIATION("actors", "threads"),
+            {CALIBRATED("Inference: time of a batch", "inference", "batch size"),
+                .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                    {"table", "table used instead", FULCRUM_LINE_JOINED, 3},
+                    {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+                .y_axis =
+                    &(const struct fulcrum_axis_options){
+                        .kind = FULCRUM_AXIS_LOG, .pad_frac = 0.08, .unit = "s"}},
+            DEVIATION("inference", "batch size"),
+            {CALIBRATED("Steps: cumulative share", "steps", "time of one step"),
+                .series = {{"steps", "steps", FULCRUM_LINE_SMOOTH, 4},
+                    {"resets", "resets", FULCRUM_LINE_SMOOTH, 5}},
+                .x_axis =
+                    &(const struct fulcrum_axis_options){
+                        .kind = FULCRUM_AXIS_LOG, .pad_frac = 0.04, .unit = "s"},
+                .y_axis =
+                    &(const struct fulcrum_axis_options){
+                        .kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.03, .from_zero = 1}},
+            {CALIBRATED("Training: time of a step", "training",
+                 "operations in a training step"),
+                .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                    {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+                .y_axis =
+                    &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
+                        .pad_frac = 0.08,
+                        .from_zero = 1,
+                        .unit = "s"}}},
+    .marks = {{"state", "disturbed", "disturbed sample, not fitted", true}},
+};
+
+const struct fulcrum_chart fulcrum_chart_calibration = {.name = "calibration",
+    .summary = "samples, fitted curves and deviations of one calibration",
+    FULCRUM_LINE_CHART(&calibration)};

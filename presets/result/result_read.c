@@ -272,6 +272,39 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
     }
 }
 
+/*
+ * JSON has no such numbers, but its parser takes NaN, and 1e400. Where there is one,
+ * `where` gets "rows[0].steps_per_s = NaN". NOLINTNEXTLINE(misc-no-recursion)
+ */
+static bool find_no_number(struct json_object *value, struct fulcrum_string *where)
+{
+    struct fulcrum_string rest = {0};
+    struct json_object_iter at;
+    bool is_found = json_object_get_type(value) == json_type_double &&
+                    !isfinite(json_object_get_double(value));
+    if (is_found) {
+        fulcrum_string_add(where, " = %s", json_object_get_string(value));
+    } else if (json_object_get_type(value) == json_type_array) {
+        for (size_t i = 0; i < json_object_array_length(value) && !is_found; i++) {
+            is_found = find_no_number(json_object_array_get_idx(value, i), &rest);
+            if (is_found) {
+                fulcrum_string_add(where, "[%zu]%s", i, fulcrum_string_get(&rest));
+            }
+        }
+    } else if (json_object_get_type(value) == json_type_object) {
+        json_object_object_foreachC(value, at)
+        {
+            is_found = find_no_number(at.val, &rest);
+            if (is_found) {
+                fulcrum_string_add(where, ".%s%s", at.key, fulcrum_string_get(&rest));
+                break;
+            }
+        }
+    }
+    fulcrum_string_clear(&rest);
+    return is_found;
+}
+
 enum fulcrum_status fulcrum_result_of_document(const char *path,
     struct json_object *document, struct fulcrum_result **out,
     struct fulcrum_error *err)
@@ -279,6 +312,13 @@ enum fulcrum_status fulcrum_result_of_document(const char *path,
     struct json_object *schema = NULL;
     struct json_object *name = NULL;
     struct json_object *intervals = NULL;
+    struct fulcrum_string where = {0};
+    if (find_no_number(document, &where)) {
+        (void)fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: %s: expected a finite number",
+            path, fulcrum_string_get(&where) + 1);
+        fulcrum_string_clear(&where);
+        return FULCRUM_ERR_FORMAT;
+    }
     if (json_object_object_get_ex(document, "schema", &schema)) {
         (void)json_object_object_get_ex(schema, "name", &name);
     }
@@ -323,9 +363,9 @@ struct csv_column {
     size_t ends[2]; /* columns of its own ends; column_count: none */
 };
 
-/* Finds the base of a column that is an end. */
-static void find_base(
-    const struct fulcrum_csv *csv, struct csv_column *columns, size_t column)
+/* Finds the base of a column that is an end, which is no place for a text. */
+static enum fulcrum_status find_base(const struct fulcrum_csv *csv,
+    struct csv_column *columns, size_t column, struct fulcrum_error *err)
 {
     const char *name = fulcrum_csv_column_name(csv, column);
     for (size_t j = 0; j < fulcrum_csv_column_count(csv); j++) {
@@ -341,6 +381,11 @@ static void find_base(
             }
         }
     }
+    double value = 0.0;
+    for (size_t i = 0; i < fulcrum_csv_row_count(csv) && columns[column].is_end; i++) {
+        TRY(fulcrum_csv_number(csv, i, column, &value, err));
+    }
+    return FULCRUM_OK;
 }
 
 static double number_at(const struct fulcrum_csv *csv, size_t row, size_t column)
@@ -357,6 +402,8 @@ static void add_csv_cell(struct fulcrum_table *table, const struct fulcrum_csv *
 {
     const char *key = fulcrum_csv_column_name(csv, j);
     if (!column->is_numeric) {
+        /* One text among numbers makes texts of all: they stay numbers beside that. */
+        fulcrum_table_number(table, key, key, number_at(csv, row, j));
         fulcrum_table_text(table, key, key, fulcrum_csv_text(csv, row, j));
     } else if (column->ends[0] < fulcrum_csv_column_count(csv)) {
         fulcrum_table_estimate(table, key, key, number_at(csv, row, j),
@@ -374,14 +421,13 @@ enum fulcrum_status fulcrum_result_of_csv(const struct fulcrum_csv *csv,
     TRY_MEMORY(columns, err, "a table");
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", "");
+    enum fulcrum_status status = FULCRUM_OK;
     for (size_t j = 0; j < count; j++) {
         columns[j] = (struct csv_column){
             .is_numeric = is_numeric(csv, j), .ends = {count, count}};
     }
     for (size_t j = 0; j < count; j++) {
-        if (columns[j].is_numeric) {
-            find_base(csv, columns, j);
-        }
+        TRY_OR_END(find_base(csv, columns, j, err));
     }
     for (size_t i = 0; i < fulcrum_csv_row_count(csv); i++) {
         fulcrum_table_row(table);
@@ -391,8 +437,9 @@ enum fulcrum_status fulcrum_result_of_csv(const struct fulcrum_csv *csv,
             }
         }
     }
+    status = fulcrum_result_check(result, err);
+end:
     free(columns);
-    enum fulcrum_status status = fulcrum_result_check(result, err);
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
         return status;

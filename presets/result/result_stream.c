@@ -84,19 +84,12 @@ static void add_number(
     }
 }
 
-/* Quoted where RFC 4180 asks for it. */
 static void add_csv_text(struct row *row, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        add_text(row, text);
-        return;
-    }
-    add_bytes(row, "\"", 1);
-    for (; *text != '\0'; text++) {
-        add_bytes(row, "\"\"", *text == '"' ? 1 : 0);
-        add_bytes(row, text, 1);
-    }
-    add_bytes(row, "\"", 1);
+    struct fulcrum_string room = {0};
+    add_text(row, fulcrum_csv_quoted(text, &room));
+    row->is_lost = row->is_lost || room.is_lost;
+    fulcrum_string_clear(&room);
 }
 
 static const char *text_of(

@@ -35,18 +35,24 @@ const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *res
     return first;
 }
 
-void fulcrum_csv_print(FILE *stream, const char *text)
+const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, stream);
-        return;
+        return text;
     }
-    (void)fputc('"', stream);
+    fulcrum_string_add(room, "\"");
     for (; *text != '\0'; text++) {
-        (void)fputs(*text == '"' ? "\"" : "", stream);
-        (void)fputc(*text, stream);
+        fulcrum_string_add(room, "%s%c", *text == '"' ? "\"" : "", *text);
     }
-    (void)fputc('"', stream);
+    fulcrum_string_add(room, "\"");
+    return fulcrum_string_get(room);
+}
+
+void fulcrum_csv_print(FILE *stream, const char *text)
+{
+    struct fulcrum_string room = {0};
+    (void)fputs(fulcrum_csv_quoted(text, &room), stream);
+    fulcrum_string_clear(&room);
 }
 
 static void csv_number(FILE *stream, double value)

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PRESETS_RESULT_RESULT_WRITE_H
 #define FULCRUM_PRESETS_RESULT_RESULT_WRITE_H
 
+#include "model/string.h"
 #include "presets/io/json.h"
 #include "presets/result/result_io.h"
 
@@ -14,6 +15,9 @@ const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *res
  * it with fulcrum_json_free. */
 struct fulcrum_json *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped);
+
+/* A cell of CSV: the text itself, or quoted in `room`, which the caller clears. */
+const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room);
 
 /* What people see of a table, as its writers go through it. */
 

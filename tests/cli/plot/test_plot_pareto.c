@@ -2,9 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/plot/plot_data.h"
 
+#include <math.h>
+
+#include "cli/plot/plot_source.h"
 #include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 static const char points_csv[] =
     "machine,workload,machine.cpu.thread_count,run.gpu_count,steps_per_s,"
@@ -22,75 +26,78 @@ static const char front_json[] =
     "{\"point\":0,\"steps_per_s\":100,\"system_w\":300,\"status\":\"ok\"},"
     "{\"point\":1,\"steps_per_s\":200,\"system_w\":250,\"status\":\"ok\"}]}";
 
-/* An open file with its rows. */
-struct opened {
-    struct plot_file file;
-    struct fulcrum_plot_rows *said;
-};
-
-static void open_text(struct opened *out, const char *name, const char *text)
+/* The points with their front; the caller frees `out`. */
+static enum fulcrum_status find_front(const char *name, const char *text,
+    const char *metrics, struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    *out = (struct opened){.said = NULL};
-    plot_file_open(&out->file, name, text, "points");
-    CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_SWEEP);
-    if (fulcrum_result_table_of(out->file.source.result, "pareto") != NULL) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_plot_source_rows(&out->file.source, "pareto", &out->said, NULL),
-            FULCRUM_OK);
-    }
+    struct plot_file opened;
+    plot_file_result(&opened, name, text, out);
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
+    plot_file_close(&opened);
+    return fulcrum_plot_pareto_add(*out, metrics, err);
 }
 
-static void close_text(struct opened *opened)
+static struct fulcrum_cell point_at(
+    const struct fulcrum_result *result, size_t row, const char *key)
 {
-    fulcrum_plot_rows_free(opened->said);
-    plot_file_close(&opened->file);
+    return fulcrum_table_at(fulcrum_plot_points(result), row, key);
 }
 
 static void test_a_whole_sweep_shows_its_front(void)
 {
-    struct opened opened;
-    struct fulcrum_pareto_data data;
-    open_text(&opened, "sweep.csv", points_csv);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
-                              &(struct fulcrum_plot_pareto_options){NULL, opened.said},
-                              plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.count, 4);
-    CU_ASSERT(data.on_front[0] && data.on_front[1] && data.on_front[3]);
-    CU_ASSERT(!data.on_front[2]); /* 16 threads do more for less */
-    CU_ASSERT_STRING_EQUAL(data.labels[0], "8 threads, 1 GPU");
-    CU_ASSERT_STRING_EQUAL(data.labels[3], "16 threads, 2 GPUs");
-    CU_ASSERT(data.y.more_is_better && !data.x.more_is_better);
-    CU_ASSERT_EQUAL(data.y.estimate.hi[3], 500.0);
-    CU_ASSERT_PTR_NULL(data.x.estimate.lo);
-    CU_ASSERT_PTR_NULL(data.third);
-    fulcrum_plot_room_clear(plot_file_room());
-    close_text(&opened);
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        find_front("sweep.csv", points_csv, NULL, &result, NULL), FULCRUM_OK);
+    static const double front[] = {100, 200, NAN, 400, NAN};
+    static const double beaten[] = {NAN, NAN, 150, NAN, NAN}; /* 16 threads do more */
+    for (size_t i = 0; i < 5; i++) {
+        double on_front = point_at(result, i, "front").number;
+        double behind = point_at(result, i, "beaten").number;
+        CU_ASSERT(on_front == front[i] || (isnan(on_front) && isnan(front[i])));
+        CU_ASSERT(behind == beaten[i] || (isnan(behind) && isnan(beaten[i])));
+    }
+    CU_ASSERT_STRING_EQUAL(point_at(result, 0, "note").text, "8 threads, 1 GPU");
+    CU_ASSERT_STRING_EQUAL(point_at(result, 3, "note").text, "16 threads, 2 GPUs");
+    CU_ASSERT_STRING_EQUAL(point_at(result, 3, "colour").text, "on the front");
+    CU_ASSERT_EQUAL(point_at(result, 3, "holds_after").number, 400.0);
+    CU_ASSERT(isnan(point_at(result, 3, "holds_before").number));
+    CU_ASSERT_EQUAL(point_at(result, 3, "front").hi, 500.0);
+    CU_ASSERT(isnan(point_at(result, 3, "along").hi));
+    expect_part(fulcrum_result_text_of(result, "label/y"), "more is better");
+    expect_part(fulcrum_result_text_of(result, "label/x"), "less is better");
+    struct fulcrum_canvas *canvas = NULL;
+    const struct fulcrum_line_chart_data data = {
+        .chart = &fulcrum_chart_pareto, .result = result};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_pareto, canvas, &data, NULL), FULCRUM_OK);
+    static const char *const words[] = {"w on m", "3 of 4 points are on the front",
+        "beaten by one of them", "90 % interval", "16 threads, 2 GPUs"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
+    }
+    fulcrum_canvas_free(canvas);
+    fulcrum_result_free(result);
 }
 
 static void test_metrics_are_those_of_the_option_then_of_the_file(void)
 {
-    struct opened opened;
-    struct fulcrum_pareto_data data;
-    open_text(&opened, "front.json", front_json);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
-                              &(struct fulcrum_plot_pareto_options){NULL, opened.said},
-                              plot_file_room(), &data, NULL),
+    struct fulcrum_result *result = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        find_front("front.json", front_json, NULL, &result, NULL), FULCRUM_OK);
+    expect_part(fulcrum_result_text_of(result, "label/y"), "more is better");
+    expect_part(fulcrum_result_text_of(result, "label/x"), "less is better");
+    CU_ASSERT_EQUAL(point_at(result, 0, "front").number, 300.0);
+    CU_ASSERT_EQUAL(point_at(result, 1, "beaten").number, 250.0);
+    fulcrum_result_free(result);
+    CU_ASSERT_EQUAL_FATAL(find_front("front.json", front_json,
+                              "steps_per_s,system_w:max,point", &result, NULL),
         FULCRUM_OK);
-    CU_ASSERT(data.y.more_is_better && !data.x.more_is_better);
-    CU_ASSERT_EQUAL(data.y.estimate.value[0], 300.0);
-    CU_ASSERT(data.on_front[0] && !data.on_front[1]);
-    fulcrum_plot_room_clear(plot_file_room());
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows,
-                              &(struct fulcrum_plot_pareto_options){
-                                  "steps_per_s,system_w:max,point", opened.said},
-                              plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT(data.on_front[0] && data.on_front[1]);
-    CU_ASSERT_EQUAL(data.third[1], 1.0);
-    CU_ASSERT_STRING_EQUAL(data.third_label, "point");
-    fulcrum_plot_room_clear(plot_file_room());
-    close_text(&opened);
+    CU_ASSERT_EQUAL(point_at(result, 0, "front").number, 100.0);
+    CU_ASSERT_EQUAL(point_at(result, 1, "front").number, 200.0);
+    CU_ASSERT_STRING_EQUAL(point_at(result, 1, "colour").text, "point: 1");
+    CU_ASSERT(isnan(point_at(result, 1, "holds_before").number));
+    fulcrum_result_free(result);
 }
 
 static void test_what_is_no_list_of_columns_is_refused(void)
@@ -112,18 +119,15 @@ static void test_what_is_no_list_of_columns_is_refused(void)
             "--pareto: no column 'zzzzzz': expected machine, workload, "},
         {"steps_per_s,status", FULCRUM_ERR_FORMAT, "status"},
     };
-    struct opened opened;
-    open_text(&opened, "sweep.csv", points_csv);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_pareto_data data;
+        struct fulcrum_result *result = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_plot_pareto_data(opened.file.rows,
-                            &(struct fulcrum_plot_pareto_options){cases[i].list, NULL},
-                            plot_file_room(), &data, &err),
+        CU_ASSERT_EQUAL(
+            find_front("sweep.csv", points_csv, cases[i].list, &result, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
+        fulcrum_result_free(result);
     }
-    close_text(&opened);
 }
 
 int main(int argc, char **argv)

@@ -38,7 +38,7 @@ static const struct data_case data_cases[] = {
 };
 
 static const struct fulcrum_extent pages[] = {
-    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}};
+    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}, {2000.0, 1400.0}};
 
 static const char long_text[] =
     "A title that goes on about the machine, its threads, its multiprocessors, the "
@@ -52,10 +52,6 @@ struct store {
     double mid[3][POINTS_MAX];
     double hi[3][POINTS_MAX];
     unsigned char disturbed[POINTS_MAX];
-    unsigned char failed[POINTS_MAX];
-    struct fulcrum_parity_point parity[POINTS_MAX];
-    struct fulcrum_posterior_row rows[POINTS_MAX];
-    struct fulcrum_posterior_figure figures[POINTS_MAX];
     double parts[POINTS_MAX]; /* of bars */
     const char *machine_names[MACHINES];
     double machine_ratios[MACHINES];
@@ -81,32 +77,6 @@ static void fill_rows(struct store *store, size_t i)
 {
     double value = store->mid[1][i];
     double share = value / (value + 40.0);
-    store->parity[i] = (struct fulcrum_parity_point){
-        .kind = (enum fulcrum_parity_kind)(i % FULCRUM_PARITY_KINDS),
-        .family = i % 5 % 3,
-        .measured = value * (0.8 + 0.05 * (double)(i % 9)),
-        .half_width = i % 4 == 0 ? (double)NAN : 0.1 * value,
-        .predicted = value,
-        .lo = store->lo[1][i],
-        .hi = store->hi[1][i],
-        .is_fitted = i % 2 == 1};
-    store->rows[i] =
-        (struct fulcrum_posterior_row){.name = i % 3 == 0 ? long_text : "a parameter",
-            .text = i % 4 == 0 ? long_text : "1 to 2",
-            .fitted = share,
-            .lo = i % 6 == 5 ? (double)NAN : share - 1.0,
-            .hi = share + 1.5,
-            .is_identified = i % 2 == 0};
-    store->figures[i] = (struct fulcrum_posterior_figure){.name = "a figure",
-        .text = long_text,
-        .sd = 0.01,
-        .prior_lo = 0.5,
-        .prior_hi = 1.0 + share,
-        .posterior_lo = 0.97,
-        .posterior_hi = 1.02,
-        .others_lo = i % 3 == 0 ? (double)NAN : 0.8,
-        .others_hi = 1.1,
-        .fitted = 1.0};
     store->parts[i] = isnan(share) ? 0.0 : share;
 }
 
@@ -118,7 +88,6 @@ static void fill(struct store *store, const struct data_case *data_case)
         double value = shaped(data_case->shape, share, i);
         store->x[i] = pow(2.0, 10.0 * share - 6.0);
         store->disturbed[i] = i % 7 == 3;
-        store->failed[i] = i % 11 == 5;
         for (size_t j = 0; j < 3; j++) {
             double watts = j == 0 ? 1.0 : 120.0 + 900.0 * pow(share, 1.0 + (double)j);
             store->mid[j][i] = value / watts;
@@ -136,11 +105,6 @@ static void fill(struct store *store, const struct data_case *data_case)
         store->machine_ratios[i] =
             0.3 * pow(spread / 0.3, 1.0 - data_case->crowding) + 1e-4 * (double)i;
     }
-}
-
-static struct fulcrum_estimate estimate(const struct store *store, size_t j)
-{
-    return (struct fulcrum_estimate){store->mid[j], store->lo[j], store->hi[j]};
 }
 
 static const struct fulcrum_chart_text short_text = {
@@ -211,23 +175,35 @@ static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
         text_of(data_case), NULL);
 }
 
+/* A point of a part of the pipeline: sample and fit alternate, as rows of both do. */
 static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    size_t count = data_case->count;
-    const struct fulcrum_calibration_data data = {.text = text_of(data_case),
-        .throughput = {store->x, store->mid[0], store->disturbed, count},
-        .throughput_fit = {store->x, store->hi[0], count},
-        .batch = {store->x, store->mid[1], store->disturbed, count},
-        .batch_table = {store->x, store->hi[1], count},
-        .per_batch_s = 2.0,
-        .per_item_s = 0.5,
-        .step_s = store->mid[2],
-        .step_count = count,
-        .reset_s = store->hi[0],
-        .reset_count = count / 2,
-        .training = {store->x, store->mid[0], store->disturbed, count}};
-    return fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL);
+    static const char *const parts[] = {"actors", "inference", "steps", "training"};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+    for (size_t i = 0; i < 4 * data_case->count; i++) {
+        size_t k = i / 4;
+        bool is_odd = k % 2 == 1;
+        double share = (double)k / (double)data_case->count;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "part", NULL, parts[i % 4]);
+        fulcrum_table_number(table, "x", NULL, store->x[k]);
+        fulcrum_table_number(
+            table, "fit", NULL, is_odd ? store->hi[0][k] : (double)NAN);
+        fulcrum_table_number(
+            table, "table", NULL, is_odd ? store->hi[1][k] : (double)NAN);
+        fulcrum_table_number(
+            table, "sample", NULL, is_odd ? (double)NAN : store->mid[0][k]);
+        fulcrum_table_number(table, "steps", NULL, share);
+        fulcrum_table_number(table, "resets", NULL, is_odd ? share : (double)NAN);
+        fulcrum_table_number(
+            table, "deviation", NULL, is_odd ? (double)NAN : -8.0 + store->mid[2][k]);
+        fulcrum_table_text(
+            table, "state", NULL, store->disturbed[k] ? "disturbed" : "");
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_calibration, result, text_of(data_case), NULL);
 }
 
 /* Seconds of a sample and of the point of its curve. */
@@ -448,7 +424,7 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
         size_t k = line < 2 ? i % count : 0;
         fulcrum_table_row(table);
         fulcrum_table_text(table, "machine", NULL, names[line]);
-        fulcrum_table_number(table, "gpu_count", NULL, store->x[k]);
+        fulcrum_table_number(table, "gpu_count", NULL, 64.0 * store->x[k]);
         fulcrum_table_estimate(table, "steps_per_s", NULL, store->mid[line][k],
             store->lo[line][k], store->hi[line][k]);
         fulcrum_table_number(
@@ -563,71 +539,121 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
     size_t side = (size_t)sqrt((double)data_case->count);
-    struct fulcrum_heat_machine machines[FULCRUM_HEAT_MACHINES_MAX];
-    for (size_t i = 0; i < FULCRUM_HEAT_MACHINES_MAX; i++) {
-        machines[i] = (struct fulcrum_heat_machine){store->machine_names[i],
-            store->machine_ratios[i], store->machine_ratios[11 - i]};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *points = fulcrum_result_table(result, "points", NULL);
+    struct fulcrum_table *machines = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < side * side; i++) {
+        fulcrum_table_row(points);
+        fulcrum_table_number(points, "x", NULL, store->x[i % side]);
+        fulcrum_table_number(points, "y", NULL, store->x[i / side]);
+        fulcrum_table_estimate(points, "steps_per_s", NULL, store->mid[0][i],
+            store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_number(points, "cpu_gpu_ratio_used", NULL, store->hi[2][i]);
+        fulcrum_table_text(points, "status", NULL, store->disturbed[i] ? "no" : "ok");
     }
-    const struct fulcrum_heat_data data = {.text = text_of(data_case),
-        .x = {"hardware threads", store->x, side},
-        .y = {long_text, store->x, side},
-        .value = store->mid[0],
-        .cannot_run = store->disturbed,
-        .cpu_gpu_ratio = store->hi[2],
-        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s",
-        .machines = machines,
-        .machine_count = FULCRUM_HEAT_MACHINES_MAX};
-    return fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    for (size_t i = 0; i < MACHINES; i++) {
+        fulcrum_table_row(machines);
+        fulcrum_table_text(machines, "name", NULL, store->machine_names[i]);
+        fulcrum_table_number(machines, "x", NULL, store->machine_ratios[i]);
+        fulcrum_table_number(machines, "y", NULL, store->machine_ratios[11 - i]);
+    }
+    const struct fulcrum_heat_chart_data data = {.text = text_of(data_case),
+        .result = result,
+        .x = "x",
+        .y = "y",
+        .metric = "steps_per_s",
+        .x_label = "hardware threads",
+        .y_label = long_text,
+        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s"};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    fulcrum_result_free(result);
+    return status;
 }
 
 /* Every third point is beaten; a third metric where points are odd in number. */
 static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static unsigned char on_front[POINTS_MAX];
-    static const char *labels[POINTS_MAX];
+    bool has_third = data_case->count % 2 == 1;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     for (size_t i = 0; i < data_case->count; i++) {
-        on_front[i] = i % 3 != 2;
-        labels[i] = i % 4 == 0 ? long_text : "16 threads, 2 GPUs";
+        bool is_front = i % 3 != 2;
+        double y = is_front ? store->mid[0][i] : (double)NAN;
+        fulcrum_table_row(table);
+        fulcrum_table_estimate(
+            table, "along", NULL, store->mid[1][i], store->lo[1][i], store->hi[1][i]);
+        fulcrum_table_estimate(
+            table, "front", NULL, y, store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_number(table, "holds_after", NULL, has_third ? (double)NAN : y);
+        fulcrum_table_number(
+            table, "beaten", NULL, is_front ? (double)NAN : store->mid[0][i]);
+        fulcrum_table_text(table, "state", NULL, is_front ? "" : "beaten");
+        fulcrum_table_text(table, "colour", NULL,
+            has_third && i % 2 == 1 ? "price: 3 to 4" : long_text);
+        fulcrum_table_text(table, "note", NULL,
+            i % 4 == 0 ? long_text : (i % 8 == 1 ? "16 threads, 2 GPUs" : ""));
     }
-    const struct fulcrum_pareto_data data = {.text = text_of(data_case),
-        .x = {"watts: less is better", {store->mid[1], store->lo[1], store->hi[1]}, 0},
-        .y = {long_text, {store->mid[0], store->lo[0], store->hi[0]}, 1},
-        .third = data_case->count % 2 == 1 ? store->mid[2] : NULL,
-        .third_label = "price",
-        .on_front = on_front,
-        .labels = labels,
-        .count = data_case->count};
-    return fulcrum_chart_draw(&fulcrum_chart_pareto, canvas, &data, NULL);
+    fulcrum_result_text(result, "label/x", NULL, "watts: less is better");
+    fulcrum_result_text(result, "label/y", NULL, long_text);
+    return draw_result(canvas, &fulcrum_chart_pareto, result, text_of(data_case), NULL);
+}
+
+/* A bar between two ends; no bar where `is_known` is not. */
+static void add_span(
+    struct fulcrum_table *table, const char *key, bool is_known, const double ends[2])
+{
+    double none = (double)NAN;
+    fulcrum_table_estimate(
+        table, key, NULL, none, is_known ? ends[0] : none, is_known ? ends[1] : none);
 }
 
 /* As many fields as there are points: one-sided, without bars, without shares. */
+static void add_field(struct fulcrum_table *table, const char *panel, size_t i)
+{
+    double effect = 1.0 / (double)(i + 1);
+    bool is_one_sided = i % 5 == 4;
+    bool has_shares = i % 6 != 5;
+    const double low[] = {10.0 - effect, 10.0};
+    const double high[] = {10.0, 10.0 + effect};
+    const double lower[] = {10.0 - 2.0 * effect, 10.0};
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "panel", NULL, panel);
+    fulcrum_table_text(table, "headline", NULL, long_text);
+    fulcrum_table_text(table, "axis_unit", NULL, panel != long_text ? "" : "s");
+    fulcrum_table_number(table, "metric_value", NULL, 10.0);
+    fulcrum_table_text(
+        table, "field", NULL, i % 4 == 1 ? long_text : "workload.step.mean_s");
+    fulcrum_table_text(
+        table, "reach", NULL, i % 3 == 2 ? "" : "570 \302\265s to 3.9 ms");
+    add_span(table, "low", i % 7 != 6 && !is_one_sided, low);
+    add_span(table, "high", !is_one_sided, high);
+    add_span(table, "low_half", i % 7 != 6 && is_one_sided, low);
+    add_span(table, "high_half", is_one_sided, lower);
+    fulcrum_table_text(table, "least", NULL, i % 7 != 6 ? "9.5 s" : "");
+    fulcrum_table_text(table, "most", NULL, is_one_sided ? "" : "10.12 s");
+    fulcrum_table_number(table, "rank", NULL, i % 9 == 8 ? (double)NAN : -effect);
+    fulcrum_table_text(table, "shares", NULL, has_shares ? "0.40   0.50" : "not told");
+    add_span(table, "total_share", has_shares, (double[]){0.0, 0.5 * effect});
+    add_span(table, "first_share", has_shares, (double[]){0.0, 0.4 * effect});
+    add_span(table, "total_bar", has_shares,
+        (double[]){0.48 * effect, 0.48 * effect + 0.04});
+}
+
 static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static struct fulcrum_tornado_row rows[POINTS_MAX];
-    size_t count = 0;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     (void)store;
-    for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
-        double effect = 1.0 / (double)(i + 1);
-        rows[i] = (struct fulcrum_tornado_row){
-            .name = i % 4 == 1 ? long_text : "workload.step.mean_s",
-            .reach = i % 3 == 2 ? NULL : "570 \302\265s to 3.9 ms",
-            .lo = i % 7 == 6 ? (double)NAN : 10.0 - effect,
-            .hi = i % 5 == 4 ? 10.0 - 2.0 * effect : 10.0 + effect,
-            .first = i % 6 == 5 ? (double)NAN : 0.4 * effect,
-            .first_error = 0.01,
-            .total = i % 6 == 5 ? (double)NAN : 0.5 * effect,
-            .total_error = 0.02};
-        count++;
+    for (size_t i = 0; i < data_case->count; i++) {
+        add_field(table, "steps_per_s, 1/s", i);
     }
-    const struct fulcrum_tornado_panel panels[] = {
-        {"steps_per_s, 1/s", NULL, long_text, 10.0, rows, count},
-        {long_text, "s", NULL, 10.0, rows, count / 2}};
-    const struct fulcrum_tornado_data data = {.text = text_of(data_case),
-        .panels = panels,
-        .count = count > 0 ? 1 + count % 2 : 0};
-    return fulcrum_chart_draw(&fulcrum_chart_tornado, canvas, &data, NULL);
+    for (size_t i = 0; data_case->count % 2 == 1 && i < data_case->count / 2; i++) {
+        add_field(table, long_text, i);
+    }
+    return draw_bars(canvas, &fulcrum_bars_tornado, result, text_of(data_case), NULL);
 }
 
 /* One stage of a run on the CPU alone, on both and on the GPU alone. */
@@ -663,56 +689,106 @@ static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
     return draw_bars(canvas, &fulcrum_bars_stages, result, text_of(data_case), NULL);
 }
 
-static struct fulcrum_measured_panel measured_panel(
-    const struct store *store, const char *name, size_t j, size_t count)
+/* A point of the real pipeline, and how far its prediction is off. */
+static void add_measured(struct fulcrum_table *table, const char *series, double actors,
+    const double values[3])
 {
-    return (struct fulcrum_measured_panel){.name = name,
-        .actor_count = store->x,
-        .steps_per_s = store->mid[j],
-        .lo = store->lo[j],
-        .hi = store->hi[j],
-        .disturbed = store->disturbed,
-        .failed = store->failed,
-        .predicted = estimate(store, 1),
-        .count = count};
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "series", NULL, series);
+    fulcrum_table_number(table, "actors", NULL, actors);
+    fulcrum_table_estimate(
+        table, "measured", NULL, values[0], 0.9 * values[0], 1.1 * values[0]);
+    fulcrum_table_estimate(
+        table, "predicted", NULL, values[1], 0.9 * values[1], 1.1 * values[1]);
+    fulcrum_table_estimate(
+        table, "error", NULL, values[2], values[2] - 5.0, values[2] + 5.0);
 }
 
 /* Predicted far off, and exactly. */
 static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_measured_panel panels[] = {
-        measured_panel(store, "greedy, 4 environments per actor", 0, data_case->count),
-        measured_panel(store, long_text, 1, data_case->count)};
-    const struct fulcrum_measured_data data = {.text = text_of(data_case),
-        .panels = panels,
-        .panel_count = 2,
-        .interval_name = "90 % interval"};
-    return fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, NULL);
+    static const char *const names[] = {"greedy, 4 environments per actor", long_text};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
+    for (size_t i = 0; i < 2 * data_case->count; i++) {
+        size_t k = i / 2;
+        double rate = store->mid[i % 2][k];
+        const double values[] = {rate, store->mid[1][k],
+            rate > 0.0 ? 100.0 * (store->mid[1][k] / rate - 1.0) : (double)NAN};
+        add_measured(table, names[i % 2], 64.0 * store->x[k], values);
+        fulcrum_table_text(
+            table, "state", NULL, store->disturbed[k] ? "disturbed" : "");
+        fulcrum_table_text(table, "fit", NULL, k % 5 == 1 ? "seen" : "");
+        fulcrum_table_row(guides);
+        fulcrum_table_number(guides, "panel", NULL, 0.0);
+        fulcrum_table_text(guides, "group", NULL, names[i % 2]);
+        fulcrum_table_number(
+            guides, "x", NULL, k % 11 == 5 ? 64.0 * store->x[k] : (double)NAN);
+        fulcrum_table_text(guides, "text", NULL, i < 2 ? "mean |error| 15 %" : "");
+    }
+    return draw_result(
+        canvas, &fulcrum_chart_measured, result, text_of(data_case), NULL);
 }
 
 static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
+    static const char *const units[] = {"rates", "watts", "ratios"};
     static const char *const families[] = {"one family", "another", long_text};
-    const struct fulcrum_parity_data data = {.text = text_of(data_case),
-        .points = store->parity,
-        .count = data_case->count,
-        .families = families,
-        .family_count = 3,
-        .interval_name = "90 % interval"};
-    return fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < data_case->count; i++) {
+        double value = store->mid[1][i];
+        double measured = value * (0.8 + 0.05 * (double)(i % 9));
+        double half = i % 4 == 0 ? 0.0 : 0.1 * value;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "units", NULL, units[i % 3]);
+        fulcrum_table_text(table, "family", NULL, families[i % 5 % 3]);
+        fulcrum_table_estimate(
+            table, "measured", NULL, measured, measured - half, measured + half);
+        fulcrum_table_estimate(
+            table, "prediction", NULL, value, store->lo[1][i], store->hi[1][i]);
+        fulcrum_table_number(table, "error", NULL,
+            measured > 0.0 ? (value / measured - 1.0) * 100.0 : (double)NAN);
+        fulcrum_table_text(table, "state", NULL, i % 2 == 1 ? "fitted" : "");
+    }
+    return draw_result(canvas, &fulcrum_chart_parity, result, text_of(data_case), NULL);
 }
 
 static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_posterior_data data = {.text = text_of(data_case),
-        .rows = store->rows,
-        .row_count = data_case->count,
-        .figures = store->figures,
-        .figure_count = data_case->count / 3};
-    return fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-fit");
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
+    for (size_t i = 0; i < data_case->count; i++) {
+        double share = store->parts[i];
+        const double posterior[] = {share - 1.0, share + 1.5};
+        fulcrum_table_row(table);
+        fulcrum_table_text(
+            table, "shown_name", NULL, i % 3 == 0 ? long_text : "a parameter");
+        fulcrum_table_text(
+            table, "shown_text", NULL, i % 4 == 0 ? long_text : "1 to 2");
+        fulcrum_table_text(table, "headline", NULL, "1 of 2 told apart");
+        fulcrum_table_number(table, "rank", NULL, (double)i);
+        add_span(table, "prior_z", true, (double[]){-1.645, 1.645});
+        add_span(table, "posterior_z", i % 2 == 0, posterior);
+        add_span(table, "open_z", i % 6 != 5 && i % 2 == 1, posterior);
+        fulcrum_table_number(table, "fitted_z", NULL, share);
+    }
+    table = fulcrum_result_table(result, "figures", NULL);
+    for (size_t i = 0; i < data_case->count / 3; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "shown_name", NULL, "a figure");
+        fulcrum_table_text(table, "shown_text", NULL, long_text);
+        add_span(table, "prior_rel", true, (double[]){0.5, 1.0 + store->parts[i]});
+        add_span(table, "others_rel", i % 3 != 0, (double[]){0.8, 1.1});
+        add_span(table, "posterior_rel", true, (double[]){0.97, 1.02});
+        add_span(table, "observed_rel", true, (double[]){0.99, 1.01});
+        fulcrum_table_number(table, "fitted_rel", NULL, 1.0);
+    }
+    return draw_bars(canvas, &fulcrum_bars_posterior, result, text_of(data_case), NULL);
 }
 
 static const struct chart_case {
@@ -846,6 +922,15 @@ static void test_nothing_overlaps_or_leaves_the_page(void)
         check_one(&chart_cases[i / page_count / data_count],
             &data_cases[i / page_count % data_count], pages[i % page_count]);
     }
+    /* All charts that there are, and those that stand in for one of them. */
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        size_t k = 0;
+        while (k < chart_count && strcmp(chart_cases[k].name, (*chart)->name) != 0) {
+            k++;
+        }
+        CU_ASSERT(k < chart_count);
+    }
 }
 
 static size_t count_kind(
@@ -879,11 +964,9 @@ static void test_every_chart_says_so_where_there_is_no_data(void)
         expect_no_data(*chart, NULL);
         const struct fulcrum_line_chart_data lines = {.chart = *chart};
         expect_no_data(*chart, (*chart)->lines != NULL ? &lines : zeros);
-        CU_ASSERT_PTR_EQUAL(fulcrum_chart_find((*chart)->name), *chart);
         CU_ASSERT(strlen((*chart)->summary) > 10);
     }
     free(zeros);
-    CU_ASSERT_PTR_NULL(fulcrum_chart_find("pie"));
 }
 
 static void test_pages_too_small_are_refused(void)
@@ -1054,6 +1137,13 @@ static void test_what_lines_cannot_show_is_refused(void)
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     CU_ASSERT_EQUAL(draw_node_rows(canvas, twice, 2, &err), FULCRUM_ERR_FORMAT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "two points at gpu_count = 1"));
+    for (size_t i = 0; i < 2; i++) {
+        const struct node_row none = {"a", i == 0 ? 0.0 : (double)NAN, 0, 3, ""};
+        CU_ASSERT_EQUAL(draw_node_rows(canvas, &none, 1, &err), FULCRUM_ERR_FORMAT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail,
+            i == 0 ? "row 1: gpu_count = 0: expected a number from 1"
+                   : "row 1: gpu_count is not given: expected a number from 1"));
+    }
     for (size_t i = 0; i < 12; i++) {
         names[i][0] = (char)('a' + (int)i);
         many[i] = (struct node_row){names[i], 1.0, 0.0, 1.0, ""};
@@ -1081,21 +1171,27 @@ static void test_what_lines_cannot_show_is_refused(void)
 
 static void test_calibration_says_what_was_not_measured(void)
 {
-    static const double threads[] = {1, 2, 4};
-    static const double steps_per_s[] = {100, 190, 380};
-    static const double fit[] = {100, 200, 400};
-    const struct fulcrum_calibration_data data = {
-        .throughput = {threads, steps_per_s, NULL, 3},
-        .throughput_fit = {threads, fit, 3}};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        double threads = (double)(1U << i);
+        double deviation = i == 0 ? 0.0 : -5.0;
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "part", NULL, "actors");
+        fulcrum_table_number(table, "x", NULL, threads);
+        fulcrum_table_number(table, "fit", NULL, 100.0 * threads);
+        fulcrum_table_number(table, "sample", NULL, (100.0 + deviation) * threads);
+        fulcrum_table_number(table, "deviation", NULL, deviation);
+    }
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL),
+    CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_calibration, result,
+                        (struct fulcrum_chart_text){NULL}, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL(count_texts(canvas, "not measured"), 3);
     CU_ASSERT_EQUAL(count_texts(canvas, "deviation from the fit"), 1);
     CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 5);
     /* Deviations are 0, -5 and -5 %: the strip's axis has to reach them. */
     CU_ASSERT(count_texts(canvas, "-4") + count_texts(canvas, "-5") >= 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed"), 0);
     fulcrum_canvas_free(canvas);
 }
 
@@ -1195,50 +1291,75 @@ static void test_a_second_scale_needs_ratios_in_order(void)
     }
 }
 
-static void test_parity_counts_what_was_predicted(void)
-{
-    static const char *const families[] = {"mine"};
-    const struct fulcrum_parity_point points[] = {
-        {FULCRUM_PARITY_RATE, 0, 0, 100, NAN, 110, 90, 130},
-        {FULCRUM_PARITY_RATE, 0, 0, 200, NAN, 160, NAN, NAN},
-        {FULCRUM_PARITY_RATE, 1, 0, 200, NAN, 900, NAN, NAN},
-        {FULCRUM_PARITY_WATTS, 1, 0, 70, 5, 71, NAN, NAN},
-        {FULCRUM_PARITY_RATIO, 0, 0, 0, NAN, 1, NAN, NAN}, /* has no place */
-    };
-    const struct fulcrum_parity_data data = {
-        .points = points, .count = 5, .families = families, .family_count = 1};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_texts(canvas, "mean error 15 % over 2 predicted"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "1 fitted, none predicted"), 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
-    fulcrum_canvas_free(canvas);
-    const struct fulcrum_parity_data many = {
-        .family_count = FULCRUM_PARITY_FAMILIES_MAX + 1};
-    canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &many, NULL),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
-}
-
 static void test_rows_without_a_place_are_counted(void)
 {
     enum { ROWS = 200 };
-    static struct fulcrum_posterior_row rows[ROWS];
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
     for (size_t i = 0; i < ROWS; i++) {
-        rows[i] = (struct fulcrum_posterior_row){
-            .name = "parameter", .fitted = 0.1, .lo = -1.0, .hi = 1.0};
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "shown_name", NULL, "parameter");
+        fulcrum_table_number(table, "rank", NULL, 1.0);
+        add_span(table, "open_z", true, (double[]){-1.0, 1.0});
     }
-    const struct fulcrum_posterior_data data = {.rows = rows, .row_count = ROWS};
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
     CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL), FULCRUM_OK);
+        draw_bars(canvas, &fulcrum_bars_posterior, result, short_text, NULL),
+        FULCRUM_OK);
     size_t named = count_texts(canvas, "parameter") - 1; /* the legend */
     char rest[32];
     (void)snprintf(rest, sizeof rest, "and %zu more", ROWS - named);
     CU_ASSERT(named > 5);
     CU_ASSERT_EQUAL(count_texts(canvas, rest), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Rows rise in rank, those without are but counted; more panels than a page bears. */
+static void test_panels_of_a_group_have_their_rows_in_order(void)
+{
+    static const double ranks[] = {-1.0, -3.0, (double)NAN, -2.0};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    for (size_t i = 0; i < 4; i++) {
+        char name[] = {(char)('a' + (int)i), '\0'};
+        add_field(table, "one metric", i);
+        fulcrum_table_return(table, i);
+        fulcrum_table_text(table, "field", NULL, name);
+        fulcrum_table_number(table, "rank", NULL, ranks[i]);
+    }
+    add_field(table, "another metric", 0);
+    CU_ASSERT_EQUAL(draw_bars(canvas, &fulcrum_bars_tornado, result,
+                        (struct fulcrum_chart_text){NULL}, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
+    CU_ASSERT_EQUAL(count_texts(canvas, "and 1 more"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "first  total"), 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "9.5 s"), 4);
+    double y[3] = {0.0, 0.0, 0.0}; /* of b, d and a */
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = boxes[i].text != NULL ? boxes[i].text : "";
+        const char *at =
+            text[0] != '\0' && text[1] == '\0' ? strchr("bda", text[0]) : NULL;
+        if (at != NULL) {
+            y[at - strchr("bda", 'b')] = boxes[i].rect.y0;
+        }
+    }
+    CU_ASSERT(0.0 < y[0] && y[0] < y[1] && y[1] < y[2]);
+    fulcrum_canvas_free(canvas);
+    result = fulcrum_result_new(NULL);
+    table = fulcrum_result_table(result, "rows", NULL);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    canvas = new_canvas(pages[3]);
+    for (size_t i = 0; i < 6; i++) {
+        char name[] = {(char)('a' + (int)i), '\0'};
+        add_field(table, name, 0);
+    }
+    CU_ASSERT_EQUAL(draw_bars(canvas, &fulcrum_bars_tornado, result, short_text, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "6 panels on a page of 300 x 340"));
     fulcrum_canvas_free(canvas);
 }
 
@@ -1405,186 +1526,43 @@ static void test_stages_that_are_no_shares_are_refused(void)
     }
 }
 
-/* Draws a case into an SVG. The caller frees it. */
-/* Two actors predicted 10 % too high and 20 % too low, a third one disturbed. */
-struct two_rates {
-    double actors[3];
-    double measured[3];
-    double lo[3];
-    double hi[3];
-    double predicted[3];
-    unsigned char disturbed[3];
-    unsigned char failed[3];
-    struct fulcrum_measured_panel panel;
-};
-
-static void fill_two_rates(struct two_rates *out, double scale)
-{
-    *out = (struct two_rates){.actors = {1.0, 2.0, 4.0},
-        .measured = {1000.0 * scale, 1500.0 * scale, 10.0 * scale},
-        .lo = {900.0 * scale, 1400.0 * scale, 5.0 * scale},
-        .hi = {1050.0 * scale, 1600.0 * scale, 1800.0 * scale},
-        .predicted = {1100.0 * scale, 1200.0 * scale, 2000.0 * scale},
-        .disturbed = {0, 0, 1}};
-    out->panel = (struct fulcrum_measured_panel){.name = "greedy",
-        .actor_count = out->actors,
-        .steps_per_s = out->measured,
-        .lo = out->lo,
-        .hi = out->hi,
-        .disturbed = out->disturbed,
-        .failed = out->failed,
-        .predicted = {out->predicted, NULL, NULL},
-        .count = 3};
-}
-
-static struct fulcrum_canvas *drawn_measured(
-    const struct fulcrum_measured_panel *panels, size_t count)
-{
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    const struct fulcrum_measured_data data = {.panels = panels, .panel_count = count};
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(count_faults(canvas), 0);
-    return canvas;
-}
-
-static void test_measured_errors_leave_disturbed_points_out(void)
-{
-    struct two_rates rates;
-    struct fulcrum_measured_errors errors = {.count = 0};
-    size_t at = 9;
-    fill_two_rates(&rates, 1.0);
-    fulcrum_measured_errors_add(&errors, &at, &rates.panel);
-    CU_ASSERT_EQUAL(errors.count, 2);
-    CU_ASSERT_EQUAL(at, 1);
-    suite_assert_close("sum", errors.sum_frac, 0.3, 1e-12);
-    suite_assert_close("largest", errors.largest_frac, -0.2, 1e-12);
-    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 15 %, largest -20 %"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "greedy, steps/s"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed, not among the errors"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 0);
-    /* The disturbed point is 19900 % off: the scale of the others does not show it. */
-    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 0);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_measured_points_may_all_be_disturbed(void)
-{
-    struct two_rates rates;
-    fill_two_rates(&rates, 1.0);
-    rates.disturbed[0] = rates.disturbed[1] = 1;
-    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "all disturbed"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "median of the windows"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_measured_points_that_a_fit_has_seen_prove_nothing(void)
-{
-    struct two_rates rates;
-    unsigned char seen[3] = {0, 1, 0};
-    fill_two_rates(&rates, 1.0);
-    rates.panel.seen = seen;
-    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 10 %, largest +10 %"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "hollow: the fit has seen it"), 1);
-    fulcrum_canvas_free(canvas);
-    seen[0] = 1; /* cppcheck-suppress unreadVariable; the panel points to it */
-    canvas = drawn_measured(&rates.panel, 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "all seen by the fit"), 1);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_measured_needs_no_prediction(void)
-{
-    struct two_rates rates;
-    fill_two_rates(&rates, 1.0);
-    rates.panel.predicted = (struct fulcrum_estimate){NULL, NULL, NULL};
-    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "predicted"), 0);
-    CU_ASSERT_EQUAL(
-        count_texts(canvas, "error"), 1); /* of the disturbed, in the legend */
-    fulcrum_canvas_free(canvas);
-}
-
-/* A rule that nothing ran with still has its panel, with a line for each failure. */
-static void test_measured_marks_failures(void)
-{
-    struct two_rates rates[2];
-    fill_two_rates(&rates[0], 1.0);
-    fill_two_rates(&rates[1], 1.0);
-    for (size_t i = 0; i < 3; i++) {
-        rates[1].measured[i] = rates[1].predicted[i] = (double)NAN;
-        rates[1].failed[i] = 1;
-    }
-    const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
-    struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
-    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "nothing measured"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "nothing to compare"), 1);
-    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_GUIDE), 0);
-    fulcrum_canvas_free(canvas);
-    rates[1].measured[0] = 800.0; /* cppcheck-suppress unreadVariable; as above */
-    canvas = drawn_measured(panels, 2);
-    CU_ASSERT(
-        count_kind(canvas, FULCRUM_BOX_GUIDE) >= 3); /* lines are kept in pieces */
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_measured_rates_share_a_scale_where_they_are_alike(void)
-{
-    static const struct {
-        double scale;
-        const char *tick; /* near the upper end of the larger rates */
-        size_t count;
-    } cases[] = {
-        {0.5, "1.8k", 2}, {2.0, "3.5k", 2}, {1e-9, "1.8k", 1}, {1e12, "1.8k", 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct two_rates rates[2];
-        fill_two_rates(&rates[0], 1.0);
-        fill_two_rates(&rates[1], cases[i].scale);
-        const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
-        struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
-        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].tick), cases[i].count);
-        fulcrum_canvas_free(canvas);
-    }
-}
-
 /* As many cells as a page has room for, in columns and rows; no more. */
 static void test_measured_panels_fit_or_are_refused(void)
 {
-    struct two_rates rates;
-    struct fulcrum_measured_panel panels[FULCRUM_MEASURED_PANELS_MAX + 1];
-    fill_two_rates(&rates, 1.0);
-    for (size_t i = 0; i <= FULCRUM_MEASURED_PANELS_MAX; i++) {
-        panels[i] = rates.panel;
-    }
-    for (size_t count = 1; count <= FULCRUM_MEASURED_PANELS_MAX; count++) {
-        struct fulcrum_canvas *canvas = drawn_measured(panels, count);
-        CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2 * count);
+    static const struct {
+        size_t cells;
+        size_t page;
+        const char *fault; /* NULL: none */
+    } cases[] = {{1, 1, NULL}, {2, 1, NULL}, {5, 1, NULL}, {12, 1, NULL},
+        {13, 1,
+            "13 pairs of batching rule and environments per actor: a chart holds "
+            "at most 12"},
+        {12, 3, "12 panels on a page of 300 x 340 points: each would have"}};
+    static const double values[] = {1000.0, 1100.0, 10.0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+        for (size_t k = 0; k < 2 * cases[i].cells; k++) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "rule %zu", k / 2);
+            add_measured(table, name, k % 2 == 0 ? 1.0 : 4.0, values);
+        }
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_canvas *canvas = new_canvas(pages[cases[i].page]);
+        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_measured, result,
+                            (struct fulcrum_chart_text){NULL}, &err),
+            cases[i].fault == NULL ? FULCRUM_OK : FULCRUM_ERR_RANGE);
+        if (cases[i].fault == NULL) {
+            CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2 * cases[i].cells);
+            CU_ASSERT_EQUAL(count_faults(canvas), 0);
+        } else {
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].fault));
+        }
         fulcrum_canvas_free(canvas);
     }
-    struct fulcrum_measured_data data = {
-        .panels = panels, .panel_count = FULCRUM_MEASURED_PANELS_MAX + 1};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "at most 12"));
-    fulcrum_canvas_free(canvas);
-    data.panel_count = FULCRUM_MEASURED_PANELS_MAX;
-    canvas = new_canvas(pages[3]);
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "12 panels on a page of 300 x 340"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "a larger page has room"));
-    fulcrum_canvas_free(canvas);
 }
 
+/* Draws a case into an SVG. The caller frees it. */
 static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
 {
     struct store *store = new_store(&data_cases[3]);
@@ -1636,8 +1614,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_sm_time_has_a_panel_for_what_was_measured),
         SUITE_CASE(test_curves_name_their_point_and_published_values),
         SUITE_CASE(test_a_second_scale_needs_ratios_in_order),
-        SUITE_CASE(test_parity_counts_what_was_predicted),
         SUITE_CASE(test_rows_without_a_place_are_counted),
+        SUITE_CASE(test_panels_of_a_group_have_their_rows_in_order),
         SUITE_CASE(test_gpu_time_labels_every_share),
         SUITE_CASE(test_gpu_time_has_runs_below),
         SUITE_CASE(test_lines_go_over_the_column_that_varies),
@@ -1646,12 +1624,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_there_is_room_for_so_many_lines),
         SUITE_CASE(test_stages_show_halves_only_where_they_are_known),
         SUITE_CASE(test_stages_that_are_no_shares_are_refused),
-        SUITE_CASE(test_measured_errors_leave_disturbed_points_out),
-        SUITE_CASE(test_measured_points_may_all_be_disturbed),
-        SUITE_CASE(test_measured_points_that_a_fit_has_seen_prove_nothing),
-        SUITE_CASE(test_measured_needs_no_prediction),
-        SUITE_CASE(test_measured_marks_failures),
-        SUITE_CASE(test_measured_rates_share_a_scale_where_they_are_alike),
         SUITE_CASE(test_measured_panels_fit_or_are_refused),
         SUITE_CASE(test_the_same_data_give_the_same_bytes),
     };

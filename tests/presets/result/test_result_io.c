@@ -277,6 +277,47 @@ TEST(test_broken_files_are_refused_by_name)
     fulcrum_result_free(odd);
 }
 
+/* Numbers that are none are refused where they stand, or named by who needs them. */
+TEST(test_what_is_no_number_is_named)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+        const char *part; /* of the fault; NULL: it is the chart's to complain */
+    } cases[] = {
+        {"a.json", "{\"rows\": [{\"steps_per_s\": NaN}]}",
+            "a.json: rows[0].steps_per_s = NaN: expected a finite number"},
+        {"a.json", "{\"x\": 1, \"y\": {\"z\": [1, 1e400]}}", "a.json: y.z[1] = 1e400"},
+        {"a.jsonl", "{}\n{\"a\": 1}\n{\"a\": -Infinity}\n", "points[1].a = -Infinity"},
+        {"a.csv", "x,x_lo\n1,0.5\n2,junk\n",
+            "a.csv: line 3: x_lo = junk: expected a number or nothing"},
+        {"a.csv", "x,x_hi\n1,nan\n", "a.csv: line 2: x_hi = nan"},
+        {"a.csv", "x,y\n1,2\n3,nan\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scratch scratch = scratch_new();
+        char *path = scratch_write(&scratch, cases[i].name, cases[i].text);
+        struct fulcrum_result *result = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(fulcrum_result_read(path, &result, &err),
+            cases[i].part != NULL ? FULCRUM_ERR_FORMAT : FULCRUM_OK);
+        if (cases[i].part != NULL) {
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].part));
+        } else {
+            const struct fulcrum_table *table = fulcrum_result_table_of(result, "rows");
+            struct fulcrum_cell cell = fulcrum_table_at(table, 0, "y");
+            CU_ASSERT(is_same(cell.number, 2.0));
+            CU_ASSERT_STRING_EQUAL(cell.text, "2");
+            CU_ASSERT_EQUAL(
+                fulcrum_table_check_numbers(table, "y", &err), FULCRUM_ERR_FORMAT);
+            CU_ASSERT_STRING_EQUAL(err.detail, "row 2: y = 'nan': expected a number");
+        }
+        fulcrum_result_free(result);
+        free(path);
+        scratch_free(&scratch);
+    }
+}
+
 TEST(test_units_follow_from_keys)
 {
     static const char *const cases[][2] = {{"runtime_s", "s"}, {"steps_per_s", "1/s"},

@@ -1,0 +1,220 @@
+/* plot_parity.c - what a chart of a validation needs beside its points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
+#include "model/quantity.h"
+#include "model/string.h"
+#include "model/try.h"
+
+enum { FAMILIES_MAX = 8, NAME_SIZE = 64 };
+
+/* A family of references, and how many of them there are. */
+struct family {
+    char name[NAME_SIZE];
+    const char *last; /* the reference that was met last: files keep them together */
+    size_t references;
+};
+
+struct parity {
+    struct fulcrum_table *points;
+    size_t family_count;
+    struct family families[FAMILIES_MAX];
+    bool is_relative;         /* some point is */
+    struct fulcrum_string at; /* the curve of the last such point, */
+    double first;             /* and what is 1 there */
+    size_t fitted;
+};
+
+static const char *cell_text(const struct parity *parity, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(parity->points, row, key).text;
+    return text != NULL ? text : "";
+}
+
+/* Units must not be mixed on one axis, and the end of a quantity's name is its unit;
+ * NULL: units of no panel. */
+static const char *units_of(const char *quantity)
+{
+    static const struct {
+        const char *end;
+        const char *units;
+    } ends[] = {{"steps_per_s", "rates"}, {"_w", "watts"}, {"speedup", "ratios"},
+        {"_rel", "ratios"}, {"_frac", "ratios"}};
+    size_t length = strlen(quantity);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t end = strlen(ends[i].end);
+        if (length >= end && strcmp(quantity + length - end, ends[i].end) == 0) {
+            return ends[i].units;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Of units of no panel of their own: a ratio to the first point of the curve is
+ * comparable with other ratios, and off by the same factor as the value itself.
+ */
+static double unit_at(struct parity *parity, size_t row)
+{
+    static const char *const keys[] = {
+        "reference", "calibration", "series", "quantity"};
+    struct fulcrum_string curve = {0};
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        fulcrum_string_add(&curve, "%s;", cell_text(parity, row, keys[k]));
+    }
+    if (strcmp(fulcrum_string_get(&curve), fulcrum_string_get(&parity->at)) != 0) {
+        fulcrum_string_clear(&parity->at);
+        parity->at = curve;
+        parity->first = fulcrum_table_at(parity->points, row, "observed").number;
+    } else {
+        fulcrum_string_clear(&curve);
+    }
+    parity->is_relative = true;
+    return parity->first > 0.0 ? parity->first : (double)NAN;
+}
+
+/*
+ * Presets of one source begin alike: "envpool-atari-laptop" is one of "envpool". More
+ * families than colours share the last.
+ */
+static size_t family_of(struct parity *parity, const char *reference)
+{
+    char name[NAME_SIZE];
+    size_t i = 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(reference, "-"), reference);
+    while (i < parity->family_count && strcmp(parity->families[i].name, name) != 0) {
+        i++;
+    }
+    if (i == FAMILIES_MAX) {
+        i = FAMILIES_MAX - 1;
+        (void)snprintf(parity->families[i].name, NAME_SIZE, "others");
+    } else if (i == parity->family_count) {
+        memcpy(parity->families[i].name, name, sizeof name);
+        parity->family_count++;
+    }
+    struct family *family = &parity->families[i];
+    if (family->last == NULL || strcmp(family->last, reference) != 0) {
+        family->last = reference;
+        family->references++;
+    }
+    return i;
+}
+
+/* Points whose rounding reaches down to 0 keep the place of the point itself. */
+static void add_cells(struct parity *parity, size_t row)
+{
+    struct fulcrum_table *table = parity->points;
+    struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
+    const char *units = units_of(cell_text(parity, row, "quantity"));
+    double unit = units == NULL ? unit_at(parity, row) : 1.0;
+    double measured = fulcrum_table_at(table, row, "observed").number / unit;
+    double half = fulcrum_table_at(table, row, "half_width").number / unit;
+    bool is_fitted = strcmp(cell_text(parity, row, "kind"), "fitted") == 0;
+    /* Intervals of fitted points would only hide those that count. */
+    bool has_bar = !is_fitted && predicted.lo > 0.0 && predicted.hi > 0.0;
+    bool is_usable = measured > 0.0 && predicted.number / unit > 0.0;
+    half = isfinite(half) ? half : 0.0;
+    double scale = is_usable ? 1.0 / unit : (double)NAN;
+    double bar = has_bar ? scale : (double)NAN;
+    double whole = is_usable ? measured : (double)NAN;
+    parity->fitted += is_fitted ? 1 : 0;
+    fulcrum_table_return(table, row);
+    fulcrum_table_text(table, "units", NULL, units != NULL ? units : "ratios");
+    fulcrum_table_estimate(table, "measured", NULL, measured,
+        half < measured ? measured - half : measured, measured + half);
+    fulcrum_table_estimate(table, "prediction", NULL, predicted.number * scale,
+        predicted.lo * bar, predicted.hi * bar);
+    fulcrum_table_estimate(table, "error", NULL,
+        (predicted.number * scale / whole - 1.0) * 100.0,
+        (predicted.lo * bar / whole - 1.0) * 100.0,
+        (predicted.hi * bar / whole - 1.0) * 100.0);
+    fulcrum_table_text(table, "state", NULL, is_fitted ? "fitted" : "");
+}
+
+/* Points that the fit has seen are no test and do not count. */
+static void add_finding(
+    const struct parity *parity, struct fulcrum_result *result, const char *units)
+{
+    size_t predicted = 0;
+    size_t fitted = 0;
+    double sum = 0.0;
+    char text[96];
+    for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
+        double error = fulcrum_table_at(parity->points, i, "error").number;
+        bool is_fitted = strcmp(cell_text(parity, i, "state"), "fitted") == 0;
+        if (strcmp(cell_text(parity, i, "units"), units) == 0 && isfinite(error)) {
+            predicted += is_fitted ? 0 : 1;
+            fitted += is_fitted ? 1 : 0;
+            sum += is_fitted ? 0.0 : fabs(error);
+        }
+    }
+    if (predicted > 0) {
+        (void)snprintf(text, sizeof text, "mean error %.2g %% over %zu predicted",
+            sum / (double)predicted, predicted);
+    } else {
+        (void)snprintf(text, sizeof text, "%zu fitted, none predicted", fitted);
+    }
+    fulcrum_plot_guide_add(result, units, FULCRUM_UNKNOWN, text);
+}
+
+/* "envpool (6 references)", once it is known how many there are. */
+static size_t add_families(struct parity *parity)
+{
+    size_t references = 0;
+    for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
+        char text[NAME_SIZE];
+        (void)snprintf(text, sizeof text, "%.63s", cell_text(parity, i, "reference"));
+        text[strcspn(text, "-")] = '\0';
+        size_t k = 0;
+        while (k + 1 < parity->family_count &&
+               strcmp(parity->families[k].name, text) != 0) {
+            k++;
+        }
+        const struct family *family = &parity->families[k];
+        char label[NAME_SIZE + 32];
+        (void)snprintf(label, sizeof label, "%s (%zu reference%s)", family->name,
+            family->references, family->references == 1 ? "" : "s");
+        fulcrum_table_return(parity->points, i);
+        fulcrum_table_text(parity->points, "family", NULL, label);
+    }
+    for (size_t k = 0; k < parity->family_count; k++) {
+        references += parity->families[k].references;
+    }
+    return references;
+}
+
+enum fulcrum_status fulcrum_plot_parity_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    static const char *const numbers[] = {"observed", "half_width", "predicted"};
+    static const char *const units[] = {"rates", "watts", "ratios"};
+    struct parity parity = {.points = fulcrum_plot_points(result)};
+    size_t rows = fulcrum_table_rows(parity.points);
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        TRY(fulcrum_table_check_numbers(parity.points, numbers[k], err));
+    }
+    for (size_t i = 0; i < rows; i++) {
+        (void)family_of(&parity, cell_text(&parity, i, "reference"));
+        add_cells(&parity, i);
+    }
+    fulcrum_string_clear(&parity.at);
+    size_t references = add_families(&parity);
+    for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
+        add_finding(&parity, result, units[k]);
+    }
+    fulcrum_result_text(result, "chart_title", NULL, "Predicted against measured");
+    fulcrum_result_print(result, "chart_subtitle", NULL,
+        "%zu references: %zu points predicted, %zu fitted", references,
+        rows - parity.fitted, parity.fitted);
+    if (parity.is_relative) {
+        fulcrum_result_note(result, "footnotes",
+            "Values in other units than the panels' are shown among the ratios, "
+            "relative to the first of their curve.");
+    }
+    return fulcrum_result_check(result, err);
+}
