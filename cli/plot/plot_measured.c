@@ -130,40 +130,52 @@ static void hide_disturbed(struct fulcrum_table *table)
     }
 }
 
+static bool any_says(
+    const struct fulcrum_table *table, const char *key, const char *text)
+{
+    bool any = false;
+    for (size_t i = 0; i < fulcrum_table_rows(table) && !any; i++) {
+        any = says(table, i, key, text);
+    }
+    return any;
+}
+
+/* "13 points that no fit has seen: mean |error| 5.25 %, largest ..." */
+static void add_errors(struct fulcrum_string *text, const struct fulcrum_table *table,
+    const struct errors *errors, const char *x_name, bool is_measured)
+{
+    bool is_undisturbed = is_measured || any_says(table, "state", "disturbed");
+    double x = fulcrum_table_at(table, errors->at, "actors").number;
+    fulcrum_string_add(text,
+        "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
+        errors->count, is_undisturbed ? "undisturbed " : "",
+        errors->count == 1 ? "" : "s",
+        any_says(table, "fit", "seen") ? " that no fit has seen" : "",
+        errors->sum / (double)errors->count, errors->largest,
+        fulcrum_table_at(table, errors->at, "series").text, x, x_name,
+        x == 1.0 ? "" : "s");
+}
+
 /* What is said of all points; `x_name` is "actor" or "environment". */
 static void add_subtitle(struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *x_name, const char *before)
 {
-    bool is_actor = strcmp(x_name, "actor") == 0;
-    bool is_reference = fulcrum_result_text_of(result, "label/measured")[0] != '\0';
-    bool has_disturbed = false;
-    bool has_seen = false;
+    bool is_measured = fulcrum_result_text_of(result, "label/measured")[0] == '\0';
     struct errors errors = sum_errors(table, NULL);
     struct fulcrum_string text = {0};
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        has_disturbed = has_disturbed || says(table, i, "state", "disturbed");
-        has_seen = has_seen || says(table, i, "fit", "seen");
-    }
     fulcrum_string_add(&text, "%s", before);
     if (errors.count > 0) {
-        double x = fulcrum_table_at(table, errors.at, "actors").number;
-        fulcrum_string_add(&text,
-            "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
-            errors.count, has_disturbed || !is_reference ? "undisturbed " : "",
-            errors.count == 1 ? "" : "s", has_seen ? " that no fit has seen" : "",
-            errors.sum / (double)errors.count, errors.largest,
-            fulcrum_table_at(table, errors.at, "series").text, x, x_name,
-            x == 1.0 ? "" : "s");
+        add_errors(&text, table, &errors, x_name, is_measured);
     } else if (errors.is_predicted) {
         fulcrum_string_add(
             &text, "no point to compare: all disturbed or seen by a fit");
     } else {
         fulcrum_string_add(&text, "nothing was predicted%s",
-            is_reference ? "" : ": `fulcrum measure --calibration FILE` does");
+            is_measured ? ": `fulcrum measure --calibration FILE` does" : "");
     }
     fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(&text));
-    fulcrum_result_text(result, "label/x", NULL, is_actor ? "actors" : "environments");
-    if (has_disturbed && errors.count == 0) {
+    fulcrum_result_print(result, "label/x", NULL, "%ss", x_name);
+    if (errors.count == 0) {
         fulcrum_result_text(result, "label/disturbed", NULL, "disturbed");
     }
     fulcrum_string_clear(&text);
