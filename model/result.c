@@ -589,10 +589,27 @@ struct fulcrum_cell fulcrum_table_cell(
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
+    size_t columns = fulcrum_table_columns(table);
     size_t j = fulcrum_table_find(table, key);
-    return j < fulcrum_table_columns(table) && row < table->row_count
-               ? fulcrum_table_cell(table, row, j)
-               : nothing;
+    if (j < columns && row < table->row_count) {
+        return fulcrum_table_cell(table, row, j);
+    }
+    /* "KEY_lo" and "KEY_hi" where KEY has ends. */
+    size_t length = strlen(key);
+    const char *end = length > 3 ? key + length - 3 : "";
+    bool is_lo = strcmp(end, "_lo") == 0;
+    struct fulcrum_cell cell = nothing;
+    for (j = 0;
+         j < columns && row < table->row_count && (is_lo || strcmp(end, "_hi") == 0);
+         j++) {
+        struct fulcrum_column column = fulcrum_table_column(table, j);
+        if (column.has_ends && strlen(column.key) == length - 3 &&
+            strncmp(column.key, key, length - 3) == 0) {
+            const struct fulcrum_cell of = fulcrum_table_cell(table, row, j);
+            cell.number = is_lo ? of.lo : of.hi;
+        }
+    }
+    return cell;
 }
 
 double fulcrum_table_constant(const struct fulcrum_table *table, const char *key)

@@ -177,7 +177,10 @@ size_t fulcrum_table_find(const struct fulcrum_table *table, const char *key);
 struct fulcrum_cell fulcrum_table_cell(
     const struct fulcrum_table *table, size_t row, size_t column);
 
-/* The same by key; a cell of NAN and NULL where there is no such column or row. */
+/*
+ * The same by key, or an end of its interval by "KEY_lo" or "KEY_hi"; a cell of NAN and
+ * NULL where there is no such column or row.
+ */
 struct fulcrum_cell fulcrum_table_at(
     const struct fulcrum_table *table, size_t row, const char *key);
 

@@ -228,26 +228,30 @@ static bool is_observed(const struct fulcrum_reference *reference, const char *q
     return found;
 }
 
-/* Cells that are no numbers are left to whoever draws them. */
-static bool has_column(const struct fulcrum_plot_rows *points, const char *column)
+static bool has_column(const struct fulcrum_table *points, const char *column)
 {
-    struct fulcrum_plot_fields fields;
-    if (column != two_fields) {
-        return fulcrum_plot_rows_have(points, column);
+    size_t count = fulcrum_table_columns(points);
+    size_t varying = 0;
+    for (size_t j = 0; j < count && column == two_fields; j++) {
+        varying += fulcrum_plot_varies(points, j) ? 1U : 0U;
     }
-    return fulcrum_plot_fields_find(points, &fields, NULL) == FULCRUM_OK &&
-           fields.count > 1;
+    return column == two_fields ? varying > 1
+                                : fulcrum_table_find(points, column) < count;
 }
 
 /* By what the file holds: columns of a sweep, quantities of a reference. */
 static enum fulcrum_status choose_plotter(
     struct fulcrum_plot_job *job, const struct plotter **out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *points = NULL;
+    const struct fulcrum_table *points = fulcrum_plot_points(job->source.result);
     struct fulcrum_reference *reference = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     if (job->source.content == FULCRUM_PLOT_SWEEP) {
-        status = fulcrum_plot_source_rows(&job->source, "points", &points, err);
+        status = points != NULL
+                     ? FULCRUM_OK
+                     : fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+                           "%s: points is not given: expected an array of objects",
+                           job->source.name);
     } else if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         status = fulcrum_reference_load(job->source.name, &reference, err);
     }
@@ -261,7 +265,6 @@ static enum fulcrum_status choose_plotter(
             break;
         }
     }
-    fulcrum_plot_rows_free(points);
     fulcrum_reference_free(reference);
     return status;
 }
@@ -340,7 +343,7 @@ static struct fulcrum_plot_job job_of(
     const struct settings *settings, const struct fulcrum_context *context)
 {
     return (struct fulcrum_plot_job){
-        .room = {.words = {settings->title, settings->subtitle}},
+        .words = {settings->title, settings->subtitle},
         .references = {settings->references.items, settings->references.count},
         .machines = settings->machines,
         .more = {settings->more.items, settings->more.count},

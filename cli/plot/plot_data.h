@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "calibrate/reference/validation.h"
-#include "cli/plot/plot_rows.h"
 #include "model/design/calibration.h"
 #include "model/design/machine.h"
 #include "model/design/reference.h"
@@ -16,62 +15,11 @@
 #include "plots/spec/charts.h"
 #include "presets/result/result_io.h"
 
-/* The words around a chart, from the points that it shows. */
-
 /* Words that replace the ones made from the data; each may be NULL. */
 struct fulcrum_plot_words {
     const char *title;
     const char *subtitle;
 };
-
-/* The words that were given, else these; `footnote` may be NULL. All are borrowed. */
-struct fulcrum_chart_text fulcrum_plot_text(const struct fulcrum_plot_words *words,
-    const char *title, const char *subtitle, const char *footnote);
-
-/* The words of one chart and the memory that its data borrow, given back as a whole. */
-struct fulcrum_plot_room {
-    struct fulcrum_plot_words words;
-    struct fulcrum_plot_block *blocks;
-};
-
-/* `count` objects of `size` bytes, all zero; without memory the program ends. */
-void *fulcrum_plot_room_take(struct fulcrum_plot_room *room, size_t count, size_t size);
-
-void fulcrum_plot_room_clear(struct fulcrum_plot_room *room);
-
-/* Rows of `fulcrum explore` that a chart shows. Borrowed. */
-struct fulcrum_plot_points {
-    const struct fulcrum_plot_rows *rows;
-    const size_t *order; /* `count` indices of rows */
-    size_t count;
-};
-
-struct fulcrum_plot_headline {
-    char calibration[200]; /* "" where it is not known */
-    char title[300];
-    char subtitle[400];
-    char footnote[900];
-};
-
-/* Workload, machine, calibration, actors, and each flag of any point once. */
-void fulcrum_plot_headline_fill(
-    struct fulcrum_plot_headline *headline, const struct fulcrum_plot_points *points);
-
-/* A sentence for the footnote, once. */
-void fulcrum_plot_headline_add_note(
-    struct fulcrum_plot_headline *headline, const char *text);
-
-/* Borrows from both. */
-struct fulcrum_chart_text fulcrum_plot_headline_text(
-    const struct fulcrum_plot_headline *headline,
-    const struct fulcrum_plot_words *words);
-
-/* A number that all points have in common, such as "run.sm_count"; NAN: not known. */
-double fulcrum_plot_points_constant(
-    const struct fulcrum_plot_points *points, const char *path);
-
-/* 1 where the point could run, or nothing says that it could not. */
-bool fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row);
 
 /* Machines that people know, to be marked on charts. */
 
@@ -190,16 +138,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
  *            (more curves, rows or bars than the chart holds), and as told
  */
 
-/* Parameters and figures of `fulcrum fit --format json`. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_data(
-    const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
-    struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
-    struct fulcrum_error *err);
-
-/* What `fulcrum sensitivity` found: a panel for each metric, rows in its order. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_data(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_room *room,
-    struct fulcrum_tornado_data *out, struct fulcrum_error *err);
+/*
+ * Adds what charts of a fit ("parameters" and "figures") and of a sensitivity ("rows")
+ * show beside the columns of the file.
+ *   fails    also FULCRUM_ERR_RANGE (a value or a prior that no chart can show)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado_add(
+    struct fulcrum_result *result, struct fulcrum_error *err);
 
 /* A heat map from a sweep over two fields. */
 
@@ -214,17 +161,15 @@ struct fulcrum_plot_heat_options {
 };
 
 /*
- *   rows     written by `fulcrum explore`
- *   room     keeps what `out` borrows
+ * Chooses the columns, and adds words and machines to the result.
+ *   result   as long as `out` is used
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a third field
- *            varies, two points in one cell, points that are no grid),
- *            FULCRUM_ERR_UNSUPPORTED (machines without a value of these fields), as
- *            fulcrum_machine_load
+ *            varies), FULCRUM_ERR_UNSUPPORTED (machines without a value of these
+ *            fields), as fulcrum_machine_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
-    const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_room *room,
-    struct fulcrum_heat_data *out, struct fulcrum_error *err);
+    struct fulcrum_result *result, const struct fulcrum_plot_heat_options *options,
+    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err);
 
 /* What charts of stacked bars show. */
 

@@ -1,4 +1,5 @@
-/* plot_fit.c - chart data from the parameters and figures of a fit. */
+/* plot_fit.c - what charts of fits and sensitivities need beside the columns of a file.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
@@ -6,26 +7,55 @@
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/design/design.h"
+#include "model/interval.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
+#include "plots/spec/charts.h"
 
-enum { TEXT_SIZE = 120, NUMBER_SIZE = 24 };
+enum { TEXT_SIZE = 160, NUMBER_SIZE = 32 };
 
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
+/* Sorts behind all that is known. */
+static const double last_rank = 1e300;
 
-struct plot_fit {
-    size_t row_count;
-    struct fulcrum_posterior_row *rows;
-    double *sd_frac; /* of the posterior over the prior, in the order of rows */
-    char (*texts)[TEXT_SIZE]; /* of rows, then of figures */
-    char (*names)[TEXT_SIZE];
-    size_t figure_count;
-    struct fulcrum_posterior_figure *figures;
-    bool is_by_slopes; /* some spread is not from draws */
-    char subtitle[160];
-};
+static void add_span(
+    struct fulcrum_table *table, const char *key, struct fulcrum_interval span)
+{
+    fulcrum_table_estimate(table, key, NULL, (double)NAN, span.lo, span.hi);
+}
+
+static struct fulcrum_interval around(double centre, double half)
+{
+    return (struct fulcrum_interval){centre - half, centre + half};
+}
+
+/* "" where there is none. */
+static const char *text_at(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(table, row, key).text;
+    return text != NULL ? text : "";
+}
+
+/* Numbers of one row, in the order of `keys`, which end with NULL. */
+static enum fulcrum_status read_numbers(const struct fulcrum_table *table, size_t row,
+    const char *const *keys, double *out, struct fulcrum_error *err)
+{
+    for (size_t k = 0; keys[k] != NULL; k++) {
+        struct fulcrum_cell cell = fulcrum_table_at(table, row, keys[k]);
+        bool is_number =
+            isfinite(cell.number) || cell.text == NULL || cell.text[0] == '\0';
+        FAIL_IF(!is_number, err, FULCRUM_ERR_FORMAT,
+            "row %zu: %s = %s: expected a number", row + 1, keys[k], cell.text);
+        out[k] = cell.number;
+    }
+    return FULCRUM_OK;
+}
+
+/* --- Fits --- */
 
 /* On the scale where the error of a parameter is taken to be normal. */
 static double on_scale(enum fulcrum_scale scale, double value)
@@ -41,11 +71,10 @@ static double on_scale(enum fulcrum_scale scale, double value)
     }
 }
 
-static enum fulcrum_status read_scale(const struct fulcrum_plot_rows *rows, size_t row,
+static enum fulcrum_status read_scale(const struct fulcrum_table *table, size_t row,
     enum fulcrum_scale *out, struct fulcrum_error *err)
 {
-    char name[32];
-    fulcrum_plot_rows_text(rows, row, "scale", name, sizeof name);
+    const char *name = text_at(table, row, "scale");
     for (int i = 0; fulcrum_scale_name((enum fulcrum_scale)i) != NULL; i++) {
         if (strcmp(fulcrum_scale_name((enum fulcrum_scale)i), name) == 0) {
             *out = (enum fulcrum_scale)i;
@@ -56,219 +85,398 @@ static enum fulcrum_status read_scale(const struct fulcrum_plot_rows *rows, size
         "parameters[%zu].scale = '%s': expected linear, log or logit", row, name);
 }
 
-/* What a parameter means, in words; its path where nothing is known of it. */
-static void name_parameter(
-    const struct fulcrum_plot_rows *rows, size_t row, char out[TEXT_SIZE])
-{
-    char path[64];
-    fulcrum_plot_rows_text(rows, row, "path", path, sizeof path);
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    (void)snprintf(out, TEXT_SIZE, "%s", field != NULL ? field->meaning : path);
-}
-
-static const char *unit_of(const struct fulcrum_plot_rows *rows, size_t row)
-{
-    char path[64];
-    fulcrum_plot_rows_text(rows, row, "path", path, sizeof path);
-    const struct fulcrum_field *field = fulcrum_field_find(path);
-    return field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
-}
-
 /* A parameter in natural units. */
-struct parameter {
-    double prior;
-    double prior_sd;
-    double fitted;
-    double low;
-    double high;
-    double sd_frac;
-};
+enum { PRIOR, PRIOR_SD, BEST, LOW, HIGH, SD_FRAC, PARAMETER_CELLS };
 
-/* "20 us: 44 us (28 us to 66 us)". */
-static void write_parameter(
-    const struct parameter *parameter, const char *unit, char out[TEXT_SIZE])
+static const char *const parameter_columns[PARAMETER_CELLS + 1] = {"prior", "prior_sd",
+    "fitted", "posterior_low", "posterior_high", "posterior_sd_frac"};
+
+/* What it means in words, or its path, and "20 us: 44 us (28 us to 66 us)". */
+static void add_parameter_words(
+    struct fulcrum_table *table, const char *path, const double cells[PARAMETER_CELLS])
 {
-    char prior[NUMBER_SIZE];
-    char fitted[NUMBER_SIZE];
-    char low[NUMBER_SIZE];
-    char high[NUMBER_SIZE];
-    fulcrum_si_text(prior, sizeof prior, parameter->prior, 2, unit);
-    fulcrum_si_text(fitted, sizeof fitted, parameter->fitted, 2, unit);
-    fulcrum_si_text(low, sizeof low, parameter->low, 2, unit);
-    fulcrum_si_text(high, sizeof high, parameter->high, 2, unit);
-    if (isfinite(parameter->low)) {
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    const char *unit = field != NULL && field->unit[0] != '\0' ? field->unit : NULL;
+    const double numbers[] = {cells[PRIOR], cells[BEST], cells[LOW], cells[HIGH]};
+    char texts[4][NUMBER_SIZE];
+    char text[TEXT_SIZE];
+    for (size_t i = 0; i < 4; i++) {
+        fulcrum_si_text(texts[i], sizeof texts[i], numbers[i], 2, unit);
+    }
+    int used = snprintf(text, sizeof text, "%s \xe2\x86\x92 %s", texts[0], texts[1]);
+    if (isfinite(cells[LOW])) {
         (void)snprintf(
-            out, TEXT_SIZE, "%s \xe2\x86\x92 %s (%s to %s)", prior, fitted, low, high);
-    } else {
-        (void)snprintf(out, TEXT_SIZE, "%s \xe2\x86\x92 %s", prior, fitted);
+            text + used, sizeof text - (size_t)used, " (%s to %s)", texts[2], texts[3]);
     }
+    fulcrum_table_text(
+        table, "shown_name", NULL, field != NULL ? field->meaning : path);
+    fulcrum_table_text(table, "shown_text", NULL, text);
 }
 
-static enum fulcrum_status read_parameter(struct plot_fit *plot,
-    const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
+/* Without draws a fit knows the spread around its best values alone. */
+static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t i,
+    bool *is_by_slopes, struct fulcrum_error *err)
 {
-    struct parameter parameter;
+    const struct fulcrum_interval none = {(double)NAN, (double)NAN};
+    double cells[PARAMETER_CELLS];
     enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
-    char verdict[32];
-    const struct fulcrum_plot_cell cells[] = {{"prior", &parameter.prior},
-        {"prior_sd", &parameter.prior_sd}, {"fitted", &parameter.fitted},
-        {"posterior_low", &parameter.low}, {"posterior_high", &parameter.high},
-        {"posterior_sd_frac", &parameter.sd_frac}, {NULL, NULL}};
-    TRY(read_scale(rows, i, &scale, err));
-    TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
-    FAIL_IF(!(parameter.prior_sd > 0.0), err, FULCRUM_ERR_RANGE,
-        "parameters[%zu].prior_sd = %g: expected a number above 0", i,
-        parameter.prior_sd);
-    struct fulcrum_posterior_row *row = &plot->rows[i];
-    /* Without draws a fit knows the spread around its best values alone. */
-    double centre = on_scale(scale, parameter.prior);
-    double unit = parameter.prior_sd;
-    double fitted = (on_scale(scale, parameter.fitted) - centre) / unit;
-    double half = normal_90 * parameter.sd_frac;
-    bool has_draws = !isnan(parameter.low) && !isnan(parameter.high);
-    *row = (struct fulcrum_posterior_row){
-        .fitted = fitted,
-        .lo = has_draws ? (on_scale(scale, parameter.low) - centre) / unit
-                        : fitted - half,
-        .hi = has_draws ? (on_scale(scale, parameter.high) - centre) / unit
-                        : fitted + half,
-    };
-    plot->is_by_slopes =
-        plot->is_by_slopes || (isnan(parameter.low) && isfinite(row->lo));
-    name_parameter(rows, i, plot->names[i]);
-    write_parameter(&parameter, unit_of(rows, i), plot->texts[i]);
-    fulcrum_plot_rows_text(rows, i, "verdict", verdict, sizeof verdict);
-    row->name = plot->names[i];
-    row->text = plot->texts[i];
-    row->is_identified = strcmp(verdict, "identified") == 0;
-    plot->sd_frac[i] = parameter.sd_frac;
+    TRY(read_scale(table, i, &scale, err));
+    TRY(read_numbers(table, i, parameter_columns, cells, err));
+    double unit = cells[PRIOR_SD];
+    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+        "parameters[%zu].prior_sd = %g: expected a number above 0", i, unit);
+    double centre = on_scale(scale, cells[PRIOR]);
+    double fitted = (on_scale(scale, cells[BEST]) - centre) / unit;
+    struct fulcrum_interval span = around(fitted, normal_90 * cells[SD_FRAC]);
+    if (!isnan(cells[LOW]) && !isnan(cells[HIGH])) {
+        span.lo = (on_scale(scale, cells[LOW]) - centre) / unit;
+        span.hi = (on_scale(scale, cells[HIGH]) - centre) / unit;
+    }
+    *is_by_slopes = *is_by_slopes || (isnan(cells[LOW]) && isfinite(span.lo));
+    bool is_identified = strcmp(text_at(table, i, "verdict"), "identified") == 0;
+    fulcrum_table_return(table, i);
+    add_parameter_words(table, text_at(table, i, "path"), cells);
+    add_span(table, "prior_z", around(0.0, normal_90));
+    add_span(table, "posterior_z", is_identified ? span : none);
+    add_span(table, "open_z", is_identified ? none : span);
+    fulcrum_table_number(table, "fitted_z", NULL, fitted);
+    /* What the data say most of is first. */
+    fulcrum_table_number(
+        table, "rank", NULL, isnan(cells[SD_FRAC]) ? last_rank : cells[SD_FRAC]);
     return FULCRUM_OK;
 }
 
-/* Few rows: each is moved up to where it belongs. What the data say most of is first.
- */
-static void sort_rows(struct plot_fit *plot)
+/* "5.8: fitted 5.81, from others 6.1". */
+static void add_figure_words(
+    struct fulcrum_table *table, size_t i, const double numbers[3])
 {
-    for (size_t i = 1; i < plot->row_count; i++) {
-        struct fulcrum_posterior_row row = plot->rows[i];
-        double sd_frac = plot->sd_frac[i];
-        size_t at = i;
-        while (at > 0 && plot->sd_frac[at - 1] > sd_frac) {
-            plot->rows[at] = plot->rows[at - 1];
-            plot->sd_frac[at] = plot->sd_frac[at - 1];
-            at--;
-        }
-        plot->rows[at] = row;
-        plot->sd_frac[at] = sd_frac;
+    char texts[3][NUMBER_SIZE];
+    char text[TEXT_SIZE];
+    double point = fulcrum_table_at(table, i, "point").number;
+    bool is_held_out = isnan(fulcrum_table_at(table, i, "sd").number);
+    for (size_t k = 0; k < 3; k++) {
+        fulcrum_si_text(texts[k], sizeof texts[k], numbers[k], 3, NULL);
+    }
+    /* A figure without a deviation was predicted alone. */
+    (void)snprintf(text, sizeof text, "%s, point %.0f: %s%s",
+        text_at(table, i, "reference"), point, text_at(table, i, "quantity"),
+        is_held_out ? ", held out" : "");
+    fulcrum_table_text(table, "shown_name", NULL, text);
+    (void)snprintf(text, sizeof text, "%s: fitted %s%s%s", texts[0], texts[1],
+        isnan(numbers[2]) ? "" : ", from others ", isnan(numbers[2]) ? "" : texts[2]);
+    fulcrum_table_text(table, "shown_text", NULL, text);
+}
+
+/* Relative to what was observed. */
+static enum fulcrum_status add_figure(
+    struct fulcrum_table *table, size_t i, struct fulcrum_error *err)
+{
+    enum {
+        OBSERVED,
+        SD,
+        PRIOR_LOW,
+        PRIOR_HIGH,
+        FITTED,
+        SIMULATED,
+        MEAN,
+        MEAN_SD,
+        OTHERS,
+        OTHERS_SD,
+        CELLS
+    };
+    static const char *const columns[CELLS + 1] = {"observed", "sd", "prior_low",
+        "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
+        "held_out_mean", "held_out_sd"};
+    double cells[CELLS];
+    TRY(read_numbers(table, i, columns, cells, err));
+    double unit = cells[OBSERVED];
+    FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
+        "figures[%zu].observed = %g: expected a number above 0", i, unit);
+    /* What the parameters themselves give; simulations of it are closest to the model.
+     */
+    double best = isnan(cells[SIMULATED]) ? cells[FITTED] : cells[SIMULATED];
+    fulcrum_table_return(table, i);
+    add_figure_words(table, i, (double[]){unit, best, cells[OTHERS]});
+    add_span(table, "prior_rel",
+        (struct fulcrum_interval){cells[PRIOR_LOW] / unit, cells[PRIOR_HIGH] / unit});
+    add_span(table, "others_rel",
+        around(cells[OTHERS] / unit, normal_90 * cells[OTHERS_SD] / unit));
+    add_span(table, "posterior_rel",
+        around(cells[MEAN] / unit, normal_90 * cells[MEAN_SD] / unit));
+    add_span(table, "observed_rel", around(1.0, cells[SD] / unit));
+    fulcrum_table_number(table, "fitted_rel", NULL, best / unit);
+    return FULCRUM_OK;
+}
+
+/* How many parameters say more than their priors. */
+static void add_fit_words(struct fulcrum_result *result, struct fulcrum_table *table,
+    size_t figure_count, bool is_by_slopes)
+{
+    size_t count = fulcrum_table_rows(table);
+    size_t identified = 0;
+    char text[TEXT_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        identified += strcmp(text_at(table, i, "verdict"), "identified") == 0 ? 1 : 0;
+    }
+    (void)snprintf(text, sizeof text, "%zu of %zu told apart from their priors",
+        identified, count);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_table_return(table, i);
+        fulcrum_table_text(table, "headline", NULL, text);
+    }
+    fulcrum_result_text(result, "title", NULL, "Priors, and what a fit left of them");
+    fulcrum_result_print(result, "subtitle", NULL,
+        "%zu parameters, %zu figures; right: prior and best fit%s", count, figure_count,
+        is_by_slopes ? "; no draws: spread from the slopes at the best fit"
+                     : ", 90 % of the posterior in brackets");
+    /* Ctrl-C leaves the best values without all that was to be said of them. */
+    const struct fulcrum_item *complete = fulcrum_result_find(result, "complete");
+    if (complete != NULL && complete->cell.number == 0.0) {
+        fulcrum_result_text(
+            result, "footnote", NULL, "The fit was interrupted: not all was computed.");
     }
 }
 
-/* A figure in its own unit. */
-struct figure {
-    double observed;
-    double sd;
-    double prior_low;
-    double prior_high;
-    double fitted;
-    double simulated;
-    double mean;
-    double mean_sd;
-    double others;
-    double others_sd;
-    double point;
+static struct fulcrum_table *table_of(
+    const struct fulcrum_result *result, const char *key)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, key);
+    return item != NULL ? item->table : NULL;
+}
+
+enum fulcrum_status fulcrum_plot_fit_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_table *parameters = table_of(result, "parameters");
+    struct fulcrum_table *figures = table_of(result, "figures");
+    bool is_by_slopes = false;
+    for (size_t i = 0; i < fulcrum_table_rows(parameters); i++) {
+        TRY(add_parameter(parameters, i, &is_by_slopes, err));
+    }
+    for (size_t i = 0; i < fulcrum_table_rows(figures); i++) {
+        TRY(add_figure(figures, i, err));
+    }
+    add_fit_words(result, parameters, fulcrum_table_rows(figures), is_by_slopes);
+    return fulcrum_result_check(result, err);
+}
+
+/* --- Sensitivities --- */
+
+/* Numbers of a row of the file, in this order. */
+enum cell {
+    FIELD_LO,
+    FIELD_HI,
+    FIRST,
+    FIRST_ERROR,
+    TOTAL,
+    TOTAL_ERROR,
+    SWING_LO,
+    SWING_HI,
+    VALUE,
+    METRIC_LO,
+    METRIC_HI,
+    INTERACTION,
+    CELLS
 };
 
-/* What the parameters themselves give; simulations of it are closest to the model. */
-static double best_of(const struct figure *figure)
+static const char *const cell_columns[CELLS + 1] = {"field_lo", "field_hi",
+    "first_frac", "first_error", "total_frac", "total_error", "swing_lo", "swing_hi",
+    "metric_value", "metric_lo", "metric_hi", "interaction_frac"};
+
+/* Rows of one metric, which follow each other. */
+struct metric {
+    size_t end;
+    double longest; /* of its bars */
+    const char *name;
+    const char *unit;
+    const char *shown; /* the unit where it takes prefixes; else NULL */
+};
+
+/* From the least to the most of the value and both ends, which may not be known. */
+static struct fulcrum_interval reach_of(const double cells[CELLS])
 {
-    return isnan(figure->simulated) ? figure->fitted : figure->simulated;
+    double value = cells[VALUE];
+    return (struct fulcrum_interval){
+        fmin(fmin(cells[SWING_LO], cells[SWING_HI]), value),
+        fmax(fmax(cells[SWING_LO], cells[SWING_HI]), value)};
 }
 
-static void write_figure(const struct figure *figure, char out[TEXT_SIZE])
+/* Units that take prefixes: s, W, J, Hz, byte; NULL for rates, shares and counts. */
+static const char *shown_unit(const char *unit)
 {
-    char observed[NUMBER_SIZE];
-    char best[NUMBER_SIZE];
-    char others[NUMBER_SIZE];
-    fulcrum_si_text(observed, sizeof observed, figure->observed, 3, NULL);
-    fulcrum_si_text(best, sizeof best, best_of(figure), 3, NULL);
-    fulcrum_si_text(others, sizeof others, figure->others, 3, NULL);
-    (void)snprintf(out, TEXT_SIZE, "%s: fitted %s%s%s", observed, best,
-        isnan(figure->others) ? "" : ", from others ",
-        isnan(figure->others) ? "" : others);
+    return unit[0] != '\0' && strpbrk(unit, "/1 ") == NULL ? unit : NULL;
 }
 
-static enum fulcrum_status read_figure(struct plot_fit *plot,
-    const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
+static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t first,
+    struct metric *out, struct fulcrum_error *err)
 {
-    struct figure figure;
-    const struct fulcrum_plot_cell cells[] = {{"observed", &figure.observed},
-        {"sd", &figure.sd}, {"prior_low", &figure.prior_low},
-        {"prior_high", &figure.prior_high}, {"fitted", &figure.fitted},
-        {"simulated", &figure.simulated}, {"posterior_mean", &figure.mean},
-        {"posterior_sd", &figure.mean_sd}, {"held_out_mean", &figure.others},
-        {"held_out_sd", &figure.others_sd}, {"point", &figure.point}, {NULL, NULL}};
-    char reference[64];
-    char quantity[32];
-    TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
-    FAIL_IF(!(figure.observed > 0.0), err, FULCRUM_ERR_RANGE,
-        "figures[%zu].observed = %g: expected a number above 0", i, figure.observed);
-    size_t at = plot->row_count + i;
-    fulcrum_plot_rows_text(rows, i, "reference", reference, sizeof reference);
-    fulcrum_plot_rows_text(rows, i, "quantity", quantity, sizeof quantity);
-    /* A figure without a deviation was predicted alone. */
-    (void)snprintf(plot->names[at], TEXT_SIZE, "%s, point %.0f: %s%s", reference,
-        figure.point, quantity, isnan(figure.sd) ? ", held out" : "");
-    write_figure(&figure, plot->texts[at]);
-    double unit = figure.observed;
-    plot->figures[i] = (struct fulcrum_posterior_figure){
-        .sd = figure.sd / unit,
-        .prior_lo = figure.prior_low / unit,
-        .prior_hi = figure.prior_high / unit,
-        .posterior_lo = (figure.mean - normal_90 * figure.mean_sd) / unit,
-        .posterior_hi = (figure.mean + normal_90 * figure.mean_sd) / unit,
-        .others_lo = (figure.others - normal_90 * figure.others_sd) / unit,
-        .others_hi = (figure.others + normal_90 * figure.others_sd) / unit,
-        .fitted = best_of(&figure) / unit,
-    };
-    plot->figures[i].name = plot->names[at];
-    plot->figures[i].text = plot->texts[at];
+    *out = (struct metric){.end = first,
+        .name = text_at(table, first, "metric"),
+        .unit = text_at(table, first, "unit"),
+        .shown = shown_unit(text_at(table, first, "unit"))};
+    do {
+        double cells[CELLS];
+        TRY(read_numbers(table, out->end, cell_columns, cells, err));
+        FAIL_IF(!isfinite(cells[VALUE]), err, FULCRUM_ERR_RANGE,
+            "%s: its value is not known: bars have nowhere to start", out->name);
+        struct fulcrum_interval reach = reach_of(cells);
+        out->longest = fmax(out->longest, reach.hi - reach.lo);
+        out->end++;
+    } while (out->end < fulcrum_table_rows(table) &&
+             strcmp(text_at(table, out->end, "metric"), out->name) == 0);
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_fit_data(const struct fulcrum_plot_rows *parameters,
-    const struct fulcrum_plot_rows *figures, struct fulcrum_plot_room *room,
-    struct fulcrum_posterior_data *out, struct fulcrum_error *err)
+/* What is the same for all rows of a metric. */
+static void add_headline(
+    struct fulcrum_table *table, const struct metric *metric, const double cells[CELLS])
 {
-    struct plot_fit *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
-    plot->row_count = fulcrum_plot_rows_count(parameters);
-    plot->figure_count = fulcrum_plot_rows_count(figures);
-    size_t row_room = plot->row_count + 1;
-    size_t room_for_all = row_room + plot->figure_count + 1;
-    plot->rows = fulcrum_plot_room_take(room, row_room, sizeof *plot->rows);
-    plot->sd_frac = fulcrum_plot_room_take(room, row_room, sizeof *plot->sd_frac);
-    plot->figures =
-        fulcrum_plot_room_take(room, plot->figure_count + 1, sizeof *plot->figures);
-    plot->names = fulcrum_plot_room_take(room, room_for_all, sizeof *plot->names);
-    plot->texts = fulcrum_plot_room_take(room, room_for_all, sizeof *plot->texts);
-    for (size_t i = 0; i < plot->row_count; i++) {
-        TRY(read_parameter(plot, parameters, i, err));
+    char text[2 * TEXT_SIZE];
+    char lo[NUMBER_SIZE];
+    char hi[NUMBER_SIZE];
+    (void)snprintf(text, sizeof text, "%s%s%s", metric->name,
+        metric->unit[0] != '\0' ? ", " : "", metric->unit);
+    fulcrum_table_text(table, "panel", NULL, text);
+    fulcrum_table_text(
+        table, "axis_unit", NULL, metric->shown != NULL ? metric->shown : "");
+    fulcrum_si_text(lo, sizeof lo, cells[METRIC_LO], 3, metric->shown);
+    fulcrum_si_text(hi, sizeof hi, cells[METRIC_HI], 3, metric->shown);
+    int used = snprintf(
+        text, sizeof text, "90 %% between %s and %s with all fields at once", lo, hi);
+    if (isfinite(cells[INTERACTION])) {
+        (void)snprintf(text + used, sizeof text - (size_t)used,
+            "; interactions %.0f %% of the variance",
+            100.0 * fmax(0.0, cells[INTERACTION]));
     }
-    for (size_t i = 0; i < plot->figure_count; i++) {
-        TRY(read_figure(plot, figures, i, err));
+    fulcrum_table_text(table, "headline", NULL, text);
+}
+
+/* "0.57 ms to 3.94 ms"; "" of several numbers. */
+static void add_reach(
+    struct fulcrum_table *table, size_t row, const double cells[CELLS])
+{
+    char text[TEXT_SIZE] = "";
+    if (isfinite(cells[FIELD_LO]) && isfinite(cells[FIELD_HI])) {
+        const char *unit = text_at(table, row, "field_unit");
+        char lo[NUMBER_SIZE];
+        char hi[NUMBER_SIZE];
+        fulcrum_si_text(lo, sizeof lo, cells[FIELD_LO], 3, shown_unit(unit));
+        fulcrum_si_text(hi, sizeof hi, cells[FIELD_HI], 3, shown_unit(unit));
+        (void)snprintf(text, sizeof text, "%s to %s", lo, hi);
     }
-    sort_rows(plot);
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-        "%zu parameters, %zu figures; right: prior and best fit%s", plot->row_count,
-        plot->figure_count,
-        plot->is_by_slopes ? "; no draws: spread from the slopes at the best fit"
-                           : ", 90 % of the posterior in brackets");
-    *out = (struct fulcrum_posterior_data){
-        .text = fulcrum_plot_text(
-            &room->words, "Priors, and what a fit left of them", plot->subtitle, NULL),
-        .rows = plot->rows,
-        .row_count = plot->row_count,
-        .figures = plot->figures,
-        .figure_count = plot->figure_count,
-    };
-    return FULCRUM_OK;
+    fulcrum_table_text(table, "reach", NULL, text);
+}
+
+/* Three digits for bars as long as the value, one more for each power of ten below
+ * that.
+ */
+static int digits_for(double value, double longest)
+{
+    bool is_known = fabs(value) > 0.0 && longest > 0.0;
+    double extra = is_known ? log10(fabs(value) / longest) : 0.0;
+    return (int)fmin(3.0 + ceil(fmax(0.0, extra)), 6.0);
+}
+
+/* What the metric is at an end of its bars, where that is not next to its value. */
+static void add_end(struct fulcrum_table *table, const char *key,
+    const struct metric *metric, double end, double value)
+{
+    char text[NUMBER_SIZE] = "";
+    if (fabs(end - value) > 2e-3 * metric->longest) {
+        fulcrum_si_text(
+            text, sizeof text, end, digits_for(value, metric->longest), metric->shown);
+    }
+    fulcrum_table_text(table, key, NULL, text);
+}
+
+static void add_bars(
+    struct fulcrum_table *table, const struct metric *metric, const double cells[CELLS])
+{
+    static const struct {
+        enum cell end;
+        const char *whole;
+        const char *half;
+    } bars[] = {{SWING_LO, "low", "low_half"}, {SWING_HI, "high", "high_half"}};
+    const struct fulcrum_interval none = {(double)NAN, (double)NAN};
+    double value = cells[VALUE];
+    struct fulcrum_interval reach = reach_of(cells);
+    bool is_one_sided = (cells[SWING_LO] - value) * (cells[SWING_HI] - value) > 0.0;
+    for (size_t k = 0; k < 2; k++) {
+        double end = cells[bars[k].end];
+        struct fulcrum_interval bar = {fmin(end, value), fmax(end, value)};
+        bar = isfinite(end) ? bar : none;
+        add_span(table, bars[k].whole, is_one_sided ? none : bar);
+        add_span(table, bars[k].half, is_one_sided ? bar : none);
+    }
+    add_end(table, "least", metric, reach.lo, value);
+    add_end(table, "most", metric, reach.hi, value);
+    /* Longest bars first; neither a bar nor a share that could be seen: only counted.
+     */
+    double effect = reach.hi - reach.lo;
+    double total = isnan(cells[TOTAL]) ? 0.0 : cells[TOTAL];
+    bool is_small = effect < 2e-3 * metric->longest && cells[TOTAL] < 1.5e-3;
+    double size = metric->longest > 0.0 ? effect / metric->longest : 0.0;
+    fulcrum_table_number(
+        table, "rank", NULL, is_small ? (double)NAN : -size - 1e-9 * total);
+}
+
+static void add_shares(struct fulcrum_table *table, const double cells[CELLS])
+{
+    const struct fulcrum_interval none = {(double)NAN, (double)NAN};
+    char text[TEXT_SIZE] = "not told";
+    bool is_known = isfinite(cells[FIRST]) && isfinite(cells[TOTAL]);
+    struct fulcrum_interval error = {fmax(0.0, cells[TOTAL] - cells[TOTAL_ERROR]),
+        fmin(1.0, cells[TOTAL] + cells[TOTAL_ERROR])};
+    if (is_known) {
+        (void)snprintf(text, sizeof text, "%.2f   %.2f", fmax(0.0, cells[FIRST]),
+            fmax(0.0, cells[TOTAL]));
+    }
+    fulcrum_table_text(table, "shares", NULL, text);
+    add_span(table, "total_share",
+        is_known ? (struct fulcrum_interval){0.0, fmax(0.0, cells[TOTAL])} : none);
+    add_span(table, "first_share",
+        is_known ? (struct fulcrum_interval){0.0, fmax(0.0, cells[FIRST])} : none);
+    add_span(table, "total_bar", is_known && cells[TOTAL_ERROR] > 0.0 ? error : none);
+}
+
+static void add_tornado_words(
+    struct fulcrum_result *result, const struct fulcrum_table *table)
+{
+    static const char *const keys[] = {
+        "workload", "machine", "calibration", "actors_rule", "compared_to"};
+    const char *texts[5];
+    for (size_t i = 0; i < 5; i++) {
+        texts[i] = fulcrum_plot_text_of(result, table, keys[i]);
+    }
+    if (texts[1][0] != '\0') {
+        fulcrum_result_print(result, "subtitle", NULL,
+            "%s on %s; calibration %s; actors %s%s%s", texts[0], texts[1], texts[2],
+            texts[3], texts[4][0] != '\0' ? "; compared to " : "", texts[4]);
+    }
+}
+
+enum fulcrum_status fulcrum_plot_tornado_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    struct fulcrum_table *table = table_of(result, "rows");
+    size_t metrics = 0;
+    for (size_t i = 0; i < fulcrum_table_rows(table);) {
+        struct metric metric;
+        FAIL_IF(metrics++ == FULCRUM_BAR_GROUPS_MAX, err, FULCRUM_ERR_RANGE,
+            "more than %d metrics: expected fewer, by --metric of 'fulcrum "
+            "sensitivity'",
+            (int)FULCRUM_BAR_GROUPS_MAX);
+        TRY(read_metric(table, i, &metric, err));
+        for (; i < metric.end; i++) {
+            double cells[CELLS];
+            TRY(read_numbers(table, i, cell_columns, cells, err));
+            fulcrum_table_return(table, i);
+            add_headline(table, &metric, cells);
+            add_reach(table, i, cells);
+            add_bars(table, &metric, cells);
+            add_shares(table, cells);
+        }
+    }
+    add_tornado_words(result, table);
+    return fulcrum_result_check(result, err);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/plot/plot_data.h"
 #include "cli/plot/plot_source.h"
 #include "model/try.h"
@@ -63,18 +64,9 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
 
 void fulcrum_plot_job_clear(struct fulcrum_plot_job *job)
 {
-    fulcrum_plot_rows_free(job->rows);
-    fulcrum_plot_rows_free(job->more_rows);
     fulcrum_validation_clear(&job->validation);
     fulcrum_reference_free(job->reference);
     fulcrum_calibration_free(job->calibration);
-    fulcrum_plot_room_clear(&job->room);
-}
-
-static enum fulcrum_status read_rows(
-    struct fulcrum_plot_job *job, const char *key, struct fulcrum_error *err)
-{
-    return fulcrum_plot_source_rows(&job->source, key, &job->rows, err);
 }
 
 static enum fulcrum_status read_reference(
@@ -97,7 +89,7 @@ static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
     const struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
-        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .text = {job->words.title, job->words.subtitle, NULL},
         .chart = bars,
         .result = result,
         .as_shares = job->breakdown.scale == FULCRUM_ROW_SHARE};
@@ -280,7 +272,7 @@ static enum fulcrum_status draw_lines(const struct fulcrum_plot_job *job,
     struct fulcrum_error *err)
 {
     const struct fulcrum_line_chart_data data = {
-        .text = {job->room.words.title, job->room.words.subtitle, NULL},
+        .text = {job->words.title, job->words.subtitle, NULL},
         .chart = chart,
         .result = result};
     return name_file(job, plot_save(job, chart, &data, err), err);
@@ -349,26 +341,22 @@ enum fulcrum_status fulcrum_plot_sm_time(
 enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_posterior_data data;
-    TRY(read_rows(job, "parameters", err));
-    TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
-    TRY(fulcrum_plot_fit_data(job->rows, job->more_rows, &job->room, &data, err));
-    /* Ctrl-C leaves the best values without all that was to be said of them. */
-    const struct fulcrum_item *complete =
-        fulcrum_result_find(job->source.result, "complete");
-    bool was_interrupted = complete != NULL && complete->cell.number == 0.0;
-    data.text.footnote =
-        was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
-    return plot_save(job, &fulcrum_chart_posterior, &data, err);
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, "parameters", &result, err));
+    TRY(name_file(job, fulcrum_plot_fit_add(result, err), err));
+    return plot_bars(
+        job, &fulcrum_chart_posterior, &fulcrum_bars_posterior, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_tornado(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_tornado_data data;
-    TRY(read_rows(job, "rows", err));
-    TRY(fulcrum_plot_tornado_data(job->rows, &job->room, &data, err));
-    return plot_save(job, &fulcrum_chart_tornado, &data, err);
+    struct fulcrum_result *result = NULL;
+    TRY(read_result(job, "rows", &result, err));
+    if (is_first(result, &fulcrum_chart_tornado)) {
+        TRY(name_file(job, fulcrum_plot_tornado_add(result, err), err));
+    }
+    return plot_bars(job, &fulcrum_chart_tornado, &fulcrum_bars_tornado, result, err);
 }
 
 /* Charts of sweeps. */
@@ -376,13 +364,16 @@ enum fulcrum_status fulcrum_plot_tornado(
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_heat_data data;
+    struct fulcrum_heat_chart_data data;
+    struct fulcrum_result *result = NULL;
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
-    TRY(read_rows(job, "points", err));
-    TRY(name_file(
-        job, fulcrum_plot_heat_data(job->rows, &options, &job->room, &data, err), err));
-    return plot_save(job, &fulcrum_chart_heat, &data, err);
+    TRY(read_result(job, "points", &result, err));
+    TRY(name_file(job, fulcrum_plot_heat_data(result, &options, &data, err), err));
+    data.text.title = job->words.title != NULL ? job->words.title : data.text.title;
+    data.text.subtitle =
+        job->words.subtitle != NULL ? job->words.subtitle : data.text.subtitle;
+    return name_file(job, plot_save(job, &fulcrum_chart_heat, &data, err), err);
 }
 
 static enum fulcrum_status read_points(const struct fulcrum_plot_source *source,
@@ -405,10 +396,8 @@ enum fulcrum_status fulcrum_plot_breakdown(
 {
     const struct fulcrum_bar_chart *bars = job->breakdown.parts;
     size_t count = job->more.count + 1;
-    struct fulcrum_plot_file *files =
-        fulcrum_plot_room_take(&job->room, count, sizeof *files);
-    struct fulcrum_plot_source *sources =
-        fulcrum_plot_room_take(&job->room, count, sizeof *sources);
+    struct fulcrum_plot_file *files = fulcrum_allocate(count, sizeof *files);
+    struct fulcrum_plot_source *sources = fulcrum_allocate(count, sizeof *sources);
     struct fulcrum_result *result = NULL;
     enum fulcrum_status status = read_points(&job->source, &files[0], err);
     for (size_t i = 1; i < count && status == FULCRUM_OK; i++) {
@@ -427,5 +416,7 @@ enum fulcrum_status fulcrum_plot_breakdown(
     for (size_t i = 1; i < count; i++) {
         fulcrum_plot_source_close(&sources[i]);
     }
+    free(files);
+    free(sources);
     return status;
 }

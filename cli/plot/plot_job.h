@@ -23,19 +23,17 @@ struct fulcrum_plot_job {
     struct fulcrum_plot_breakdown_options breakdown;
     struct fulcrum_plot_heat_options heat; /* but for its machines */
     const char *pareto; /* metrics of a front; NULL: those that the file names */
+    struct fulcrum_plot_words words;
     const char *output_path;
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
     /* NULL: pages go to output_path. Else they keep their captions. */
     const struct fulcrum_plot_taker *taker;
-    /* What the chart was made from; but for the words all zero at first. */
-    struct fulcrum_plot_rows *rows;
-    struct fulcrum_plot_rows *more_rows; /* figures of a fit */
+    /* What the chart was made from; all zero at first. */
     struct fulcrum_reference *reference;
     struct fulcrum_calibration *calibration;
     struct fulcrum_validation validation;
-    struct fulcrum_plot_room room; /* with the words that were given */
 };
 
 /*

@@ -12,15 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/plot/plot_rows.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"
-
-/* Which fields vary in the points of a sweep. */
 
 static bool is_path(const char *column)
 {
@@ -32,66 +29,6 @@ static bool is_path(const char *column)
         }
     }
     return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-enum fulcrum_status fulcrum_plot_rows_values(const struct fulcrum_plot_rows *rows,
-    const char *column, double **out, size_t *count, struct fulcrum_error *err)
-{
-    size_t row_count = fulcrum_plot_rows_count(rows);
-    size_t used = 0;
-    double *values = calloc(row_count + 1, sizeof *values);
-    TRY_MEMORY(values, err, "column %s", column);
-    for (size_t row = 0; row < row_count; row++) {
-        enum fulcrum_status status =
-            fulcrum_plot_rows_number(rows, row, column, &values[used], err);
-        if (status != FULCRUM_OK) {
-            free(values);
-            return status;
-        }
-        used += isfinite(values[used]) ? 1U : 0U;
-    }
-    qsort(values, used, sizeof *values, compare);
-    size_t kept = used > 0 ? 1 : 0;
-    for (size_t i = 1; i < used; i++) {
-        if (values[i] > values[kept - 1]) {
-            values[kept++] = values[i];
-        }
-    }
-    *out = values;
-    *count = kept;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_plot_fields_find(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_fields *out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_fields fields = {.count = 0};
-    const char *column = fulcrum_plot_rows_column(rows, 0);
-    for (size_t i = 0; column != NULL && fields.count < FULCRUM_PLOT_FIELDS_MAX; i++) {
-        double *values = NULL;
-        size_t count = 0;
-        enum fulcrum_status status = is_path(column) ? fulcrum_plot_rows_values(rows,
-                                                           column, &values, &count, err)
-                                                     : FULCRUM_OK;
-        free(values);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
-        if (count > 1) {
-            fields.paths[fields.count] = column;
-            fields.value_counts[fields.count++] = count;
-        }
-        column = fulcrum_plot_rows_column(rows, i + 1);
-    }
-    *out = fields;
-    return FULCRUM_OK;
 }
 
 void fulcrum_plot_field_label(char *out, size_t size, const char *path)
@@ -409,12 +346,4 @@ void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
         fulcrum_result_free(source->result);
     }
     *source = (struct fulcrum_plot_source){.name = NULL};
-}
-
-enum fulcrum_status fulcrum_plot_source_rows(const struct fulcrum_plot_source *source,
-    const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
-{
-    bool is_point = source->content == FULCRUM_PLOT_PREDICTION;
-    return fulcrum_plot_rows_of(
-        source->name, source->result, is_point ? NULL : key, out, err);
 }

@@ -5,38 +5,8 @@
 
 #include <stdbool.h>
 
-#include "cli/plot/plot_rows.h"
 #include "model/status.h"
 #include "presets/result/result_io.h"
-
-/* Which fields vary in the points of a sweep. */
-
-enum { FULCRUM_PLOT_FIELDS_MAX = 8 };
-
-/* Fields of machine, workload, calibration or run, by their path. Borrowed from rows.
- */
-struct fulcrum_plot_fields {
-    const char *paths[FULCRUM_PLOT_FIELDS_MAX];
-    size_t value_counts[FULCRUM_PLOT_FIELDS_MAX]; /* how many different numbers */
-    size_t count; /* of those that have more than one, in the order of the file */
-};
-
-/*
- * Looks at every row, those that could not run too.
- *   fails    FULCRUM_ERR_FORMAT (a cell is no number), FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fields_find(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_fields *out,
-    struct fulcrum_error *err);
-
-/*
- * The different numbers of a column, increasing; blanks are left out.
- *   out      the caller frees it with free()
- *   fails    as above
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_values(
-    const struct fulcrum_plot_rows *rows, const char *column, double **out,
-    size_t *count, struct fulcrum_error *err);
 
 /* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
 void fulcrum_plot_field_label(char *out, size_t size, const char *path);
@@ -110,15 +80,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name
 
 /* Accepts a struct of zeros. */
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
-
-/*
- * The rows under `key`; a table has but one set of rows, a prediction but one row.
- * Borrow from the source.
- *   fails    as fulcrum_plot_rows_of
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
-    const struct fulcrum_plot_source *source, const char *key,
-    struct fulcrum_plot_rows **out, struct fulcrum_error *err);
 
 /* "a sweep of 'fulcrum explore'", ... Static. */
 const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);

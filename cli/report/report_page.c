@@ -11,7 +11,6 @@
 #include "cli/report/report_section.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/inline_svg.h"
 
 static void print(FILE *out, const char *format, va_list args)
 {

@@ -1,4 +1,5 @@
-/* canvas.c - keeps what was drawn on a page, and which boxes it covers. */
+/* canvas.c - keeps what was drawn on a page, with the boxes it covers, and writes it.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 
@@ -14,178 +15,71 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "model/status.h"
+#include "model/string.h"
 #include "model/try.h"
 
-/* Colours, dashes, markers and text sizes that all charts share. */
-
-struct line_style {
-    unsigned rgb;
-    enum fulcrum_dash dash;
-    enum fulcrum_marker_shape shape;
-};
-
-static const struct line_style line_styles[] = {
-    {0x0072B2, FULCRUM_DASH_SOLID, FULCRUM_MARKER_CIRCLE},   /* blue */
-    {0xD55E00, FULCRUM_DASH_LONG, FULCRUM_MARKER_SQUARE},    /* vermillion */
-    {0x009E73, FULCRUM_DASH_SHORT, FULCRUM_MARKER_TRIANGLE}, /* bluish green */
-    {0xCC79A7, FULCRUM_DASH_MIXED, FULCRUM_MARKER_DIAMOND},  /* reddish purple */
-    {0xE69F00, FULCRUM_DASH_DOT, FULCRUM_MARKER_WEDGE},      /* orange */
-    {0x000000, FULCRUM_DASH_SOLID, FULCRUM_MARKER_STAR},     /* black */
-    {0x56B4E9, FULCRUM_DASH_LONG, FULCRUM_MARKER_CIRCLE},    /* sky blue */
-    {0x7A7A7A, FULCRUM_DASH_SHORT, FULCRUM_MARKER_SQUARE},   /* grey, not of the set */
-    {0x5B3A1E, FULCRUM_DASH_MIXED, FULCRUM_MARKER_TRIANGLE}, /* brown, likewise */
-};
-
-/* Wraps around: more series than styles are not told apart by more colours either. */
-static const struct line_style *style_of(size_t i)
-{
-    return &line_styles[i % (sizeof line_styles / sizeof line_styles[0])];
-}
-
-struct fulcrum_pen fulcrum_palette_pen(size_t i)
-{
-    const struct line_style *style = style_of(i);
-    return (struct fulcrum_pen){.rgb = style->rgb,
-        .opacity = 1.0,
-        .width_pt = 1.5,
-        .dash = style->dash,
-        .kind = FULCRUM_BOX_DATA};
-}
-
-struct fulcrum_pen fulcrum_palette_rule(unsigned rgb, double width_pt)
-{
-    return (struct fulcrum_pen){
-        .rgb = rgb, .width_pt = width_pt, .kind = FULCRUM_BOX_NONE};
-}
-
-struct fulcrum_marker fulcrum_palette_marker(size_t i)
-{
-    return (struct fulcrum_marker){
-        .shape = style_of(i)->shape, .fill = FULCRUM_MARKER_FULL, .size_pt = 4.5};
-}
-
-const struct fulcrum_shade *fulcrum_palette_shades(size_t *count)
-{
-    static const struct fulcrum_shade shades[] = {
-        {FULCRUM_GROUND_PAPER, 0x16191D},
-        {FULCRUM_GROUND_EMPTY, 0x21262B},
-        {FULCRUM_TONE_INK, 0xE9EAEC},
-        {FULCRUM_TONE_SOFT, 0xB0B6BD},
-        {FULCRUM_TONE_MUTED, 0x8D949C},
-        {FULCRUM_TONE_GRID, 0x353B42},
-        {0x0072B2, 0x5AB0EA},
-        {0xD55E00, 0xF08A4B},
-        {0x009E73, 0x3CC79C},
-        {0xCC79A7, 0xE39BC3},
-        {0xE69F00, 0xF2B94B},
-        {0x000000, 0xFFFFFF},
-        {0x56B4E9, 0x9AD8FA},
-        {0x7A7A7A, 0xA3A9B0},
-        {0x5B3A1E, 0xC79A73},
-    };
-    *count = sizeof shades / sizeof shades[0];
-    return shades;
-}
-
-/* Red, green or blue at `shift`, between two colours. */
-static unsigned mix(unsigned from, unsigned to, double share_frac, unsigned shift)
-{
-    double a = (double)(from >> shift & 0xFFU);
-    double b = (double)(to >> shift & 0xFFU);
-    return (unsigned)lround(a + (b - a) * share_frac) << shift;
-}
-
-/* On colours that are the same on paper and on a dark screen: no shade replaces them.
+/*
+ * A slanted line fills little of its bounding box; pieces this short make the recorded
+ * boxes follow it.
  */
-static const unsigned light_ink = 0xFDFDFD;
-static const unsigned dark_ink = 0x101010;
+static const double piece_pt = 5.0;
 
-unsigned fulcrum_palette_heat(double share_frac)
-{
-    static const unsigned stops[] = {0x440154, 0x481A6C, 0x472F7D, 0x414487, 0x39568C,
-        0x31688E, 0x2A788E, 0x23888E, 0x1F988B, 0x22A884, 0x35B779, 0x54C568, 0x7AD151,
-        0xA5DB36, 0xD2E21B, 0xFDE725};
-    const size_t count = sizeof stops / sizeof stops[0];
-    const double last = (double)count - 1.0;
-    double at = fmin(fmax(share_frac, 0.0), 1.0) * last;
-    size_t i = (size_t)fmin(floor(at), last - 1.0);
-    double rest = at - (double)i;
-    return mix(stops[i], stops[i + 1], rest, 16) |
-           mix(stops[i], stops[i + 1], rest, 8) | mix(stops[i], stops[i + 1], rest, 0);
-}
+enum mark_kind {
+    MARK_STROKE,
+    MARK_FILL,
+    MARK_RECTS, /* two opposite corners each */
+    MARK_TEXT
+};
 
-unsigned fulcrum_palette_heat_ink(double share_frac)
-{
-    /* Where both have a contrast of 4.3 to 1 with the colour. */
-    const double even_frac = 0.45;
-    return share_frac < even_frac ? light_ink : dark_ink;
-}
+/* One thing drawn. */
+struct mark {
+    enum mark_kind kind;
+    struct fulcrum_pen pen;
+    size_t first; /* of its spots; a text has one, its anchor */
+    size_t count;
+    struct fulcrum_text style;
+    char *text; /* owned; NULL but for texts */
+};
 
-/* Red, green or blue at `shift`, as a share of its full light: sRGB, IEC 61966-2-1. */
-static double light_of(unsigned rgb, unsigned shift)
-{
-    double share = (double)(rgb >> shift & 0xFFU) / 255.0;
-    return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4);
-}
+/* A growing array of one kind of item. */
+struct pool {
+    void *items;
+    size_t item_size;
+    size_t count;
+    size_t capacity;
+};
 
-unsigned fulcrum_palette_ink_on(unsigned rgb)
-{
-    const double least_contrast = 3.0;
-    double luminance = 0.2126 * light_of(rgb, 16) + 0.7152 * light_of(rgb, 8) +
-                       0.0722 * light_of(rgb, 0);
-    double contrast = 1.05 / (luminance + 0.05);
-    return contrast >= least_contrast ? FULCRUM_GROUND_PAPER : dark_ink;
-}
-
-struct fulcrum_text fulcrum_palette_text(enum fulcrum_text_role role)
-{
-    static const struct fulcrum_text texts[] = {
-        [FULCRUM_TEXT_TITLE] = {.size_pt = 12.0,
-            .rgb = FULCRUM_TONE_INK,
-            .weight = FULCRUM_TEXT_BOLD},
-        [FULCRUM_TEXT_SUBTITLE] = {.size_pt = 8.5, .rgb = FULCRUM_TONE_SOFT},
-        [FULCRUM_TEXT_PANEL_TITLE] = {.size_pt = 8.5,
-            .rgb = FULCRUM_TONE_INK,
-            .weight = FULCRUM_TEXT_BOLD},
-        [FULCRUM_TEXT_FINDING] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
-        [FULCRUM_TEXT_AXIS] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
-        [FULCRUM_TEXT_TICK] = {.size_pt = 7.5, .rgb = FULCRUM_TONE_SOFT},
-        [FULCRUM_TEXT_LEGEND] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
-        [FULCRUM_TEXT_FLAG] = {.size_pt = 7.5, .rgb = FULCRUM_TONE_SOFT},
-        [FULCRUM_TEXT_FOOTNOTE] = {.size_pt = 7.0, .rgb = FULCRUM_TONE_SOFT},
-        [FULCRUM_TEXT_EMPTY] = {.size_pt = 9.0, .rgb = FULCRUM_TONE_MUTED},
-    };
-    return texts[role];
-}
-
-struct fulcrum_text fulcrum_palette_anchored(
-    enum fulcrum_text_role role, double anchor_x, double anchor_y)
-{
-    struct fulcrum_text style = fulcrum_palette_text(role);
-    style.anchor_x = anchor_x;
-    style.anchor_y = anchor_y;
-    return style;
-}
-
-double fulcrum_palette_height_pt(
-    const struct fulcrum_canvas *canvas, enum fulcrum_text_role role)
-{
-    struct fulcrum_text style = fulcrum_palette_text(role);
-    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt;
-}
+struct fulcrum_canvas {
+    struct fulcrum_extent extent;
+    PangoContext *context;
+    struct pool marks; /* struct mark */
+    struct pool spots; /* struct fulcrum_spot */
+    struct pool boxes; /* struct fulcrum_box */
+    bool keeps_captions;
+    char *captions[FULCRUM_CAPTION_COUNT]; /* owned; NULL: none */
+    struct pool rooms;                     /* void *: memory of pictures; owned */
+    struct fulcrum_error failure;
+};
 
 /* Draws a page with Cairo and sets its text with Pango. */
+
+static const struct fulcrum_spot *spots_of(
+    const struct fulcrum_canvas *canvas, const struct mark *mark)
+{
+    const struct fulcrum_spot *spots = canvas->spots.items;
+    return spots + mark->first;
+}
 
 /* Whoever reads the same page twice must get the same bytes, so time stands still. */
 static const char pdf_date[] = "2000-01-01T00:00:00Z";
 static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";
 static const double pi = 3.14159265358979323846;
+static const double default_scale = 2.0; /* pixels a point */
 
-struct fulcrum_typesetter {
-    PangoContext *context;
-};
+enum file_type { FILE_SVG, FILE_PDF, FILE_PNG };
 
 /*
  * Hinting would make sizes depend on the resolution: off, so that a layout that was
@@ -203,25 +97,6 @@ static PangoContext *new_context(void)
     pango_cairo_context_set_resolution(context, 72.0);
     cairo_font_options_destroy(options);
     return context;
-}
-
-/* NULL where memory is short. */
-static struct fulcrum_typesetter *typesetter_new(void)
-{
-    struct fulcrum_typesetter *typesetter = calloc(1, sizeof *typesetter);
-    if (typesetter != NULL) {
-        typesetter->context = new_context();
-    }
-    return typesetter;
-}
-
-/* Accepts NULL. */
-static void typesetter_free(struct fulcrum_typesetter *typesetter)
-{
-    if (typesetter != NULL) {
-        g_object_unref(typesetter->context);
-        free(typesetter);
-    }
 }
 
 /* Measured and drawn texts go through here, so they break lines alike. */
@@ -248,15 +123,11 @@ static PangoLayout *new_layout(
     return layout;
 }
 
-struct fulcrum_extent fulcrum_typesetter_extent(
-    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
-    const char *text)
+static struct fulcrum_extent extent_of(PangoLayout *layout)
 {
-    PangoLayout *layout = new_layout(typesetter->context, style, text);
     int width = 0;
     int height = 0;
     pango_layout_get_size(layout, &width, &height);
-    g_object_unref(layout);
     return (struct fulcrum_extent){
         (double)width / PANGO_SCALE, (double)height / PANGO_SCALE};
 }
@@ -278,26 +149,18 @@ static char *line_text(const PangoLayoutLine *line)
     return g_string_free(out, FALSE);
 }
 
-enum fulcrum_status fulcrum_typesetter_break(
-    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
-    const char *text, const struct fulcrum_line_taker *taker)
-{
-    PangoLayout *layout = new_layout(typesetter->context, style, text);
-    PangoLayoutIter *at = pango_layout_get_iter(layout);
-    struct fulcrum_text_line line = {
-        .count = (size_t)pango_layout_get_line_count(layout)};
-    do {
-        char *words = line_text(pango_layout_iter_get_line_readonly(at));
-        line.text = words;
-        line.baseline_pt = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE;
-        taker->take(taker->user, &line);
-        g_free(words);
-        line.index++;
-    } while (pango_layout_iter_next_line(at));
-    pango_layout_iter_free(at);
-    g_object_unref(layout);
-    return FULCRUM_OK;
-}
+/* Lengths in points, chosen to differ at a glance in grey print. */
+static const struct {
+    double lengths[4];
+    int count;
+    const char *text; /* as SVG has them; NULL: solid */
+} dashes[] = {
+    [FULCRUM_DASH_SOLID] = {{0}, 0, NULL},
+    [FULCRUM_DASH_LONG] = {{7.0, 3.0}, 2, "7 3"},
+    [FULCRUM_DASH_SHORT] = {{3.5, 2.5}, 2, "3.5 2.5"},
+    [FULCRUM_DASH_DOT] = {{1.2, 2.2}, 2, "1.2 2.2"},
+    [FULCRUM_DASH_MIXED] = {{7.0, 2.5, 1.5, 2.5}, 4, "7 2.5 1.5 2.5"},
+};
 
 /* Cairo takes shares of 1. */
 static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
@@ -316,10 +179,10 @@ static void add_rects(cairo_t *cr, const struct fulcrum_spot *spots, size_t coun
 }
 
 static void draw_path(
-    cairo_t *cr, const struct fulcrum_mark *mark, const struct fulcrum_spot *spots)
+    cairo_t *cr, const struct mark *mark, const struct fulcrum_spot *spots)
 {
     cairo_new_path(cr);
-    if (mark->kind == FULCRUM_MARK_RECTS) {
+    if (mark->kind == MARK_RECTS) {
         add_rects(cr, spots, mark->count);
     } else {
         for (size_t i = 0; i < mark->count; i++) {
@@ -327,40 +190,27 @@ static void draw_path(
         }
     }
     set_colour(cr, mark->pen.rgb, mark->pen.opacity);
-    if (mark->kind != FULCRUM_MARK_STROKE) {
+    if (mark->kind != MARK_STROKE) {
         cairo_fill(cr);
         return;
     }
     cairo_set_line_width(cr, mark->pen.width_pt);
-    /* Lengths in points, chosen to differ at a glance in grey print. */
-    static const struct {
-        double lengths[4];
-        int count;
-    } dashes[] = {
-        [FULCRUM_DASH_SOLID] = {{0}, 0},
-        [FULCRUM_DASH_LONG] = {{7.0, 3.0}, 2},
-        [FULCRUM_DASH_SHORT] = {{3.5, 2.5}, 2},
-        [FULCRUM_DASH_DOT] = {{1.2, 2.2}, 2},
-        [FULCRUM_DASH_MIXED] = {{7.0, 2.5, 1.5, 2.5}, 4},
-    };
     cairo_set_dash(
         cr, dashes[mark->pen.dash].lengths, dashes[mark->pen.dash].count, 0.0);
     cairo_stroke(cr);
 }
 
 /* The anchor is the point that rotation leaves in place. */
-static void draw_text(cairo_t *cr, PangoContext *context,
-    const struct fulcrum_mark *mark, struct fulcrum_spot spot)
+static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mark,
+    struct fulcrum_spot spot)
 {
     PangoLayout *layout = new_layout(context, &mark->style, mark->text);
-    int width = 0;
-    int height = 0;
-    pango_layout_get_size(layout, &width, &height);
+    struct fulcrum_extent extent = extent_of(layout);
     cairo_save(cr);
     cairo_translate(cr, spot.x, spot.y);
     cairo_rotate(cr, -mark->style.rotation_deg * pi / 180.0);
-    cairo_move_to(cr, -mark->style.anchor_x * (double)width / PANGO_SCALE,
-        -mark->style.anchor_y * (double)height / PANGO_SCALE);
+    cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
+        -mark->style.anchor_y * extent.height_pt);
     set_colour(cr, mark->style.rgb, 1.0);
     pango_cairo_show_layout(cr, layout);
     cairo_restore(cr);
@@ -376,16 +226,16 @@ static cairo_status_t write_bytes(
                                                     : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static cairo_surface_t *new_surface(const struct fulcrum_drawing *drawing,
-    enum fulcrum_file_type type, double scale, FILE *file)
+static cairo_surface_t *new_surface(
+    const struct fulcrum_canvas *canvas, enum file_type type, double scale, FILE *file)
 {
-    double width_pt = drawing->extent.width_pt;
-    double height_pt = drawing->extent.height_pt;
-    if (type == FULCRUM_FILE_SVG) {
+    double width_pt = canvas->extent.width_pt;
+    double height_pt = canvas->extent.height_pt;
+    if (type == FILE_SVG) {
         return cairo_svg_surface_create_for_stream(
             write_bytes, file, width_pt, height_pt);
     }
-    if (type == FULCRUM_FILE_PDF) {
+    if (type == FILE_PDF) {
         cairo_surface_t *surface =
             cairo_pdf_surface_create_for_stream(write_bytes, file, width_pt, height_pt);
         cairo_pdf_surface_set_metadata(
@@ -398,21 +248,22 @@ static cairo_surface_t *new_surface(const struct fulcrum_drawing *drawing,
     return surface;
 }
 
-static cairo_status_t render_to(const struct fulcrum_drawing *drawing,
-    enum fulcrum_file_type type, double scale, FILE *file)
+static cairo_status_t render_to(
+    const struct fulcrum_canvas *canvas, enum file_type type, double scale, FILE *file)
 {
-    cairo_surface_t *surface = new_surface(drawing, type, scale, file);
+    cairo_surface_t *surface = new_surface(canvas, type, scale, file);
     cairo_t *cr = cairo_create(surface);
     /* Paper first: SVG and PNG would be transparent otherwise. */
     PangoContext *context = new_context();
     set_colour(cr, 0xFFFFFF, 1.0);
-    cairo_rectangle(cr, 0.0, 0.0, drawing->extent.width_pt, drawing->extent.height_pt);
+    cairo_rectangle(cr, 0.0, 0.0, canvas->extent.width_pt, canvas->extent.height_pt);
     cairo_fill(cr);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    for (size_t i = 0; i < drawing->mark_count; i++) {
-        const struct fulcrum_mark *mark = &drawing->marks[i];
-        const struct fulcrum_spot *spots = drawing->spots + mark->first;
-        if (mark->kind == FULCRUM_MARK_TEXT) {
+    const struct mark *marks = canvas->marks.items;
+    for (size_t i = 0; i < canvas->marks.count; i++) {
+        const struct mark *mark = &marks[i];
+        const struct fulcrum_spot *spots = spots_of(canvas, mark);
+        if (mark->kind == MARK_TEXT) {
             draw_text(cr, context, mark, spots[0]);
         } else {
             draw_path(cr, mark, spots);
@@ -421,7 +272,7 @@ static cairo_status_t render_to(const struct fulcrum_drawing *drawing,
     g_object_unref(context);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
-    if (status == CAIRO_STATUS_SUCCESS && type == FULCRUM_FILE_PNG) {
+    if (status == CAIRO_STATUS_SUCCESS && type == FILE_PNG) {
         status = cairo_surface_write_to_png_stream(surface, write_bytes, file);
     }
     cairo_surface_finish(surface);
@@ -455,7 +306,7 @@ static int write_with_fixed_id(const char *svg, size_t length, FILE *file)
 
 /* Written to memory first, as the id stands near the start. */
 static cairo_status_t render_svg(
-    const struct fulcrum_drawing *drawing, double scale, FILE *file)
+    const struct fulcrum_canvas *canvas, double scale, FILE *file)
 {
     char *svg = NULL;
     size_t length = 0;
@@ -463,7 +314,7 @@ static cairo_status_t render_svg(
     if (memory == NULL) {
         return CAIRO_STATUS_NO_MEMORY;
     }
-    cairo_status_t status = render_to(drawing, FULCRUM_FILE_SVG, scale, memory);
+    cairo_status_t status = render_to(canvas, FILE_SVG, scale, memory);
     if (fclose(memory) != 0) {
         status = CAIRO_STATUS_NO_MEMORY;
     }
@@ -473,46 +324,6 @@ static cairo_status_t render_svg(
     free(svg);
     return status;
 }
-
-enum fulcrum_status fulcrum_render(const struct fulcrum_drawing *drawing,
-    enum fulcrum_file_type type, double scale, FILE *file, struct fulcrum_error *err)
-{
-    cairo_status_t status = type == FULCRUM_FILE_SVG
-                                ? render_svg(drawing, scale, file)
-                                : render_to(drawing, type, scale, file);
-    if (status == CAIRO_STATUS_SUCCESS) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err,
-        status == CAIRO_STATUS_NO_MEMORY ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_FILE,
-        "%s", cairo_status_to_string(status));
-}
-
-/*
- * A slanted line fills little of its bounding box; pieces this short make the recorded
- * boxes follow it.
- */
-static const double piece_pt = 5.0;
-
-/* A growing array of one kind of item. */
-struct pool {
-    void *items;
-    size_t item_size;
-    size_t count;
-    size_t capacity;
-};
-
-struct fulcrum_canvas {
-    struct fulcrum_extent extent;
-    struct fulcrum_typesetter *typesetter;
-    struct pool marks; /* struct fulcrum_mark */
-    struct pool spots; /* struct fulcrum_spot */
-    struct pool boxes; /* struct fulcrum_box */
-    bool keeps_captions;
-    char *captions[FULCRUM_CAPTION_COUNT]; /* owned; NULL: none */
-    struct pool rooms;                     /* void *: memory of pictures; owned */
-    struct fulcrum_error failure;
-};
 
 /* Room for `count` more items, zeroed; NULL where memory is short. */
 static void *pool_add(struct pool *pool, size_t count)
@@ -549,15 +360,10 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
         "page of %.4g x %.4g points: each side must be in [%g, %g]", width_pt,
         height_pt, least_pt, most_pt);
     struct fulcrum_canvas *canvas = calloc(1, sizeof *canvas);
-    struct fulcrum_typesetter *typesetter = typesetter_new();
-    if (canvas == NULL || typesetter == NULL) {
-        free(canvas);
-        typesetter_free(typesetter);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a page");
-    }
+    TRY_MEMORY(canvas, err, "no memory for a page");
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
-    canvas->typesetter = typesetter;
-    canvas->marks.item_size = sizeof(struct fulcrum_mark);
+    canvas->context = new_context();
+    canvas->marks.item_size = sizeof(struct mark);
     canvas->spots.item_size = sizeof(struct fulcrum_spot);
     canvas->boxes.item_size = sizeof(struct fulcrum_box);
     canvas->rooms.item_size = sizeof(void *);
@@ -570,7 +376,7 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     if (canvas == NULL) {
         return;
     }
-    const struct fulcrum_mark *marks = canvas->marks.items;
+    const struct mark *marks = canvas->marks.items;
     for (size_t i = 0; i < canvas->marks.count; i++) {
         free(marks[i].text);
     }
@@ -585,19 +391,13 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     for (size_t i = 0; i < FULCRUM_CAPTION_COUNT; i++) {
         free(canvas->captions[i]);
     }
-    typesetter_free(canvas->typesetter);
+    g_object_unref(canvas->context);
     free(canvas);
 }
 
 struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas)
 {
     return canvas->extent;
-}
-
-const struct fulcrum_typesetter *fulcrum_canvas_typesetter(
-    const struct fulcrum_canvas *canvas)
-{
-    return canvas->typesetter;
 }
 
 void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas)
@@ -628,14 +428,6 @@ const char *fulcrum_canvas_caption(
     const struct fulcrum_canvas *canvas, enum fulcrum_caption caption)
 {
     return canvas->captions[caption];
-}
-
-struct fulcrum_drawing fulcrum_canvas_drawing(const struct fulcrum_canvas *canvas)
-{
-    return (struct fulcrum_drawing){.extent = canvas->extent,
-        .marks = canvas->marks.items,
-        .mark_count = canvas->marks.count,
-        .spots = canvas->spots.items};
 }
 
 const struct fulcrum_box *fulcrum_canvas_boxes(
@@ -704,15 +496,15 @@ void fulcrum_canvas_record(
 }
 
 /* The new mark, its spots copied in; NULL after a failure. */
-static struct fulcrum_mark *add_mark(struct fulcrum_canvas *canvas,
-    enum fulcrum_mark_kind kind, const struct fulcrum_spot *spots, size_t count)
+static struct mark *add_mark(struct fulcrum_canvas *canvas, enum mark_kind kind,
+    const struct fulcrum_spot *spots, size_t count)
 {
     if (canvas->failure.status != FULCRUM_OK) {
         return NULL;
     }
     size_t first = canvas->spots.count;
     struct fulcrum_spot *kept = pool_add(&canvas->spots, count);
-    struct fulcrum_mark *mark = pool_add(&canvas->marks, 1);
+    struct mark *mark = pool_add(&canvas->marks, 1);
     if (kept == NULL || mark == NULL) {
         fulcrum_canvas_out_of_memory(canvas);
         return NULL;
@@ -763,7 +555,7 @@ void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_p
     if (count < 2) {
         return;
     }
-    struct fulcrum_mark *mark = add_mark(canvas, FULCRUM_MARK_STROKE, spots, count);
+    struct mark *mark = add_mark(canvas, MARK_STROKE, spots, count);
     if (mark == NULL) {
         return;
     }
@@ -786,7 +578,7 @@ void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen
     if (count < 3) {
         return;
     }
-    struct fulcrum_mark *mark = add_mark(canvas, FULCRUM_MARK_FILL, spots, count);
+    struct mark *mark = add_mark(canvas, MARK_FILL, spots, count);
     if (mark != NULL) {
         mark->pen = pen_with_defaults(pen);
     }
@@ -812,8 +604,8 @@ void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
         spots[2 * i] = (struct fulcrum_spot){rects[i].x0, rects[i].y0};
         spots[2 * i + 1] = (struct fulcrum_spot){rects[i].x1, rects[i].y1};
     }
-    struct fulcrum_mark *mark =
-        count > 0 ? add_mark(canvas, FULCRUM_MARK_RECTS, spots, 2 * count) : NULL;
+    struct mark *mark =
+        count > 0 ? add_mark(canvas, MARK_RECTS, spots, 2 * count) : NULL;
     if (mark != NULL) {
         mark->pen = pen_with_defaults(pen);
     }
@@ -889,7 +681,10 @@ struct fulcrum_extent fulcrum_canvas_measure(const struct fulcrum_canvas *canvas
     if (text == NULL || text[0] == '\0') {
         return (struct fulcrum_extent){0.0, 0.0};
     }
-    return fulcrum_typesetter_extent(canvas->typesetter, style, text);
+    PangoLayout *layout = new_layout(canvas->context, style, text);
+    struct fulcrum_extent extent = extent_of(layout);
+    g_object_unref(layout);
+    return extent;
 }
 
 /* The rectangle that fulcrum_canvas_text would cover on the page. */
@@ -920,7 +715,7 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     if (text == NULL || text[0] == '\0') {
         return;
     }
-    struct fulcrum_mark *mark = add_mark(canvas, FULCRUM_MARK_TEXT, &spot, 1);
+    struct mark *mark = add_mark(canvas, MARK_TEXT, &spot, 1);
     if (mark == NULL) {
         return;
     }
@@ -933,4 +728,252 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     mark->style = *style;
     struct fulcrum_rect rect = canvas_text_rect(canvas, style, spot, text);
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
+}
+
+/* --- Files --- */
+
+/* Endings are compared without case, as cameras and some systems write .PNG. */
+static enum fulcrum_status type_of(
+    const char *path, enum file_type *out, struct fulcrum_error *err)
+{
+    static const char *const endings[] = {
+        [FILE_SVG] = ".svg", [FILE_PDF] = ".pdf", [FILE_PNG] = ".png"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (length > 4 && strcasecmp(path + length - 4, endings[i]) == 0) {
+            *out = (enum file_type)i;
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+        "%s: a chart's file must end in .svg, .pdf or .png", path);
+}
+
+/* A width in pixels goes before a scale. */
+static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
+    struct fulcrum_extent extent, double *out, struct fulcrum_error *err)
+{
+    const double least_px = 16.0;
+    const double most_px = 16384.0;
+    double scale = default_scale;
+    if (options != NULL && options->png_width_px != 0.0) {
+        scale = options->png_width_px / extent.width_pt;
+    } else if (options != NULL && options->png_scale != 0.0) {
+        scale = options->png_scale;
+    }
+    double width_px = extent.width_pt * scale;
+    double height_px = extent.height_pt * scale;
+    /* Written so that NaN fails. */
+    FAIL_IF(!(width_px >= least_px && height_px >= least_px && width_px <= most_px &&
+                height_px <= most_px),
+        err, FULCRUM_ERR_RANGE,
+        "picture of %.4g x %.4g pixels: each side must be in [%g, %g]", width_px,
+        height_px, least_px, most_px);
+    *out = scale;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
+    const char *path, const struct fulcrum_save_options *options, FILE *file,
+    struct fulcrum_error *err)
+{
+    enum file_type type = FILE_SVG;
+    double scale = default_scale;
+    TRY(type_of(path, &type, err));
+    TRY(png_scale(options, fulcrum_canvas_extent(canvas), &scale, err));
+    TRY(fulcrum_canvas_status(canvas, err));
+    cairo_status_t status = type == FILE_SVG ? render_svg(canvas, scale, file)
+                                             : render_to(canvas, type, scale, file);
+    FAIL_IF(status != CAIRO_STATUS_SUCCESS, err,
+        status == CAIRO_STATUS_NO_MEMORY ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_FILE,
+        "%s: %s", path, cairo_status_to_string(status));
+    return FULCRUM_OK;
+}
+
+/* --- Elements of HTML documents --- */
+
+/*
+ * Cairo's own SVG has each glyph as a shape with an id that begins anew in every file,
+ * and so many bytes. A document has fonts: what it takes is where lines break, and that
+ * other fonts are seldom wider than the one measured.
+ */
+
+/* Below this, opacities and coordinates are not told apart. */
+static const double opaque = 0.999;
+
+static void put_escaped(FILE *file, const char *text)
+{
+    static const struct fulcrum_escape escapes[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\0', NULL}};
+    while (*text != '\0') {
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
+        (void)fwrite(piece, 1, length, file);
+    }
+}
+
+/* A tenth of a point, without the zeros that say nothing, nor a minus before 0. */
+static void put_length(FILE *file, double pt)
+{
+    long tenths = lround(pt * 10.0);
+    long size = labs(tenths);
+    (void)fprintf(file, "%s%ld", tenths < 0 ? "-" : "", size / 10);
+    if (size % 10 != 0) {
+        (void)fprintf(file, ".%ld", size % 10);
+    }
+}
+
+static void put_attribute(FILE *file, const char *name, double pt)
+{
+    (void)fprintf(file, " %s=\"", name);
+    put_length(file, pt);
+    (void)fputc('"', file);
+}
+
+/* ' fill="#0072b2" fill-opacity="0.2"' */
+static void put_paint(FILE *file, const char *what, const struct fulcrum_pen *pen)
+{
+    (void)fprintf(file, " %s=\"#%06x\"", what, pen->rgb);
+    if (pen->opacity > 0.0 && pen->opacity < opaque) {
+        (void)fprintf(file, " %s-opacity=\"%.3g\"", what, pen->opacity);
+    }
+}
+
+static void put_path(
+    FILE *file, const struct mark *mark, const struct fulcrum_spot *spots)
+{
+    bool is_fill = mark->kind == MARK_FILL;
+    (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
+    put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
+    if (!is_fill) {
+        put_attribute(file, "stroke-width", mark->pen.width_pt);
+        if (dashes[mark->pen.dash].text != NULL) {
+            (void)fprintf(
+                file, " stroke-dasharray=\"%s\"", dashes[mark->pen.dash].text);
+        }
+    }
+    (void)fputs(" points=\"", file);
+    for (size_t i = 0; i < mark->count; i++) {
+        (void)fputs(i > 0 ? " " : "", file);
+        put_length(file, spots[i].x);
+        (void)fputc(',', file);
+        put_length(file, spots[i].y);
+    }
+    (void)fputs("\"/>\n", file);
+}
+
+/* All in one path: from a corner along, down and back. */
+static void put_rects(
+    FILE *file, const struct mark *mark, const struct fulcrum_spot *spots)
+{
+    (void)fputs("<path", file);
+    put_paint(file, "fill", &mark->pen);
+    (void)fputs(" d=\"", file);
+    for (size_t i = 0; i + 1 < mark->count; i += 2) {
+        const char steps[] = {'M', ' ', 'h', 'v', 'h'};
+        double width = spots[i + 1].x - spots[i].x;
+        const double lengths[] = {
+            spots[i].x, spots[i].y, width, spots[i + 1].y - spots[i].y, -width};
+        for (size_t k = 0; k < sizeof steps; k++) {
+            (void)fputc(steps[k], file);
+            put_length(file, lengths[k]);
+        }
+        (void)fputc('z', file);
+    }
+    (void)fputs("\"/>\n", file);
+}
+
+/* Which end of a line stays where it is, whatever width the reader's font has. */
+static const char *text_anchor(double anchor_x)
+{
+    if (anchor_x > 0.75) {
+        return "end";
+    }
+    return anchor_x > 0.25 ? "middle" : NULL;
+}
+
+/* Lines of one text are flush left in its box, as Pango sets them. */
+static double line_x(const struct fulcrum_text *style, double width_pt, int line_count)
+{
+    double snapped = 0.0;
+    if (line_count == 1 && text_anchor(style->anchor_x) != NULL) {
+        snapped = style->anchor_x > 0.75 ? 1.0 : 0.5;
+    }
+    return (snapped - style->anchor_x) * width_pt;
+}
+
+/* One line of a text; `at` is its start, before rotation relative to the anchor. */
+static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot anchor,
+    struct fulcrum_spot at, bool is_alone)
+{
+    const struct fulcrum_text *style = &mark->style;
+    (void)fputs("<text", file);
+    if (fabs(style->rotation_deg) > 0.0) {
+        (void)fputs(" transform=\"translate(", file);
+        put_length(file, anchor.x);
+        (void)fputc(' ', file);
+        put_length(file, anchor.y);
+        (void)fprintf(file, ") rotate(%g)\"", -style->rotation_deg);
+        anchor = (struct fulcrum_spot){0.0, 0.0};
+    }
+    put_attribute(file, "x", anchor.x + at.x);
+    put_attribute(file, "y", anchor.y + at.y);
+    const char *end = text_anchor(style->anchor_x);
+    if (end != NULL && is_alone) {
+        (void)fprintf(file, " text-anchor=\"%s\"", end);
+    }
+    put_attribute(file, "font-size", style->size_pt);
+    if (style->weight == FULCRUM_TEXT_BOLD) {
+        (void)fputs(" font-weight=\"bold\"", file);
+    }
+    (void)fprintf(file, " fill=\"#%06x\">", style->rgb);
+}
+
+static void put_text(FILE *file, PangoContext *context, const struct mark *mark,
+    struct fulcrum_spot spot)
+{
+    PangoLayout *layout = new_layout(context, &mark->style, mark->text);
+    PangoLayoutIter *at = pango_layout_get_iter(layout);
+    struct fulcrum_extent extent = extent_of(layout);
+    int count = pango_layout_get_line_count(layout);
+    double x = line_x(&mark->style, extent.width_pt, count);
+    do {
+        char *words = line_text(pango_layout_iter_get_line_readonly(at));
+        double y = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE -
+                   mark->style.anchor_y * extent.height_pt;
+        put_line(file, mark, spot, (struct fulcrum_spot){x, y}, count == 1);
+        put_escaped(file, words);
+        (void)fputs("</text>\n", file);
+        g_free(words);
+    } while (pango_layout_iter_next_line(at));
+    pango_layout_iter_free(at);
+    g_object_unref(layout);
+}
+
+enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas,
+    const char *label, FILE *file, struct fulcrum_error *err)
+{
+    TRY(fulcrum_canvas_status(canvas, err));
+    struct fulcrum_extent extent = canvas->extent;
+    (void)fputs("<svg class=\"chart\" viewBox=\"0 0 ", file);
+    put_length(file, extent.width_pt);
+    (void)fputc(' ', file);
+    put_length(file, extent.height_pt);
+    (void)fputs("\" role=\"img\" aria-label=\"", file);
+    put_escaped(file, label);
+    (void)fputs("\">\n", file);
+    const struct mark *marks = canvas->marks.items;
+    for (size_t i = 0; i < canvas->marks.count; i++) {
+        const struct fulcrum_spot *spots = spots_of(canvas, &marks[i]);
+        if (marks[i].kind == MARK_RECTS) {
+            put_rects(file, &marks[i], spots);
+        } else if (marks[i].kind != MARK_TEXT) {
+            put_path(file, &marks[i], spots);
+        } else {
+            put_text(file, canvas->context, &marks[i], spots[0]);
+        }
+    }
+    (void)fputs("</svg>\n", file);
+    return FULCRUM_OK;
 }

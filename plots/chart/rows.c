@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plots/chart/canvas.h"
-#include "plots/chart/page.h"
+#include "model/status.h"
 
 static const double gap_pt = 6.0;
 static const double tick_gap_pt = 5.5;
+static const double tick_length_pt = 3.5;
 static const double row_gap_pt = 1.5;
 static const double line_frac = 0.07;
 static const double thickest_line_pt = 2.5;
@@ -19,11 +19,18 @@ static const double thickest_line_pt = 2.5;
 static const double name_frac = 0.36;
 static const double text_frac = 0.30;
 /* Narrower pages do without the texts on the right. */
-static const double text_from_pt = 400.0;
+static const double text_from_pt = 424.0;
 static const double pt_per_tick = 42.0;
 
+/* Rows of this height have room for a second line below the name. */
+static const double high_row_pt = 25.0;
+/* Of the width: what stands beside, and the gap to it. */
+static const double beside_frac = 0.27;
+static const double beside_gap_pt = 18.0;
+static const double panel_gap_pt = 10.0;
+
 struct layout {
-    struct fulcrum_rect whole; /* with the texts beside the frame */
+    struct fulcrum_rect whole; /* with the texts beside the frame, without header */
     struct fulcrum_rect frame;
     struct fulcrum_axis axis;
     double name_pt;
@@ -32,29 +39,22 @@ struct layout {
     size_t shown;
 };
 
-double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas)
+/* What ticks and label take below a frame. */
+static double axis_height_pt(const struct fulcrum_canvas *canvas)
 {
     return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0 +
            fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS);
 }
 
-double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count)
+static double least_row_pt(const struct fulcrum_canvas *canvas)
 {
-    const struct fulcrum_header header = {"Xg", NULL};
-    return fulcrum_header_height_pt(canvas, &header, 0.0) +
-           fulcrum_rows_axis_height_pt(canvas) +
-           (double)count *
-               (fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt);
+    return fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt;
 }
 
-struct fulcrum_row *fulcrum_rows_begin(
-    struct fulcrum_canvas *canvas, const struct fulcrum_page *page, size_t count)
+static double text_width(const struct fulcrum_canvas *canvas, const char *text)
 {
-    if (count == 0) {
-        fulcrum_page_draw_empty(canvas, page);
-        return NULL;
-    }
-    return fulcrum_canvas_room(canvas, count, sizeof(struct fulcrum_row));
+    const struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    return fulcrum_canvas_measure(canvas, &style, text).width_pt;
 }
 
 /* Between pieces that are apart, of the axis. */
@@ -128,47 +128,34 @@ void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi)
 size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect)
 {
-    double height_pt = rect.y1 - rect.y0 - fulcrum_rows_axis_height_pt(canvas) -
+    double height_pt = rect.y1 - rect.y0 - axis_height_pt(canvas) -
                        fulcrum_header_height_pt(canvas, header, rect.x1 - rect.x0);
-    double least_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt;
-    return (size_t)fmax(1.0, floor(height_pt / least_pt));
+    return (size_t)fmax(1.0, floor(height_pt / least_row_pt(canvas)));
 }
 
 static void measure_texts(const struct fulcrum_canvas *canvas,
     const struct fulcrum_rows *rows, double width_pt, struct layout *out)
 {
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
-        out->name_pt = fmax(
-            out->name_pt, fulcrum_canvas_measure(canvas, &style, row->name).width_pt);
-        out->text_pt = fmax(
-            out->text_pt, fulcrum_canvas_measure(canvas, &style, row->text).width_pt);
+        out->name_pt = fmax(out->name_pt, text_width(canvas, row->name));
+        out->name_pt = fmax(out->name_pt, text_width(canvas, row->detail));
+        out->text_pt = fmax(out->text_pt, text_width(canvas, row->text));
     }
     out->name_pt = fmin(out->name_pt, name_frac * width_pt);
-    out->text_pt =
-        width_pt < text_from_pt ? 0.0 : fmin(out->text_pt, text_frac * width_pt);
+    out->text_pt = fulcrum_canvas_extent(canvas).width_pt < text_from_pt
+                       ? 0.0
+                       : fmin(out->text_pt, text_frac * width_pt);
 }
 
-static struct layout lay_out(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_rows *rows, struct fulcrum_rect rect)
+/* All that has a place, with room at both ends for texts beyond bars. */
+static void fit_axis(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct layout *layout)
 {
-    struct layout layout = {.whole = rect, .shown = rows->count};
-    double width_pt = rect.x1 - rect.x0;
-    const struct fulcrum_header header = {rows->title, rows->finding};
-    measure_texts(canvas, rows, width_pt, &layout);
-    layout.frame = (struct fulcrum_rect){rect.x0 + layout.name_pt + gap_pt,
-        rect.y0 + fulcrum_header_height_pt(canvas, &header, width_pt),
-        rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
-        rect.y1 - fulcrum_rows_axis_height_pt(canvas)};
-    double height_pt = layout.frame.y1 - layout.frame.y0;
-    size_t room = fulcrum_rows_room(canvas, &header, rect);
-    if (room < rows->count) {
-        layout.shown = room - 1;
-    }
-    size_t lines = layout.shown < rows->count ? layout.shown + 1 : rows->count;
-    layout.row_pt = height_pt / fmax(1.0, (double)lines);
     struct fulcrum_limits span = fulcrum_limits_none();
+    struct fulcrum_axis_options options = rows->options;
+    double width_pt = layout->frame.x1 - layout->frame.x0;
+    double widest_pt = 0.0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
         for (size_t k = 0; k < row->bar_count; k++) {
@@ -178,13 +165,39 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
         for (size_t k = 0; k < row->mark_count; k++) {
             fulcrum_limits_add(&span, row->marks[k].x);
         }
+        widest_pt = fmax(widest_pt, text_width(canvas, row->lo_text));
+        widest_pt = fmax(widest_pt, text_width(canvas, row->hi_text));
     }
     fulcrum_limits_add(&span, rows->centre);
-    struct fulcrum_axis_options options = rows->options;
-    options.ticks_wanted = (layout.frame.x1 - layout.frame.x0) / pt_per_tick;
-    fulcrum_axis_fit(&layout.axis, &span, &options);
-    layout.axis.from = layout.frame.x0;
-    layout.axis.to = layout.frame.x1;
+    fulcrum_limits_add(&span, rows->reach);
+    if (widest_pt > 0.0) {
+        options.pad_frac = fmin(0.3, (widest_pt + 8.0) / width_pt);
+    }
+    options.ticks_wanted = width_pt / pt_per_tick;
+    fulcrum_axis_fit(&layout->axis, &span, &options);
+    layout->axis.from = layout->frame.x0;
+    layout->axis.to = layout->frame.x1;
+}
+
+/* Below the header; names take `name_pt`. */
+static struct layout lay_out(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct fulcrum_rect rect, double name_pt)
+{
+    struct layout layout = {.whole = rect, .shown = rows->count};
+    measure_texts(canvas, rows, rect.x1 - rect.x0, &layout);
+    layout.name_pt = name_pt;
+    layout.frame = (struct fulcrum_rect){rect.x0 + name_pt + gap_pt, rect.y0,
+        rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
+        rect.y1 - axis_height_pt(canvas)};
+    double height_pt = layout.frame.y1 - layout.frame.y0;
+    size_t room = (size_t)fmax(1.0, floor(height_pt / least_row_pt(canvas)));
+    size_t lines = rows->count + (rows->left_out > 0 ? 1 : 0);
+    if (room < lines) {
+        layout.shown = room - 1;
+        lines = room;
+    }
+    layout.row_pt = height_pt / fmax(1.0, (double)lines);
+    fit_axis(canvas, rows, &layout);
     return layout;
 }
 
@@ -210,8 +223,8 @@ static void draw_x_label(
 }
 
 /* Labels are thinned where they would run into each other. */
-void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
-    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt)
+static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis,
+    struct fulcrum_rect frame)
 {
     const struct fulcrum_pen grid = fulcrum_palette_rule(FULCRUM_TONE_GRID, 0.6);
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
@@ -230,10 +243,8 @@ void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
         taken = x + half_pt;
         fulcrum_canvas_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
             (struct fulcrum_spot){x, frame.y1});
-        if (tick_pt > 0.0) {
-            fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
-                (struct fulcrum_spot){x, frame.y1 + tick_pt});
-        }
+        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
+            (struct fulcrum_spot){x, frame.y1 + tick_length_pt});
         fulcrum_canvas_text(canvas, &style,
             (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
     }
@@ -299,9 +310,32 @@ static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style
     struct fulcrum_spot spot, double width_pt, const char *text)
 {
     if (width_pt > 0.0) {
-        style.anchor_y = 0.5;
         style.width_max_pt = width_pt;
         fulcrum_canvas_text(canvas, &style, spot, text);
+    }
+}
+
+/* Beyond the ends of all bars of the row. */
+static void draw_end_texts(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double middle)
+{
+    const double gap = 3.0;
+    double least = INFINITY;
+    double most = -INFINITY;
+    for (size_t i = 0; i < row->bar_count; i++) {
+        least = fmin(least, row->bars[i].lo);
+        most = fmax(most, row->bars[i].hi);
+    }
+    if (least <= most) {
+        struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5);
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, least) - gap, middle},
+            row->lo_text);
+        style.anchor_x = 0.0;
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, most) + gap, middle},
+            row->hi_text);
     }
 }
 
@@ -318,52 +352,154 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
                 (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, mark->x), middle});
         }
     }
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    draw_end_texts(canvas, layout, row, middle);
+    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.0, 0.5);
     draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x1 + gap_pt, middle},
         layout->text_pt, row->text);
+    const struct fulcrum_spot left = {layout->frame.x0 - gap_pt, middle};
     style.anchor_x = 1.0;
+    if (row->detail != NULL && row->detail[0] != '\0' &&
+        layout->row_pt >= high_row_pt) {
+        style.anchor_y = 0.0;
+        draw_beside(canvas, style, left, layout->name_pt, row->detail);
+        style.anchor_y = 1.0;
+    }
     style.rgb = FULCRUM_TONE_INK;
-    draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x0 - gap_pt, middle},
-        layout->name_pt, row->name);
+    draw_beside(canvas, style, left, layout->name_pt, row->name);
 }
 
-void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
-    struct fulcrum_rect rect)
+/* All but the header. */
+static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    const struct layout *layout)
 {
-    struct layout layout = lay_out(canvas, rows, rect);
-    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, layout.frame);
-    const struct fulcrum_header header = {rows->title, rows->finding};
-    fulcrum_header_draw(canvas, &header, rect);
-    fulcrum_rows_axis_draw(canvas, &layout.axis, layout.frame, 3.5);
-    draw_x_label(canvas, rows->x_label, &layout);
-    double top = layout.frame.y0;
-    for (size_t i = 0; i < layout.shown; i++) {
+    struct fulcrum_rect frame = layout->frame;
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, frame);
+    draw_axis(canvas, &layout->axis, frame);
+    draw_x_label(canvas, rows->x_label, layout);
+    for (size_t i = 0; i < layout->shown; i++) {
         const struct fulcrum_row *row = &rows->rows[i];
-        double taken = layout.frame.x0;
+        double taken = frame.x0;
         for (size_t k = 0; k < row->bar_count; k++) {
-            taken = draw_bar(
-                canvas, &layout, &row->bars[k], top + (double)i * layout.row_pt, taken);
+            taken = draw_bar(canvas, layout, &row->bars[k],
+                frame.y0 + (double)i * layout->row_pt, taken);
         }
     }
     /* Over bars, under marks. */
-    double centre = rows->centre;
     const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.9);
-    if (fulcrum_axis_shows(&layout.axis, centre)) {
-        double x = fulcrum_axis_at(&layout.axis, centre);
-        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout.frame.y0},
-            (struct fulcrum_spot){x, layout.frame.y1});
+    if (fulcrum_axis_shows(&layout->axis, rows->centre)) {
+        double x = fulcrum_axis_at(&layout->axis, rows->centre);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, frame.y0},
+            (struct fulcrum_spot){x, frame.y1});
     }
-    for (size_t i = 0; i < layout.shown; i++) {
-        draw_row(canvas, &layout, &rows->rows[i], top);
-        top += layout.row_pt;
+    for (size_t i = 0; i < layout->shown; i++) {
+        draw_row(canvas, layout, &rows->rows[i], frame.y0 + (double)i * layout->row_pt);
     }
-    if (layout.shown < rows->count) {
+    size_t rest = rows->count - layout->shown + rows->left_out;
+    if (rest > 0 && layout->name_pt > 0.0) {
         char text[32];
-        (void)snprintf(text, sizeof text, "and %zu more", rows->count - layout.shown);
-        struct fulcrum_text style =
-            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.0);
-        draw_beside(canvas, style,
-            (struct fulcrum_spot){layout.frame.x0 - gap_pt, top + layout.row_pt / 2.0},
-            layout.name_pt, text);
+        (void)snprintf(text, sizeof text, "and %zu more", rest);
+        draw_beside(canvas, fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5),
+            (struct fulcrum_spot){frame.x0 - gap_pt,
+                frame.y0 + ((double)layout->shown + 0.5) * layout->row_pt},
+            layout->name_pt, text);
+    }
+}
+
+bool fulcrum_rows_have_beside(const struct fulcrum_canvas *canvas)
+{
+    return fulcrum_canvas_extent(canvas).width_pt >= text_from_pt;
+}
+
+static const struct fulcrum_rows *beside_of(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows)
+{
+    return fulcrum_rows_have_beside(canvas) ? rows->beside : NULL;
+}
+
+/* A title beside takes its width from the header. */
+static double header_width_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt)
+{
+    const struct fulcrum_rows *beside = beside_of(canvas, rows);
+    return beside != NULL ? width_pt - text_width(canvas, beside->title) - gap_pt
+                          : width_pt;
+}
+
+static double header_height_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt)
+{
+    const struct fulcrum_header header = {rows->title, rows->finding};
+    return fulcrum_header_height_pt(
+        canvas, &header, header_width_pt(canvas, rows, width_pt));
+}
+
+static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect, double name_pt)
+{
+    const struct fulcrum_header header = {rows->title, rows->finding};
+    const struct fulcrum_rows *beside = beside_of(canvas, rows);
+    double width_pt = rect.x1 - rect.x0;
+    struct fulcrum_rect top = rect;
+    top.x1 = rect.x0 + header_width_pt(canvas, rows, width_pt);
+    fulcrum_header_draw(canvas, &header, top);
+    rect.y0 += header_height_pt(canvas, rows, width_pt);
+    struct fulcrum_rect right = rect;
+    if (beside != NULL) {
+        right.x0 = rect.x1 - beside_frac * width_pt;
+        rect.x1 = right.x0 - beside_gap_pt;
+    }
+    struct layout layout = lay_out(canvas, rows, rect, name_pt);
+    draw_frame(canvas, rows, &layout);
+    if (beside != NULL) {
+        const struct fulcrum_text style =
+            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 1.0);
+        fulcrum_canvas_text(
+            canvas, &style, (struct fulcrum_spot){right.x1, right.y0}, beside->title);
+        layout = lay_out(canvas, beside, right, 0.0);
+        draw_frame(canvas, beside, &layout);
+    }
+}
+
+/* Lines that a panel wants, high rows counted as several. */
+static double lines_of(const struct fulcrum_rows *rows)
+{
+    double high = rows->lines_per_row > 0.0 ? rows->lines_per_row : 1.0;
+    return high * (double)rows->count + (rows->left_out > 0 ? 1.0 : 0.0);
+}
+
+/* Panels share a height by their lines, but have room for one at least. */
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *panels,
+    size_t count, struct fulcrum_rect rect)
+{
+    struct layout names = {.name_pt = 0.0};
+    double width_pt = rect.x1 - rect.x0;
+    double least_pt = least_row_pt(canvas);
+    double fixed_pt = panel_gap_pt * ((double)count - 1.0);
+    double lines = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        fixed_pt +=
+            header_height_pt(canvas, &panels[i], width_pt) + axis_height_pt(canvas);
+        lines += lines_of(&panels[i]);
+        measure_texts(canvas, &panels[i], width_pt, &names);
+    }
+    double spare_pt = rect.y1 - rect.y0 - fixed_pt;
+    bool is_tight = spare_pt < lines * least_pt;
+    double kept_pt = is_tight ? least_pt : 0.0; /* by each, whatever its lines */
+    if (count > 1 && spare_pt < (double)count * least_pt) {
+        struct fulcrum_extent page = fulcrum_canvas_extent(canvas);
+        (void)fulcrum_fail(fulcrum_canvas_failure(canvas), FULCRUM_ERR_RANGE,
+            "%zu panels on a page of %g x %g points: a larger page has room", count,
+            page.width_pt, page.height_pt);
+        return;
+    }
+    double per_line_pt = (spare_pt - (double)count * kept_pt) / fmax(lines, 1.0);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_rows *rows = &panels[i];
+        double most_pt = rows->row_most_pt > 0.0 ? rows->row_most_pt : (double)INFINITY;
+        rect.y1 = rect.y0 + header_height_pt(canvas, rows, width_pt) +
+                  axis_height_pt(canvas) + kept_pt +
+                  lines_of(rows) * fmin(per_line_pt, most_pt);
+        draw_panel(canvas, rows, rect, names.name_pt);
+        rect.y0 = rect.y1 + panel_gap_pt;
     }
 }

@@ -33,8 +33,11 @@ struct fulcrum_row_mark {
 enum { FULCRUM_ROW_BARS_MAX = 16, FULCRUM_ROW_MARKS_MAX = 2 };
 
 struct fulcrum_row {
-    const char *name; /* left of the axis; borrowed */
-    const char *text; /* right of it, where the page is wide enough; may be NULL */
+    const char *name;    /* left of the axis; borrowed */
+    const char *detail;  /* below the name of a high row; texts may be NULL */
+    const char *text;    /* right of the axis, where the page is wide enough */
+    const char *lo_text; /* beyond the ends of its bars */
+    const char *hi_text;
     size_t bar_count;
     struct fulcrum_row_bar bars[FULCRUM_ROW_BARS_MAX]; /* from back to front */
     size_t mark_count;
@@ -74,13 +77,6 @@ enum { FULCRUM_ROW_INTERVAL_STYLE = 5 };
 /* Adds the interval of the whole below its parts, where hi is above lo. */
 void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi);
 
-/*
- * Rows, `count` of zeros, for a page that shows nothing else. NULL where there is
- * nothing to draw, and the page has said so, and as fulcrum_canvas_room.
- */
-struct fulcrum_row *fulcrum_rows_begin(
-    struct fulcrum_canvas *canvas, const struct fulcrum_page *page, size_t count);
-
 /* Borrows all but the axis. */
 struct fulcrum_rows {
     const char *title;
@@ -90,25 +86,27 @@ struct fulcrum_rows {
     size_t count;
     struct fulcrum_axis_options options; /* ticks_wanted is set by the layout */
     double centre;                       /* a line through all rows; NAN: none */
+    double reach;         /* what the axis shows at least; NAN: its bars */
+    size_t left_out;      /* counted in the last line, with those without a place */
+    double lines_per_row; /* how high rows are beside those of other panels; 0: 1 */
+    double row_most_pt;   /* 0: as high as the page has room */
+    /* As many rows on an axis of their own, without names; NULL: none. Left out on
+     * narrow pages. */
+    const struct fulcrum_rows *beside;
 };
 
-/* What ticks and label take below a frame. */
-double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas);
-
-/* A frame's lower edge, grid lines and tick labels; tick_pt: length of ticks, may be 0.
- */
-void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
-    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt);
-
-/* The height that so many rows want at least, with title and axis. */
-double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count);
+/* Whether the page is wide enough for what stands beside rows. */
+bool fulcrum_rows_have_beside(const struct fulcrum_canvas *canvas);
 
 /* How many rows find a place in a rectangle with title and axis. */
 size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect);
 
-/* Draws them inside `rect`. Rows that find no place are counted in the last line. */
-void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
-    struct fulcrum_rect rect);
+/*
+ * Draws panels of rows below each other, at least one, their frames aligned. Rows that
+ * find no place are counted in the last line; panels that find none fail the canvas.
+ */
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *panels,
+    size_t count, struct fulcrum_rect rect);
 
 #endif

@@ -1,4 +1,5 @@
-/* bar_chart.c - charts of rows of stacked bars, as tables of a result's columns. */
+/* bar_chart.c - charts of rows of bars, stacked or from end to end, as tables of a
+ * result's columns. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a part of a bar is follows from the table: a column of one row, or a row of its
@@ -18,7 +19,6 @@
 
 enum { NAME_SIZE = 160, TEXT_SIZE = 96, FINDING_SIZE = 120 };
 
-static const double panel_gap_pt = 10.0;
 /* Of what only waits; busy parts are drawn in full. */
 static const double pale_opacity = 0.35;
 /* Less than nothing by rounding alone. */
@@ -45,10 +45,14 @@ struct bar {
 
 /* Bars of one panel that are not left out, by their first rows. */
 struct panel {
+    const struct fulcrum_bar_panel *from;
+    const struct fulcrum_table *table;
+    size_t first; /* row that texts of the whole panel stand in */
     size_t count;
     size_t *firsts;
     size_t shown;
-    struct fulcrum_row *rows;
+    size_t left_out;
+    struct fulcrum_rows beside;
 };
 
 struct picture {
@@ -61,17 +65,24 @@ struct picture {
     bool has_part[FULCRUM_BAR_PARTS_MAX + 1];
     bool has_interval;
     bool is_split;
-    struct panel panels[FULCRUM_BAR_PANELS_MAX];
+    size_t panel_count;
+    struct panel panels[FULCRUM_BAR_GROUPS_MAX];
     char finding[FINDING_SIZE];
 };
 
 /* A CSV file has one table, whatever its key would be. */
+static struct fulcrum_table *table_named(
+    const struct fulcrum_result *result, const char *key)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, key);
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
+
 struct fulcrum_table *fulcrum_bar_chart_table(
     const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result)
 {
-    const struct fulcrum_item *item = fulcrum_result_find(result, chart->table);
-    item = item != NULL ? item : fulcrum_result_find(result, "rows");
-    return item != NULL ? item->table : NULL;
+    return table_named(result, chart->table);
 }
 
 /* "" where there is none. */
@@ -80,6 +91,12 @@ static const char *text_at(
 {
     const char *text = fulcrum_table_at(table, row, key).text;
     return text != NULL ? text : "";
+}
+
+/* "" where no such column is asked for, either. */
+static const char *words_at(const struct picture *picture, size_t row, const char *key)
+{
+    return key != NULL ? text_at(picture->table, row, key) : "";
 }
 
 /* NAN where no such column is asked for. */
@@ -166,7 +183,7 @@ static void add_piece(struct bar *bar, struct fulcrum_row_part piece)
 }
 
 /* One part that is a row of the table. */
-static void add_row(const struct picture *picture, struct bar *bar, size_t row,
+static void add_part_row(const struct picture *picture, struct bar *bar, size_t row,
     struct fulcrum_row_part piece)
 {
     const struct fulcrum_bar_chart *chart = picture->chart;
@@ -232,7 +249,7 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
             if (strcmp(key, picture->parts[k].key) == 0 && isfinite(size)) {
                 struct fulcrum_row_part own = piece;
                 own.size = size;
-                add_row(picture, bar, i, own);
+                add_part_row(picture, bar, i, own);
                 bar->is_known = true;
                 bar->whole += size;
                 picture->has_part[k] = picture->has_part[k] || size > 0.0;
@@ -388,6 +405,11 @@ static enum fulcrum_status check_bar(struct picture *picture,
     return FULCRUM_OK;
 }
 
+static bool has_bars(const struct fulcrum_bar_panel *panel)
+{
+    return panel->x_label != NULL && panel->spans[0].key == NULL;
+}
+
 static enum fulcrum_status check_bars(
     struct picture *picture, struct fulcrum_error *err)
 {
@@ -396,8 +418,7 @@ static enum fulcrum_status check_bars(
     FAIL_IF(picture->part_count > FULCRUM_BAR_PARTS_MAX, err, FULCRUM_ERR_RANGE,
         "more than %d different %s: too many for a chart", (int)FULCRUM_BAR_PARTS_MAX,
         chart->part_column);
-    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX && chart->panels[k].title != NULL;
-         k++) {
+    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX && has_bars(&chart->panels[k]); k++) {
         for (size_t i = 0; i < fulcrum_table_rows(picture->table);) {
             const struct bar bar = bar_at(picture, &chart->panels[k], i);
             TRY(check_bar(picture, &chart->panels[k], &bar, err));
@@ -420,7 +441,7 @@ enum fulcrum_status fulcrum_bar_chart_check(const void *data, struct fulcrum_err
 }
 
 /* ", WHAT" behind what is there. */
-static void append(char out[TEXT_SIZE], const char *what)
+static void add_words(char out[TEXT_SIZE], const char *what)
 {
     size_t used = strlen(out);
     (void)snprintf(out + used, TEXT_SIZE - used, "%s%s",
@@ -434,7 +455,7 @@ static void write_text(const struct picture *picture,
     double rate = number_at(picture, bar->first, panel->rate);
     out[0] = '\0';
     if (!bar->is_known) {
-        append(out, bar->has_failed ? picture->chart->failed : "");
+        add_words(out, bar->has_failed ? picture->chart->failed : "");
         return;
     }
     if (panel->is_number) {
@@ -452,93 +473,193 @@ static void write_text(const struct picture *picture,
         char words[TEXT_SIZE];
         fulcrum_si_text(number, sizeof number, rate, 3, NULL);
         (void)snprintf(words, sizeof words, "%s steps/s", number);
-        append(out, words);
+        add_words(out, words);
     }
     if (panel->text != NULL) {
-        append(out, text_at(picture->table, bar->first, panel->text));
+        add_words(out, text_at(picture->table, bar->first, panel->text));
     }
 }
 
-/* Name, pieces, interval and words of one bar. */
-static void fill_row(struct fulcrum_canvas *canvas, struct picture *picture,
+/* Memory of a chart that has none draws nothing. */
+static void take_stack(struct picture *picture, const struct fulcrum_bar_panel *panel,
+    const struct bar *bar, struct fulcrum_row *row)
+{
+    if (!bar->is_known) {
+        return;
+    }
+    (void)fulcrum_row_stack(row, bar->pieces, bar->count,
+        panel->is_whole ? FULCRUM_ROW_AMOUNT : picture->scale);
+    if (panel->is_whole && row->bar_count > 0) {
+        row->bars[0].text[0] = '\0';
+    }
+    fulcrum_row_interval(row, bar->lo, bar->hi);
+}
+
+static void take_spans(const struct picture *picture,
     const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
 {
-    const struct bar bar = bar_at(picture, panel, first);
+    for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && panel->spans[k].key != NULL; k++) {
+        const struct fulcrum_bar_span *span = &panel->spans[k];
+        struct fulcrum_cell cell = fulcrum_table_at(picture->table, first, span->key);
+        if (isfinite(cell.lo) && isfinite(cell.hi)) {
+            row->bars[row->bar_count++] = (struct fulcrum_row_bar){cell.lo, cell.hi,
+                span->top_frac, span->bottom_frac, fulcrum_palette_pen(span->style).rgb,
+                span->opacity, ""};
+        }
+    }
+    if (panel->mark != NULL) {
+        row->marks[row->mark_count++] =
+            (struct fulcrum_row_mark){number_at(picture, first, panel->mark),
+                {FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0}, FULCRUM_TONE_INK};
+    }
+    row->detail = words_at(picture, first, panel->detail);
+    row->lo_text = words_at(picture, first, panel->lo_text);
+    row->hi_text = words_at(picture, first, panel->hi_text);
+    row->text = words_at(picture, first, panel->text);
+}
+
+/* Name, pieces, interval and words of one bar. */
+static void take_row(struct fulcrum_canvas *canvas, struct picture *picture,
+    const struct fulcrum_bar_panel *panel, size_t first, struct fulcrum_row *row)
+{
     char(*texts)[NAME_SIZE] = fulcrum_canvas_room(canvas, 2, sizeof *texts);
     if (texts == NULL) {
         return;
     }
     write_name(picture, panel->names, first, texts[0]);
-    write_text(picture, panel, &bar, texts[1]);
     row->name = texts[0];
-    row->text = texts[1];
-    if (!bar.is_known) {
+    if (panel->spans[0].key != NULL) {
+        take_spans(picture, panel, first, row);
         return;
     }
-    (void)fulcrum_row_stack(row, bar.pieces, bar.count,
-        panel->is_whole ? FULCRUM_ROW_AMOUNT : picture->scale);
-    if (panel->is_whole && row->bar_count > 0) {
-        row->bars[0].text[0] = '\0';
-    }
-    fulcrum_row_interval(row, bar.lo, bar.hi);
+    const struct bar bar = bar_at(picture, panel, first);
+    write_text(picture, panel, &bar, texts[1]);
+    row->text = texts[1];
+    take_stack(picture, panel, &bar, row);
 }
 
-/* Which bars a panel has, and what the legend has to explain. */
-static bool find_bars(
-    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+/* Rows that are neither left out nor without a rank. */
+static void find_bars(struct picture *picture, struct panel *panel, size_t end)
 {
-    const struct fulcrum_bar_panel *from = &picture->chart->panels[which];
-    struct panel *panel = &picture->panels[which];
-    size_t rows = fulcrum_table_rows(picture->table);
-    panel->firsts = rows > 0 && from->title != NULL
-                        ? fulcrum_canvas_room(canvas, rows, sizeof *panel->firsts)
-                        : NULL;
-    for (size_t i = 0; panel->firsts != NULL && i < rows;) {
-        const struct bar bar = bar_at(picture, from, i);
-        if (is_shown(picture, from, &bar)) {
-            panel->firsts[panel->count++] = i;
+    const struct fulcrum_bar_panel *from = panel->from;
+    for (size_t i = panel->first; i < end;) {
+        size_t next = i + 1;
+        bool shows = from->rank == NULL || isfinite(number_at(picture, i, from->rank));
+        if (from->spans[0].key == NULL) {
+            const struct bar bar = bar_at(picture, from, i);
+            shows = is_shown(picture, from, &bar);
+            next = bar.end;
+        } else {
+            panel->left_out += shows ? 0 : 1;
         }
-        i = bar.end;
+        /* Few rows: each moves up to where it belongs. */
+        size_t at = panel->count;
+        while (shows && from->rank != NULL && at > 0 &&
+               number_at(picture, panel->firsts[at - 1], from->rank) >
+                   number_at(picture, i, from->rank)) {
+            panel->firsts[at] = panel->firsts[at - 1];
+            at--;
+        }
+        if (shows) {
+            panel->firsts[at] = i;
+            panel->count++;
+        }
+        i = next;
     }
     panel->shown = panel->count;
-    return panel->count > 0;
+}
+
+/* A panel for the rows from `first` on that are alike in its group; returns their end.
+ */
+static size_t add_panel(struct fulcrum_canvas *canvas, struct picture *picture,
+    const struct fulcrum_bar_panel *from, size_t first)
+{
+    struct panel *panel = &picture->panels[picture->panel_count];
+    size_t rows = fulcrum_table_rows(picture->table);
+    size_t end = from->group != NULL ? first + 1 : rows;
+    while (end < rows && strcmp(text_at(picture->table, first, from->group),
+                             text_at(picture->table, end, from->group)) == 0) {
+        end++;
+    }
+    *panel = (struct panel){.from = from,
+        .table = picture->table,
+        .first = first,
+        .firsts = fulcrum_canvas_room(canvas, end - first, sizeof *panel->firsts)};
+    if (panel->firsts != NULL) {
+        find_bars(picture, panel, end);
+    }
+    picture->panel_count += panel->count > 0 ? 1 : 0;
+    return end;
+}
+
+/* Which bars the panels have, and what the legend has to explain. */
+static void find_panels(struct fulcrum_canvas *canvas, struct picture *picture,
+    const struct fulcrum_result *result)
+{
+    for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX; k++) {
+        const struct fulcrum_bar_panel *from = &picture->chart->panels[k];
+        picture->table = table_named(
+            result, from->table != NULL ? from->table : picture->chart->table);
+        for (size_t i = 0; from->x_label != NULL &&
+                           i < fulcrum_table_rows(picture->table) &&
+                           picture->panel_count < FULCRUM_BAR_GROUPS_MAX;) {
+            i = add_panel(canvas, picture, from, i);
+        }
+    }
 }
 
 /* Of many points the first and the last, the others at equal distances. */
-static void fill_panel(
-    struct fulcrum_canvas *canvas, struct picture *picture, size_t which)
+static const struct fulcrum_row *rows_of(struct fulcrum_canvas *canvas,
+    struct picture *picture, const struct panel *panel,
+    const struct fulcrum_bar_panel *from)
 {
-    struct panel *panel = &picture->panels[which];
     size_t gaps = panel->shown > 1 ? panel->shown - 1 : 1;
-    panel->rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *panel->rows);
-    bool has_room = panel->rows != NULL && panel->firsts != NULL;
-    for (size_t i = 0; has_room && i < panel->shown; i++) {
-        size_t from = panel->count <= panel->shown
-                          ? i
-                          : (i * (panel->count - 1) + gaps / 2) / gaps;
-        fill_row(canvas, picture, &picture->chart->panels[which], panel->firsts[from],
-            &panel->rows[i]);
+    struct fulcrum_row *rows = fulcrum_canvas_room(canvas, panel->shown, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < panel->shown; i++) {
+        size_t k = panel->count <= panel->shown
+                       ? i
+                       : (i * (panel->count - 1) + gaps / 2) / gaps;
+        take_row(canvas, picture, from, panel->firsts[k], &rows[i]);
     }
+    return rows;
 }
 
-static void draw_panel(struct fulcrum_canvas *canvas, const struct picture *picture,
-    size_t which, struct fulcrum_rect rect)
+static struct fulcrum_rows lay_rows(struct fulcrum_canvas *canvas,
+    struct picture *picture, struct panel *panel, const struct fulcrum_bar_panel *from)
 {
-    const struct fulcrum_bar_panel *from = &picture->chart->panels[which];
     bool is_share = picture->scale == FULCRUM_ROW_SHARE;
-    const struct fulcrum_rows rows = {.title = from->title,
-        .finding = picture->finding[0] != '\0' ? picture->finding : NULL,
+    bool is_stack = from->spans[0].key == NULL;
+    picture->table = panel->table;
+    const char *unit = from->unit_column != NULL
+                           ? words_at(picture, panel->first, from->unit_column)
+                           : from->unit;
+    double centre = from->centre != 0.0 || !is_stack ? from->centre : (double)NAN;
+    struct fulcrum_rows rows = {
+        .title = from->group != NULL
+                     ? text_at(picture->table, panel->first, from->group)
+                     : from->title,
+        .finding = from->finding != NULL
+                       ? words_at(picture, panel->first, from->finding)
+                       : picture->finding,
         .x_label = is_share ? "share of the whole" : from->x_label,
-        .rows = picture->panels[which].rows,
-        .count = picture->panels[which].shown,
+        .rows = rows_of(canvas, picture, panel, from),
         .options = {.kind = FULCRUM_AXIS_LINEAR,
-            .pad_frac = from->is_number ? 0.03 : 0.01,
-            .from_zero = 1,
-            .unit = is_share ? NULL : from->unit},
-        .centre = from->centre > 0.0 ? from->centre : (double)NAN};
-    if (rows.rows != NULL && rows.count > 0) {
-        fulcrum_rows_draw(canvas, &rows, rect);
-    }
+            .pad_frac = !is_stack         ? 0.04
+                        : from->is_number ? 0.03
+                                          : 0.01,
+            .from_zero = is_stack || from->reach > 0.0,
+            .unit = is_share || unit == NULL || unit[0] == '\0' ? NULL : unit},
+        .centre = from->centre_column != NULL
+                      ? number_at(picture, panel->first, from->centre_column)
+                      : centre,
+        .reach = from->reach > 0.0 ? from->reach : (double)NAN,
+        .left_out = panel->left_out,
+        .lines_per_row = from->lines_per_row,
+        .row_most_pt = from->row_most_pt};
+    rows.finding =
+        rows.finding != NULL && rows.finding[0] != '\0' ? rows.finding : NULL;
+    rows.count = rows.rows != NULL ? panel->shown : 0;
+    return rows;
 }
 
 static void write_words(const struct picture *picture, struct fulcrum_page *page,
@@ -550,7 +671,7 @@ static void write_words(const struct picture *picture, struct fulcrum_page *page
         const char *own;
     } words[] = {{&page->title, "title", picture->chart->title},
         {&page->subtitle, "subtitle", picture->chart->subtitle},
-        {&page->footnote, "footnote", NULL}};
+        {&page->footnote, "footnote", picture->chart->footnote}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *said = fulcrum_result_text_of(data->result, words[i].key);
         const char *text = said[0] != '\0' ? said : words[i].own;
@@ -558,8 +679,45 @@ static void write_words(const struct picture *picture, struct fulcrum_page *page
     }
 }
 
-/* Parts that no bar has are not explained. */
-static void fill_legend(const struct picture *picture, struct fulcrum_page *page)
+/* Whether some row that is shown has the span. */
+static bool has_span(const struct panel *panel, const struct fulcrum_bar_span *span)
+{
+    for (size_t i = 0; i < panel->count; i++) {
+        struct fulcrum_cell cell =
+            fulcrum_table_at(panel->table, panel->firsts[i], span->key);
+        if (isfinite(cell.lo) && isfinite(cell.hi)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What several panels have is explained once. */
+static void explain_once(struct fulcrum_page *page, enum fulcrum_swatch swatch,
+    size_t style, const char *label)
+{
+    bool is_new = label != NULL;
+    for (size_t i = 0; i < page->legend_count && is_new; i++) {
+        is_new = strcmp(page->legend[i].label, label) != 0;
+    }
+    fulcrum_page_explain(page, swatch, style, is_new ? label : NULL);
+}
+
+static void explain_spans(const struct panel *panel,
+    const struct fulcrum_bar_panel *from, struct fulcrum_page *page)
+{
+    for (size_t k = 0; k < FULCRUM_BAR_SPANS_MAX && from->spans[k].key != NULL; k++) {
+        const struct fulcrum_bar_span *span = &from->spans[k];
+        explain_once(
+            page, span->swatch, span->style, has_span(panel, span) ? span->name : NULL);
+    }
+    explain_once(
+        page, FULCRUM_SWATCH_DIAMOND, FULCRUM_ROW_INTERVAL_STYLE, from->mark_name);
+}
+
+/* Parts that no bar has are not explained, nor what has no place. */
+static void explain_bars(const struct fulcrum_canvas *canvas,
+    const struct picture *picture, struct fulcrum_page *page)
 {
     for (size_t k = 0; k < picture->part_count; k++) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_STACK, picture->parts[k].style,
@@ -567,6 +725,13 @@ static void fill_legend(const struct picture *picture, struct fulcrum_page *page
     }
     fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, FULCRUM_ROW_INTERVAL_STYLE,
         picture->has_interval ? picture->chart->interval_name : NULL);
+    for (size_t i = 0; i < picture->panel_count; i++) {
+        const struct panel *panel = &picture->panels[i];
+        explain_spans(panel, panel->from, page);
+        if (panel->from->beside != NULL && fulcrum_rows_have_beside(canvas)) {
+            explain_spans(panel, panel->from->beside, page);
+        }
+    }
 }
 
 /* How many bars of a sweep find a place. */
@@ -586,42 +751,37 @@ static void thin_out(const struct fulcrum_canvas *canvas, struct picture *pictur
 }
 
 void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *data)
+    void *room, const void *given)
 {
+    const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
     (void)room;
     if (picture == NULL) {
         return;
     }
     begin(picture, data);
     write_words(picture, page, data);
-    bool has_first = find_bars(canvas, picture, 0);
-    bool has_second = find_bars(canvas, picture, 1);
-    if (!has_first) {
+    find_panels(canvas, picture, data->result);
+    if (picture->panel_count == 0) {
         fulcrum_page_draw_empty(canvas, page);
         return;
     }
-    fill_legend(picture, page);
-    struct fulcrum_rect upper = fulcrum_page_body(canvas, page);
-    struct fulcrum_rect lower = upper;
-    thin_out(canvas, picture, upper);
+    explain_bars(canvas, picture, page);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    thin_out(canvas, picture, body);
     if (picture->is_split) {
         (void)snprintf(picture->finding, FINDING_SIZE,
             "upper half: CPU only, lower half: GPU only, full height: both");
     }
-    if (has_second) {
-        /* Room in proportion to what both panels want at least. */
-        double upper_pt = fulcrum_rows_height_pt(canvas, picture->panels[0].shown);
-        double lower_pt = fulcrum_rows_height_pt(canvas, picture->panels[1].shown);
-        double room_pt = upper.y1 - upper.y0 - panel_gap_pt;
-        upper.y1 = upper.y0 + room_pt * upper_pt / (upper_pt + lower_pt);
-        lower.y0 = upper.y1 + panel_gap_pt;
-    }
     fulcrum_page_draw(canvas, page);
-    fill_panel(canvas, picture, 0);
-    draw_panel(canvas, picture, 0, upper);
-    if (has_second) {
-        fill_panel(canvas, picture, 1);
-        draw_panel(canvas, picture, 1, lower);
+    for (size_t i = 0; i < picture->panel_count; i++) {
+        struct panel *panel = &picture->panels[i];
+        rows[i] = lay_rows(canvas, picture, panel, panel->from);
+        if (panel->from->beside != NULL) {
+            panel->beside = lay_rows(canvas, picture, panel, panel->from->beside);
+            rows[i].beside = &panel->beside;
+        }
     }
+    fulcrum_rows_draw(canvas, rows, picture->panel_count, body);
 }

@@ -1,4 +1,5 @@
-/* bar_chart.h - charts of rows of stacked bars, as tables of a result's columns. */
+/* bar_chart.h - charts of rows of bars, stacked or from end to end, as tables of a
+ * result's columns. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_PLOTS_SPEC_BAR_CHART_H
 #define FULCRUM_PLOTS_SPEC_BAR_CHART_H
@@ -7,12 +8,15 @@
 
 #include "model/result.h"
 #include "plots/chart/chart.h"
+#include "plots/chart/page.h"
 #include "plots/chart/rows.h"
 
 enum {
     FULCRUM_BAR_PARTS_MAX = 8,
     FULCRUM_BAR_PANELS_MAX = 2,
-    FULCRUM_BAR_NAMES_MAX = 2
+    FULCRUM_BAR_NAMES_MAX = 2,
+    FULCRUM_BAR_SPANS_MAX = 5,
+    FULCRUM_BAR_GROUPS_MAX = 6
 };
 
 /* One of several things that add up. {NULL}: none. */
@@ -23,9 +27,20 @@ struct fulcrum_bar_part {
     size_t style;     /* of canvas.h */
 };
 
+/* A bar between the ends of an estimate. {NULL}: none. */
+struct fulcrum_bar_span {
+    const char *key;
+    const char *name; /* in the legend, where some row has it; NULL: not there */
+    enum fulcrum_swatch swatch;
+    size_t style; /* of canvas.h */
+    double opacity;
+    double top_frac; /* where in the row's height, 0 to 1 */
+    double bottom_frac;
+};
+
 /* Rows over an axis of their own. {NULL}: none. */
 struct fulcrum_bar_panel {
-    const char *title;
+    const char *title; /* with `group`, of what stands beside */
     const char *x_label;
     const char *names[FULCRUM_BAR_NAMES_MAX]; /* columns: "first: second" */
     const char *size;     /* column of a part's size; NULL where parts are columns */
@@ -37,6 +52,29 @@ struct fulcrum_bar_panel {
     const char *interval; /* column whose relative interval is that of the whole */
     bool is_inverse;      /* the whole is small where that column is large */
     double centre;        /* a line through all rows; 0: none */
+    /*
+     * Rows that are bars from end to end instead, a panel for each text of the column
+     * `group`, which is its title. They rise in `rank`; where that is not known they
+     * are but counted.
+     */
+    struct fulcrum_bar_span spans[FULCRUM_BAR_SPANS_MAX];
+    const char *table;     /* where the chart's own is another one */
+    const char *group;     /* NULL: one panel */
+    const char *rank;      /* NULL: as they come */
+    const char *mark;      /* column of the diamond's place */
+    const char *mark_name; /* in the legend */
+    /* Columns of texts: below the name, at the ends of bars, in place of `unit`, beside
+     * the title. */
+    const char *detail;
+    const char *lo_text;
+    const char *hi_text;
+    const char *unit_column;
+    const char *finding;
+    const char *centre_column;
+    double reach;         /* what an axis from 0 shows at least; 0: its bars */
+    double lines_per_row; /* how high rows are beside those of other panels; 0: 1 */
+    double row_most_pt;   /* 0: as high as the page has room */
+    const struct fulcrum_bar_panel *beside; /* the same rows; NULL: none */
 };
 
 /* One chart. */
@@ -46,6 +84,7 @@ struct fulcrum_bar_chart {
     /* Where the result has no "title" and "subtitle"; its "footnote" goes below. */
     const char *title;
     const char *subtitle;
+    const char *footnote;
     /*
      * Rows next to each other that are alike in the columns `bar` make one bar, of the
      * parts that `part_column` names: in the order of `parts`, or in that of the file

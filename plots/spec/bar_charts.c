@@ -1,4 +1,4 @@
-/* bar_charts.c - every chart of rows of stacked bars, a table each. */
+/* bar_charts.c - every chart of rows of bars, a table each. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plots/spec/charts.h"
 
@@ -162,4 +162,89 @@ const struct fulcrum_bar_chart fulcrum_bars_partition = {
 const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
     .summary =
         "stages of training on shares of one GPU, and the gain of each placement",
+    BAR_CHART};
+
+/* Of the posterior chart; what the prior leaves open is told apart. */
+#define PRIOR       "prior, 90 %", FULCRUM_SWATCH_BAND, 7, 0.22
+#define POSTERIOR   "posterior, 90 %", FULCRUM_SWATCH_BAR, 0, 0.85
+#define UNDECIDED   "posterior of a parameter not told apart from its prior"
+#define FROM_OTHERS "from the other figures alone, 90 %"
+#define PUBLISHED   "published, one standard deviation"
+
+/* The prior is the same band in every row: that is what standard deviations are for. */
+const struct fulcrum_bar_chart fulcrum_bars_posterior = {
+    .table = "parameters",
+    .panels = {{.title = "Parameters: what the figures say of them",
+                   .x_label = "prior standard deviations from the centre of the prior",
+                   .names = {"shown_name"},
+                   .text = "shown_text",
+                   .finding = "headline",
+                   .rank = "rank",
+                   .spans = {{"prior_z", PRIOR, 0.1, 0.9},
+                       {"posterior_z", POSTERIOR, 0.3, 0.7},
+                       {"open_z", UNDECIDED, FULCRUM_SWATCH_BAR, 4, 0.85, 0.3, 0.7}},
+                   .mark = "fitted_z",
+                   .mark_name = "best fit"},
+        {.table = "figures",
+            .title = "Figures: before the fit, after it, and from each other",
+            .x_label = "relative to what was published",
+            .names = {"shown_name"},
+            .text = "shown_text",
+            .spans = {{"prior_rel", PRIOR, 0.06, 0.94},
+                {"others_rel", FROM_OTHERS, FULCRUM_SWATCH_BAR, 2, 0.85, 0.68, 0.86},
+                {"posterior_rel", POSTERIOR, 0.3, 0.62},
+                {"observed_rel", PUBLISHED, FULCRUM_SWATCH_BAR, 5, 1.0, 0.1, 0.24}},
+            .mark = "fitted_rel",
+            .mark_name = "best fit",
+            .centre = 1.0,
+            .lines_per_row = 2.0}},
+};
+
+const struct fulcrum_chart fulcrum_chart_posterior = {.name = "posterior",
+    .summary = "prior and posterior of each parameter of a fit, and its figures",
+    BAR_CHART};
+
+/* Total shares behind first-order ones: what sticks out is due to interactions. */
+static const struct fulcrum_bar_panel shares = {.title = "first  total",
+    .x_label = "share of variance",
+    .text = "shares",
+    .spans = {{"total_share", "total: with its interactions", FULCRUM_SWATCH_BAR, 7,
+                  1.0, 0.19, 0.81},
+        {"first_share", "first order: the field alone", FULCRUM_SWATCH_BAR, 2, 1.0,
+            0.33, 0.67},
+        {"total_bar", NULL, FULCRUM_SWATCH_BAR, 5, 1.0, 0.467, 0.533}},
+    .reach = 1.0};
+
+/*
+ * From the metric as it is to what it becomes with one field at either end; where both
+ * lie on one side, each has half of the height.
+ */
+#define LOW  "field at its 5 % point", FULCRUM_SWATCH_BAR, 0, 1.0
+#define HIGH "at its 95 % point", FULCRUM_SWATCH_BAR, 1, 1.0
+
+const struct fulcrum_bar_chart fulcrum_bars_tornado = {
+    .table = "rows",
+    .title = "Which number matters",
+    .footnote =
+        "Bars move one field, the others at their values; shares of variance move all. "
+        "Black lines: standard errors. Of numbers that depend on each other bars are "
+        "the 5 % and 95 % quantiles of the metric.",
+    .panels = {{.group = "panel",
+        .x_label = "one field at its 5 % or 95 % point",
+        .names = {"field"},
+        .detail = "reach",
+        .finding = "headline",
+        .rank = "rank",
+        .spans = {{"low", LOW, 0.19, 0.81}, {"high", HIGH, 0.19, 0.81},
+            {"low_half", LOW, 0.19, 0.5}, {"high_half", HIGH, 0.5, 0.81}},
+        .lo_text = "least",
+        .hi_text = "most",
+        .unit_column = "axis_unit",
+        .centre_column = "metric_value",
+        .row_most_pt = 44.0,
+        .beside = &shares}},
+};
+
+const struct fulcrum_chart fulcrum_chart_tornado = {.name = "tornado",
+    .summary = "what each number does to a prediction, alone and with the others",
     BAR_CHART};

@@ -5,6 +5,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,93 @@
 #include "cli/plot/plot_data.h"
 #include "cli/plot/plot_source.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/inline_svg.h"
-#include "plots/spec/heat_frame.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
 
-static struct fulcrum_canvas *drawn(const struct fulcrum_heat_data *data)
+/* A heat map of threads x SMs; what is NAN in `ratio` and `lo` is not known. */
+struct grid {
+    size_t x_count;
+    size_t y_count;
+    const double *x;
+    const double *y;
+    double value[12];
+    double ratio[12];
+    double lo[12];
+    double hi[12];
+    bool cannot_run[12];
+    size_t machine_count;
+    struct {
+        const char *name;
+        double x;
+        double y;
+    } machines[FULCRUM_HEAT_MACHINES_MAX + 1];
+    const char *metric; /* NULL: steps_per_s */
+    enum fulcrum_heat_contours contours;
+};
+
+static struct fulcrum_result *result_of(const struct grid *grid, const char *metric)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < grid->x_count * grid->y_count; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, "threads", NULL, grid->x[i % grid->x_count]);
+        fulcrum_table_number(table, "sms", NULL, grid->y[i / grid->x_count]);
+        fulcrum_table_estimate(
+            table, metric, NULL, grid->value[i], grid->lo[i], grid->hi[i]);
+        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, grid->ratio[i]);
+        fulcrum_table_text(table, "status", NULL, grid->cannot_run[i] ? "no" : "ok");
+    }
+    table = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < grid->machine_count; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", NULL, grid->machines[i].name);
+        fulcrum_table_number(table, "x", NULL, grid->machines[i].x);
+        fulcrum_table_number(table, "y", NULL, grid->machines[i].y);
+    }
+    return result;
+}
+
+static enum fulcrum_status draw_heat(struct fulcrum_canvas **canvas,
+    const struct fulcrum_result *result, const struct grid *grid,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_heat_chart_data data = {.result = result,
+        .x = "threads",
+        .y = "sms",
+        .metric = grid->metric != NULL ? grid->metric : "steps_per_s",
+        .x_label = "hardware threads",
+        .y_label = "SMs",
+        .value_name = "throughput",
+        .contours = grid->contours};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL), FULCRUM_OK);
+    return fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err);
+}
+
+static struct fulcrum_canvas *drawn(const struct grid *grid)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 640.0, 480.0, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, data, NULL), FULCRUM_OK);
+    struct fulcrum_result *result =
+        result_of(grid, grid->metric != NULL ? grid->metric : "steps_per_s");
+    CU_ASSERT_EQUAL(draw_heat(&canvas, result, grid, NULL), FULCRUM_OK);
+    fulcrum_result_free(result);
     return canvas;
+}
+
+/* What a drawing says, how often. */
+struct said {
+    const char *words;
+    size_t count;
+};
+
+static void check_said(const struct grid *grid, const struct said *said)
+{
+    struct fulcrum_canvas *canvas = drawn(grid);
+    for (; said->words != NULL; said++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, said->words), said->count);
+    }
+    fulcrum_canvas_free(canvas);
 }
 
 static void test_kind_of_axis_follows_the_spacing(void)
@@ -45,8 +120,8 @@ static void test_kind_of_axis_follows_the_spacing(void)
         {{1, 9}, 2, FULCRUM_AXIS_LOG},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct fulcrum_heat_axis axis = {"x", cases[i].values, cases[i].count};
-        CU_ASSERT_EQUAL(fulcrum_heat_axis_kind(&axis), cases[i].kind);
+        CU_ASSERT_EQUAL(
+            fulcrum_cells_kind(cases[i].values, cases[i].count), cases[i].kind);
     }
 }
 
@@ -55,55 +130,41 @@ static void test_cells_end_half_way(void)
     static const double steps[] = {1, 2, 4};
     static const double factors[] = {4, 16, 64};
     static const double alone[] = {50};
-    const struct fulcrum_heat_axis linear = {"x", steps, 3};
-    const struct fulcrum_heat_axis log = {"x", factors, 3};
-    const struct fulcrum_heat_axis one = {"x", alone, 1};
     static const double linear_edges[] = {0.5, 1.5, 3, 5};
     static const double log_edges[] = {2, 8, 32, 128};
     for (size_t i = 0; i < 4; i++) {
         suite_assert_close("linear",
-            fulcrum_heat_axis_edge(&linear, FULCRUM_AXIS_LINEAR, i), linear_edges[i],
+            fulcrum_cells_edge(steps, 3, FULCRUM_AXIS_LINEAR, i), linear_edges[i],
             1e-12);
         suite_assert_close("logarithmic",
-            fulcrum_heat_axis_edge(&log, FULCRUM_AXIS_LOG2, i), log_edges[i], 1e-12);
+            fulcrum_cells_edge(factors, 3, FULCRUM_AXIS_LOG2, i), log_edges[i], 1e-12);
     }
-    CU_ASSERT(fulcrum_heat_axis_edge(&one, FULCRUM_AXIS_LINEAR, 0) < 50.0);
-    CU_ASSERT(fulcrum_heat_axis_edge(&one, FULCRUM_AXIS_LINEAR, 1) > 50.0);
-}
-
-static void check_borders(const struct fulcrum_heat_axis *axis)
-{
-    enum fulcrum_axis_kind kind = fulcrum_heat_axis_kind(axis);
-    for (size_t k = 0; k <= axis->count; k++) {
-        CU_ASSERT(isfinite(fulcrum_heat_axis_edge(axis, kind, k)));
-    }
+    CU_ASSERT(fulcrum_cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 0) < 50.0);
+    CU_ASSERT(fulcrum_cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 1) > 50.0);
 }
 
 /* Borders that no double holds would leave the page. */
 static void test_borders_of_extreme_values_are_finite(void)
 {
     static const double far[][2] = {{-1e308, 1e308}, {1e-300, 2e300}, {1e-307, 1e-300}};
-    static const double value[] = {1, 2};
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
-        const struct fulcrum_heat_data data = {.x = {"x", far[i], 2},
-            .y = {"y", far[0], 1},
-            .value = value,
-            .value_name = "v"};
-        struct fulcrum_canvas *canvas = drawn(&data);
-        check_borders(&data.x);
-        fulcrum_canvas_free(canvas);
+        const struct grid grid = {2, 1, far[i], far[0], .value = {1, 2}};
+        enum fulcrum_axis_kind kind = fulcrum_cells_kind(far[i], 2);
+        for (size_t k = 0; k <= 2; k++) {
+            CU_ASSERT(isfinite(fulcrum_cells_edge(far[i], 2, kind, k)));
+        }
+        fulcrum_canvas_free(drawn(&grid));
     }
 }
 
 static void test_few_values_are_the_ticks(void)
 {
     static const double values[] = {8, 24, 72, 108};
-    const struct fulcrum_heat_axis axis = {"x", values, 4};
     struct fulcrum_axis fitted = {.tick_count = 0};
-    fulcrum_heat_axis_fit(&fitted, &axis, 10.0);
+    fulcrum_cells_fit(&fitted, values, 4, 10.0);
     CU_ASSERT_EQUAL(fitted.tick_count, 4);
     CU_ASSERT_STRING_EQUAL(fitted.ticks[3].label, "108");
-    fulcrum_heat_axis_fit(&fitted, &axis, 3.0);
+    fulcrum_cells_fit(&fitted, values, 4, 3.0);
     CU_ASSERT(fitted.ticks[0].value < 8.0 || fitted.ticks[0].value > 8.0 ||
               fitted.tick_count != 4);
 }
@@ -150,207 +211,42 @@ static const double threads[] = {8, 16, 32};
 static const double sms[] = {20, 40, 60, 80};
 
 /* Rises to the far corner, with one cell that cannot run and one not known. */
-static void fill_data(
-    struct fulcrum_heat_data *out, double value[12], unsigned char cannot_run[12])
+static struct grid grid_of(double value_of_9, double offset)
 {
+    struct grid grid = {3, 4, threads, sms, .machine_count = 0};
     for (size_t i = 0; i < 12; i++) {
         size_t row = i / 3;
-        value[i] = 100.0 * (1.0 + (double)(i % 3)) * (1.0 + (double)row);
-        cannot_run[i] = i == 2;
+        grid.value[i] = 100.0 * (1.0 + (double)(i % 3)) * (1.0 + (double)row) + offset;
+        grid.ratio[i] = (double)NAN;
+        grid.lo[i] = (double)NAN;
+        grid.hi[i] = (double)NAN;
+        grid.cannot_run[i] = i == 2;
     }
-    value[9] = (double)NAN;
-    *out = (struct fulcrum_heat_data){.x = {"hardware threads", threads, 3},
-        .y = {"SMs", sms, 4},
-        .value = value,
-        .cannot_run = cannot_run,
-        .value_name = "throughput"};
+    grid.value[9] = value_of_9;
+    return grid;
 }
 
 static void test_best_cell_and_contours_are_named(void)
 {
-    double value[12];
-    unsigned char cannot_run[12];
-    struct fulcrum_heat_data data;
-    fill_data(&data, value, cannot_run);
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas,
-                        "best 1.2k at (32, 80), where the chart ends; 1 of 10 points"),
-        1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "50 %"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "percent of the best value"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "cannot run"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "not known"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "existing machine"), 0);
-    fulcrum_canvas_free(canvas);
+    struct grid grid = grid_of((double)NAN, 0.0);
+    check_said(
+        &grid, (struct said[]){
+                   {"best 1.2k at (32, 80), where the chart ends; 1 of 10 points", 1},
+                   {"50 %", 1}, {"percent of the best value", 1}, {"cannot run", 1},
+                   {"not known", 1}, {"existing machine", 0}, {NULL, 0}});
     /* What is good to have little of: the other corner, in percent above 100. */
-    data.goal = FULCRUM_GOAL_LEAST;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "best 100 at (8, 20)"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "200 %"), 1);
-    fulcrum_canvas_free(canvas);
-    data.unjudged = 1;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "best"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "line of equal value"), 1);
-    fulcrum_canvas_free(canvas);
-    data.contours = FULCRUM_HEAT_PLAIN;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "line of equal value"), 0);
-    fulcrum_canvas_free(canvas);
+    grid.metric = "runtime_s";
+    check_said(
+        &grid, (struct said[]){{"best 100 at (8, 20)", 1}, {"200 %", 1}, {NULL, 0}});
+    grid.metric = "gpu_w";
+    check_said(
+        &grid, (struct said[]){{"best", 0}, {"line of equal value", 1}, {NULL, 0}});
+    grid.contours = FULCRUM_HEAT_PLAIN;
+    check_said(&grid, (struct said[]){{"line of equal value", 0}, {NULL, 0}});
 }
 
-/* Negative values have no percents. */
-static void test_values_below_zero_have_round_contours(void)
-{
-    double value[12];
-    unsigned char cannot_run[12];
-    struct fulcrum_heat_data data;
-    fill_data(&data, value, cannot_run);
-    for (size_t i = 0; i < 12; i++) {
-        value[i] -= 600.0; /* cppcheck-suppress unreadVariable; data point to it */
-    }
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, " %"), 1); /* of the finding */
-    CU_ASSERT_EQUAL(count_texts(canvas, "line of equal value"), 1);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_equal_values_have_no_best_cell(void)
-{
-    double value[12];
-    unsigned char cannot_run[12];
-    struct fulcrum_heat_data data;
-    fill_data(&data, value, cannot_run);
-    for (size_t i = 0; i < 12; i++) {
-        value[i] = 7.0; /* cppcheck-suppress unreadVariable; data point to it */
-    }
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "within 1 % of 7 everywhere"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "best"), 0);
-    fulcrum_canvas_free(canvas);
-    for (size_t i = 0; i < 12; i++) {
-        cannot_run[i] = 1; /* cppcheck-suppress unreadVariable; data point to it */
-    }
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "no data"), 1);
-    fulcrum_canvas_free(canvas);
-}
-
-/* Threads over SMs at each cell: ratios 1/4 and 1 lie within, 4 does not. */
-static void test_ratio_lines_are_named(void)
-{
-    double value[12];
-    double ratio[12];
-    unsigned char cannot_run[12];
-    struct fulcrum_heat_data data;
-    fill_data(&data, value, cannot_run);
-    for (size_t i = 0; i < 12; i++) {
-        ratio[i] = threads[i % 3] / sms[i / 3];
-    }
-    data.cpu_gpu_ratio = ratio;
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "ratio 1/4"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "ratio 1/16"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "ratio 4"), 0);
-    CU_ASSERT_EQUAL(count_texts(canvas, "constant CPU/GPU ratio"), 1);
-    fulcrum_canvas_free(canvas);
-}
-
-/* A cell that cannot run has no say in how far intervals reach. */
-static void test_intervals_are_put_into_words(void)
-{
-    double value[12];
-    unsigned char cannot_run[12];
-    double lo[12];
-    double hi[12];
-    double unknown[12];
-    struct fulcrum_heat_data data;
-    fill_data(&data, value, cannot_run);
-    for (size_t i = 0; i < 12; i++) {
-        unknown[i] = (double)NAN;
-        value[i] = i == 7 ? 1000.0 : 100.0;
-        lo[i] = i == 2 ? 1.0 : 0.9 * value[i];
-        hi[i] = i == 5 ? 1.5 * value[i] : 1.2 * value[i];
-    }
-    data.lo = lo;
-    data.hi = hi;
-    data.interval_name = "90 % interval";
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "90 % interval: 900 to 1.2k at the best"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "at most 10 % below and 50 % above"), 1);
-    fulcrum_canvas_free(canvas);
-    data.lo = unknown;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
-    fulcrum_canvas_free(canvas);
-    data.lo = NULL;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_machines_share_a_tag_or_are_noted(void)
-{
-    double value[12];
-    unsigned char cannot_run[12];
-    struct fulcrum_heat_data data;
-    const struct fulcrum_heat_machine machines[] = {
-        {"one", 16.0, 40.0}, {"two", 16.0, 40.0}, {"far", 900.0, 40.0}};
-    fill_data(&data, value, cannot_run);
-    data.machines = machines;
-    data.machine_count = 3;
-    struct fulcrum_canvas *canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "one, two"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "Beyond this chart: far at (900, 40)"), 1);
-    CU_ASSERT_EQUAL(count_texts(canvas, "existing machine"), 1);
-    fulcrum_canvas_free(canvas);
-    data.machines = machines + 2;
-    data.machine_count = 1;
-    canvas = drawn(&data);
-    CU_ASSERT_EQUAL(count_texts(canvas, "existing machine"), 0);
-    fulcrum_canvas_free(canvas);
-}
-
-static void test_odd_axes_are_refused(void)
-{
-    static const double odd[][2] = {{2, 1}, {1, 1}, {1, NAN}, {-INFINITY, 1}};
-    static const double value[] = {1, 2};
-    struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 640.0, 480.0, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        const struct fulcrum_heat_data data = {
-            .x = {"odd x", odd[i], 2}, .y = {"y", sms, 1}, .value = value};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, &err),
-            FULCRUM_ERR_RANGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "odd x"));
-    }
-    const struct fulcrum_heat_data many = {
-        .machine_count = FULCRUM_HEAT_MACHINES_MAX + 1};
-    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &many, NULL),
-        FULCRUM_ERR_RANGE);
-    fulcrum_canvas_free(canvas);
-}
-
-enum { LARGE = 200 };
-
-/* A smooth hill with a little noise, which parts cells of one colour. */
-static void fill_large(double at[LARGE], double *value)
-{
-    for (size_t i = 0; i < LARGE; i++) {
-        at[i] = (double)i;
-    }
-    for (size_t i = 0; i < (size_t)LARGE * LARGE; i++) {
-        size_t row = i / LARGE;
-        double x = at[i % LARGE] / LARGE;
-        double y = at[row] / LARGE;
-        double noise = 0.002 * sin(12.9898 * (double)i);
-        value[i] = 10.0 + x * (2.0 - x) + y * y + noise;
-    }
-}
-
-/* Bytes of the page as a document has it; each number of a cell would take more. */
-static size_t document_bytes(const struct fulcrum_canvas *canvas)
+/* The page as a document has it; the caller frees it. */
+static char *document_of(const struct fulcrum_canvas *canvas)
 {
     char *text = NULL;
     size_t size = 0;
@@ -358,29 +254,193 @@ static size_t document_bytes(const struct fulcrum_canvas *canvas)
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     CU_ASSERT_EQUAL(fulcrum_canvas_write_svg(canvas, "heat", out, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fclose(out), 0);
-    free(text);
-    return size;
+    return text;
+}
+
+/* The rectangles of cells around a spot, and their colour; INFINITY: all there are. */
+static size_t cells_at(const char *svg, struct fulcrum_spot at, unsigned *rgb)
+{
+    size_t found = 0;
+    for (const char *path = strstr(svg, "<path fill=\"#"); path != NULL;
+         path = strstr(path + 1, "<path fill=\"#")) {
+        unsigned fill = (unsigned)strtoul(path + strlen("<path fill=\"#"), NULL, 16);
+        const char *end = strchr(path, '>');
+        for (const char *from = strchr(path, 'M'); from != NULL && from < end;
+             from = strchr(from + 1, 'M')) {
+            char *next = NULL;
+            double x = strtod(from + 1, &next);
+            double y = strtod(next, &next);
+            double width = strtod(next + 1, &next);
+            double height = strtod(next + 1, NULL);
+            bool is_around =
+                at.x > x && at.x < x + width && at.y > y && at.y < y + height;
+            if (is_around || isinf(at.x)) {
+                *rgb = fill;
+                found++;
+            }
+        }
+    }
+    return found;
+}
+
+/* Cells of one colour share rectangles; what cannot run or is not known has none. */
+static void test_cells_have_their_colour_once(void)
+{
+    struct grid grid = grid_of((double)NAN, 0.0);
+    struct fulcrum_canvas *canvas = drawn(&grid);
+    struct fulcrum_rect panel = {0};
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        panel = boxes[i].kind == FULCRUM_BOX_PANEL ? boxes[i].rect : panel;
+    }
+    unsigned colours[12] = {0};
+    char *svg = document_of(canvas);
+    for (size_t i = 0; i < 12; i++) {
+        size_t row = i / 3;
+        const struct fulcrum_spot middle = {
+            panel.x0 + ((double)(i % 3) + 0.5) / 3.0 * (panel.x1 - panel.x0),
+            panel.y1 - ((double)row + 0.5) / 4.0 * (panel.y1 - panel.y0)};
+        CU_ASSERT_EQUAL(cells_at(svg, middle, &colours[i]), i == 2 || i == 9 ? 0 : 1);
+    }
+    for (size_t i = 0; i < 144; i++) {
+        size_t a = i / 12;
+        size_t b = i % 12;
+        if (colours[a] != 0 && colours[b] != 0) {
+            CU_ASSERT_EQUAL(
+                colours[a] == colours[b], !(fabs(grid.value[a] - grid.value[b]) > 0.0));
+            CU_ASSERT(!(grid.value[a] > grid.value[b]) ||
+                      luminance(colours[a]) > luminance(colours[b]));
+        }
+    }
+    free(svg);
+    fulcrum_canvas_free(canvas);
+    for (size_t i = 0; i < 12; i++) {
+        grid.value[i] = i % 3 == 2 ? 9.0 : 7.0;
+        grid.cannot_run[i] = false;
+    }
+    canvas = drawn(&grid);
+    svg = document_of(canvas);
+    CU_ASSERT_EQUAL(
+        cells_at(svg, (struct fulcrum_spot){INFINITY, INFINITY}, &colours[0]), 2);
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Negative values have no percents. */
+static void test_values_below_zero_have_round_contours(void)
+{
+    const struct grid grid = grid_of(-500.0, -600.0);
+    check_said(&grid, (struct said[]){{" %", 1} /* of the finding */,
+                          {"line of equal value", 1}, {NULL, 0}});
+}
+
+static void test_equal_values_have_no_best_cell(void)
+{
+    struct grid grid = grid_of(7.0, 0.0);
+    for (size_t i = 0; i < 12; i++) {
+        grid.value[i] = 7.0;
+    }
+    check_said(&grid,
+        (struct said[]){{"within 1 % of 7 everywhere", 1}, {"best", 0}, {NULL, 0}});
+    for (size_t i = 0; i < 12; i++) {
+        grid.cannot_run[i] = true;
+    }
+    check_said(&grid, (struct said[]){{"no data", 1}, {NULL, 0}});
+}
+
+/* Threads over SMs at each cell: ratios 1/4 and 1 lie within, 4 does not. */
+static void test_ratio_lines_are_named(void)
+{
+    struct grid grid = grid_of((double)NAN, 0.0);
+    for (size_t i = 0; i < 12; i++) {
+        size_t row = i / 3;
+        grid.ratio[i] = threads[i % 3] / sms[row];
+    }
+    check_said(&grid, (struct said[]){{"ratio 1/4", 1}, {"ratio 1/16", 0},
+                          {"ratio 4", 0}, {"constant CPU/GPU ratio", 1}, {NULL, 0}});
+    /* What is drawn as colour needs no lines. */
+    grid.metric = "cpu_gpu_ratio";
+    check_said(&grid, (struct said[]){{"constant CPU/GPU ratio", 0}, {NULL, 0}});
+}
+
+/* A cell that cannot run has no say in how far intervals reach. */
+static void test_intervals_are_put_into_words(void)
+{
+    struct grid grid = grid_of((double)NAN, 0.0);
+    for (size_t i = 0; i < 12; i++) {
+        grid.value[i] = i == 7 ? 1000.0 : 100.0;
+        grid.lo[i] = i == 2 ? 1.0 : 0.9 * grid.value[i];
+        grid.hi[i] = i == 5 ? 1.5 * grid.value[i] : 1.2 * grid.value[i];
+    }
+    check_said(&grid, (struct said[]){{"90 % interval: 900 to 1.2k at the best", 1},
+                          {"at most 10 % below and 50 % above", 1}, {NULL, 0}});
+    for (size_t i = 0; i < 12; i++) {
+        grid.lo[i] = (double)NAN;
+    }
+    check_said(&grid, (struct said[]){{"interval", 0}, {NULL, 0}});
+}
+
+static void test_machines_share_a_tag_or_are_noted(void)
+{
+    struct grid grid = grid_of((double)NAN, 0.0);
+    grid.machine_count = 3;
+    grid.machines[0].name = "far";
+    grid.machines[0].x = 900.0;
+    grid.machines[0].y = 40.0;
+    for (size_t i = 1; i <= FULCRUM_HEAT_MACHINES_MAX; i++) {
+        grid.machines[i].name = i == 1 ? "one" : "two";
+        grid.machines[i].x = 16.0;
+        grid.machines[i].y = 40.0;
+    }
+    check_said(&grid,
+        (struct said[]){{"one, two", 1}, {"Beyond this chart: far at (900, 40)", 1},
+            {"existing machine", 1}, {NULL, 0}});
+    grid.machine_count = 1;
+    check_said(&grid, (struct said[]){{"existing machine", 0}, {NULL, 0}});
+    grid.machine_count = FULCRUM_HEAT_MACHINES_MAX + 1;
+    struct fulcrum_canvas *canvas = NULL;
+    struct fulcrum_result *result = result_of(&grid, "steps_per_s");
+    CU_ASSERT_EQUAL(draw_heat(&canvas, result, &grid, NULL), FULCRUM_ERR_RANGE);
+    fulcrum_result_free(result);
+    fulcrum_canvas_free(canvas);
+}
+
+enum { LARGE = 200 };
+
+/* A smooth hill with a little noise, which parts cells of one colour. */
+static struct fulcrum_result *large_result(void)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
+    for (size_t i = 0; i < (size_t)LARGE * LARGE; i++) {
+        size_t row = i / LARGE;
+        double x = (double)(i % LARGE) / LARGE;
+        double y = (double)row / LARGE;
+        double noise = 0.002 * sin(12.9898 * (double)i);
+        fulcrum_table_row(table);
+        fulcrum_table_number(table, "threads", NULL, (double)(i % LARGE));
+        fulcrum_table_number(table, "sms", NULL, (double)row);
+        fulcrum_table_number(
+            table, "steps_per_s", NULL, 10.0 + x * (2.0 - x) + y * y + noise);
+    }
+    return result;
 }
 
 static void test_large_grids_stay_small(void)
 {
-    static double at[LARGE];
-    double *value = calloc((size_t)LARGE * LARGE, sizeof *value);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(value);
-    if (value == NULL) {
-        return;
-    }
-    fill_large(at, value);
-    const struct fulcrum_heat_data data = {.x = {"x", at, LARGE},
-        .y = {"y", at, LARGE},
-        .value = value,
-        .value_name = "value"};
-    struct fulcrum_canvas *canvas = drawn(&data);
-    size_t bytes = document_bytes(canvas);
+    const struct grid grid = {.metric = NULL};
+    struct fulcrum_canvas *canvas = NULL;
+    struct fulcrum_result *result = large_result();
+    CU_ASSERT_EQUAL_FATAL(draw_heat(&canvas, result, &grid, NULL), FULCRUM_OK);
+    fulcrum_result_free(result);
+    char *svg = document_of(canvas);
+    /* Each number of a cell would take more. */
+    size_t bytes = strlen(svg);
+    free(svg);
     CU_ASSERT(bytes > 10000);
     CU_ASSERT(bytes < (size_t)LARGE * LARGE * 15);
     fulcrum_canvas_free(canvas);
-    free(value);
 }
 
 #define HEAD                                                                           \
@@ -388,118 +448,74 @@ static void test_large_grids_stay_small(void)
     "cpu_gpu_ratio_used,status\n"
 
 /* Rows in no order; one pair of values is missing, one cannot run. */
-static const char grid[] = HEAD "m,16,80,9,400,1,0.2,ok\n"
-                                "m,8,20,9,100,8,0.4,ok\n"
-                                "m,16,20,9,200,4,0.8,ok\n"
-                                "m,8,40,9,,,,too few threads\n"
-                                "m,16,40,9,300,2,0.4,ok\n";
+static const char grid_text[] = HEAD "m,16,80,9,400,1,0.2,ok\n"
+                                     "m,8,20,9,100,8,0.4,ok\n"
+                                     "m,16,20,9,200,4,0.8,ok\n"
+                                     "m,8,40,9,,,,too few threads\n"
+                                     "m,16,40,9,300,2,0.4,ok\n";
 
-static void test_cells_come_from_rows_in_any_order(void)
+/* Reads the text of a sweep, and draws it where it can be read. */
+static enum fulcrum_status draw_text(const char *text,
+    const struct fulcrum_plot_heat_options *options, struct plot_file *opened,
+    struct fulcrum_canvas **canvas, struct fulcrum_error *err)
 {
-    struct plot_file opened;
-    struct fulcrum_heat_data data;
-    const struct fulcrum_plot_heat_options options = {.machines = "none"};
-    plot_file_open(&opened, "grid.csv", grid, "points");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    static const double expected[] = {100, 200, NAN, 300, NAN, 400};
-    CU_ASSERT_EQUAL(data.x.count, 2);
-    CU_ASSERT_EQUAL(data.y.count, 3);
-    CU_ASSERT_EQUAL(data.y.values[2], 80.0);
-    for (size_t i = 0; i < 6; i++) {
-        CU_ASSERT(isnan(expected[i]) ? isnan(data.value[i])
-                                     : !(fabs(data.value[i] - expected[i]) > 0.0));
-        CU_ASSERT_EQUAL(data.cannot_run[i], i == 2);
+    struct fulcrum_heat_chart_data data;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL), FULCRUM_OK);
+    plot_file_open(opened, "grid.csv", text, "points");
+    enum fulcrum_status status = fulcrum_plot_heat_data(
+        opened->source.result, opened->rows, options, &data, err);
+    return status == FULCRUM_OK
+               ? fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err)
+               : status;
+}
+
+static void test_files_become_heat_maps(void)
+{
+    static const struct {
+        const char *text;
+        struct fulcrum_plot_heat_options options;
+        struct said said[6];
+    } cases[] = {{grid_text, {.machines = "none"},
+                     {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
+                         {"hardware threads (machine.cpu.thread_count)", 1},
+                         {"steps_per_s, agent steps of all actors, 1/s", 2},
+                         {"1 of 5 points cannot run, one as too few threads", 1},
+                         {"not known", 1}}},
+        {grid_text, {.metric = "runtime_s", .x = "run.sm_count", .machines = "none"},
+            {{"best 1", 1}, {"at (80, 16)", 1}}},
+        {"machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,"
+         "steps_per_s_lo,steps_per_s_hi\n8,20,9,100,90,120\n16,40,9,200,150,\n",
+            {.machines = "none"},
+            {{"at most 10 % below and 20 % above", 1}, {"at the best point", 0}}},
+        /* DGX-1 has 80 threads and 80 SMs a GPU, DGX A100 has 256 and 108. */
+        {grid_text, {.machines = "dgx-1,dgx-a100"},
+            {{"dgx-1 at (80, 80)", 1}, {"dgx-a100 at (256, 108)", 1}}}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_canvas *canvas = NULL;
+        CU_ASSERT_EQUAL(
+            draw_text(cases[i].text, &cases[i].options, &opened, &canvas, NULL),
+            FULCRUM_OK);
+        for (const struct said *said = cases[i].said; said->words != NULL; said++) {
+            CU_ASSERT_EQUAL(count_texts(canvas, said->words), said->count);
+        }
+        fulcrum_canvas_free(canvas);
+        plot_file_close(&opened);
     }
-    CU_ASSERT_STRING_EQUAL(data.x.label, "hardware threads (machine.cpu.thread_count)");
-    CU_ASSERT_STRING_EQUAL(data.value_name, "steps_per_s, agent steps of all actors, "
-                                            "1/s");
-    CU_ASSERT_EQUAL(data.goal, FULCRUM_GOAL_MOST);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(data.text.footnote, "1 of 5 points cannot run, one as too few threads"));
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&opened);
-}
-
-static void test_intervals_come_with_their_metric(void)
-{
-    struct plot_file opened;
-    struct fulcrum_heat_data data;
-    const struct fulcrum_plot_heat_options options = {.machines = "none"};
-    plot_file_open(&opened, "ends.csv",
-        "machine.cpu.thread_count,run.sm_count,actor_count,steps_per_s,steps_per_s_lo,"
-        "steps_per_s_hi\n8,20,9,100,90,120\n16,40,9,200,150,\n",
-        "points");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(data.lo[0], 90.0);
-    CU_ASSERT_EQUAL(data.hi[0], 120.0);
-    CU_ASSERT_EQUAL(data.lo[3], 150.0);
-    CU_ASSERT(isnan(data.hi[3]));
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&opened);
-}
-
-static void test_axes_and_metric_can_be_chosen(void)
-{
-    struct plot_file opened;
-    struct fulcrum_heat_data data;
-    const struct fulcrum_plot_heat_options options = {
-        .metric = "runtime_s", .x = "run.sm_count", .machines = "none"};
-    plot_file_open(&opened, "grid.csv", grid, "points");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(data.x.count, 3);
-    CU_ASSERT_EQUAL(data.value[0], 8.0);
-    CU_ASSERT_EQUAL(data.value[3], 4.0);
-    CU_ASSERT_EQUAL(data.goal, FULCRUM_GOAL_LEAST);
-    CU_ASSERT(!data.unjudged);
-    fulcrum_plot_room_clear(plot_file_room());
-    plot_file_close(&opened);
-}
-
-/* DGX-1 has 80 threads and 80 SMs a GPU, DGX A100 has 256 and 108. */
-static void test_machines_stand_at_their_own_values(void)
-{
-    struct plot_file opened;
-    struct fulcrum_heat_data data;
-    struct fulcrum_plot_heat_options options = {.machines = "dgx-1,dgx-a100"};
-    plot_file_open(&opened, "grid.csv", grid, "points");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(data.machine_count, 2);
-    CU_ASSERT_EQUAL(data.machines[0].x, 80.0);
-    CU_ASSERT_EQUAL(data.machines[0].y, 80.0);
-    CU_ASSERT_EQUAL(data.machines[1].x, 256.0);
-    CU_ASSERT_EQUAL(data.machines[1].y, 108.0);
-    fulcrum_plot_room_clear(plot_file_room());
-    options.x = "actor_count";
-    options.y = "machine.cpu.thread_count";
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_NOT_EQUAL(
-        fulcrum_plot_heat_data(opened.rows, &options, plot_file_room(), &data, &err),
-        FULCRUM_OK);
-    plot_file_close(&opened);
 }
 
 static void check_refused(const char *text,
     const struct fulcrum_plot_heat_options *options, const char *words)
 {
     struct plot_file opened;
-    struct fulcrum_heat_data data;
+    struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    plot_file_open(&opened, "odd.csv", text, "points");
-    CU_ASSERT_NOT_EQUAL(
-        fulcrum_plot_heat_data(opened.rows, options, plot_file_room(), &data, &err),
-        FULCRUM_OK);
+    CU_ASSERT_NOT_EQUAL(draw_text(text, options, &opened, &canvas, &err), FULCRUM_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, words));
     if (strstr(err.detail, words) == NULL) {
         (void)fprintf(stderr, "\n  '%s' lacks '%s'\n", err.detail, words);
     }
+    fulcrum_canvas_free(canvas);
     plot_file_close(&opened);
 }
 
@@ -543,9 +559,11 @@ static void test_columns_that_there_are_not_are_refused(void)
         {{.y = "nothing"}, "--y: no column 'nothing'"},
         {{.x = "run.sm_count", .y = "run.sm_count"}, "on both axes"},
         {{.machines = "no-such-machine"}, "--machines"},
+        {{.x = "actor_count", .y = "machine.cpu.thread_count", .machines = "dgx-1"},
+            "run.sm_count varies too"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_refused(grid, &cases[i].options, cases[i].words);
+        check_refused(grid_text, &cases[i].options, cases[i].words);
     }
 }
 
@@ -577,17 +595,14 @@ int main(int argc, char **argv)
         SUITE_CASE(test_few_values_are_the_ticks),
         SUITE_CASE(test_colours_grow_lighter_evenly),
         SUITE_CASE(test_best_cell_and_contours_are_named),
+        SUITE_CASE(test_cells_have_their_colour_once),
         SUITE_CASE(test_values_below_zero_have_round_contours),
         SUITE_CASE(test_equal_values_have_no_best_cell),
         SUITE_CASE(test_ratio_lines_are_named),
         SUITE_CASE(test_intervals_are_put_into_words),
         SUITE_CASE(test_machines_share_a_tag_or_are_noted),
-        SUITE_CASE(test_odd_axes_are_refused),
         SUITE_CASE(test_large_grids_stay_small),
-        SUITE_CASE(test_cells_come_from_rows_in_any_order),
-        SUITE_CASE(test_intervals_come_with_their_metric),
-        SUITE_CASE(test_axes_and_metric_can_be_chosen),
-        SUITE_CASE(test_machines_stand_at_their_own_values),
+        SUITE_CASE(test_files_become_heat_maps),
         SUITE_CASE(test_what_is_no_grid_is_refused),
         SUITE_CASE(test_columns_that_there_are_not_are_refused),
         SUITE_CASE(test_fields_that_vary_are_found_in_json_too),

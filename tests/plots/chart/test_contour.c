@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plots/spec/heat_tags.h"
 #include "tests/support/suite.h"
 
 enum { SIDE_MOST = 201 };
@@ -343,69 +342,6 @@ static void test_positions_may_fall(void)
     fulcrum_contour_clear(&contour);
 }
 
-static void cover(const struct fulcrum_heat_block *block, const int *colours,
-    int *covered, size_t x_count)
-{
-    size_t columns = block->i1 - block->i0;
-    for (size_t k = 0; k < columns * (block->j1 - block->j0); k++) {
-        size_t row = block->j0 + k / columns;
-        size_t cell = row * x_count + block->i0 + k % columns;
-        CU_ASSERT_EQUAL(colours[cell], block->colour);
-        covered[cell]++;
-    }
-}
-
-/* Blocks cover each cell once, with its own colour. */
-static void check_blocks(const int *colours, size_t x_count, size_t y_count)
-{
-    struct fulcrum_heat_blocks blocks = {.items = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_heat_blocks_gather(colours, x_count, y_count, &blocks, NULL),
-        FULCRUM_OK);
-    int *covered = calloc(x_count * y_count + 1, sizeof *covered);
-    if (covered == NULL) {
-        abort(); /* as above */
-    }
-    for (size_t k = 0; k < blocks.count; k++) {
-        CU_ASSERT(k == 0 || blocks.items[k - 1].colour <= blocks.items[k].colour);
-        cover(&blocks.items[k], colours, covered, x_count);
-    }
-    for (size_t i = 0; i < x_count * y_count; i++) {
-        CU_ASSERT_EQUAL(covered[i], 1);
-    }
-    free(covered);
-    free(blocks.items);
-}
-
-static void test_blocks_cover_each_cell_once(void)
-{
-    struct square *square = new_square(30, noise);
-    int colours[900];
-    for (int most = 1; most <= 16; most *= 2) {
-        for (size_t i = 0; i < 900; i++) {
-            colours[i] = (int)(square->value[i] * most);
-        }
-        check_blocks(colours, 30, 30);
-        check_blocks(colours, 900, 1);
-        check_blocks(colours, 1, 900);
-        check_blocks(colours, 7, 100);
-    }
-    free(square);
-}
-
-static void test_equal_cells_are_one_block(void)
-{
-    static const int colours[] = {3, 3, 1, 3, 3, 1, 3, 3, 2};
-    struct fulcrum_heat_blocks blocks = {.items = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_heat_blocks_gather(colours, 3, 3, &blocks, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(blocks.count, 3);
-    CU_ASSERT_EQUAL(blocks.items[2].colour, 3);
-    CU_ASSERT_EQUAL(blocks.items[2].i1, 2);
-    CU_ASSERT_EQUAL(blocks.items[2].j1, 3);
-    free(blocks.items);
-}
-
 static void test_lines_cross_a_rectangle_or_do_not(void)
 {
     const struct fulcrum_rect rect = {1.0, 1.0, 3.0, 2.0};
@@ -471,8 +407,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_levels_at_corners_give_no_spot_twice),
         SUITE_CASE(test_small_and_constant_grids_have_no_line),
         SUITE_CASE(test_positions_may_fall),
-        SUITE_CASE(test_blocks_cover_each_cell_once),
-        SUITE_CASE(test_equal_cells_are_one_block),
         SUITE_CASE(test_lines_cross_a_rectangle_or_do_not),
         SUITE_CASE(test_labels_keep_clear_of_other_lines),
     };

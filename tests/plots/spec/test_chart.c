@@ -52,8 +52,6 @@ struct store {
     double mid[3][POINTS_MAX];
     double hi[3][POINTS_MAX];
     unsigned char disturbed[POINTS_MAX];
-    struct fulcrum_posterior_row rows[POINTS_MAX];
-    struct fulcrum_posterior_figure figures[POINTS_MAX];
     double parts[POINTS_MAX]; /* of bars */
     const char *machine_names[MACHINES];
     double machine_ratios[MACHINES];
@@ -79,23 +77,6 @@ static void fill_rows(struct store *store, size_t i)
 {
     double value = store->mid[1][i];
     double share = value / (value + 40.0);
-    store->rows[i] =
-        (struct fulcrum_posterior_row){.name = i % 3 == 0 ? long_text : "a parameter",
-            .text = i % 4 == 0 ? long_text : "1 to 2",
-            .fitted = share,
-            .lo = i % 6 == 5 ? (double)NAN : share - 1.0,
-            .hi = share + 1.5,
-            .is_identified = i % 2 == 0};
-    store->figures[i] = (struct fulcrum_posterior_figure){.name = "a figure",
-        .text = long_text,
-        .sd = 0.01,
-        .prior_lo = 0.5,
-        .prior_hi = 1.0 + share,
-        .posterior_lo = 0.97,
-        .posterior_hi = 1.02,
-        .others_lo = i % 3 == 0 ? (double)NAN : 0.8,
-        .others_hi = 1.1,
-        .fitted = 1.0};
     store->parts[i] = isnan(share) ? 0.0 : share;
 }
 
@@ -558,21 +539,36 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
     size_t side = (size_t)sqrt((double)data_case->count);
-    struct fulcrum_heat_machine machines[FULCRUM_HEAT_MACHINES_MAX];
-    for (size_t i = 0; i < FULCRUM_HEAT_MACHINES_MAX; i++) {
-        machines[i] = (struct fulcrum_heat_machine){store->machine_names[i],
-            store->machine_ratios[i], store->machine_ratios[11 - i]};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    struct fulcrum_table *points = fulcrum_result_table(result, "points", NULL);
+    struct fulcrum_table *machines = fulcrum_result_table(result, "landmarks", NULL);
+    for (size_t i = 0; i < side * side; i++) {
+        fulcrum_table_row(points);
+        fulcrum_table_number(points, "x", NULL, store->x[i % side]);
+        fulcrum_table_number(points, "y", NULL, store->x[i / side]);
+        fulcrum_table_estimate(points, "steps_per_s", NULL, store->mid[0][i],
+            store->lo[0][i], store->hi[0][i]);
+        fulcrum_table_number(points, "cpu_gpu_ratio_used", NULL, store->hi[2][i]);
+        fulcrum_table_text(points, "status", NULL, store->disturbed[i] ? "no" : "ok");
     }
-    const struct fulcrum_heat_data data = {.text = text_of(data_case),
-        .x = {"hardware threads", store->x, side},
-        .y = {long_text, store->x, side},
-        .value = store->mid[0],
-        .cannot_run = store->disturbed,
-        .cpu_gpu_ratio = store->hi[2],
-        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s",
-        .machines = machines,
-        .machine_count = FULCRUM_HEAT_MACHINES_MAX};
-    return fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    for (size_t i = 0; i < MACHINES; i++) {
+        fulcrum_table_row(machines);
+        fulcrum_table_text(machines, "name", NULL, store->machine_names[i]);
+        fulcrum_table_number(machines, "x", NULL, store->machine_ratios[i]);
+        fulcrum_table_number(machines, "y", NULL, store->machine_ratios[11 - i]);
+    }
+    const struct fulcrum_heat_chart_data data = {.text = text_of(data_case),
+        .result = result,
+        .x = "x",
+        .y = "y",
+        .metric = "steps_per_s",
+        .x_label = "hardware threads",
+        .y_label = long_text,
+        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s"};
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+    fulcrum_result_free(result);
+    return status;
 }
 
 /* Every third point is beaten; a third metric where points are odd in number. */
@@ -604,33 +600,60 @@ static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
     return draw_result(canvas, &fulcrum_chart_pareto, result, text_of(data_case), NULL);
 }
 
+/* A bar between two ends; no bar where `is_known` is not. */
+static void add_span(
+    struct fulcrum_table *table, const char *key, bool is_known, const double ends[2])
+{
+    double none = (double)NAN;
+    fulcrum_table_estimate(
+        table, key, NULL, none, is_known ? ends[0] : none, is_known ? ends[1] : none);
+}
+
 /* As many fields as there are points: one-sided, without bars, without shares. */
+static void add_field(struct fulcrum_table *table, const char *panel, size_t i)
+{
+    double effect = 1.0 / (double)(i + 1);
+    bool is_one_sided = i % 5 == 4;
+    bool has_shares = i % 6 != 5;
+    const double low[] = {10.0 - effect, 10.0};
+    const double high[] = {10.0, 10.0 + effect};
+    const double lower[] = {10.0 - 2.0 * effect, 10.0};
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "panel", NULL, panel);
+    fulcrum_table_text(table, "headline", NULL, long_text);
+    fulcrum_table_text(table, "axis_unit", NULL, panel != long_text ? "" : "s");
+    fulcrum_table_number(table, "metric_value", NULL, 10.0);
+    fulcrum_table_text(
+        table, "field", NULL, i % 4 == 1 ? long_text : "workload.step.mean_s");
+    fulcrum_table_text(
+        table, "reach", NULL, i % 3 == 2 ? "" : "570 \302\265s to 3.9 ms");
+    add_span(table, "low", i % 7 != 6 && !is_one_sided, low);
+    add_span(table, "high", !is_one_sided, high);
+    add_span(table, "low_half", i % 7 != 6 && is_one_sided, low);
+    add_span(table, "high_half", is_one_sided, lower);
+    fulcrum_table_text(table, "least", NULL, i % 7 != 6 ? "9.5 s" : "");
+    fulcrum_table_text(table, "most", NULL, is_one_sided ? "" : "10.12 s");
+    fulcrum_table_number(table, "rank", NULL, i % 9 == 8 ? (double)NAN : -effect);
+    fulcrum_table_text(table, "shares", NULL, has_shares ? "0.40   0.50" : "not told");
+    add_span(table, "total_share", has_shares, (double[]){0.0, 0.5 * effect});
+    add_span(table, "first_share", has_shares, (double[]){0.0, 0.4 * effect});
+    add_span(table, "total_bar", has_shares,
+        (double[]){0.48 * effect, 0.48 * effect + 0.04});
+}
+
 static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    static struct fulcrum_tornado_row rows[POINTS_MAX];
-    size_t count = 0;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     (void)store;
-    for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
-        double effect = 1.0 / (double)(i + 1);
-        rows[i] = (struct fulcrum_tornado_row){
-            .name = i % 4 == 1 ? long_text : "workload.step.mean_s",
-            .reach = i % 3 == 2 ? NULL : "570 \302\265s to 3.9 ms",
-            .lo = i % 7 == 6 ? (double)NAN : 10.0 - effect,
-            .hi = i % 5 == 4 ? 10.0 - 2.0 * effect : 10.0 + effect,
-            .first = i % 6 == 5 ? (double)NAN : 0.4 * effect,
-            .first_error = 0.01,
-            .total = i % 6 == 5 ? (double)NAN : 0.5 * effect,
-            .total_error = 0.02};
-        count++;
+    for (size_t i = 0; i < data_case->count; i++) {
+        add_field(table, "steps_per_s, 1/s", i);
     }
-    const struct fulcrum_tornado_panel panels[] = {
-        {"steps_per_s, 1/s", NULL, long_text, 10.0, rows, count},
-        {long_text, "s", NULL, 10.0, rows, count / 2}};
-    const struct fulcrum_tornado_data data = {.text = text_of(data_case),
-        .panels = panels,
-        .count = count > 0 ? 1 + count % 2 : 0};
-    return fulcrum_chart_draw(&fulcrum_chart_tornado, canvas, &data, NULL);
+    for (size_t i = 0; data_case->count % 2 == 1 && i < data_case->count / 2; i++) {
+        add_field(table, long_text, i);
+    }
+    return draw_bars(canvas, &fulcrum_bars_tornado, result, text_of(data_case), NULL);
 }
 
 /* One stage of a run on the CPU alone, on both and on the GPU alone. */
@@ -737,12 +760,35 @@ static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
 static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
-    const struct fulcrum_posterior_data data = {.text = text_of(data_case),
-        .rows = store->rows,
-        .row_count = data_case->count,
-        .figures = store->figures,
-        .figure_count = data_case->count / 3};
-    return fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL);
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-fit");
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
+    for (size_t i = 0; i < data_case->count; i++) {
+        double share = store->parts[i];
+        const double posterior[] = {share - 1.0, share + 1.5};
+        fulcrum_table_row(table);
+        fulcrum_table_text(
+            table, "shown_name", NULL, i % 3 == 0 ? long_text : "a parameter");
+        fulcrum_table_text(
+            table, "shown_text", NULL, i % 4 == 0 ? long_text : "1 to 2");
+        fulcrum_table_text(table, "headline", NULL, "1 of 2 told apart");
+        fulcrum_table_number(table, "rank", NULL, (double)i);
+        add_span(table, "prior_z", true, (double[]){-1.645, 1.645});
+        add_span(table, "posterior_z", i % 2 == 0, posterior);
+        add_span(table, "open_z", i % 6 != 5 && i % 2 == 1, posterior);
+        fulcrum_table_number(table, "fitted_z", NULL, share);
+    }
+    table = fulcrum_result_table(result, "figures", NULL);
+    for (size_t i = 0; i < data_case->count / 3; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "shown_name", NULL, "a figure");
+        fulcrum_table_text(table, "shown_text", NULL, long_text);
+        add_span(table, "prior_rel", true, (double[]){0.5, 1.0 + store->parts[i]});
+        add_span(table, "others_rel", i % 3 != 0, (double[]){0.8, 1.1});
+        add_span(table, "posterior_rel", true, (double[]){0.97, 1.02});
+        add_span(table, "observed_rel", true, (double[]){0.99, 1.01});
+        fulcrum_table_number(table, "fitted_rel", NULL, 1.0);
+    }
+    return draw_bars(canvas, &fulcrum_bars_posterior, result, text_of(data_case), NULL);
 }
 
 static const struct chart_case {
@@ -1241,20 +1287,72 @@ static void test_a_second_scale_needs_ratios_in_order(void)
 static void test_rows_without_a_place_are_counted(void)
 {
     enum { ROWS = 200 };
-    static struct fulcrum_posterior_row rows[ROWS];
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
     for (size_t i = 0; i < ROWS; i++) {
-        rows[i] = (struct fulcrum_posterior_row){
-            .name = "parameter", .fitted = 0.1, .lo = -1.0, .hi = 1.0};
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "shown_name", NULL, "parameter");
+        fulcrum_table_number(table, "rank", NULL, 1.0);
+        add_span(table, "open_z", true, (double[]){-1.0, 1.0});
     }
-    const struct fulcrum_posterior_data data = {.rows = rows, .row_count = ROWS};
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
     CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL), FULCRUM_OK);
+        draw_bars(canvas, &fulcrum_bars_posterior, result, short_text, NULL),
+        FULCRUM_OK);
     size_t named = count_texts(canvas, "parameter") - 1; /* the legend */
     char rest[32];
     (void)snprintf(rest, sizeof rest, "and %zu more", ROWS - named);
     CU_ASSERT(named > 5);
     CU_ASSERT_EQUAL(count_texts(canvas, rest), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Rows rise in rank, those without are but counted; more panels than a page bears. */
+static void test_panels_of_a_group_have_their_rows_in_order(void)
+{
+    static const double ranks[] = {-1.0, -3.0, (double)NAN, -2.0};
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    for (size_t i = 0; i < 4; i++) {
+        char name[] = {(char)('a' + (int)i), '\0'};
+        add_field(table, "one metric", i);
+        fulcrum_table_return(table, i);
+        fulcrum_table_text(table, "field", NULL, name);
+        fulcrum_table_number(table, "rank", NULL, ranks[i]);
+    }
+    add_field(table, "another metric", 0);
+    CU_ASSERT_EQUAL(draw_bars(canvas, &fulcrum_bars_tornado, result,
+                        (struct fulcrum_chart_text){NULL}, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
+    CU_ASSERT_EQUAL(count_texts(canvas, "and 1 more"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "first  total"), 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "9.5 s"), 4);
+    double y[3] = {0.0, 0.0, 0.0}; /* of b, d and a */
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = boxes[i].text != NULL ? boxes[i].text : "";
+        const char *at =
+            text[0] != '\0' && text[1] == '\0' ? strchr("bda", text[0]) : NULL;
+        if (at != NULL) {
+            y[at - strchr("bda", 'b')] = boxes[i].rect.y0;
+        }
+    }
+    CU_ASSERT(0.0 < y[0] && y[0] < y[1] && y[1] < y[2]);
+    fulcrum_canvas_free(canvas);
+    result = fulcrum_result_new(NULL);
+    table = fulcrum_result_table(result, "rows", NULL);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    canvas = new_canvas(pages[3]);
+    for (size_t i = 0; i < 6; i++) {
+        char name[] = {(char)('a' + (int)i), '\0'};
+        add_field(table, name, 0);
+    }
+    CU_ASSERT_EQUAL(draw_bars(canvas, &fulcrum_bars_tornado, result, short_text, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "6 panels on a page of 300 x 340"));
     fulcrum_canvas_free(canvas);
 }
 
@@ -1510,6 +1608,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_curves_name_their_point_and_published_values),
         SUITE_CASE(test_a_second_scale_needs_ratios_in_order),
         SUITE_CASE(test_rows_without_a_place_are_counted),
+        SUITE_CASE(test_panels_of_a_group_have_their_rows_in_order),
         SUITE_CASE(test_gpu_time_labels_every_share),
         SUITE_CASE(test_gpu_time_has_runs_below),
         SUITE_CASE(test_lines_go_over_the_column_that_varies),
