@@ -32,7 +32,7 @@ static void add_estimate(
 }
 
 /* Errors in percent; what is not known of either has none. */
-static void add_cells(struct fulcrum_table *table, const struct point *point)
+static void add_shown(struct fulcrum_table *table, const struct point *point)
 {
     double whole = point->measured.number > 0.0 ? point->measured.number : (double)NAN;
     const struct fulcrum_cell error = {100.0 * (point->predicted.number / whole - 1.0),
@@ -217,7 +217,7 @@ struct troubles {
     const char *failure; /* the first one; NULL: none */
 };
 
-static void add_row(struct fulcrum_result *result, struct fulcrum_table *table,
+static void add_measured(struct fulcrum_result *result, struct fulcrum_table *table,
     size_t row, struct troubles *troubles)
 {
     struct point point = {.measured = estimate_at(table, row, "measured"),
@@ -246,7 +246,7 @@ static void add_row(struct fulcrum_result *result, struct fulcrum_table *table,
             fulcrum_table_at(table, row, "actors").number, "");
     }
     fulcrum_table_return(table, row);
-    add_cells(table, &point);
+    add_shown(table, &point);
     fulcrum_string_clear(&point.series);
 }
 
@@ -301,7 +301,7 @@ enum fulcrum_status fulcrum_plot_measured_add(
         TRY(fulcrum_table_check_numbers(table, numbers[i], err));
     }
     for (size_t i = 0; i < count; i++) {
-        add_row(result, table, i, &troubles);
+        add_measured(result, table, i, &troubles);
     }
     struct fulcrum_string before = {0};
     const char *learner = fulcrum_plot_text_of(result, table, "learner");
@@ -377,7 +377,7 @@ static void add_point(struct fulcrum_table *table,
     name_point(&point, from);
     fulcrum_table_row(table);
     fulcrum_table_number(table, "actors", NULL, point.x);
-    add_cells(table, &point);
+    add_shown(table, &point);
     fulcrum_string_clear(&point.series);
 }
 

@@ -229,7 +229,8 @@ static void find_colours(struct front *front)
 /* Some points of the front are named, evenly along it, its ends among them. */
 static bool is_noted(const struct front *front, size_t place)
 {
-    size_t count = front->count < NOTES_MAX ? front->count : NOTES_MAX;
+    const size_t most = NOTES_MAX;
+    size_t count = front->count > most ? most : front->count;
     for (size_t i = 0; i < count; i++) {
         if (place == (count > 1 ? i * (front->count - 1) / (count - 1) : 0)) {
             return true;
@@ -266,7 +267,7 @@ static double known_if(bool condition, double value)
     return condition ? value : FULCRUM_UNKNOWN;
 }
 
-static void add_cells(
+static void add_place(
     struct front *front, size_t row, size_t place, struct fulcrum_string *note)
 {
     bool is_front = place < front->count;
@@ -352,7 +353,7 @@ enum fulcrum_status fulcrum_plot_pareto_add(
         places[front.placed[i].row] = i;
     }
     for (size_t i = 0; i < rows; i++) {
-        add_cells(&front, i, places[i], &note);
+        add_place(&front, i, places[i], &note);
     }
     add_words(&front, result);
     status = fulcrum_result_check(result, err);

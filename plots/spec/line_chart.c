@@ -623,18 +623,6 @@ static size_t line_style(const struct picture *picture, size_t line)
     return picture->chart->names_marks && line >= STAR_STYLE ? line + 1 : line;
 }
 
-/* A line alone takes the colours of its panel's series, in their order. */
-static size_t style_of(const struct picture *picture, const struct place *place,
-    const struct line *line, const struct fulcrum_line_series *from)
-{
-    if (from->colour > 0) {
-        return from->colour - 1;
-    }
-    return picture->line_count == 1 && from->look == FULCRUM_LINE_MARKED
-               ? (size_t)(from - place->from->series)
-               : line_style(picture, (size_t)(line - picture->lines));
-}
-
 /* What the legend is to say of a series that is drawn. */
 static void note_series(struct picture *picture, struct line *line,
     const struct fulcrum_line_series *from, const struct values *values)
@@ -694,7 +682,9 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
         values.y, has_ends ? values.lo : NULL, has_ends ? values.hi : NULL};
     struct fulcrum_panel_series *series = &place->series[place->panel.series_count++];
     *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        style_of(picture, place, line, from), looks[from->look]);
+        from->colour > 0 ? from->colour - 1
+                         : line_style(picture, (size_t)(line - picture->lines)),
+        looks[from->look]);
     if (has_markers(from->look)) {
         series->hollow = values.hollow;
         series->disturbed = values.disturbed;
@@ -1287,32 +1277,18 @@ static void explain_line(
     }
 }
 
-/* The series of the last panel with two of them, else of the first panel. */
-static const struct fulcrum_line_series *explained(const struct picture *picture)
+/* Each line, and what points of its colour are. */
+static void explain_lines(const struct picture *picture, struct fulcrum_page *page)
 {
-    const struct fulcrum_line_series *series = picture->chart->panels[0].series;
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
-        bool has_two = picture->chart->panels[i].series[1].y != NULL;
-        series = has_two ? picture->chart->panels[i].series : series;
-    }
-    return series;
-}
-
-/* Each line, or each column where there is but one line of several columns. */
-static void explain_lines(struct picture *picture, struct fulcrum_page *page)
-{
-    const struct fulcrum_line_series *series = explained(picture);
-    bool has_points = series[1].look == FULCRUM_LINE_POINTS && series[1].colour == 0;
-    bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points &&
-                     series[1].colour == 0;
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && by_column; k++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, series[k].label);
-    }
-    for (size_t i = 0; i < picture->line_count && !by_column; i++) {
+    for (size_t i = 0; i < picture->line_count; i++) {
         explain_line(picture, i, page);
     }
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_MARKER, 0, has_points ? series[1].label : NULL);
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &picture->chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_MARKER, 0, is_points ? series->label : NULL);
+    }
 }
 
 /* Series that have the same colour whatever their line. */
