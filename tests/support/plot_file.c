@@ -7,21 +7,17 @@
 #include "tests/support/suite.h"
 
 enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
-    const char *text, const char *key, struct fulcrum_error *err)
+    const char *text, struct fulcrum_error *err)
 {
     *out = (struct plot_file){.scratch = scratch_new()};
     out->path = scratch_write(&out->scratch, name, text);
-    enum fulcrum_status status =
-        fulcrum_plot_source_open(out->path, FULCRUM_PLOT_CONTENTS, &out->source, err);
-    return status == FULCRUM_OK
-               ? fulcrum_plot_source_rows(&out->source, key, &out->rows, err)
-               : status;
+    return fulcrum_plot_source_open(
+        out->path, FULCRUM_PLOT_CONTENTS, &out->source, err);
 }
 
-void plot_file_open(
-    struct plot_file *out, const char *name, const char *text, const char *key)
+void plot_file_open(struct plot_file *out, const char *name, const char *text)
 {
-    CU_ASSERT_EQUAL_FATAL(plot_file_try(out, name, text, key, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(plot_file_try(out, name, text, NULL), FULCRUM_OK);
 }
 
 void plot_file_result(struct plot_file *out, const char *name, const char *text,
@@ -38,14 +34,7 @@ void plot_file_result(struct plot_file *out, const char *name, const char *text,
 
 void plot_file_close(struct plot_file *file)
 {
-    fulcrum_plot_rows_free(file->rows);
     fulcrum_plot_source_close(&file->source);
     free(file->path);
     scratch_free(&file->scratch);
-}
-
-struct fulcrum_plot_room *plot_file_room(void)
-{
-    static struct fulcrum_plot_room room;
-    return &room;
 }

@@ -461,9 +461,9 @@ static enum fulcrum_status draw_text(const char *text,
 {
     struct fulcrum_heat_chart_data data;
     CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL), FULCRUM_OK);
-    plot_file_open(opened, "grid.csv", text, "points");
-    enum fulcrum_status status = fulcrum_plot_heat_data(
-        opened->source.result, opened->rows, options, &data, err);
+    plot_file_open(opened, "grid.csv", text);
+    enum fulcrum_status status =
+        fulcrum_plot_heat_data(opened->source.result, options, &data, err);
     return status == FULCRUM_OK
                ? fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err)
                : status;
@@ -574,15 +574,13 @@ static void test_fields_that_vary_are_found_in_json_too(void)
         "{\"run.sm_count\":1,\"run.gpu_count\":4,\"workload.step.cv\":3,\"steps_per_s\""
         ":1},{\"run.sm_count\":2,\"run.gpu_count\":4,\"workload.step.cv\":5,"
         "\"steps_per_s\":9}]}";
+    static const bool varying[] = {true, false, true, false};
     struct plot_file opened;
-    struct fulcrum_plot_fields fields;
-    plot_file_open(&opened, "sweep.json", json, "points");
-    CU_ASSERT_EQUAL(fulcrum_plot_fields_find(opened.rows, &fields, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fields.count, 2);
-    CU_ASSERT_STRING_EQUAL(fields.paths[0], "run.sm_count");
-    CU_ASSERT_STRING_EQUAL(fields.paths[1], "workload.step.cv");
-    CU_ASSERT_EQUAL(fields.value_counts[1], 2);
-    CU_ASSERT_PTR_NULL(fulcrum_plot_rows_column(opened.rows, 4));
+    plot_file_open(&opened, "sweep.json", json);
+    const struct fulcrum_table *points = fulcrum_plot_points(opened.source.result);
+    for (size_t j = 0; j < 4; j++) {
+        CU_ASSERT_EQUAL(fulcrum_plot_varies(points, j), varying[j]);
+    }
     plot_file_close(&opened);
 }
 

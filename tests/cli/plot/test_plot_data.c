@@ -33,50 +33,34 @@ static const char relative_sweep[] =
     "40,40,1,1,1,ok\n"
     "256,256,2,1.6,2.5,ok\n";
 
-static const struct fulcrum_plot_words no_words = {NULL, NULL};
-
-static struct fulcrum_plot_room *room_with(const struct fulcrum_plot_words *words)
-{
-    struct fulcrum_plot_room *room = plot_file_room();
-    room->words = *words;
-    return room;
-}
-
-static void check_blank(const struct fulcrum_plot_rows *rows, const char *column)
-{
-    double value = 0.0;
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_rows_number(rows, 1, column, &value, NULL), FULCRUM_OK);
-    CU_ASSERT(isnan(value));
-}
-
 static void check_rows(const char *file, const char *text)
 {
     struct plot_file opened;
-    char name[8];
-    double value = 0.0;
-    plot_file_open(&opened, file, text, "points");
+    plot_file_open(&opened, file, text);
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
-    CU_ASSERT_EQUAL(fulcrum_plot_rows_count(opened.rows), 2);
-    CU_ASSERT(fulcrum_plot_rows_have(opened.rows, "value"));
-    CU_ASSERT(!fulcrum_plot_rows_have(opened.rows, "other"));
-    fulcrum_plot_rows_text(opened.rows, 1, "name", name, sizeof name);
-    CU_ASSERT_STRING_EQUAL(name, "y");
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_rows_number(opened.rows, 0, "value", &value, NULL), FULCRUM_OK);
-    suite_assert_close("value", value, 1.5, 1e-15);
-    check_blank(opened.rows, "value");
-    check_blank(opened.rows, "blank");
-    check_blank(opened.rows, "other");
+    const struct fulcrum_table *points = fulcrum_plot_points(opened.source.result);
+    CU_ASSERT_EQUAL(fulcrum_table_rows(points), 2);
+    CU_ASSERT(fulcrum_table_find(points, "value") < fulcrum_table_columns(points));
+    CU_ASSERT_STRING_EQUAL(fulcrum_table_at(points, 1, "name").text, "y");
+    suite_assert_close(
+        "value", fulcrum_table_at(points, 0, "value").number, 1.5, 1e-15);
+    suite_assert_close("low", fulcrum_table_at(points, 0, "value_lo").number, 1, 1e-15);
+    suite_assert_close(
+        "high", fulcrum_table_at(points, 0, "value_hi").number, 2, 1e-15);
+    static const char *const blank[] = {"value", "value_lo", "blank", "other", "_lo"};
+    for (size_t i = 0; i < sizeof blank / sizeof blank[0]; i++) {
+        CU_ASSERT(isnan(fulcrum_table_at(points, 1, blank[i]).number));
+    }
     plot_file_close(&opened);
 }
 
 static void test_csv_and_json_read_alike(void)
 {
-    check_rows("a.csv", "name,value,blank\nx,1.5,\ny,,\n");
+    check_rows("a.csv", "name,value,value_lo,value_hi,blank\nx,1.5,1,2,\ny,,,,\n");
     check_rows("a.json",
         "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
-        "{\"name\":\"x\",\"value\":1.5},{\"name\":\"y\",\"value\":null}]}");
+        "{\"name\":\"x\",\"value\":1.5,\"value_lo\":1,\"value_hi\":2},"
+        "{\"name\":\"y\",\"value\":null,\"value_lo\":null,\"value_hi\":null}]}");
 }
 
 static void test_files_that_are_no_data_are_refused(void)
@@ -87,9 +71,6 @@ static void test_files_that_are_no_data_are_refused(void)
         const char *part;
     } cases[] = {
         {"a.json", "{\"schema\":{\"name\":\"fulcrum-solve\"}}", "fulcrum-solve"},
-        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"}}", "points is not given"},
-        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"},\"points\":[3]}",
-            "points[0]"},
         {"a.json", "{\"schema\":", "line 1"},
         {"a.csv", "a,b\n1\n", "line 2"},
         {"a.csv", "a,b\n", "a.csv"},
@@ -97,28 +78,11 @@ static void test_files_that_are_no_data_are_refused(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            plot_file_try(&opened, cases[i].file, cases[i].text, "points", &err),
+        CU_ASSERT_EQUAL(plot_file_try(&opened, cases[i].file, cases[i].text, &err),
             FULCRUM_ERR_FORMAT);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
     }
-}
-
-static void test_cells_that_are_no_number_are_named(void)
-{
-    struct plot_file opened;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    double value = 0.0;
-    static const char text[] = "{\"schema\":{\"name\":\"fulcrum-explore\"},\"points\":["
-                               "{\"steps_per_s\":\"many\"}]}";
-    plot_file_open(&opened, "a.json", text, "points");
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_rows_number(opened.rows, 0, "steps_per_s", &value, &err),
-        FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "a.json: row 1: steps_per_s");
-    expect_part(err.detail, "many");
-    plot_file_close(&opened);
 }
 
 /* A sweep with ratios and published points; `out` is freed by the caller. */
@@ -128,7 +92,7 @@ static enum fulcrum_status lay_over(const char *text, enum fulcrum_plot_curves k
 {
     struct plot_file opened;
     *out = NULL;
-    plot_file_open(&opened, "a.csv", text, "points");
+    plot_file_open(&opened, "a.csv", text);
     *out = opened.source.result;
     opened.source.result = NULL;
     plot_file_close(&opened);
@@ -468,117 +432,6 @@ static void test_families_beyond_the_legend_share_its_last_entry(void)
     check_words(&fulcrum_chart_parity, "a.csv", cases, 3);
 }
 
-/* Parameters of a fit and one figure: %s are the scale of the second, and the value. */
-#define FIT_TEXT                                                                       \
-    "{\"schema\":{\"name\":\"fulcrum-fit\",\"version\":1},\"parameters\":["            \
-    "{\"path\":\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,"               \
-    "\"prior_sd\":0.1,\"fitted\":0.6,\"posterior_low\":0.45,\"posterior_high\":0.7,"   \
-    "\"posterior_sd_frac\":0.9,\"verdict\":\"not identified\"},"                       \
-    "{\"path\":\"workload.step.mean_s\",\"scale\":\"%s\",\"prior\":0.002,"             \
-    "\"prior_sd\":0.5,\"fitted\":0.004,\"posterior_low\":0.002,"                       \
-    "\"posterior_high\":0.008,\"posterior_sd_frac\":0.3,\"verdict\":\"identified\"}]," \
-    "\"figures\":[{\"reference\":\"r\",\"point\":1,\"quantity\":\"speedup\","          \
-    "\"observed\":%s,\"sd\":0.5,\"prior_low\":4,\"prior_high\":8,\"fitted\":5.5,"      \
-    "\"posterior_mean\":5,\"posterior_sd\":0.2,\"held_out_mean\":null}]}"
-
-/* A text of a fit with what its chart needs. */
-static enum fulcrum_status read_fit(
-    const char *text, struct plot_file *opened, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_rows *figures = NULL;
-    plot_file_open(opened, "a.json", text, "parameters");
-    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_FIT);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_source_rows(&opened->source, "figures", &figures, NULL),
-        FULCRUM_OK);
-    enum fulcrum_status status =
-        fulcrum_plot_fit_add(opened->source.result, opened->rows, figures, err);
-    fulcrum_plot_rows_free(figures);
-    return status;
-}
-
-static struct fulcrum_cell cell_in(
-    const struct plot_file *opened, const char *table, size_t row, const char *key)
-{
-    return fulcrum_table_at(
-        fulcrum_result_table_of(opened->source.result, table), row, key);
-}
-
-static void test_fit_counts_in_prior_standard_deviations(void)
-{
-    struct plot_file opened;
-    char text[2000];
-    (void)snprintf(text, sizeof text, FIT_TEXT, "log", "5");
-    CU_ASSERT_EQUAL_FATAL(read_fit(text, &opened, NULL), FULCRUM_OK);
-    struct fulcrum_cell span = cell_in(&opened, "parameters", 1, "posterior_z");
-    suite_assert_close("fitted", cell_in(&opened, "parameters", 1, "fitted_z").number,
-        log(2.0) / 0.5, 1e-12);
-    suite_assert_close("low", span.lo + 1.0, 1.0, 1e-12);
-    suite_assert_close("high", span.hi, log(4.0) / 0.5, 1e-12);
-    CU_ASSERT_STRING_EQUAL(cell_in(&opened, "parameters", 1, "shown_text").text,
-        "2 ms \xe2\x86\x92 4 ms (2 ms to 8 ms)");
-    CU_ASSERT(isnan(cell_in(&opened, "parameters", 1, "open_z").lo));
-    suite_assert_close(
-        "linear", cell_in(&opened, "parameters", 0, "open_z").hi, 2.0, 1e-12);
-    /* What the data say most of comes first. */
-    CU_ASSERT(cell_in(&opened, "parameters", 1, "rank").number <
-              cell_in(&opened, "parameters", 0, "rank").number);
-    expect_part(
-        cell_in(&opened, "parameters", 0, "headline").text, "1 of 2 told apart");
-    suite_assert_close(
-        "prior", cell_in(&opened, "figures", 0, "prior_rel").hi, 1.6, 1e-12);
-    suite_assert_close(
-        "best", cell_in(&opened, "figures", 0, "fitted_rel").number, 1.1, 1e-12);
-    suite_assert_close("posterior", cell_in(&opened, "figures", 0, "posterior_rel").hi,
-        1.0 + 1.645 * 0.04, 1e-12);
-    CU_ASSERT(isnan(cell_in(&opened, "figures", 0, "others_rel").lo));
-    plot_file_close(&opened);
-}
-
-static void test_fits_without_draws_have_a_spread_by_slopes(void)
-{
-    static const char text[] =
-        "{\"schema\":{\"name\":\"fulcrum-fit\"},\"complete\":false,"
-        "\"parameters\":[{\"path\":"
-        "\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,\"prior_sd\":0.1,"
-        "\"fitted\":0.6,\"posterior_low\":null,\"posterior_high\":null,"
-        "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
-    struct plot_file opened;
-    CU_ASSERT_EQUAL_FATAL(read_fit(text, &opened, NULL), FULCRUM_OK);
-    suite_assert_close("high", cell_in(&opened, "parameters", 0, "posterior_z").hi,
-        1.0 + 1.645 * 0.5, 1e-12);
-    CU_ASSERT_STRING_EQUAL(
-        cell_in(&opened, "parameters", 0, "shown_text").text, "0.5 \xe2\x86\x92 0.6");
-    expect_part(
-        fulcrum_result_text_of(opened.source.result, "subtitle"), "from the slopes");
-    expect_part(
-        fulcrum_result_text_of(opened.source.result, "footnote"), "interrupted");
-    plot_file_close(&opened);
-}
-
-static void test_fits_with_odd_cells_are_refused(void)
-{
-    static const struct {
-        const char *scale;
-        const char *observed;
-        enum fulcrum_status status;
-        const char *part;
-    } cases[] = {
-        {"cubic", "5", FULCRUM_ERR_FORMAT, "parameters[1].scale = 'cubic'"},
-        {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
-        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = 5"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct plot_file opened;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        char text[2000];
-        (void)snprintf(text, sizeof text, FIT_TEXT, cases[i].scale, cases[i].observed);
-        CU_ASSERT_EQUAL(read_fit(text, &opened, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
-        plot_file_close(&opened);
-    }
-}
-
 static double component_at(const struct fulcrum_result *result, size_t row)
 {
     return fulcrum_table_at(
@@ -646,94 +499,6 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
         CU_ASSERT_PTR_NULL(result);
         expect_part(err.detail, cases[i].part);
         fulcrum_reference_free(reference);
-    }
-}
-
-/* --- Tornado -----------------------------------------------------------------------
- */
-
-static const char tornado_head[] =
-    "metric,unit,field,field_unit,field_lo,field_value,field_hi,first_frac,first_error,"
-    "total_frac,total_error,swing_lo,swing_hi,metric_value,metric_lo,metric_hi,"
-    "interaction_frac\n";
-
-static enum fulcrum_status read_tornado(
-    const char *lines, struct plot_file *opened, struct fulcrum_error *err)
-{
-    char text[2000];
-    (void)snprintf(text, sizeof text, "%s%s", tornado_head, lines);
-    plot_file_open(opened, "tornado.csv", text, "rows");
-    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_SENSITIVITY);
-    return fulcrum_plot_tornado_add(opened->source.result, opened->rows, err);
-}
-
-static void test_each_metric_has_a_panel_of_its_fields(void)
-{
-    static const struct {
-        size_t row;
-        const char *key;
-        const char *text;
-    } texts[] = {{0, "panel", "delay_s, s"}, {0, "axis_unit", "s"},
-        {2, "panel", "mean_batch"}, {2, "axis_unit", ""},
-        {1, "headline",
-            "90 % between 500 ms and 4 s with all fields at once; interactions 25 % of "
-            "the variance"},
-        {0, "reach", "2 W to 4 kW"}, {1, "reach", ""}, {0, "least", "1 s"},
-        {1, "most", "2.5 s"}, {3, "least", ""}, {0, "shares", "0.50   0.60"},
-        {2, "shares", "not told"}};
-    static const struct {
-        size_t row;
-        const char *key;
-        double lo;
-        double hi;
-    } spans[] = {{0, "low", 1, 2}, {0, "high", 2, 3}, {0, "low_half", NAN, NAN},
-        {0, "first_share", 0, 0.5}, {0, "total_share", 0, 0.6},
-        {0, "total_bar", 0.4, 0.8}, {1, "high", 2, 2.5}, {2, "total_share", NAN, NAN},
-        {3, "low", NAN, NAN}, {3, "low_half", 8, 9}, {3, "high_half", 8, 10}};
-    struct plot_file opened;
-    CU_ASSERT_EQUAL_FATAL(
-        read_tornado("delay_s,s,a.b,W,2,3,4000,0.5,0.1,0.6,0.2,1,3,2,0.5,4,0.25\n"
-                     "delay_s,s,draws of x,,,,,0.1,0.1,0.2,0.2,1.5,2.5,2,0.5,4,0.25\n"
-                     "mean_batch,,a.b,W,2,3,4000,,,,,7,9,8,5,11,\n"
-                     "mean_batch,,c.d,W,2,3,4000,,,,,9,10,8,5,11,\n",
-            &opened, NULL),
-        FULCRUM_OK);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        CU_ASSERT_STRING_EQUAL(
-            cell_in(&opened, "rows", texts[i].row, texts[i].key).text, texts[i].text);
-    }
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
-        struct fulcrum_cell cell = cell_in(&opened, "rows", spans[i].row, spans[i].key);
-        CU_ASSERT(
-            isnan(spans[i].lo) ? isnan(cell.lo) : fabs(cell.lo - spans[i].lo) < 1e-12);
-        CU_ASSERT(
-            isnan(spans[i].hi) ? isnan(cell.hi) : fabs(cell.hi - spans[i].hi) < 1e-12);
-    }
-    CU_ASSERT(cell_in(&opened, "rows", 0, "rank").number <
-              cell_in(&opened, "rows", 1, "rank").number);
-    plot_file_close(&opened);
-}
-
-static void test_what_no_tornado_shows_is_refused(void)
-{
-    static const struct {
-        const char *lines;
-        enum fulcrum_status status;
-        const char *part;
-    } cases[] = {{"a,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\nb,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
-                  "c,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\nd,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
-                  "e,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\nf,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
-                  "g,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n",
-                     FULCRUM_ERR_RANGE, "more than 6 metrics"},
-        {"a,,f,,1,2,3,x,0,0,0,1,1,1,1,1,0\n", FULCRUM_ERR_FORMAT, "first_frac"},
-        {"a,,f,,1,2,3,0,0,0,0,1,1,,1,1,0\n", FULCRUM_ERR_RANGE,
-            "a: its value is not known"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct plot_file opened;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(read_tornado(cases[i].lines, &opened, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
-        plot_file_close(&opened);
     }
 }
 
@@ -1156,7 +921,6 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_csv_and_json_read_alike),
         SUITE_CASE(test_files_that_are_no_data_are_refused),
-        SUITE_CASE(test_cells_that_are_no_number_are_named),
         SUITE_CASE(test_ratios_are_made_where_a_file_has_none),
         SUITE_CASE(test_ratios_of_a_file_keep_their_intervals),
         SUITE_CASE(test_slowdowns_refer_to_the_most_sms),
@@ -1168,13 +932,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_points_at_other_settings_are_left_out),
         SUITE_CASE(test_validations_sort_points_by_unit_and_family),
         SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
-        SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
-        SUITE_CASE(test_fits_without_draws_have_a_spread_by_slopes),
-        SUITE_CASE(test_fits_with_odd_cells_are_refused),
         SUITE_CASE(test_gpu_time_follows_the_model),
         SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
-        SUITE_CASE(test_each_metric_has_a_panel_of_its_fields),
-        SUITE_CASE(test_what_no_tornado_shows_is_refused),
         SUITE_CASE(test_published_stages_are_shares_of_points),
         SUITE_CASE(test_stages_need_a_reference_of_stages),
         SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),

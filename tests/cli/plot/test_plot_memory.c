@@ -126,7 +126,7 @@ static struct fulcrum_canvas *draw_factors(
     struct plot_file opened;
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result = NULL;
-    plot_file_open(&opened, "f.csv", text, "factors");
+    plot_file_open(&opened, "f.csv", text);
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
     result = opened.source.result;
     opened.source.is_lent = true; /* the caller frees it */

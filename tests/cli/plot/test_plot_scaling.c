@@ -20,7 +20,7 @@ static enum fulcrum_status try_text(
 {
     struct plot_file file;
     *out = (struct drawn){.result = NULL};
-    plot_file_open(&file, "c.csv", text, "rows");
+    plot_file_open(&file, "c.csv", text);
     CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_SCALING);
     out->result = file.source.result;
     file.source.is_lent = true; /* the caller frees it */
