@@ -97,7 +97,7 @@ static double fit_at(const struct part *part, double x)
 }
 
 /* A row of the chart with one value; what else a row could have is not known. */
-static void add_row(const struct part *part, double x, const char *key, double value)
+static void add_value(const struct part *part, double x, const char *key, double value)
 {
     static const char *const keys[] = {
         "fit", "table", "sample", "steps", "resets", "deviation", "table_deviation"};
@@ -122,10 +122,11 @@ static void add_row(const struct part *part, double x, const char *key, double v
 static void add_samples(const struct part *part, const struct fulcrum_series *series)
 {
     size_t count = series != NULL ? series->count : 0;
-    size_t kept = count < SAMPLES_MOST ? count : SAMPLES_MOST;
+    const size_t most = SAMPLES_MOST;
+    size_t kept = count > most ? most : count;
     for (size_t k = 0; k < kept; k++) {
         size_t i = k * count / kept;
-        add_row(part, series->x[i], "sample", series->value[i]);
+        add_value(part, series->x[i], "sample", series->value[i]);
         fulcrum_table_text(
             part->table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
     }
@@ -142,7 +143,7 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
                                      : span.lo * pow(span.hi / span.lo, share);
         x = i == CURVE_POINTS - 1 ? span.hi : x;
         if (x > previous && isfinite(fit_at(part, x))) {
-            add_row(part, x, "fit", fit_at(part, x));
+            add_value(part, x, "fit", fit_at(part, x));
         }
         previous = x;
     }
@@ -170,7 +171,7 @@ static void add_shares(
     qsort(sorted, kept, sizeof *sorted, compare_times);
     for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
         double share = (double)i / (QUANTILES - 1);
-        add_row(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
+        add_value(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
     }
     free(sorted);
 }
@@ -203,7 +204,7 @@ static void add_inference(
     fulcrum_limits_add_all(&span, calibration->batch_size, calibration->batch_count);
     add_fit(&part, span);
     for (size_t i = 0; i < calibration->batch_count; i++) {
-        add_row(
+        add_value(
             &part, calibration->batch_size[i], "table", calibration->batch_time_s[i]);
     }
     add_samples(&part, series);

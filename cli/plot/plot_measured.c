@@ -32,7 +32,7 @@ static void add_estimate(
 }
 
 /* Errors in percent; what is not known of either has none. */
-static void add_cells(struct fulcrum_table *table, const struct point *point)
+static void add_shown(struct fulcrum_table *table, const struct point *point)
 {
     double whole = point->measured.number > 0.0 ? point->measured.number : (double)NAN;
     const struct fulcrum_cell error = {100.0 * (point->predicted.number / whole - 1.0),
@@ -130,40 +130,52 @@ static void hide_disturbed(struct fulcrum_table *table)
     }
 }
 
+static bool any_says(
+    const struct fulcrum_table *table, const char *key, const char *text)
+{
+    bool any = false;
+    for (size_t i = 0; i < fulcrum_table_rows(table) && !any; i++) {
+        any = says(table, i, key, text);
+    }
+    return any;
+}
+
+/* "13 points that no fit has seen: mean |error| 5.25 %, largest ..." */
+static void add_errors(struct fulcrum_string *text, const struct fulcrum_table *table,
+    const struct errors *errors, const char *x_name, bool is_measured)
+{
+    bool is_undisturbed = is_measured || any_says(table, "state", "disturbed");
+    double x = fulcrum_table_at(table, errors->at, "actors").number;
+    fulcrum_string_add(text,
+        "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
+        errors->count, is_undisturbed ? "undisturbed " : "",
+        errors->count == 1 ? "" : "s",
+        any_says(table, "fit", "seen") ? " that no fit has seen" : "",
+        errors->sum / (double)errors->count, errors->largest,
+        fulcrum_table_at(table, errors->at, "series").text, x, x_name,
+        x == 1.0 ? "" : "s");
+}
+
 /* What is said of all points; `x_name` is "actor" or "environment". */
 static void add_subtitle(struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *x_name, const char *before)
 {
-    bool is_actor = strcmp(x_name, "actor") == 0;
-    bool is_reference = fulcrum_result_text_of(result, "label/measured")[0] != '\0';
-    bool has_disturbed = false;
-    bool has_seen = false;
+    bool is_measured = fulcrum_result_text_of(result, "label/measured")[0] == '\0';
     struct errors errors = sum_errors(table, NULL);
     struct fulcrum_string text = {0};
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        has_disturbed = has_disturbed || says(table, i, "state", "disturbed");
-        has_seen = has_seen || says(table, i, "fit", "seen");
-    }
     fulcrum_string_add(&text, "%s", before);
     if (errors.count > 0) {
-        double x = fulcrum_table_at(table, errors.at, "actors").number;
-        fulcrum_string_add(&text,
-            "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
-            errors.count, has_disturbed || !is_reference ? "undisturbed " : "",
-            errors.count == 1 ? "" : "s", has_seen ? " that no fit has seen" : "",
-            errors.sum / (double)errors.count, errors.largest,
-            fulcrum_table_at(table, errors.at, "series").text, x, x_name,
-            x == 1.0 ? "" : "s");
+        add_errors(&text, table, &errors, x_name, is_measured);
     } else if (errors.is_predicted) {
         fulcrum_string_add(
             &text, "no point to compare: all disturbed or seen by a fit");
     } else {
         fulcrum_string_add(&text, "nothing was predicted%s",
-            is_reference ? "" : ": `fulcrum measure --calibration FILE` does");
+            is_measured ? ": `fulcrum measure --calibration FILE` does" : "");
     }
     fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(&text));
-    fulcrum_result_text(result, "label/x", NULL, is_actor ? "actors" : "environments");
-    if (has_disturbed && errors.count == 0) {
+    fulcrum_result_print(result, "label/x", NULL, "%ss", x_name);
+    if (errors.count == 0) {
         fulcrum_result_text(result, "label/disturbed", NULL, "disturbed");
     }
     fulcrum_string_clear(&text);
@@ -205,7 +217,7 @@ struct troubles {
     const char *failure; /* the first one; NULL: none */
 };
 
-static void add_row(struct fulcrum_result *result, struct fulcrum_table *table,
+static void add_measured(struct fulcrum_result *result, struct fulcrum_table *table,
     size_t row, struct troubles *troubles)
 {
     struct point point = {.measured = estimate_at(table, row, "measured"),
@@ -234,7 +246,7 @@ static void add_row(struct fulcrum_result *result, struct fulcrum_table *table,
             fulcrum_table_at(table, row, "actors").number, "");
     }
     fulcrum_table_return(table, row);
-    add_cells(table, &point);
+    add_shown(table, &point);
     fulcrum_string_clear(&point.series);
 }
 
@@ -289,7 +301,7 @@ enum fulcrum_status fulcrum_plot_measured_add(
         TRY(fulcrum_table_check_numbers(table, numbers[i], err));
     }
     for (size_t i = 0; i < count; i++) {
-        add_row(result, table, i, &troubles);
+        add_measured(result, table, i, &troubles);
     }
     struct fulcrum_string before = {0};
     const char *learner = fulcrum_plot_text_of(result, table, "learner");
@@ -365,7 +377,7 @@ static void add_point(struct fulcrum_table *table,
     name_point(&point, from);
     fulcrum_table_row(table);
     fulcrum_table_number(table, "actors", NULL, point.x);
-    add_cells(table, &point);
+    add_shown(table, &point);
     fulcrum_string_clear(&point.series);
 }
 

@@ -229,7 +229,8 @@ static void find_colours(struct front *front)
 /* Some points of the front are named, evenly along it, its ends among them. */
 static bool is_noted(const struct front *front, size_t place)
 {
-    size_t count = front->count < NOTES_MAX ? front->count : NOTES_MAX;
+    const size_t most = NOTES_MAX;
+    size_t count = front->count > most ? most : front->count;
     for (size_t i = 0; i < count; i++) {
         if (place == (count > 1 ? i * (front->count - 1) / (count - 1) : 0)) {
             return true;
@@ -261,7 +262,12 @@ static void write_note(
     }
 }
 
-static void add_cells(
+static double known_if(bool condition, double value)
+{
+    return condition ? value : FULCRUM_UNKNOWN;
+}
+
+static void add_place(
     struct front *front, size_t row, size_t place, struct fulcrum_string *note)
 {
     bool is_front = place < front->count;
@@ -273,25 +279,24 @@ static void add_cells(
     struct fulcrum_table *table = front->points;
     struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics[1].name);
     struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics[0].name);
-    const double none = FULCRUM_UNKNOWN;
     front->beaten_count += is_beaten ? 1 : 0;
     fulcrum_string_clear(note);
     if (is_front && is_noted(front, place)) {
         write_note(front, row, note);
     }
     fulcrum_table_return(table, row);
-    fulcrum_table_estimate(
-        table, "along", NULL, x.number, has_bars ? x.lo : none, has_bars ? x.hi : none);
-    fulcrum_table_estimate(table, "front", NULL, is_front ? y.number : none,
-        has_bars ? y.lo : none, has_bars ? y.hi : none);
+    fulcrum_table_estimate(table, "along", NULL, x.number, known_if(has_bars, x.lo),
+        known_if(has_bars, x.hi));
+    fulcrum_table_estimate(table, "front", NULL, known_if(is_front, y.number),
+        known_if(has_bars, y.lo), known_if(has_bars, y.hi));
     /* What a point reaches, it reaches for more of a cost too. */
     fulcrum_table_number(
-        table, "holds_after", NULL, is_stair && !is_more ? y.number : none);
+        table, "holds_after", NULL, known_if(is_stair && !is_more, y.number));
     fulcrum_table_number(
-        table, "holds_before", NULL, is_stair && is_more ? y.number : none);
+        table, "holds_before", NULL, known_if(is_stair && is_more, y.number));
     /* Of very many, some stand for all, evenly over the sweep. */
     fulcrum_table_number(
-        table, "beaten", NULL, is_beaten && row % stride == 0 ? y.number : none);
+        table, "beaten", NULL, known_if(is_beaten && row % stride == 0, y.number));
     fulcrum_table_text(table, "state", NULL, is_beaten ? "beaten" : "");
     fulcrum_table_text(
         table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
@@ -348,7 +353,7 @@ enum fulcrum_status fulcrum_plot_pareto_add(
         places[front.placed[i].row] = i;
     }
     for (size_t i = 0; i < rows; i++) {
-        add_cells(&front, i, places[i], &note);
+        add_place(&front, i, places[i], &note);
     }
     add_words(&front, result);
     status = fulcrum_result_check(result, err);

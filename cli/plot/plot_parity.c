@@ -106,7 +106,7 @@ static size_t family_of(struct parity *parity, const char *reference)
 }
 
 /* Points whose rounding reaches down to 0 keep the place of the point itself. */
-static void add_cells(struct parity *parity, size_t row)
+static void add_comparison(struct parity *parity, size_t row)
 {
     struct fulcrum_table *table = parity->points;
     struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
@@ -200,7 +200,7 @@ enum fulcrum_status fulcrum_plot_parity_add(
     }
     for (size_t i = 0; i < rows; i++) {
         (void)family_of(&parity, cell_text(&parity, i, "reference"));
-        add_cells(&parity, i);
+        add_comparison(&parity, i);
     }
     fulcrum_string_clear(&parity.at);
     size_t references = add_families(&parity);

@@ -91,6 +91,13 @@ struct landmark {
     struct fulcrum_flag_post post;
 };
 
+/* One panel over all cells: whether some cell has it, and how far it goes. */
+struct reach {
+    bool is_known;
+    struct fulcrum_limits values;
+    struct fulcrum_limits largest; /* of the cells */
+};
+
 struct picture {
     const struct fulcrum_line_chart *chart;
     const struct fulcrum_table *table;
@@ -102,8 +109,8 @@ struct picture {
     struct cell cells[FULCRUM_LINE_CELLS_MAX];
     struct place places[PLACES_MAX];         /* cell by cell */
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
-    struct fulcrum_limits x_reach;           /* of cells that can be compared, */
-    struct fulcrum_limits y_reach[FULCRUM_LINE_PANELS_MAX]; /* as these */
+    struct fulcrum_limits x_reach;
+    struct reach reaches[FULCRUM_LINE_PANELS_MAX];
     bool has_mark[FULCRUM_LINE_MARKS_MAX];
     bool has_full; /* a point without a mark */
     bool has_interval;
@@ -663,32 +670,33 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     if (!values.is_known) {
         return;
     }
-    bool is_one = picture->line_count == 1;
-    bool has_bars = from->look == FULCRUM_LINE_BARS;
-    /* Bands of many lines would hide each other. */
-    bool has_band = !has_bars && !is_stair && (is_one || picture->chart->has_bands);
-    bool is_own = is_one && from->look == FULCRUM_LINE_MARKED;
-    size_t own = is_own ? (size_t)(from - place->from->series)
-                        : line_style(picture, (size_t)(line - picture->lines));
     if (is_stair) {
         make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
     }
-    const struct fulcrum_estimate estimate = {values.y,
-        has_bars || has_band ? values.lo : NULL,
-        has_bars || has_band ? values.hi : NULL};
+    bool has_bars = from->look == FULCRUM_LINE_BARS;
+    /* Bands of many lines would hide each other. */
+    bool has_band = !has_bars && !is_stair &&
+                    (picture->line_count == 1 || picture->chart->has_bands);
+    bool has_ends = has_bars || has_band;
+    const struct fulcrum_estimate estimate = {
+        values.y, has_ends ? values.lo : NULL, has_ends ? values.hi : NULL};
     struct fulcrum_panel_series *series = &place->series[place->panel.series_count++];
     *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        from->colour > 0 ? from->colour - 1 : own, looks[from->look]);
-    if (!is_stair) {
+        from->colour > 0 ? from->colour - 1
+                         : line_style(picture, (size_t)(line - picture->lines)),
+        looks[from->look]);
+    if (has_markers(from->look)) {
         series->hollow = values.hollow;
         series->disturbed = values.disturbed;
     }
     series->x_lo = has_bars ? values.x_lo : NULL;
     series->x_hi = has_bars ? values.x_hi : NULL;
-    picture->has_bars = picture->has_bars || (has_bars && values.has_interval &&
-                                                 !place->from->is_difference);
-    picture->has_interval = picture->has_interval || (has_band && values.has_interval);
+    values.has_interval = values.has_interval && has_ends;
     note_series(picture, line, from, &values);
+    /* Intervals of differences are those of the values that differ. */
+    bool *has_interval = has_bars ? &picture->has_bars : &picture->has_interval;
+    *has_interval = *has_interval ||
+                    (values.has_interval && !(has_bars && place->from->is_difference));
 }
 
 /* Of one line alone: of several there are too many for one sentence. */
@@ -915,47 +923,60 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/*
- * What values are compared with: y = x as far as lines go, or with a band as far as
- * points do; of differences, 0.
- */
+/* What values are compared with goes behind them: a line, with a band or without. */
+static void add_behind(struct place *place, const double *y, bool has_band)
+{
+    const struct fulcrum_estimate line = {
+        y, has_band ? place->ideal_lo : NULL, has_band ? place->ideal_hi : NULL};
+    memmove(&place->series[1], &place->series[0],
+        place->panel.series_count * sizeof place->series[0]);
+    place->series[0] = fulcrum_series_estimated(
+        place->ideal, &line, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+    place->panel.series_count++;
+}
+
+static void make_band(struct place *place, const double *y, double whole, double frac)
+{
+    for (size_t i = 0; i < 2; i++) {
+        double half = frac * (whole > 0.0 ? whole : y[i]);
+        place->ideal_lo[i] = y[i] - half;
+        place->ideal_hi[i] = y[i] + half;
+    }
+}
+
+/* y = x as far as lines go, or with a band as far as points do; of differences, 0. */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
     struct fulcrum_limits span = x_limits(panel);
-    bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
-    if (panel->series_count == 0 || (chart->ideal_name == NULL && !is_zero)) {
+    place->ideal[0] = span.lo;
+    place->ideal[1] = span.hi;
+    if (panel->series_count == 0) {
         return;
     }
-    for (size_t i = 0; i < panel->series_count && has_band && !is_zero; i++) {
-        fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
-    }
-    for (size_t i = 0; i < picture->line_count && !has_band && !is_zero; i++) {
-        fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
-    }
-    place->ideal[0] = is_zero || has_band ? span.lo : fmin(1.0, span.lo);
-    place->ideal[1] = span.hi;
-    for (size_t i = 0; i < 2; i++) {
-        double half = chart->ideal_frac * (is_zero ? 100.0 : place->ideal[i]);
-        place->ideal_lo[i] = (is_zero ? 0.0 : place->ideal[i]) - half;
-        place->ideal_hi[i] = (is_zero ? 0.0 : place->ideal[i]) + half;
-    }
-    const struct fulcrum_estimate line = {is_zero ? place->zeros : place->ideal,
-        has_band ? place->ideal_lo : NULL, has_band ? place->ideal_hi : NULL};
-    const struct fulcrum_panel_series series = fulcrum_series_estimated(
-        place->ideal, &line, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
-    if (is_zero || has_band) {
-        /* Behind the points. */
-        memmove(&place->series[1], &place->series[0],
-            panel->series_count * sizeof place->series[0]);
-        place->series[0] = series;
-    } else {
+    if (place->from->is_difference) {
+        make_band(place, place->zeros, 100.0, chart->ideal_frac);
+        add_behind(place, place->zeros, has_band);
+    } else if (has_band) {
+        for (size_t i = 0; i < panel->series_count; i++) {
+            fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
+        }
+        place->ideal[0] = span.lo;
+        place->ideal[1] = span.hi;
+        make_band(place, place->ideal, 0.0, chart->ideal_frac);
+        add_behind(place, place->ideal, true);
+    } else if (chart->ideal_name != NULL) {
+        for (size_t i = 0; i < picture->line_count; i++) {
+            fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
+        }
+        place->ideal[0] = fmin(1.0, span.lo);
+        place->ideal[1] = span.hi;
         panel->y_options.kind = panel->x_options.kind;
-        place->series[panel->series_count] = series;
+        place->series[panel->series_count++] = fulcrum_series_of(
+            place->ideal, place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
     }
-    panel->series_count++;
 }
 
 /* Thin vertical lines, and what there is to say of them. */
@@ -1056,6 +1077,25 @@ static void find_place(
     }
 }
 
+/* Whether the cell has that panel of the chart; `place` is the next one. */
+static bool begin_place(const struct picture *picture, const struct cell *cell,
+    size_t which, struct place *place)
+{
+    const struct fulcrum_line_panel *from = &picture->chart->panels[which];
+    bool is_of_cell = cell->group == NULL || from->group == NULL ||
+                      strcmp(from->group, cell->group) == 0;
+    bool is_spare =
+        from->is_stand_in && cell->count > 0 && (place - 1)->panel.series_count > 0;
+    if (from->title == NULL || !is_of_cell || is_spare) {
+        return false;
+    }
+    place->from = from;
+    place->which = which;
+    place->rank = picture->chart->has_cells ? cell->count : which;
+    place->group = cell->group != NULL ? cell->group : from->group;
+    return true;
+}
+
 /* The panels of every cell, whether they have a value or not. */
 static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
 {
@@ -1063,31 +1103,34 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
     for (size_t c = 0; c < picture->cell_count; c++) {
         struct cell *cell = &picture->cells[c];
         cell->first = count;
+        cell->count = 0;
         for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX && count < PLACES_MAX; p++) {
-            const struct fulcrum_line_panel *from = &picture->chart->panels[p];
-            bool is_cells = cell->group == NULL || from->group == NULL ||
-                            strcmp(from->group, cell->group) == 0;
-            bool is_spare = from->is_stand_in && count > cell->first &&
-                            picture->places[count - 1].panel.series_count > 0;
-            if (from->title != NULL && is_cells && !is_spare) {
-                struct place *place = &picture->places[count++];
-                place->from = from;
-                place->which = p;
-                place->rank = picture->chart->has_cells ? count - 1 - cell->first : p;
-                place->group = from->group != NULL ? from->group : cell->group;
-                find_place(canvas, picture, place);
+            if (begin_place(picture, cell, p, &picture->places[count])) {
+                find_place(canvas, picture, &picture->places[count++]);
+                cell->count++;
             }
         }
-        cell->count = count - cell->first;
     }
 }
 
-/* One panel over all cells: whether some cell has it, and how far it goes. */
-struct reach {
-    bool is_known;
-    struct fulcrum_limits values;
-    struct fulcrum_limits largest; /* of the cells */
-};
+static void add_reach(
+    struct picture *picture, const struct place *place, struct reach *reach)
+{
+    struct fulcrum_limits here = fulcrum_limits_none();
+    for (size_t k = 0; k < place->panel.series_count; k++) {
+        const struct fulcrum_panel_series *series = &place->series[k];
+        fulcrum_limits_add_all(&picture->x_reach, series->x, series->count);
+        fulcrum_limits_add_all(&here, series->y, series->count);
+        if (series->lo != NULL) {
+            fulcrum_limits_add_all(&reach->values, series->lo, series->count);
+            fulcrum_limits_add_all(&reach->values, series->hi, series->count);
+        }
+    }
+    fulcrum_limits_add(&reach->values, here.lo);
+    fulcrum_limits_add(&reach->values, here.hi);
+    fulcrum_limits_add(&reach->largest, here.hi);
+    reach->is_known = true;
+}
 
 static struct reach reach_of(struct picture *picture, size_t which)
 {
@@ -1095,68 +1138,57 @@ static struct reach reach_of(struct picture *picture, size_t which)
     for (size_t c = 0; c < picture->cell_count; c++) {
         for (size_t i = 0; i < picture->cells[c].count; i++) {
             const struct place *place = &picture->places[picture->cells[c].first + i];
-            struct fulcrum_limits here = fulcrum_limits_none();
-            if (place->which != which || fulcrum_panel_is_empty(&place->panel)) {
-                continue;
+            if (place->which == which && !fulcrum_panel_is_empty(&place->panel)) {
+                add_reach(picture, place, &reach);
             }
-            reach.is_known = true;
-            for (size_t k = 0; k < place->panel.series_count; k++) {
-                const struct fulcrum_panel_series *series = &place->series[k];
-                fulcrum_limits_add_all(&picture->x_reach, series->x, series->count);
-                fulcrum_limits_add_all(&here, series->y, series->count);
-                for (size_t p = 0; p < series->count && series->lo != NULL; p++) {
-                    fulcrum_limits_add(&reach.values, series->lo[p]);
-                    fulcrum_limits_add(&reach.values, series->hi[p]);
-                }
-            }
-            fulcrum_limits_add(&reach.values, here.lo);
-            fulcrum_limits_add(&reach.values, here.hi);
-            fulcrum_limits_add(&reach.largest, here.hi);
         }
     }
     return reach;
+}
+
+static bool is_shared(const struct fulcrum_line_panel *panel, const struct reach *reach)
+{
+    return panel->is_difference ||
+           (reach->largest.lo > 0.0 &&
+               reach->largest.hi <= shared_scale_factor * reach->largest.lo);
 }
 
 /*
  * Cells of what the rows say have scales that can be compared, unless small values
  * would drown in them. A panel that some cell has stays where another has nothing.
  */
+static void share_scales(struct picture *picture, struct place *place)
+{
+    const struct reach *reach = &picture->reaches[place->which];
+    place->panel.x_reach = &picture->x_reach;
+    place->panel.y_reach = is_shared(place->from, reach) ? &reach->values : NULL;
+    if (place->from->is_difference) {
+        place->ideal[0] = picture->x_reach.lo;
+        place->ideal[1] = picture->x_reach.hi;
+    }
+}
+
 static void stack_places(struct picture *picture)
 {
     size_t used = 0;
     bool is_free = has_free_cells(picture->chart);
-    bool is_known[FULCRUM_LINE_PANELS_MAX];
-    bool is_shared[FULCRUM_LINE_PANELS_MAX];
     bool is_any = false;
     picture->x_reach = fulcrum_limits_none();
     for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
-        struct reach reach = reach_of(picture, p);
-        picture->y_reach[p] = reach.values;
-        is_known[p] = reach.is_known;
-        is_any = is_any || reach.is_known;
-        is_shared[p] =
-            is_free &&
-            (picture->chart->panels[p].is_difference ||
-                (reach.largest.lo > 0.0 &&
-                    reach.largest.hi <= shared_scale_factor * reach.largest.lo));
+        picture->reaches[p] = reach_of(picture, p);
+        is_any = is_any || picture->reaches[p].is_known;
     }
     for (size_t c = 0; c < picture->cell_count; c++) {
         struct cell *cell = &picture->cells[c];
         cell->stack.panels = &picture->panels[used];
         for (size_t i = cell->first; i < cell->first + cell->count; i++) {
             struct place *place = &picture->places[i];
-            size_t p = place->which;
-            bool stays =
-                place->from->empty_text != NULL && (is_free ? is_known[p] : is_any);
+            bool stays = is_free ? picture->reaches[place->which].is_known : is_any;
             if (is_free) {
-                place->panel.x_reach = &picture->x_reach;
-                place->panel.y_reach = is_shared[p] ? &picture->y_reach[p] : NULL;
+                share_scales(picture, place);
             }
-            if (is_free && place->from->is_difference) {
-                place->ideal[0] = picture->x_reach.lo;
-                place->ideal[1] = picture->x_reach.hi;
-            }
-            if (stays || !fulcrum_panel_is_empty(&place->panel)) {
+            if ((stays && place->from->empty_text != NULL) ||
+                !fulcrum_panel_is_empty(&place->panel)) {
                 cell->stack.panels[cell->stack.count++] = place->panel;
             }
         }
@@ -1245,32 +1277,18 @@ static void explain_line(
     }
 }
 
-/* The series of the last panel with two of them, else of the first panel. */
-static const struct fulcrum_line_series *explained(const struct picture *picture)
+/* Each line, and what points of its colour are. */
+static void explain_lines(const struct picture *picture, struct fulcrum_page *page)
 {
-    const struct fulcrum_line_series *series = picture->chart->panels[0].series;
-    for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX; i++) {
-        bool has_two = picture->chart->panels[i].series[1].y != NULL;
-        series = has_two ? picture->chart->panels[i].series : series;
-    }
-    return series;
-}
-
-/* Each line, or each column where there is but one line of several columns. */
-static void explain_lines(struct picture *picture, struct fulcrum_page *page)
-{
-    const struct fulcrum_line_series *series = explained(picture);
-    bool has_points = series[1].look == FULCRUM_LINE_POINTS && series[1].colour == 0;
-    bool by_column = picture->line_count == 1 && series[1].y != NULL && !has_points &&
-                     series[1].colour == 0;
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && by_column; k++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE_AND_MARKER, k, series[k].label);
-    }
-    for (size_t i = 0; i < picture->line_count && !by_column; i++) {
+    for (size_t i = 0; i < picture->line_count; i++) {
         explain_line(picture, i, page);
     }
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_MARKER, 0, has_points ? series[1].label : NULL);
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &picture->chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        fulcrum_page_explain(
+            page, FULCRUM_SWATCH_MARKER, 0, is_points ? series->label : NULL);
+    }
 }
 
 /* Series that have the same colour whatever their line. */
@@ -1511,7 +1529,7 @@ static struct fulcrum_grid choose_grid(
     const struct picture *picture, struct fulcrum_rect body, struct fulcrum_extent *out)
 {
     size_t count = picture->cell_count;
-    struct fulcrum_grid best = {.columns = 0};
+    struct fulcrum_grid best = {1, count, cell_gap_pt};
     double best_pt = -INFINITY;
     *out = (struct fulcrum_extent){0.0, 0.0};
     for (size_t columns = 1; columns <= count; columns++) {

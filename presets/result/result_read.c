@@ -272,10 +272,8 @@ static void add_members(struct fulcrum_result *result, const char *prefix,
     }
 }
 
-/*
- * JSON has no such numbers, but its parser takes NaN, and 1e400. Where there is one,
- * `where` gets "rows[0].steps_per_s = NaN". NOLINTNEXTLINE(misc-no-recursion)
- */
+/* JSON has no NaN and no 1e400, but its parser takes them: "rows[0].steps_per_s = NaN",
+ * in `where`, is the first. NOLINTNEXTLINE(misc-no-recursion) */
 static bool find_no_number(struct json_object *value, struct fulcrum_string *where)
 {
     struct fulcrum_string rest = {0};
