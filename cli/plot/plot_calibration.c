@@ -122,10 +122,8 @@ static void add_value(const struct part *part, double x, const char *key, double
 static void add_samples(const struct part *part, const struct fulcrum_series *series)
 {
     size_t count = series != NULL ? series->count : 0;
-    const size_t most = SAMPLES_MOST;
-    size_t kept = count > most ? most : count;
-    for (size_t k = 0; k < kept; k++) {
-        size_t i = k * count / kept;
+    for (size_t k = 0; k < count && k < SAMPLES_MOST; k++) {
+        size_t i = count > SAMPLES_MOST ? k * count / SAMPLES_MOST : k;
         add_value(part, series->x[i], "sample", series->value[i]);
         fulcrum_table_text(
             part->table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");

@@ -229,14 +229,11 @@ static void find_colours(struct front *front)
 /* Some points of the front are named, evenly along it, its ends among them. */
 static bool is_noted(const struct front *front, size_t place)
 {
-    const size_t most = NOTES_MAX;
-    size_t count = front->count > most ? most : front->count;
-    for (size_t i = 0; i < count; i++) {
-        if (place == (count > 1 ? i * (front->count - 1) / (count - 1) : 0)) {
-            return true;
-        }
+    bool is_one = front->count <= NOTES_MAX;
+    for (size_t i = 0; i < NOTES_MAX && !is_one; i++) {
+        is_one = place == i * (front->count - 1) / (NOTES_MAX - 1);
     }
-    return false;
+    return is_one;
 }
 
 /* "16 threads, 2 GPUs" of machine.cpu.thread_count...: what varies and is no axis. */

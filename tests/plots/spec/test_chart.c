@@ -571,6 +571,11 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     return status;
 }
 
+static double only_if(bool condition, double value)
+{
+    return condition ? value : (double)NAN;
+}
+
 /* Every third point is beaten; a third metric where points are odd in number. */
 static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
@@ -580,15 +585,15 @@ static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     for (size_t i = 0; i < data_case->count; i++) {
         bool is_front = i % 3 != 2;
-        double y = is_front ? store->mid[0][i] : (double)NAN;
+        double y = only_if(is_front, store->mid[0][i]);
         fulcrum_table_row(table);
         fulcrum_table_estimate(
             table, "along", NULL, store->mid[1][i], store->lo[1][i], store->hi[1][i]);
         fulcrum_table_estimate(
             table, "front", NULL, y, store->lo[0][i], store->hi[0][i]);
-        fulcrum_table_number(table, "holds_after", NULL, has_third ? (double)NAN : y);
+        fulcrum_table_number(table, "holds_after", NULL, only_if(!has_third, y));
         fulcrum_table_number(
-            table, "beaten", NULL, is_front ? (double)NAN : store->mid[0][i]);
+            table, "beaten", NULL, only_if(!is_front, store->mid[0][i]));
         fulcrum_table_text(table, "state", NULL, is_front ? "" : "beaten");
         fulcrum_table_text(table, "colour", NULL,
             has_third && i % 2 == 1 ? "price: 3 to 4" : long_text);
