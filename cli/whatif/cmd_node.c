@@ -424,7 +424,7 @@ static enum fulcrum_status run(
     return status;
 }
 
-static const struct fulcrum_option rows[] = {
+static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(TEXT, "gpus", offsetof(struct settings, gpus), "RANGE",
         .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, up to what a machine has; by "
                 "default 1 to all"),
@@ -442,7 +442,7 @@ static const struct fulcrum_option rows[] = {
 };
 
 static const struct fulcrum_option_group groups[] = {
-    {"Node", rows, 0},
+    {"Node", option_rows, 0},
     {"Actors", fulcrum_actors_rule_rows, offsetof(struct settings, actors)},
     {"Machines", fulcrum_machines_option_rows, offsetof(struct settings, machines)},
     {"Design", FULCRUM_DESIGN_OPTION_ROWS_BUT_MACHINE,

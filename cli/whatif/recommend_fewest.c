@@ -303,7 +303,8 @@ static enum fulcrum_status show(
 }
 
 /* Everything that is refused comes before the first prediction. */
-static enum fulcrum_status answer(struct question *question, struct fulcrum_error *err)
+static enum fulcrum_status find_answer(
+    struct question *question, struct fulcrum_error *err)
 {
     const struct fulcrum_recommend_settings *settings = question->settings;
     struct fulcrum_subject *subject = &question->subject;
@@ -341,7 +342,7 @@ enum fulcrum_status fulcrum_recommend_fewest(
     struct question *question = fulcrum_allocate(1, sizeof *question);
     question->settings = settings;
     question->context = context;
-    enum fulcrum_status status = answer(question, err);
+    enum fulcrum_status status = find_answer(question, err);
     free(question->values.values);
     free(question->actors.choices);
     fulcrum_subject_clear(&question->subject);

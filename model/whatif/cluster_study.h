@@ -27,7 +27,7 @@ enum fulcrum_cluster_value {
 
 /* An increasing list of whole numbers. */
 struct fulcrum_cluster_counts {
-    double *values;
+    const double *values;
     size_t count;
 };
 

@@ -488,7 +488,7 @@ static enum fulcrum_status ask_draws(struct curve *curve, struct fulcrum_error *
     size_t metric_count = 0;
     size_t draw_count = (size_t)plan->sweep.predict.draws;
     for (curve->draw = 1; curve->draw <= draw_count; curve->draw++) {
-        struct fulcrum_fewest found;
+        struct fulcrum_fewest found = {.place = 0};
         enum fulcrum_status status =
             fulcrum_fewest_find(&asked, plan->share, &found, err);
         if (status == FULCRUM_OK) {
@@ -543,7 +543,7 @@ static enum fulcrum_status shift_answer(
     struct shifted shifted = {curve, curve->plan->share * best->best_value, sign};
     /* The best is the last place that the answer can be. */
     const struct fulcrum_asked_curve asked = {ask_shifted, &shifted, best->best + 1};
-    struct fulcrum_fewest found;
+    struct fulcrum_fewest found = {.place = 0};
     TRY(fulcrum_fewest_find(&asked, 1.0, &found, err));
     *out = curve->plan->sweep.axes->values[found.place];
     return FULCRUM_OK;
@@ -615,7 +615,9 @@ enum fulcrum_status fulcrum_fewest_answer_find(const struct fulcrum_fewest_plan 
     *out = (struct fulcrum_fewest_answer){.predicted = 0};
     curve.single.predict.draws = 0.0;
     if (numbers == NULL || curve.points == NULL || curve.known == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a curve"));
+        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a curve");
+        status = FULCRUM_ERR_NO_MEMORY;
+        goto end;
     }
     TRY_OR_END(
         fulcrum_sweep_probe_new(plan->scenario, &curve.single, &curve.probe, err));

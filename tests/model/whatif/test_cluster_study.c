@@ -9,8 +9,8 @@
 #include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
-static double devices[] = {1, 2, 3, 4, 8, 16, 64, 256};
-static double parts[] = {1, 2, 4};
+static const double devices[] = {1, 2, 3, 4, 8, 16, 64, 256};
+static const double parts[] = {1, 2, 4};
 
 enum { DEVICES = 8, PARTS = 3, SCALINGS = 2, DRAWS = 60, PRIORS = 3 };
 
@@ -188,7 +188,7 @@ static void test_without_a_critical_batch_steps_decide(void)
 /* Runs 1 and 16 GPUs with ten actors each; the last row, predicted by its fields. */
 static struct fulcrum_prediction run_whole(struct job *job)
 {
-    static double counts[] = {1, 16};
+    static const double counts[] = {1, 16};
     job->plan.steps_alone = false;
     job->plan.actors_per_gpu = 10;
     job->plan.devices = (struct fulcrum_cluster_counts){counts, 2};
@@ -233,7 +233,7 @@ static int stop_at_once(void *user, double done_frac)
 
 static void test_failures_are_told(void)
 {
-    static double odd = 3;
+    static const double odd = 3;
     struct job job = {.rows = {.count = 0}};
     start(&job);
     job.plan.watch = stop_at_once;
