@@ -1,10 +1,13 @@
-/* test_throughput.c - references predicted by networks that can be solved by hand. */
+/* test_throughput.c - references predicted by networks that can be solved by hand, and
+ * the formulas that are shown beside them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/throughput.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/reference/predictors.h"
+#include "calibrate/reference/validation.h"
 #include "model/predict/predict.h"
 #include "tests/support/designs.h"
 #include "tests/support/hand_reference.h"
@@ -183,6 +186,237 @@ static void test_watts_that_nothing_gives_are_no_figures(void)
     end(&two);
 }
 
+/* Predictions of `validate`. */
+
+/* Of a rate that is simulated to 1 % and compared with another. */
+#define RATE_ERROR 0.02
+
+static struct fulcrum_parameter *parameter_of(
+    struct fulcrum_calibration *calibration, const char *path)
+{
+    struct fulcrum_parameter *found = NULL;
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        if (strcmp(calibration->parameters[i].path, path) == 0) {
+            found = &calibration->parameters[i];
+        }
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+    return found;
+}
+
+static struct fulcrum_comparison predict(const struct hand *hand)
+{
+    struct fulcrum_comparison out = {.count = 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict_reference(hand->reference, hand->priors, &out, &err),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    return out;
+}
+
+/* A lone actor never waits: what a batch costs more is what its cycle lasts longer. */
+static void test_a_lone_actor_pays_for_each_part_of_its_cycle(void)
+{
+    static const double actors[] = {1.0};
+    static const char *const parts[] = {"workload.host.per_batch_s",
+        "workload.host.per_item_s", "workload.network.per_batch_s",
+        "workload.network.per_item_s"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct hand one;
+        begin(&one, actors, 1, "steps_per_s");
+        struct fulcrum_comparison before = predict(&one);
+        double cycle_s = 1.0 / before.items[0].predicted;
+        parameter_of(one.priors, parts[i])->value += cycle_s;
+        struct fulcrum_comparison after = predict(&one);
+        suite_assert_close(
+            parts[i], after.items[0].predicted, 0.5 / cycle_s, RATE_ERROR);
+        fulcrum_comparison_clear(&before);
+        fulcrum_comparison_clear(&after);
+        end(&one);
+    }
+}
+
+/* More actors than anything can serve: the rate is that of the slowest station. */
+static void test_a_crowd_is_held_to_the_hosts_rate(void)
+{
+    static const double actors[] = {512.0};
+    static const struct {
+        const char *path;
+        double value;
+    } times[] = {{"workload.host.per_item_s", 1e-3},
+        {"workload.host.per_batch_s", 1e-6}, {"workload.network.per_item_s", 1e-8},
+        {"workload.network.per_batch_s", 1e-6}};
+    struct hand crowd;
+    begin(&crowd, actors, 1, "steps_per_s");
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        parameter_of(crowd.priors, times[i].path)->value = times[i].value;
+    }
+    struct fulcrum_comparison found = predict(&crowd);
+    suite_assert_close("rate", found.items[0].predicted, 1.0 / 1e-3, RATE_ERROR);
+    fulcrum_comparison_clear(&found);
+    end(&crowd);
+}
+
+/* What a fit has seen is marked, but for the points that it was told to leave out. */
+static void test_points_that_a_fit_has_seen_are_marked(void)
+{
+    static const double actors[] = {1.0, 2.0, 4.0};
+    struct hand three;
+    begin(&three, actors, 3, "steps_per_s");
+    for (size_t i = 0; i < 3; i++) {
+        three.reference->points[i].index = i;
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_add_note(three.priors, "fitted_to", "hand", NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_add_note(three.priors, "held_out", "hand:1", NULL),
+        FULCRUM_OK);
+    struct fulcrum_comparison found = predict(&three);
+    CU_ASSERT_EQUAL_FATAL(found.count, 3);
+    for (size_t i = 0; i < found.count; i++) {
+        CU_ASSERT_EQUAL(found.items[i].is_fitted, i != 1);
+        CU_ASSERT(found.items[i].lo <= found.items[i].predicted);
+        CU_ASSERT(found.items[i].predicted <= found.items[i].hi);
+    }
+    fulcrum_comparison_clear(&found);
+    end(&three);
+}
+
+static void test_a_point_that_cannot_run_is_named(void)
+{
+    static const double actors[] = {4.0};
+    struct hand one;
+    struct fulcrum_comparison out = {.count = 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    begin(&one, actors, 1, "steps_per_s");
+    one.reference->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    one.reference->design.workload.batching.size = 8.0;
+    CU_ASSERT_EQUAL(fulcrum_predict_reference(one.reference, one.priors, &out, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_STRING_NOT_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL(out.count, 0);
+    end(&one);
+}
+
+/* Small formulas beside them. */
+
+enum { COUNTS = 5 };
+
+static const double counts[COUNTS] = {20.0, 40.0, 80.0, 160.0, 320.0};
+
+static void test_the_formula_has_its_limits(void)
+{
+    struct fulcrum_formula free = {0.005, 1e-4, HUGE_VAL};
+    suite_assert_close("20 environments", fulcrum_formula_rate(&free, 20.0),
+        20.0 / (0.005 + 20.0 * 1e-4), 1e-15);
+    suite_assert_close("no end", fulcrum_formula_rate(&free, 1e12), 1e4, 1e-6);
+    suite_assert_close(
+        "hardly any", fulcrum_formula_rate(&free, 1e-9), 1e-9 / 0.005, 1e-6);
+    /* Far below the ceiling it does not show; far above nothing else does. */
+    struct fulcrum_formula capped = {0.005, 1e-4, 1e7};
+    suite_assert_close("below", fulcrum_formula_rate(&capped, 80.0),
+        fulcrum_formula_rate(&free, 80.0), 1e-12);
+    capped.cap_per_s = 10.0;
+    suite_assert_close("above", fulcrum_formula_rate(&capped, 320.0), 10.0, 1e-12);
+    /* Where both are equal: C 2^(-1/p). */
+    capped.cap_per_s = fulcrum_formula_rate(&free, 40.0);
+    suite_assert_close("at the knee", fulcrum_formula_rate(&capped, 40.0),
+        capped.cap_per_s * pow(2.0, -1.0 / 5.0), 1e-14);
+    capped.cap_per_s = 1e-300;
+    suite_assert_close(
+        "a tiny ceiling", fulcrum_formula_rate(&capped, 1e6), 1e-300, 1e-12);
+}
+
+static void fill_rates(
+    const struct fulcrum_formula *formula, size_t count, double steps_per_s[COUNTS])
+{
+    for (size_t i = 0; i < count; i++) {
+        steps_per_s[i] = fulcrum_formula_rate(formula, counts[i]);
+    }
+}
+
+static void test_a_hyperbola_is_found_again(void)
+{
+    const struct fulcrum_formula truth = {0.004, 1.5e-4, HUGE_VAL};
+    double rate[COUNTS];
+    for (size_t count = 2; count <= COUNTS; count++) {
+        struct fulcrum_formula found = {0.0, 0.0, 0.0};
+        fill_rates(&truth, count, rate);
+        const struct fulcrum_formula_plan plan = {
+            counts, rate, count, (double)NAN, 0.03, 4.0};
+        CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
+        suite_assert_close("a", found.latency_s, truth.latency_s, 1e-3);
+        suite_assert_close("b", found.per_item_s, truth.per_item_s, 1e-3);
+        CU_ASSERT(isinf(found.cap_per_s));
+    }
+}
+
+/* Neither prior pulls where both are met: b is 40,000 frames/s, C 0.85 ceilings. */
+static void test_a_capped_hyperbola_at_its_priors_is_found_again(void)
+{
+    const struct fulcrum_formula truth = {0.004, 1e-4, 8500.0};
+    double rate[COUNTS];
+    struct fulcrum_formula found = {0.0, 0.0, 0.0};
+    fill_rates(&truth, COUNTS, rate);
+    const struct fulcrum_formula_plan plan = {counts, rate, COUNTS, 1e4, 0.03, 4.0};
+    CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
+    suite_assert_close("a", found.latency_s, truth.latency_s, 2e-3);
+    suite_assert_close("b", found.per_item_s, truth.per_item_s, 2e-3);
+    suite_assert_close("C", found.cap_per_s, truth.cap_per_s, 2e-3);
+}
+
+static void test_priors_pull_by_their_standard_deviations(void)
+{
+    /* Far above the knee only C counts: ln C is the mean of what was seen and of the
+       prior, weighted by 1 / sd^2 (0.03 three times, 0.15 once). */
+    static const double many[] = {4e6, 5e6, 6e6};
+    static const double rate[] = {1000.0, 1000.0, 1000.0};
+    struct fulcrum_formula found = {0.0, 0.0, 0.0};
+    const struct fulcrum_formula_plan plan = {many, rate, 3, 1300.0, 0.03, 4.0};
+    CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
+    double seen = 3.0 / (0.03 * 0.03);
+    double believed = 1.0 / (0.15 * 0.15);
+    double expected =
+        (seen * log(1000.0) + believed * log(0.85 * 1300.0)) / (seen + believed);
+    suite_assert_close("ln C", log(found.cap_per_s), expected, 1e-3);
+}
+
+/* The search starts from one point where the ends are at the same place. */
+static void test_a_curve_may_have_one_place(void)
+{
+    static const double place[] = {40.0, 40.0};
+    static const double repeats[] = {1000.0, 1020.0};
+    struct fulcrum_formula found = {0.0, 0.0, 0.0};
+    const struct fulcrum_formula_plan plan = {
+        place, repeats, 2, (double)NAN, 0.03, 4.0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
+    suite_assert_close("rate", fulcrum_formula_rate(&found, 40.0), 1010.0, 2e-3);
+}
+
+static void test_formulas_that_cannot_be_fitted_are_refused(void)
+{
+    static const double good[] = {1000.0, 1500.0};
+    static const double bad[] = {1000.0, 0.0};
+    static const struct {
+        struct fulcrum_formula_plan plan;
+        const char *detail;
+    } cases[] = {
+        {{counts, good, 1, (double)NAN, 0.03, 4.0}, "1 points for a formula"},
+        {{counts, bad, 2, (double)NAN, 0.03, 4.0}, "0 steps/s of 40 environments"},
+        {{bad, good, 2, (double)NAN, 0.03, 4.0}, "1500 steps/s of 0 environments"},
+        {{counts, good, 2, 0.0, 0.03, 4.0}, "ceiling = 0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_formula out;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_formula_fit(&cases[i].plan, &out, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].detail));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -191,6 +425,16 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_corrected_model_is_the_simulation_there),
         SUITE_CASE(test_what_nothing_predicts_is_refused),
         SUITE_CASE(test_watts_that_nothing_gives_are_no_figures),
+        SUITE_CASE(test_a_lone_actor_pays_for_each_part_of_its_cycle),
+        SUITE_CASE(test_a_crowd_is_held_to_the_hosts_rate),
+        SUITE_CASE(test_points_that_a_fit_has_seen_are_marked),
+        SUITE_CASE(test_a_point_that_cannot_run_is_named),
+        SUITE_CASE(test_the_formula_has_its_limits),
+        SUITE_CASE(test_a_hyperbola_is_found_again),
+        SUITE_CASE(test_a_capped_hyperbola_at_its_priors_is_found_again),
+        SUITE_CASE(test_priors_pull_by_their_standard_deviations),
+        SUITE_CASE(test_a_curve_may_have_one_place),
+        SUITE_CASE(test_formulas_that_cannot_be_fitted_are_refused),
     };
     return suite_run("throughput", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
