@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FULCRUM_PLAIN_C
-#include "calibrate/network_kernels.inc"
+#include "plain/network.inc"
 
 struct row {
     const char *name;

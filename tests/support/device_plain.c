@@ -10,7 +10,7 @@
 #include "calibrate/device/compute.h"
 
 #define FULCRUM_PLAIN_C
-#include "calibrate/network_kernels.inc" /* network.cl */
+#include "plain/network.inc" /* network.cl */
 
 struct fulcrum_device_state {
     bool is_wide;

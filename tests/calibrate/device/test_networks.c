@@ -54,7 +54,9 @@ struct lab {
 static float *copy_of(const struct lab *lab, fulcrum_place place, size_t count)
 {
     float *copy = calloc(count, sizeof *copy);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+    if (copy == NULL) {
+        abort();
+    }
     devices_read(&lab->compute, copy, place, count);
     return copy;
 }
@@ -230,18 +232,16 @@ static double unscaled(double value)
     return 0.5 * (low + high);
 }
 
-/* The rewards that a network's seed makes: one step of them more than observations. */
-static void make_rewards(const struct fulcrum_r2d2_options *options, float *rewards)
+/* The replay that a network's seed makes. */
+static void make_replay(const struct fulcrum_r2d2_options *options,
+    const struct fulcrum_r2d2_replay *replay)
 {
     static float parameters[ROOM];
-    static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE] = {0};
-    int action[SEQUENCES * (STEPS + 1)];
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options->shape);
     struct fulcrum_random random = fulcrum_random_seeded(options->seed);
-    struct fulcrum_r2d2_replay replay = {image, action, rewards};
     CU_ASSERT_TRUE_FATAL(layers.parameter_count <= ROOM);
     fulcrum_r2d2_layers_init(&layers, parameters, &random);
-    fulcrum_r2d2_replay_fill(&replay, options, &random);
+    fulcrum_r2d2_replay_fill(replay, options, &random);
 }
 
 /* Of `unroll` steps from `first` on; the last values are one step after them. */
@@ -277,6 +277,8 @@ static void check_loss(size_t burn_in)
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options.shape);
     size_t steps = burn_in + options.train_unroll + 1;
     static struct values values;
+    static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE] = {0};
+    int action[SEQUENCES * (STEPS + 1)];
     float rewards[SEQUENCES * (STEPS + 1)];
     void *rows[3];
     for (size_t i = 0; i < 4 * layers.lstm.unit_count; i++) {
@@ -286,7 +288,7 @@ static void check_loss(size_t burn_in)
     devices_write(&lab.compute, lab.places.parameters, lab.parameters, lab.count);
     devices_write(
         &lab.compute, lab.places.target_parameters, lab.parameters, lab.count);
-    make_rewards(&options, rewards);
+    make_replay(&options, &(struct fulcrum_r2d2_replay){image, action, rewards});
     CU_ASSERT_EQUAL(fulcrum_network_rows(lab.network, rows, NULL), FULCRUM_OK);
     gradient_fill(rows[0], SEQUENCES * steps * IMAGE / sizeof(float), 31);
     value_steps(&lab, steps, rows[0], &values);
@@ -304,6 +306,15 @@ static void test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in(void)
     }
 }
 
+static bool are_alike(const float *a, const float *b, size_t count)
+{
+    size_t same = 0;
+    while (same < count && a[same] == b[same]) {
+        same++;
+    }
+    return same == count;
+}
+
 /* Kapturowski et al. (2019): every 2500 updates. */
 static void test_r2d2_target_is_renewed_after_2500_updates(void)
 {
@@ -315,12 +326,12 @@ static void test_r2d2_target_is_renewed_after_2500_updates(void)
         (void)train(&lab);
     }
     float *late = copy_of(&lab, lab.places.target_parameters, lab.count);
-    CU_ASSERT_EQUAL(memcmp(late, lab.parameters, lab.count * sizeof *late), 0);
+    CU_ASSERT_TRUE(are_alike(late, lab.parameters, lab.count));
     (void)train(&lab);
     float *renewed = copy_of(&lab, lab.places.target_parameters, lab.count);
     float *trained = copy_of(&lab, lab.places.parameters, lab.count);
-    CU_ASSERT_EQUAL(memcmp(renewed, trained, lab.count * sizeof *late), 0);
-    CU_ASSERT_NOT_EQUAL(memcmp(renewed, late, lab.count * sizeof *late), 0);
+    CU_ASSERT_TRUE(are_alike(renewed, trained, lab.count));
+    CU_ASSERT_FALSE(are_alike(renewed, late, lab.count));
     free(late);
     free(renewed);
     free(trained);
@@ -367,11 +378,13 @@ static void test_r2d2_batch_equals_single_images_with_state(void)
         images[i] = (uint8_t)(i * 37 % 251);
     }
     infer(&lab, BATCH, action);
-    devices_read(&lab.compute, first[0], lab.places.inferred, sizeof first / 4);
+    devices_read(
+        &lab.compute, first[0], lab.places.inferred, sizeof first / sizeof first[0][0]);
     /* A smaller batch leaves the states of the others alone. */
     infer(&lab, 2, action);
     infer(&lab, BATCH, action);
-    devices_read(&lab.compute, last[0], lab.places.inferred, sizeof last / 4);
+    devices_read(
+        &lab.compute, last[0], lab.places.inferred, sizeof last / sizeof last[0][0]);
     for (size_t i = 0; i < BATCH; i++) {
         check_single(images + i * IMAGE, 1, first[i]);
         check_single(images + i * IMAGE, i < 2 ? 3 : 2, last[i]);
@@ -390,10 +403,11 @@ static void test_mlp_batch_equals_single_observations(void)
     float kept[BATCH][INPUTS];
     float whole[BATCH][OUTPUTS];
     int action[BATCH];
-    gradient_fill(kept[0], BATCH * INPUTS, 1);
+    gradient_fill(kept[0], sizeof kept / sizeof kept[0][0], 1);
     memcpy(input, kept, sizeof kept);
     infer(&lab, BATCH, action);
-    devices_read(&lab.compute, whole[0], lab.places.inferred, BATCH * OUTPUTS);
+    devices_read(
+        &lab.compute, whole[0], lab.places.inferred, sizeof whole / sizeof whole[0][0]);
     for (size_t i = 0; i < BATCH; i++) {
         int alone = -1;
         float output[OUTPUTS];
