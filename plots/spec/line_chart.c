@@ -974,8 +974,12 @@ static void add_ideal(const struct picture *picture, struct place *place)
         place->ideal[0] = fmin(1.0, span.lo);
         place->ideal[1] = span.hi;
         panel->y_options.kind = panel->x_options.kind;
-        place->series[panel->series_count++] = fulcrum_series_of(
-            place->ideal, place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+        place->series[panel->series_count++] =
+            (struct fulcrum_panel_series){.x = place->ideal,
+                .y = place->ideal,
+                .count = 2,
+                .style = GREY_STYLE,
+                .look = FULCRUM_LOOK_CURVE};
     }
 }
 
