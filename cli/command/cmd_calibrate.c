@@ -87,7 +87,7 @@ static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibratio
                : fulcrum_show_calibration(calibration, context, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_calibrate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -177,5 +177,5 @@ const struct fulcrum_command fulcrum_command_calibrate = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
-    .run = run,
+    .run = run_calibrate,
 };

@@ -86,13 +86,14 @@ static void add_outputs(
     fulcrum_result_text(result, "bottleneck", "bottleneck",
         fulcrum_bottleneck_name(prediction->bottleneck));
     fulcrum_result_number(result, "bottleneck_agree_frac",
-        has ? "in so many draws" : NULL, prediction->bottleneck_agree_frac);
+        has ? "share of draws with it" : NULL, prediction->bottleneck_agree_frac);
     fulcrum_result_numbers(result, "solver_interval_steps_per_s", ends, 2);
     fulcrum_result_gap(result);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         fulcrum_result_estimate(result, fulcrum_output_name(i), fulcrum_output_title(i),
             prediction->value[i], has ? prediction->lo[i] : FULCRUM_UNKNOWN,
             has ? prediction->hi[i] : FULCRUM_UNKNOWN);
+        fulcrum_result_explain(result, fulcrum_output_meaning(i));
     }
     if (has) {
         fulcrum_result_number(result, "intervals/coverage_frac", NULL, 0.9);
@@ -134,7 +135,7 @@ static void add_inputs(struct fulcrum_result *result, const struct answer *answe
     }
 }
 
-static enum fulcrum_status show(const struct answer *answer,
+static enum fulcrum_status show_prediction(const struct answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
@@ -162,14 +163,14 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_scenario_design(scenario, &point, &answer->design, err));
     TRY_OR_END(fulcrum_predict(scenario, &point, options, &answer->prediction, err));
-    status = show(answer, context, err);
+    status = show_prediction(answer, context, err);
 end:
     free(answer);
     fulcrum_scenario_free(scenario);
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_predict(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -223,5 +224,5 @@ const struct fulcrum_command fulcrum_command_predict = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_predict,
 };

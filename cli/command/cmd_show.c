@@ -472,7 +472,7 @@ static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *c
         name);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_show(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -541,5 +541,5 @@ const struct fulcrum_command fulcrum_command_show = {
     .arguments = arguments,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_show,
 };

@@ -83,7 +83,7 @@ static struct record record_of(
 }
 
 /* Moves the records that count to the beginning, with room for one more. */
-static void make_room(struct track *track)
+static void drop_fallen_records(struct track *track)
 {
     size_t kept = track->count - track->first;
     struct record *records = track->records;
@@ -117,7 +117,7 @@ static void add_point(struct track *track, const struct fulcrum_sweep_point *poi
         track->first < track->count ? track->records[track->count - 1].value : 0.0;
     if (value > last * (1.0 + RECORD_STEP_REL)) {
         if (track->count == track->capacity) {
-            make_room(track);
+            drop_fallen_records(track);
         }
         track->records[track->count++] = track->best;
     }

@@ -378,7 +378,7 @@ static enum fulcrum_status ask_all(struct fulcrum_report_job *job,
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_report(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -455,5 +455,5 @@ const struct fulcrum_command fulcrum_command_report = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_TEXT,
-    .run = run,
+    .run = run_report,
 };

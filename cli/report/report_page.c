@@ -13,7 +13,7 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/inline_svg.h"
 
-static void print(FILE *out, const char *format, va_list args)
+static void print_escaped(FILE *out, const char *format, va_list args)
 {
     char *text = NULL;
     size_t size = 0;
@@ -31,7 +31,7 @@ void fulcrum_html_print(FILE *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print(out, format, args);
+    print_escaped(out, format, args);
     va_end(args);
 }
 
@@ -40,7 +40,7 @@ void fulcrum_html_note(FILE *out, const char *format, ...)
     va_list args;
     va_start(args, format);
     (void)fputs("<p class=\"note\">", out);
-    print(out, format, args);
+    print_escaped(out, format, args);
     (void)fputs("</p>\n", out);
     va_end(args);
 }

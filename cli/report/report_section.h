@@ -8,7 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
+#include "cli/argv_text.h"
+#include "cli/message.h"
 #include "cli/plot/plot_job.h"
 #include "model/result.h"
 #include "model/status.h"

@@ -102,7 +102,7 @@ struct found {
     double size;
 };
 
-static int compare(const void *a, const void *b)
+static int by_size_of_change(const void *a, const void *b)
 {
     const struct found *left = a;
     const struct found *right = b;
@@ -124,7 +124,7 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
         found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number))};
         count += speedup.number > 0.0 ? 1 : 0;
     }
-    qsort(found, count, sizeof *found, compare);
+    qsort(found, count, sizeof *found, by_size_of_change);
     for (size_t k = 0; k < count; k++) {
         const struct lever *lever = found[k].lever;
         const struct fulcrum_cell *speedup = &found[k].speedup;

@@ -512,7 +512,7 @@ struct findings {
     struct fulcrum_check_list checks;
 };
 
-static enum fulcrum_status print(const struct settings *settings,
+static enum fulcrum_status show_validation(const struct settings *settings,
     const struct fulcrum_validate_job *job, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
@@ -797,7 +797,7 @@ static enum fulcrum_status predict(const struct settings *settings,
                : status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_validate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -807,7 +807,7 @@ static enum fulcrum_status run(
     TRY_OR_END(check_paths(settings, err));
     TRY_OR_END(predict(settings, context, &found, err));
     TRY_OR_END(run_checks(settings, &found, context, err));
-    TRY_OR_END(print(settings, &found.job, context, err));
+    TRY_OR_END(show_validation(settings, &found.job, context, err));
     TRY_OR_END(write_files(settings, &found, err));
     tell(&found.checks, context);
 end:
@@ -900,5 +900,5 @@ const struct fulcrum_command fulcrum_command_validate = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_validate,
 };

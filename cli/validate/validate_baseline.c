@@ -41,7 +41,7 @@ static void forget_values(struct fulcrum_design_prediction *out)
 }
 
 /* Returns 0 where the design cannot run. */
-static int fill(
+static int predict_kept_outputs(
     const struct fulcrum_scenario *scenario, struct fulcrum_design_prediction *out)
 {
     const struct fulcrum_point point = {.varied = NULL};
@@ -58,7 +58,7 @@ static int fill(
     return 1;
 }
 
-static enum fulcrum_status add(struct fulcrum_context *context,
+static enum fulcrum_status add_design_prediction(struct fulcrum_context *context,
     const struct fulcrum_design_settings *settings,
     struct fulcrum_design_predictions *out, struct fulcrum_error *err)
 {
@@ -68,7 +68,7 @@ static enum fulcrum_status add(struct fulcrum_context *context,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_design_inputs_load(settings, context, &inputs, err));
     TRY_OR_END(fulcrum_scenario_new(&inputs.scenario, &scenario, err));
-    if (fill(scenario, next)) {
+    if (predict_kept_outputs(scenario, next)) {
         (void)snprintf(next->machine, sizeof next->machine, "%s", settings->machine);
         (void)snprintf(next->workload, sizeof next->workload, "%s", settings->workload);
         next->actor_count = settings->actor_count;
@@ -101,7 +101,7 @@ static enum fulcrum_status add_all(struct fulcrum_context *context,
             .machine = presets->machines[pair / presets->workload_count].name,
             .workload = presets->workloads[pair % presets->workload_count].name,
             .actor_count = actor_counts[i % ACTOR_COUNTS]};
-        TRY(add(context, &settings, out, err));
+        TRY(add_design_prediction(context, &settings, out, err));
     }
     return FULCRUM_OK;
 }
