@@ -508,7 +508,7 @@ struct settings {
 /* What a run has found. */
 struct findings {
     struct fulcrum_validate_job job;
-    struct fulcrum_design_predictions designs; /* of presets; none: not wanted */
+    struct fulcrum_baseline_run now;
     struct fulcrum_check_list checks;
 };
 
@@ -605,12 +605,13 @@ static void check_findings(const struct settings *settings,
     const struct fulcrum_context *context)
 {
     size_t not_stored = 0;
+    const struct fulcrum_baseline_pair runs = {baseline, &found->now};
     const struct fulcrum_baseline_limits limits = {
         .moved_rel = settings->tolerance_rel, .loss_frac = settings->loss_frac};
     for (size_t i = 0; i < found->job.count; i++) {
         const struct fulcrum_validation *set = &found->job.sets[i];
         check_set(settings, set, &found->checks);
-        size_t stored = fulcrum_baseline_check(baseline, set, &limits, &found->checks);
+        size_t stored = fulcrum_baseline_check(&runs, set, &limits, &found->checks);
         not_stored += stored == 0 && set->comparison.count > 0 ? 1 : 0;
     }
     if (not_stored > 0 && baseline->count > 0) {
@@ -623,8 +624,7 @@ static void check_findings(const struct settings *settings,
             baseline, &found->job, is_over_presets(settings), &found->checks);
     }
     if (is_over_presets(settings)) {
-        fulcrum_design_predictions_check(
-            &baseline->designs, &found->designs, limits.moved_rel, &found->checks);
+        fulcrum_baseline_check_designs(&runs, limits.moved_rel, &found->checks);
     }
 }
 
@@ -778,8 +778,7 @@ static enum fulcrum_status write_files(const struct settings *settings,
         TRY(write_document(settings->markdown, &found->job, err));
     }
     if (settings->save_baseline != NULL) {
-        TRY(fulcrum_baseline_write(
-            &found->job, &found->designs, settings->save_baseline, err));
+        TRY(fulcrum_baseline_write(&found->now, settings->save_baseline, err));
     }
     return FULCRUM_OK;
 }
@@ -790,11 +789,9 @@ static enum fulcrum_status predict(const struct settings *settings,
     const struct fulcrum_validate_plan plan = {.references = &settings->references,
         .host = settings->host,
         .calibration = settings->calibration};
-    enum fulcrum_status status =
-        fulcrum_validate_job_run(&plan, context, &out->job, err);
-    return status == FULCRUM_OK && is_over_presets(settings)
-               ? fulcrum_design_predictions_make(context, &out->designs, err)
-               : status;
+    TRY(fulcrum_validate_job_run(&plan, context, &out->job, err));
+    return fulcrum_baseline_make(
+        &out->job, is_over_presets(settings), context, &out->now, err);
 }
 
 static enum fulcrum_status run_validate(
@@ -812,7 +809,7 @@ static enum fulcrum_status run_validate(
     tell(&found.checks, context);
 end:
     fulcrum_check_list_clear(&found.checks);
-    fulcrum_design_predictions_clear(&found.designs);
+    fulcrum_baseline_clear(&found.now);
     fulcrum_validate_job_clear(&found.job);
     return status;
 }
