@@ -656,11 +656,10 @@ static const struct fulcrum_option rows[] = {
             "axis of the grid, the last one fastest"),
     FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
         "METRIC,METRIC[,METRIC]",
-        .help = "writes only the points that no other beats in all of two or three "
-                "outputs or fields that vary; :max or :min behind one says what is "
-                "better of it"),
+        .help = "writes only the Pareto front of two or three outputs or varied "
+                "fields; :max or :min after a name says which way is better"),
     FULCRUM_OPTION(TEXT, "columns", offsetof(struct settings, columns), "A,B,C",
-        .help = "columns to write, in this order; all unless given"),
+        .help = "columns to write, in this order; default: all"),
     FULCRUM_OPTION(COUNT, "relative-to", offsetof(struct settings, relative_to),
         "INDEX", .least = 0.0, .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
@@ -699,20 +698,24 @@ const struct fulcrum_command fulcrum_command_explore = {
     .description =
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
-        "best. Along each axis it tells the 90 % interval of the best place, from the "
-        "best point of each draw, and where the metric is within 5 % of its best: what "
-        "reaches an end of the sweep is a plateau and no optimum. Simulated draws are "
-        "noisy, which shows where points are near each other: --method fast is smooth, "
-        "and takes --intervals 1000 easily. "
+        "best. For each axis it gives the 90 % interval of the best value, from the "
+        "best "
+        "point of each draw, and the range within 5 % of the best: a range that "
+        "reaches "
+        "an end of the sweep is a plateau, not an optimum. Simulated draws are noisy, "
+        "which shows where points are close together: --method fast is smooth, and "
+        "fast "
+        "enough for --intervals 1000. "
         "A varied thread count keeps the threads per core. Points that cannot run keep "
         "their row, with the reason in `status`.\n\n"
         "With --relative-to each point is compared with one of them, draw by draw: the "
-        "interval is that of the ratio itself, which what is uncertain of both leaves "
-        "alone.\n\n"
-        "With --pareto only the front is written: the points that no other beats in "
-        "every metric, where to beat is to be as good in all and better in one. More "
-        "is better of rates, batches and busy shares, less of times, watts, joules, "
-        "ratios and fields. `point` is the number of the point in the sweep; with "
+        "interval is that of the ratio, so uncertainty common to both points does not "
+        "widen it.\n\n"
+        "With --pareto only the Pareto front is written: the points that no other "
+        "point "
+        "beats, that is, equals in every metric and exceeds in one. More is better for "
+        "rates, batches and busy shares; less for times, watts, joules, ratios and "
+        "fields. `point` is the number of the point in the sweep; with "
         "intervals over all points, `front_frac` is the share of draws in which it is "
         "on that draw's front. Large sweeps draw for the points of the front alone. A "
         "front of more than 1048576 points is refused and never thinned.\n\n"

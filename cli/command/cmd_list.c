@@ -29,8 +29,8 @@ static const char *schema_kind_name(int index)
 static int kind_find(const char *name)
 {
     int kind = 0;
-    while (schema_kind_name(kind) != NULL &&
-           strcmp(schema_kind_name(kind), name) != 0) {
+    while (
+        schema_kind_name(kind) != NULL && strcmp(schema_kind_name(kind), name) != 0) {
         kind++;
     }
     return kind;
@@ -57,8 +57,8 @@ static enum fulcrum_status run_schema(
 }
 
 static const struct fulcrum_argument schema_arguments[] = {
-    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind),
-        schema_kind_name, "machine, workload, calibration, reference or partition"},
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind), schema_kind_name,
+        "machine, workload, calibration, reference or partition"},
     {.name = NULL},
 };
 
@@ -313,7 +313,7 @@ static enum fulcrum_status run_list(
 static const struct fulcrum_argument arguments[] = {
     {"KIND", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, kind), kind_name,
         "machines, workloads, calibrations, references, partitions, actors, learners, "
-        "meters or charts; everything unless given"},
+        "meters or charts; default: all"},
     {.name = NULL},
 };
 
@@ -329,10 +329,9 @@ const struct fulcrum_command fulcrum_command_list = {
     .name = "list",
     .summary = "list presets, actors, learners, power meters and charts",
     .description =
-        "Lists what there is to choose from. For actors, learners and power meters it "
-        "tries each one here, and says what is missing where it does not work. Of "
-        "references it tells what they are compared with and how many points they "
-        "have.",
+        "Lists what there is to choose from. Tries each actor, learner and power meter "
+        "here, and says what is missing where one does not work. For references it "
+        "shows what they are compared with and how many points they have.",
     .examples = examples,
     .arguments = arguments,
     .settings_size = sizeof(struct settings),

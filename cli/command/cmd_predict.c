@@ -86,7 +86,7 @@ static void add_outputs(
     fulcrum_result_text(result, "bottleneck", "bottleneck",
         fulcrum_bottleneck_name(prediction->bottleneck));
     fulcrum_result_number(result, "bottleneck_agree_frac",
-        has ? "share of draws with it" : NULL, prediction->bottleneck_agree_frac);
+        has ? "draws that agree" : NULL, prediction->bottleneck_agree_frac);
     fulcrum_result_numbers(result, "solver_interval_steps_per_s", ends, 2);
     fulcrum_result_gap(result);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -217,9 +217,11 @@ const struct fulcrum_command fulcrum_command_predict = {
         "what holds it back. Intervals (5 % to 95 %) come from draws of the "
         "calibration's "
         "parameters and of values marked as priors.\n\n"
-        "One GPU is used unless --set run.gpu_count=N says otherwise; GPU watts are of "
-        "the GPUs used, system watts of everything installed, unused GPUs idle. Times "
-        "that belong to another machine are scaled, and said to be.",
+        "Uses one GPU; --set run.gpu_count=N uses more. GPU watts cover the GPUs in "
+        "use; "
+        "system watts cover everything installed, with unused GPUs idle. Times "
+        "measured "
+        "on another machine are scaled, and flagged.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/options/options.h"
 #include "cli/argv_text.h"
+#include "cli/command.h"
 #include "cli/message.h"
+#include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
 #include "model/result.h"
 #include "model/status.h"
@@ -58,8 +58,11 @@ struct fulcrum_report_replies {
     struct fulcrum_reply items[FULCRUM_REPORT_QUESTIONS_MOST];
 };
 
+struct fulcrum_report_job;
+
 /* One machine of the report. */
 struct fulcrum_report_case {
+    struct fulcrum_report_job *job;
     char name[180];                  /* of the machine, as its prediction has it */
     struct fulcrum_argv_text design; /* "-m", ...: the options that choose the point */
     struct fulcrum_argv_text actors; /* "--actors", N, where it was given */
@@ -137,12 +140,10 @@ struct fulcrum_report_figure {
 
 /*
  * Writes the chart twice, wide and narrow, of which the style sheet shows one, with
- * what the chart has to note below it. What cannot be drawn says why.
- *   fails    FULCRUM_ERR_NO_MEMORY
+ * what the chart has to note below it. What cannot be drawn says why; NULL is nothing.
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
-    const struct fulcrum_report_figure *figure, struct fulcrum_result *result,
-    FILE *out, struct fulcrum_error *err);
+void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
+    struct fulcrum_result *result, FILE *out);
 
 /* A command line as a shell reads it, escaped. */
 void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out);
@@ -191,12 +192,8 @@ struct fulcrum_report_section {
         struct fulcrum_html_view view;
     } tables[FULCRUM_REPORT_TABLES_MOST];
     void (*tell)(const struct fulcrum_result *result, FILE *out);
-    /*
-     * `machine` is the first one where the scope is all.
-     *   fails    FULCRUM_ERR_NO_MEMORY; failures of `out` are left to its owner
-     */
-    enum fulcrum_status (*write)(struct fulcrum_report_job *job,
-        struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err);
+    /* `machine` is the first one where the scope is all. */
+    void (*write)(struct fulcrum_report_case *machine, FILE *out);
 };
 
 /* In the order of the report, NULL-terminated; the first one is the summary. Static. */
@@ -209,14 +206,10 @@ const char *fulcrum_report_section_name(int index);
 bool fulcrum_report_is_wanted(
     const struct fulcrum_report_job *job, const struct fulcrum_report_section *section);
 
-/*
- * The whole document.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_document_write(
-    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err);
+/* The whole document. */
+void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out);
 
-/* In report_summary.c, report_point.c and report_inputs.c. */
+/* In report_summary.c and report_point.c. */
 extern const struct fulcrum_report_section fulcrum_report_summary,
     fulcrum_report_machines, fulcrum_report_levers, fulcrum_report_time,
     fulcrum_report_power, fulcrum_report_prediction, fulcrum_report_accuracy,

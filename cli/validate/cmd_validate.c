@@ -816,7 +816,7 @@ end:
 
 static const struct fulcrum_argument arguments[] = {
     {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
-        FULCRUM_REFERENCE_NAMES "; every preset unless given"},
+        FULCRUM_REFERENCE_NAMES "; default: every preset"},
     {.name = NULL},
 };
 
@@ -837,9 +837,10 @@ static const struct fulcrum_option rows[] = {
 static const struct fulcrum_option check_rows[] = {
     FULCRUM_OPTION(FILE, "baseline", offsetof(struct settings, baseline), "FILE",
         .letter = 'b',
-        .help = "stored predictions: those that have moved and sets that have become "
-                "worse are named, and the exit code is 1; those of the presets unless "
-                "given, 'none' for no comparison"),
+        .help =
+            "stored predictions to compare with, 'none' for no comparison; default: "
+            "those of the presets. Names predictions that moved and sets that got "
+            "worse, with exit code 1"),
     FULCRUM_OPTION(FILE, "save-baseline", offsetof(struct settings, save_baseline),
         "FILE", .help = "store the predictions, to compare later runs with"),
     FULCRUM_OPTION(NUMBER, "tolerance", offsetof(struct settings, tolerance_rel),
@@ -853,9 +854,8 @@ static const struct fulcrum_option check_rows[] = {
         "FRACTION", .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
     FULCRUM_OPTION(FLAG, "refit", offsetof(struct settings, refit), NULL,
-        .help = "repeat the fits of the calibrations that were fitted to these "
-                "references; exit code 1 where values or errors do not come out "
-                "again within --tolerance (takes minutes)"),
+        .help = "repeat the fits to these references; exit code 1 if parameters or "
+                "their errors differ by more than --tolerance (takes minutes)"),
     FULCRUM_OPTION(FILE, "junit", offsetof(struct settings, junit), "FILE",
         .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},
@@ -886,8 +886,8 @@ const struct fulcrum_command fulcrum_command_validate = {
         "its symmetric form, the largest error, the mean with its sign, and the share "
         "of "
         "points inside the 90 % interval, beside the MAPE of asymptotic bounds and of "
-        "the textbook product form. Points that a fit has seen are told apart: they "
-        "prove little.\n\n"
+        "the textbook product form. Points that a fit has seen are kept "
+        "apart: they prove little.\n\n"
         "CPU curves, watts and work on a part of the SMs are fitted to every other "
         "point of a curve and predict the rest; throughput is predicted from the "
         "calibration of the reference or its workload, watts of whole servers from "
