@@ -72,8 +72,8 @@ enum fulcrum_status fulcrum_number_parse(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status append_value(struct fulcrum_text_list *list, const char *text,
-    int argc, struct fulcrum_error *err)
+static enum fulcrum_status append_value(struct fulcrum_text_list *list,
+    const char *text, int argc, struct fulcrum_error *err)
 {
     if (list->items == NULL) {
         /* No line holds more values than it has words. */

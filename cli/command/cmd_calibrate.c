@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"
 
@@ -93,25 +94,16 @@ static enum fulcrum_status run_calibrate(
     const struct settings *settings = data;
     struct fulcrum_design design;
     struct fulcrum_measuring_progress watch;
-    enum fulcrum_status status =
-        fulcrum_actor_settings_check(&settings->actor, context, err);
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_learner_settings_read(&settings->learner, context, &design, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_check(output_path(context), err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
+    TRY(fulcrum_output_check(output_path(context), err));
     struct fulcrum_calibrate_options options = options_of(settings, &design);
     fulcrum_measuring_progress_start(&watch, context);
     options.stop = fulcrum_measuring_progress_stops;
     options.progress = fulcrum_measuring_progress_show;
     options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
-    status = fulcrum_calibrate(&calibration, &options, err);
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_measuring_progress_end(&watch);
     if (calibration == NULL) {
         return status;

@@ -146,16 +146,15 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
 static enum fulcrum_status check_device(const struct fulcrum_learner_settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    int chooses_sms = !isnan(settings->sms);
+    bool has_sms = !isnan(settings->sms);
     const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
-    if (learner == NULL || learner->device != NULL ||
-        (!chooses_sms && !(settings->device > 0.0))) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+    FULCRUM_USAGE_IF(learner != NULL && learner->device == NULL &&
+                         (has_sms || settings->device > 0.0),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
         "%s %.6g: learner %s runs on one thread of the processor and has no devices",
-        chooses_sms ? "--sms" : "--device",
-        chooses_sms ? settings->sms : settings->device, settings->learner);
+        has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
+        settings->learner);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_learner_settings_read(
@@ -163,12 +162,9 @@ enum fulcrum_status fulcrum_learner_settings_read(
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     fulcrum_design_init(out);
-    enum fulcrum_status status =
-        fulcrum_name_check(settings->learner, "learner", learner_name, context, err);
-    if (status == FULCRUM_OK) {
-        status = check_device(settings, context, err);
-    }
-    return status == FULCRUM_OK && settings->workload != NULL
+    TRY(fulcrum_name_check(settings->learner, "learner", learner_name, context, err));
+    TRY(check_device(settings, context, err));
+    return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
-               : status;
+               : FULCRUM_OK;
 }

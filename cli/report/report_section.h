@@ -35,8 +35,6 @@ struct fulcrum_reply {
  * Runs the command line `reply->words`, quietly and in this process. That the command
  * refuses or cannot do it is an answer too: the result stays NULL.
  *   context  gets the exit code of a command that was stopped
- *   fails    FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FORMAT (what
- *            it wrote cannot be read)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     struct fulcrum_context *context, struct fulcrum_error *err);

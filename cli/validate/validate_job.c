@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
+#include "cli/message.h"
 #include "cli/progress.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
@@ -55,9 +56,8 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
     }
-    job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
-    FAIL_IF(!(job->references != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
-    for (size_t i = 0; job->references != NULL && i < count; i++) {
+    job->references = fulcrum_allocate(count, sizeof(struct fulcrum_reference *));
+    for (size_t i = 0; i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
         TRY_OR_END(add_reference(job, request, text, err));
         if (names->count > 0) {
@@ -74,9 +74,7 @@ static enum fulcrum_status add_calibration(
 {
     struct fulcrum_calibration *loaded = NULL;
     TRY(fulcrum_calibration_load(name, &loaded, err));
-    if (job->calibrations != NULL) {
-        job->calibrations[job->calibration_count++] = loaded;
-    }
+    job->calibrations[job->calibration_count++] = loaded;
     return FULCRUM_OK;
 }
 
@@ -84,7 +82,7 @@ static enum fulcrum_status add_calibration(
 static void drop_unfitted(struct fulcrum_validate_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; job->calibrations != NULL && i < job->calibration_count; i++) {
+    for (size_t i = 0; i < job->calibration_count; i++) {
         if (fulcrum_calibration_note(job->calibrations[i], FULCRUM_NOTE_FITTED_TO) !=
             NULL) {
             job->calibrations[kept++] = job->calibrations[i];
@@ -106,8 +104,7 @@ static enum fulcrum_status load_calibrations(
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err));
     }
-    job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
-    FAIL_IF(!(job->calibrations != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    job->calibrations = fulcrum_allocate(count, sizeof(struct fulcrum_calibration *));
     for (size_t i = 0; i < count; i++) {
         TRY_OR_END(add_calibration(job, given != NULL ? given : entries[i].name, err));
     }
@@ -161,8 +158,7 @@ static enum fulcrum_status predict(struct fulcrum_validate_job *job, bool is_giv
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     size_t most = job->reference_count * (job->calibration_count + 1);
-    job->sets = calloc(most + 1, sizeof *job->sets);
-    TRY_MEMORY(job->sets, err, "a validation");
+    job->sets = fulcrum_allocate(most, sizeof *job->sets);
     struct fulcrum_progress progress;
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, context);

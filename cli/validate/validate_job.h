@@ -37,8 +37,6 @@ struct fulcrum_validate_plan {
  * Loads and predicts everything, with progress.
  *   out      the caller clears it, after a failure too
  *   context  gets exit code 2 where a CSV file lacks its machine or workload
- *   fails    as fulcrum_reference_text_load, fulcrum_calibration_load,
- *            fulcrum_validate
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
     const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
@@ -97,7 +95,6 @@ struct fulcrum_baseline_run {
  * What a job predicted, and, where `has_designs`, every machine preset with every
  * workload preset that it can run.
  *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_design_inputs_load, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_make(
     const struct fulcrum_validate_job *job, bool has_designs,
@@ -107,8 +104,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_make(
 /*
  * Reads what fulcrum_baseline_write or `fulcrum validate --format json` wrote.
  *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_MISSING,
- *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_read(
     const char *path, struct fulcrum_baseline_run *out, struct fulcrum_error *err);
@@ -161,7 +156,6 @@ void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
  * references, by the note "fit_arguments", and adds a check for each parameter: value
  * and standard error must come out again. A calibration without the note is skipped.
  *   most_rel  how far the two may differ
- *   fails     as fulcrum_fit_repeat
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_refit(
     const struct fulcrum_validate_job *job, double most_rel,
