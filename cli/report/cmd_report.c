@@ -235,7 +235,7 @@ static enum fulcrum_status ask_one(struct asking *asking,
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, section->id);
     struct fulcrum_reply *reply = &replies->items[replies->count];
-    *go_on = section->ask(machine, replies->count, &reply->words);
+    *go_on = fulcrum_report_question(section, machine, replies->count, &reply->words);
     replies->count += *go_on ? 1 : 0;
     if (!*go_on) {
         fulcrum_argv_text_clear(&reply->words);
@@ -314,7 +314,8 @@ static bool is_asked(
     const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
 {
     return section == &fulcrum_report_prediction ||
-           (section->ask != NULL && fulcrum_report_is_wanted(job, section));
+           ((section->ask != NULL || section->line != NULL) &&
+               fulcrum_report_is_wanted(job, section));
 }
 
 static enum fulcrum_status ask_machine(struct asking *asking,

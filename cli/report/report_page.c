@@ -355,7 +355,8 @@ bool fulcrum_report_is_wanted(
 static int applies(const struct fulcrum_report_section *section, size_t place,
     const struct fulcrum_report_case *machine)
 {
-    return section->ask == NULL || machine->sections[place].count > 0;
+    return (section->ask == NULL && section->line == NULL) ||
+           machine->sections[place].count > 0;
 }
 
 /* Whether the section stands in this report at all. */

@@ -28,14 +28,6 @@ static void add_output(struct fulcrum_table *table, const char *key,
     fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
 }
 
-static bool ask_prediction(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
-{
-    (void)machine;
-    fulcrum_argv_text_add(words, "predict");
-    return i == 0;
-}
-
 static void write_item(const char *text, size_t length, FILE *out)
 {
     (void)fputs("<li>", out);
@@ -91,7 +83,7 @@ static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
 const struct fulcrum_report_section fulcrum_report_prediction = {
     .id = "prediction",
     .title = "The prediction in full",
-    .ask = ask_prediction,
+    .line = "predict",
     .write = write_prediction,
 };
 
@@ -169,29 +161,43 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
         out);
 }
 
-static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+/* A row of a table of outputs; none where the first one is not known. */
+struct output_row {
+    const char *words;
+    const char *outputs[3]; /* NULL: none */
+};
+
+static void write_outputs(struct fulcrum_report_case *machine,
+    const struct output_row *parts, const char *const keys[3],
+    struct fulcrum_html_view view, FILE *out)
 {
-    static const struct busy_part {
-        const char *output;
-        const char *words;
-    } parts[] = {
-        {"cpu_thread_busy_frac", "threads open to actors"},
-        {"host_busy_frac", "host stage"},
-        {"gpu_busy_frac", "learner's device"},
-        {"gpu_inference_busy_frac", "of that, with inference"},
-        {"gpu_train_busy_frac", "of that, with training"},
-        {"sm_active_frac", "SMs, as power counts them"},
-    };
     struct fulcrum_result *rows = NULL;
     struct fulcrum_table *table = new_rows(&rows);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (isfinite(fulcrum_report_output(machine, parts[i].output).number)) {
+    for (; parts->words != NULL; parts++) {
+        if (isfinite(fulcrum_report_output(machine, parts->outputs[0]).number)) {
             fulcrum_table_row(table);
-            fulcrum_table_text(table, "part", NULL, parts[i].words);
-            add_output(table, "busy_frac", machine, parts[i].output);
+            fulcrum_table_text(table, "part", NULL, parts->words);
+            for (size_t k = 0; k < 3 && keys[k] != NULL; k++) {
+                add_output(table, keys[k], machine, parts->outputs[k]);
+            }
         }
     }
-    fulcrum_report_table(rows, machine,
+    fulcrum_report_table(rows, machine, view, out);
+}
+
+static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+{
+    static const char *const keys[3] = {"busy_frac"};
+    static const struct output_row parts[] = {
+        {"threads open to actors", {"cpu_thread_busy_frac"}},
+        {"host stage", {"host_busy_frac"}},
+        {"learner's device", {"gpu_busy_frac"}},
+        {"of that, with inference", {"gpu_inference_busy_frac"}},
+        {"of that, with training", {"gpu_train_busy_frac"}},
+        {"SMs, as power counts them", {"sm_active_frac"}},
+        {.words = NULL},
+    };
+    write_outputs(machine, parts, keys,
         (struct fulcrum_html_view){.caption = "How busy each part is",
             .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
         out);
@@ -221,13 +227,12 @@ const struct fulcrum_report_section fulcrum_report_time = {
 
 static void write_power(struct fulcrum_report_case *machine, FILE *out)
 {
-    static const struct power_part {
-        const char *name;
-        const char *outputs[3]; /* NULL: none */
-    } parts[] = {
-        {"processors", {"cpu_w", NULL, NULL}},
+    static const char *const keys[3] = {"part_w", "part_j", "steps_per_j"};
+    static const struct output_row parts[] = {
+        {"processors", {"cpu_w"}},
         {"GPUs used", {"gpu_w", "gpu_j", "steps_per_j_gpu"}},
         {"everything, behind the plug", {"system_w", "system_j", "steps_per_j_system"}},
+        {.words = NULL},
     };
     static const struct fulcrum_report_figure figure = {
         .label = "What draws the power behind the plug, over the number of actors",
@@ -242,16 +247,7 @@ static void write_power(struct fulcrum_report_case *machine, FILE *out)
         fulcrum_html_note(out, "No watts are known of this machine.");
         return;
     }
-    struct fulcrum_result *rows = NULL;
-    struct fulcrum_table *table = new_rows(&rows);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "part", NULL, parts[i].name);
-        add_output(table, "part_w", machine, parts[i].outputs[0]);
-        add_output(table, "part_j", machine, parts[i].outputs[1]);
-        add_output(table, "steps_per_j", machine, parts[i].outputs[2]);
-    }
-    fulcrum_report_table(rows, machine,
+    write_outputs(machine, parts, keys,
         (struct fulcrum_html_view){.caption = "Power and energy of the design",
             .columns = "part=of;part_w=power;part_j=the whole training;"
                        "steps_per_j=steps"},
@@ -546,6 +542,7 @@ const struct fulcrum_report_section fulcrum_report_calibrations = {
     .id = "calibrations",
     .title = "Calibrations",
     .ask = ask_calibrations,
+    .asks_often = true,
     .write = write_calibrations,
 };
 

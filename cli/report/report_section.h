@@ -175,14 +175,15 @@ struct fulcrum_report_section {
     const char *id;    /* of its heading, and what --section calls it */
     const char *title; /* the heading */
     enum fulcrum_report_scope scope;
+    bool (*when)(struct fulcrum_report_case *machine); /* it applies; NULL: always */
+    const char *line; /* the one command line to ask, without the design; or: */
     /*
-     * Adds the words of the i-th command line to ask about a machine, without those of
-     * the design; no word skips it. Returns false where there is none any more, and at
-     * once where the section does not apply. NULL: asks nothing. The prediction has
-     * been asked before.
+     * Adds the words of the i-th command line; no word skips it. Returns false where
+     * there is none any more. The prediction has been asked before.
      */
     bool (*ask)(
         struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
+    bool asks_often;  /* else once */
     const char *text; /* a paragraph */
     struct fulcrum_report_figure figure;
     struct {
@@ -199,6 +200,10 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void);
 
 /* Name of the i-th section that --section may ask for; NULL beyond the last one. */
 const char *fulcrum_report_section_name(int index);
+
+/* Adds the words of the i-th question; false where there is none any more. */
+bool fulcrum_report_question(const struct fulcrum_report_section *section,
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
 
 /* Whether the section is among those that were asked for. */
 bool fulcrum_report_is_wanted(

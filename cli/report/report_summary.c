@@ -171,6 +171,7 @@ const struct fulcrum_report_section fulcrum_report_levers = {
     .id = "levers",
     .title = "What would change most",
     .ask = ask_levers,
+    .asks_often = true,
     .write = write_levers,
 };
 
