@@ -95,8 +95,9 @@ static void add_errors(struct fulcrum_result *result, const char *kind,
 }
 
 /* Not known of what has no window. */
-static void add_measured(struct fulcrum_table *table, const struct fulcrum_measured *item,
-    const char *key, const char *title, double value)
+static void add_measured(struct fulcrum_table *table,
+    const struct fulcrum_measured *item, const char *key, const char *title,
+    double value)
 {
     fulcrum_table_number(
         table, key, title, item->window_count > 0 ? value : FULCRUM_UNKNOWN);
@@ -152,8 +153,10 @@ static void add_point(struct fulcrum_table *table,
     add_measured(table, item, "predicted_speed_rel", NULL,
         median->canary_s > 0.0 ? calibrated_canary_s(answer) / median->canary_s
                                : FULCRUM_UNKNOWN);
-    add_measured(table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
-    add_measured(table, item, "server_busy_frac", "server busy", median->server_busy_frac);
+    add_measured(
+        table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
+    add_measured(
+        table, item, "server_busy_frac", "server busy", median->server_busy_frac);
     add_measured(table, item, "train_busy_frac", trains ? "trainer busy" : NULL,
         median->train_busy_frac);
     add_measured(table, item, "train_steps", NULL, median->train_step_count);
@@ -310,12 +313,7 @@ static char *path_from_root(const char *name)
         getcwd(folder, sizeof folder) == NULL) {
         return NULL;
     }
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = calloc(size, sizeof *path);
-    if (path != NULL) {
-        (void)snprintf(path, size, "%s/%s", folder, name);
-    }
-    return path;
+    return fulcrum_format("%s/%s", folder, name);
 }
 
 /*

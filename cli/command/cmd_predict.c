@@ -151,11 +151,7 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
 {
     struct fulcrum_scenario *scenario = NULL;
     TRY(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
-    struct answer *answer = calloc(1, sizeof *answer);
-    if (answer == NULL) {
-        fulcrum_scenario_free(scenario);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
-    }
+    struct answer *answer = fulcrum_allocate(1, sizeof *answer);
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     answer->inputs = inputs;
     fulcrum_calibration_names(
@@ -177,8 +173,7 @@ static enum fulcrum_status run_predict(
     struct fulcrum_predict_options options;
     TRY(fulcrum_solve_settings_read(
         &settings->solve, PREDICT_DRAWS, context, &options, err));
-    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    TRY_MEMORY(inputs, err, "a design");
+    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
     status = predict(inputs, &options, context, err);

@@ -135,22 +135,23 @@ static void clear_answer(struct answer *answer)
     free(answer->text);
 }
 
-/* The numbers of a solution: their keys in JSON and in rows, titles where people see
- * them. */
+/* The numbers of a solution: their keys in JSON and in rows, a title for people. */
 static const struct solution_number {
     const char *key;
-    const char *column; /* NULL: the key */
+    const char *column;
     const char *title;
     size_t offset; /* of a double */
 } solution_numbers[] = {
 #define NUMBER(member) offsetof(struct fulcrum_solution, member)
-    {"mean_batch", NULL, "mean batch", NUMBER(mean_batch)},
-    {"cpu_thread_busy_frac", NULL, "CPU busy", NUMBER(cpu_thread_busy_frac)},
-    {"cpu_core_busy_frac", NULL, NULL, NUMBER(cpu_core_busy_frac)},
-    {"host_busy_frac", NULL, "host busy", NUMBER(host_busy_frac)},
-    {"gpu_busy_frac", NULL, "GPU busy", NUMBER(gpu_busy_frac)},
-    {"gpu_inference_busy_frac", NULL, NULL, NUMBER(gpu_inference_busy_frac)},
-    {"gpu_train_busy_frac", NULL, NULL, NUMBER(gpu_train_busy_frac)},
+    {"mean_batch", "mean_batch", "mean batch", NUMBER(mean_batch)},
+    {"cpu_thread_busy_frac", "cpu_thread_busy_frac", "CPU busy",
+        NUMBER(cpu_thread_busy_frac)},
+    {"cpu_core_busy_frac", "cpu_core_busy_frac", NULL, NUMBER(cpu_core_busy_frac)},
+    {"host_busy_frac", "host_busy_frac", "host busy", NUMBER(host_busy_frac)},
+    {"gpu_busy_frac", "gpu_busy_frac", "GPU busy", NUMBER(gpu_busy_frac)},
+    {"gpu_inference_busy_frac", "gpu_inference_busy_frac", NULL,
+        NUMBER(gpu_inference_busy_frac)},
+    {"gpu_train_busy_frac", "gpu_train_busy_frac", NULL, NUMBER(gpu_train_busy_frac)},
     {"residence_s/cpu", "residence_cpu_s", NULL, NUMBER(residence.cpu_s)},
     {"residence_s/host", "residence_host_s", NULL, NUMBER(residence.host_s)},
     {"residence_s/gpu", "residence_gpu_s", NULL, NUMBER(residence.gpu_s)},
@@ -162,8 +163,11 @@ enum { SOLUTION_NUMBERS = sizeof solution_numbers / sizeof solution_numbers[0] }
 
 static double solution_number(const struct fulcrum_solution *solution, size_t i)
 {
-    double value;
-    memcpy(&value, (const char *)solution + solution_numbers[i].offset, sizeof value);
+    double value = FULCRUM_UNKNOWN;
+    if (solution != NULL) {
+        memcpy(
+            &value, (const char *)solution + solution_numbers[i].offset, sizeof value);
+    }
     return value;
 }
 
@@ -255,10 +259,8 @@ static void add_answer(
     fulcrum_table_number(table, "steps_per_s_hi", NULL,
         has_ends ? solution->steps_per_s_hi : FULCRUM_UNKNOWN);
     for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
-        const struct solution_number *number = &solution_numbers[i];
-        fulcrum_table_number(table,
-            number->column != NULL ? number->column : number->key, number->title,
-            is_network ? solution_number(solution, i) : FULCRUM_UNKNOWN);
+        fulcrum_table_number(table, solution_numbers[i].column,
+            solution_numbers[i].title, solution_number(solution, i));
     }
     fulcrum_table_text(table, "bottleneck", "bottleneck",
         is_network ? fulcrum_bottleneck_name(solution->bottleneck) : "");
@@ -488,8 +490,7 @@ static enum fulcrum_status run_solve(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct job *job = calloc(1, sizeof *job);
-    TRY_MEMORY(job, err, "a block of lines");
+    struct job *job = fulcrum_allocate(1, sizeof *job);
     fulcrum_solver_settings_read(&settings->solver, &job->options);
     job->format = context->format;
     job->least_block = least_block();

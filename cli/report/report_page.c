@@ -331,7 +331,7 @@ static void write_dark_charts(FILE *out)
     (void)fputs("}\n", out);
 }
 
-void fulcrum_report_style(FILE *out)
+static void write_style(FILE *out)
 {
     for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++) {
         (void)fputs(sheet[i], out);
@@ -371,6 +371,18 @@ static bool is_written(const struct fulcrum_report_job *job, size_t place)
            (section->scope != FULCRUM_REPORT_SEVERAL || job->case_count > 1);
 }
 
+static void write_tables(const struct fulcrum_report_section *section,
+    const struct fulcrum_result *result, FILE *out)
+{
+    for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
+        const char *key = section->tables[k].key;
+        if (key != NULL) {
+            (void)fulcrum_html_table(
+                out, fulcrum_result_table_of(result, key), &section->tables[k].view);
+        }
+    }
+}
+
 /* Text, chart, tables and command line of each answer. */
 static void write_replies(const struct fulcrum_report_section *section,
     struct fulcrum_report_case *machine, FILE *out)
@@ -390,14 +402,7 @@ static void write_replies(const struct fulcrum_report_section *section,
             (figure->only == NULL || figure->only(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }
-        for (size_t k = 0; k < FULCRUM_REPORT_TABLES_MOST; k++) {
-            const char *key = section->tables[k].key;
-            if (key != NULL) {
-                (void)fulcrum_html_table(out,
-                    fulcrum_result_table_of(reply->result, key),
-                    &section->tables[k].view);
-            }
-        }
+        write_tables(section, reply->result, out);
         if (section->tell != NULL) {
             section->tell(reply->result, out);
         }
@@ -473,7 +478,7 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</title>\n<style>\n", out);
-    fulcrum_report_style(out);
+    write_style(out);
     (void)fputs("</style>\n</head>\n<body>\n"
                 "<a class=\"skip\" href=\"#content\">To the content</a>\n"
                 "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"

@@ -152,9 +152,6 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
 /* A paragraph that says why there is nothing; true where there is an answer. */
 bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
 
-/* The style sheet, with the colours of charts for dark screens. */
-void fulcrum_report_style(FILE *out);
-
 /* Sections. */
 
 enum fulcrum_report_scope {

@@ -12,22 +12,6 @@
 #include "model/try.h"
 #include "presets/load/preset.h"
 
-/* What the command asks for, and whom to tell of wrong options. */
-struct request {
-    const struct fulcrum_validate_plan *plan;
-    struct fulcrum_context *context;
-};
-
-static enum fulcrum_status add_reference(struct fulcrum_validate_job *job,
-    const struct request *request, const char *text, struct fulcrum_error *err)
-{
-    struct fulcrum_reference **slot = &job->references[job->reference_count];
-    enum fulcrum_status status = fulcrum_reference_text_load(
-        text, &request->plan->host, request->context, slot, err);
-    job->reference_count += status == FULCRUM_OK ? 1 : 0;
-    return status;
-}
-
 /* Results, stored ones too, are told apart by the names of their references. */
 static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
     const char *const *texts, struct fulcrum_error *err)
@@ -44,14 +28,14 @@ static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
 
 /* Those that the user named, or every preset. */
 static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
-    const struct request *request, struct fulcrum_error *err)
+    const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
-    const struct fulcrum_text_list *names = request->plan->references;
+    const struct fulcrum_text_list *names = plan->references;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = names->count;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_reference_check_host(
-        names, &request->plan->host, request->context, err));
+    TRY_OR_END(fulcrum_reference_check_host(names, &plan->host, context, err));
     if (names->count == 0) {
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
@@ -59,7 +43,9 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
     job->references = fulcrum_allocate(count, sizeof(struct fulcrum_reference *));
     for (size_t i = 0; i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
-        TRY_OR_END(add_reference(job, request, text, err));
+        TRY_OR_END(fulcrum_reference_text_load(
+            text, &plan->host, context, &job->references[i], err));
+        job->reference_count++;
         if (names->count > 0) {
             TRY_OR_END(check_names(job, (const char *const *)names->items, err));
         }
@@ -177,9 +163,8 @@ enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan 
     struct fulcrum_context *context, struct fulcrum_validate_job *out,
     struct fulcrum_error *err)
 {
-    const struct request request = {plan, context};
     *out = (struct fulcrum_validate_job){.count = 0};
-    TRY(load_references(out, &request, err));
+    TRY(load_references(out, plan, context, err));
     TRY(load_calibrations(out, plan->calibration, err));
     return predict(out, plan->calibration != NULL, context, err);
 }
