@@ -138,7 +138,7 @@ void fulcrum_table_hide(struct fulcrum_table *table, const char *key);
 /* A fact, a list of notes or a table. Borrowed. */
 struct fulcrum_item {
     const char *key;
-    const char *title; /* NULL: for people who ask for everything */
+    const char *title;   /* NULL: for people who ask for everything */
     const char *meaning; /* NULL: the title says it */
     enum fulcrum_value_kind kind;
     bool has_ends;

@@ -96,7 +96,7 @@ struct fulcrum_measure_record {
     struct fulcrum_stage_prediction *predicted; /* NULL: none */
 };
 
-/* out      given back with fulcrum_measure_record_clear; {0} on failure */
+/* Given back with fulcrum_measure_record_clear; {0} on failure. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
     struct fulcrum_measure_record *out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);

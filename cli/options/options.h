@@ -244,7 +244,7 @@ struct fulcrum_solve_settings {
 /* Place them at the offset of a struct fulcrum_solve_settings, beside the others. */
 extern const struct fulcrum_option fulcrum_interval_option_rows[];
 
-/* draws    taken where --intervals is not given */
+/* `draws` are taken where --intervals is not given. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_settings_read(
     const struct fulcrum_solve_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,

@@ -178,8 +178,8 @@ static void test_a_set_that_is_gone_fails(void)
     struct fulcrum_check_list checks = {.count = 0};
     fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
-    points[0].calibration = "another";
-    points[2].reference = "another";
+    baseline.points[0].calibration = "another";
+    baseline.points[2].reference = "another";
     fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED), 2);
     fulcrum_check_list_clear(&checks);
@@ -193,11 +193,11 @@ static void test_a_calibration_of_another_name_fails(void)
     store_now(points);
     struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
     struct fulcrum_check_list checks = {.count = 0};
-    points[2].reference = "another";
+    baseline.points[2].reference = "another";
     fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
     for (size_t i = 0; i < baseline.count; i++) {
-        points[i].calibration = "another";
+        baseline.points[i].calibration = "another";
     }
     fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
     CU_ASSERT(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED) >= 1);
