@@ -153,29 +153,33 @@ void fulcrum_message_error(const char *program, const struct fulcrum_error *err)
     print_lines(prefix, text[0] != '\0' ? text : fulcrum_status_text(err->status));
 }
 
-void fulcrum_message_warn(const char *format, ...)
+/* To people on standard error, or a line to another command. */
+static void say(FILE *asked, const char *prefix, const char *format, va_list args)
 {
     char text[1024];
+    (void)vsnprintf(text, sizeof text, format, args);
+    if (asked != NULL) {
+        (void)fprintf(asked, "%s\n", text);
+    } else {
+        print_lines(prefix, text);
+    }
+}
+
+void fulcrum_message_warn(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    say(NULL, FULCRUM_PROGRAM ": warning: ", format, args);
     va_end(args);
-    print_lines(FULCRUM_PROGRAM ": warning: ", text);
 }
 
 void fulcrum_message_warn_in(
     const struct fulcrum_context *context, const char *format, ...)
 {
-    char text[1024];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    say(context->warnings, FULCRUM_PROGRAM ": warning: ", format, args);
     va_end(args);
-    if (context->warnings != NULL) {
-        (void)fprintf(context->warnings, "%s\n", text);
-    } else {
-        print_lines(FULCRUM_PROGRAM ": warning: ", text);
-    }
 }
 
 void fulcrum_message_note(
@@ -184,15 +188,13 @@ void fulcrum_message_note(
     if (context->quiet) {
         return;
     }
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     char prefix[80];
     (void)snprintf(prefix, sizeof prefix,
         "%s: ", context->program != NULL ? context->program : FULCRUM_PROGRAM);
-    print_lines(prefix, text);
+    va_list args;
+    va_start(args, format);
+    say(NULL, prefix, format, args);
+    va_end(args);
 }
 
 int fulcrum_exit_code(enum fulcrum_status status)

@@ -72,8 +72,8 @@ enum fulcrum_status fulcrum_number_parse(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status append(struct fulcrum_text_list *list, const char *text,
-    int argc, struct fulcrum_error *err)
+static enum fulcrum_status append_value(struct fulcrum_text_list *list,
+    const char *text, int argc, struct fulcrum_error *err)
 {
     if (list->items == NULL) {
         /* No line holds more values than it has words. */
@@ -159,7 +159,7 @@ static enum fulcrum_status set_value(
     case FULCRUM_OPTION_CHOICE:
         return set_choice(slot, name, text, parser->err);
     case FULCRUM_OPTION_LIST:
-        return append(slot->member, text, parser->argc, parser->err);
+        return append_value(slot->member, text, parser->argc, parser->err);
     }
     assert(0 && "every kind is handled");
     return FULCRUM_ERR_UNSUPPORTED;
@@ -179,7 +179,7 @@ static void count_row(const struct fulcrum_option_group *group,
     parser->count++;
 }
 
-static void add_row(const struct fulcrum_option_group *group,
+static void add_slot(const struct fulcrum_option_group *group,
     const struct fulcrum_option *row, void *user)
 {
     struct parser *parser = user;
@@ -244,7 +244,7 @@ static enum fulcrum_status build(struct parser *parser)
     /* '-': arguments come in their order, as value 1; ':': no messages of its own. */
     memcpy(parser->shorts, "-:", 3);
     parser->count = 0;
-    fulcrum_options_each(parser->syntax, add_row, parser);
+    fulcrum_options_each(parser->syntax, add_slot, parser);
     set_fallbacks(parser);
     return FULCRUM_OK;
 }
@@ -293,7 +293,7 @@ static enum fulcrum_status take_argument(struct parser *parser, const char *text
         "unexpected argument '%s'", text);
     void *member = parser->settings + argument->offset;
     if (argument->kind == FULCRUM_ARGUMENT_REST) {
-        return append(member, text, parser->argc, parser->err);
+        return append_value(member, text, parser->argc, parser->err);
     }
     *(const char **)member = text;
     parser->argument++;

@@ -16,10 +16,9 @@
 #include "calibrate/statistics.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
-
-static void usage_print_wrapped(FILE *stream, int indent, const char *text);
 
 /* Help texts, made from the tables of commands and options. */
 
@@ -109,54 +108,32 @@ void fulcrum_usage_print_synopsis(FILE *stream, const struct fulcrum_command *co
     }
 }
 
-struct text {
-    char *out;
-    size_t size;
-    size_t used;
-};
-
-static void add(struct text *text, const char *piece)
-{
-    size_t room = text->size - text->used;
-    int length = snprintf(text->out + text->used, room, "%s", piece);
-    if (length > 0) {
-        text->used += (size_t)length < room ? (size_t)length : room - 1;
-    }
-}
-
 /* "; " between remarks, the first one in brackets. */
-static void begin_remark(struct text *text)
+static void begin_remark(struct fulcrum_string *text)
 {
-    add(text, text->used == 0 ? "(" : "; ");
+    fulcrum_string_add(text, "%s", text->length == 0 ? "(" : "; ");
 }
 
-static void add_range(struct text *text, const struct fulcrum_option *row)
+static void add_range(struct fulcrum_string *text, const struct fulcrum_option *row)
 {
-    char range[80];
     const char *unit = row->unit != NULL ? row->unit : "";
-    bool is_limited = row->least != 0.0 || row->most != 0.0;
-    if (is_limited) {
-        (void)snprintf(range, sizeof range, "%g to %g%s%s", row->least, row->most,
+    if (row->least != 0.0 || row->most != 0.0) {
+        begin_remark(text);
+        fulcrum_string_add(text, "%g to %g%s%s", row->least, row->most,
             unit[0] != '\0' ? " " : "", unit);
     } else if (unit[0] != '\0') {
-        (void)snprintf(range, sizeof range, "in %s", unit);
-    } else {
-        return;
+        begin_remark(text);
+        fulcrum_string_add(text, "in %s", unit);
     }
-    begin_remark(text);
-    add(text, range);
 }
 
 void fulcrum_usage_remarks(const struct fulcrum_option *row, char *out, size_t size)
 {
-    struct text text = {out, size, 0};
-    out[0] = '\0';
+    struct fulcrum_string text = {0};
     if (row->kind == FULCRUM_OPTION_CHOICE) {
-        fulcrum_choice_name *choice = row->choice;
         begin_remark(&text);
-        for (int i = 0; choice(i) != NULL; i++) {
-            add(&text, i == 0 ? "" : ", ");
-            add(&text, choice(i));
+        for (int i = 0; row->choice(i) != NULL; i++) {
+            fulcrum_string_add(&text, "%s%s", i == 0 ? "" : ", ", row->choice(i));
         }
     }
     if (row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT) {
@@ -164,16 +141,15 @@ void fulcrum_usage_remarks(const struct fulcrum_option *row, char *out, size_t s
     }
     if (row->kind == FULCRUM_OPTION_LIST) {
         begin_remark(&text);
-        add(&text, "may be repeated");
+        fulcrum_string_add(&text, "may be repeated");
     }
     if (row->fallback != NULL) {
         begin_remark(&text);
-        add(&text, "default: ");
-        add(&text, row->fallback);
+        fulcrum_string_add(&text, "default: %s", row->fallback);
     }
-    if (text.used > 0) {
-        add(&text, ")");
-    }
+    (void)snprintf(
+        out, size, "%s%s", fulcrum_string_get(&text), text.length > 0 ? ")" : "");
+    fulcrum_string_clear(&text);
 }
 
 static void print_option(FILE *stream, const struct fulcrum_option *row)

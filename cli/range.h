@@ -16,9 +16,6 @@ enum { FULCRUM_RANGE_VALUES_MOST = 10000000 };
  * dropped.
  *   field    every value must lie in its range
  *   out      increasing; the caller frees it with free()
- *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (ends the wrong way round, a step
- *            that gets nowhere, too many values, a value the field does not take),
- *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_range_parse(
     const struct fulcrum_field *field, const char *text, double **out, size_t *count,

@@ -33,6 +33,7 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/rows.h
   plots/spec/bar_chart.h
   plots/spec/charts.h
+  plots/spec/heat_chart.h
   plots/spec/line_chart.h
   presets/load/preset.h
   presets/load/preset_folders.h

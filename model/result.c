@@ -235,6 +235,13 @@ void fulcrum_result_text(
     }
 }
 
+void fulcrum_result_explain(struct fulcrum_result *result, const char *meaning)
+{
+    if (result != NULL && result->count > 0) {
+        result->items[result->count - 1].meaning = keep(result, meaning);
+    }
+}
+
 void fulcrum_result_gap(struct fulcrum_result *result)
 {
     fulcrum_result_text(result, "", NULL, NULL);

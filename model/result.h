@@ -74,6 +74,9 @@ void fulcrum_result_print(struct fulcrum_result *result, const char *key,
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value);
 
+/* What the fact that was added last means, where its title is too short for CSV. */
+void fulcrum_result_explain(struct fulcrum_result *result, const char *meaning);
+
 /* An empty line for people between facts; no part of files. */
 void fulcrum_result_gap(struct fulcrum_result *result);
 
@@ -135,7 +138,8 @@ void fulcrum_table_hide(struct fulcrum_table *table, const char *key);
 /* A fact, a list of notes or a table. Borrowed. */
 struct fulcrum_item {
     const char *key;
-    const char *title; /* NULL: for people who ask for everything */
+    const char *title;   /* NULL: for people who ask for everything */
+    const char *meaning; /* NULL: the title says it */
     enum fulcrum_value_kind kind;
     bool has_ends;
     struct fulcrum_cell cell;

@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/load/preset.h"
 
@@ -87,31 +88,22 @@ static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibratio
                : fulcrum_show_calibration(calibration, context, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_calibrate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
     struct fulcrum_measuring_progress watch;
-    enum fulcrum_status status =
-        fulcrum_actor_settings_check(&settings->actor, context, err);
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_learner_settings_read(&settings->learner, context, &design, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_check(output_path(context), err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
+    TRY(fulcrum_output_check(output_path(context), err));
     struct fulcrum_calibrate_options options = options_of(settings, &design);
     fulcrum_measuring_progress_start(&watch, context);
     options.stop = fulcrum_measuring_progress_stops;
     options.progress = fulcrum_measuring_progress_show;
     options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
-    status = fulcrum_calibrate(&calibration, &options, err);
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_measuring_progress_end(&watch);
     if (calibration == NULL) {
         return status;
@@ -135,7 +127,7 @@ static const struct fulcrum_option how_rows[] = {
         .help = "how long it takes; more time means more samples"),
     FULCRUM_OPTION(COUNT, "threads", SETTING(threads), "MAX", .least = 1.0,
         .most = 65536.0,
-        .help = "most actor threads; without it four for each hardware thread"),
+        .help = "most actor threads; default: four per hardware thread"),
     FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
     {.name = NULL},
 };
@@ -152,11 +144,11 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum calibrate --actor cartpole --network mlp --budget 20 -o c.json",
         "the cheapest environment and a small network"},
     {"fulcrum calibrate --actor libretro --core nestopia --rom game.nes",
-        "a console game of one's own"},
+        "a console game of your own"},
     {"fulcrum calibrate --actor plugin --plugin ./libmine.so",
-        "an environment of one's own, written in C"},
+        "your own environment, written in C"},
     {"fulcrum calibrate --actor gym --env ALE/Pong-v5 --python venv/bin/python",
-        "an environment of Gymnasium"},
+        "a Gymnasium environment"},
     {.line = NULL},
 };
 
@@ -168,14 +160,13 @@ const struct fulcrum_command fulcrum_command_calibrate = {
         "batch sizes, training steps, hand-offs between threads, memory and, where a "
         "meter can be read, power; fits curves and writes a calibration file (-o, else "
         "calibration.json) for predict and explore. Probes take turns, and a canary "
-        "loop tells which samples were disturbed by other work: keep the machine as "
-        "idle as can be.\n\n"
-        "Ctrl-C keeps what was measured so far, in a file marked incomplete; so does "
-        "an "
-        "environment that fails.",
+        "loop shows which samples other work disturbed: keep the machine as idle as "
+        "possible.\n\n"
+        "After Ctrl-C, or when an environment fails, the file keeps what was measured "
+        "so far and is marked incomplete.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
-    .run = run,
+    .run = run_calibrate,
 };

@@ -46,7 +46,6 @@ struct explore_job {
     struct fulcrum_sweep_columns columns;
     struct fulcrum_stream *stream;
     struct fulcrum_sweep_finding *finding;
-    struct fulcrum_sweep_optima *optima;
     struct fulcrum_sweep_best *best;
     struct fulcrum_sweep_pareto pareto; /* metric_count 0: all points are written */
     struct fulcrum_sweep_front *front;
@@ -108,7 +107,6 @@ static void note_points(
     struct explore_job *job, const struct fulcrum_sweep_point *points, size_t count)
 {
     fulcrum_sweep_finding_add(job->finding, points, count);
-    fulcrum_sweep_optima_add(job->optima, points, count);
     for (size_t i = 0; i < count; i++) {
         int ok = points[i].status == FULCRUM_OK;
         if (!ok && job->failed++ == 0) {
@@ -208,7 +206,7 @@ static void say_notes(struct explore_job *job, const struct fulcrum_context *con
 {
     char text[900];
     for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
-        if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
+        if (fulcrum_sweep_optima_text(job->finding, i / job->plan.axis_count,
                 i % job->plan.axis_count, text, sizeof text)) {
             say(job, context, "", text);
         }
@@ -266,8 +264,8 @@ static enum fulcrum_status end_output(
     }
     struct fulcrum_json *tail = fulcrum_json_new_object();
     fulcrum_json_add_text(tail, "finding", text);
-    if (job->optima != NULL) {
-        fulcrum_sweep_optima_json(job->optima, tail);
+    if (job->front == NULL) {
+        fulcrum_sweep_optima_json(job->finding, tail);
     }
     fulcrum_json_add_flag(tail, "complete", !job->interrupted);
     enum fulcrum_status status =
@@ -310,17 +308,12 @@ static enum fulcrum_status find_front(const struct fulcrum_scenario *scenario,
     enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
     job->plan.front = NULL;
     job->plan.predict.draws = draws;
-    if (status == FULCRUM_OK) {
-        status = judge(job, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err);
-    }
-    return status == FULCRUM_OK && job->chosen_count == 0
-               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                     "--pareto: no point has a value of every metric")
-               : status;
+    TRY(status);
+    TRY(judge(job, context, err));
+    TRY(fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err));
+    FAIL_IF(job->chosen_count == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "--pareto: no point has a value of every metric");
+    return FULCRUM_OK;
 }
 
 /* Draws behind the interval of each point. */
@@ -402,19 +395,17 @@ static enum fulcrum_status read_actors_rule(const struct settings *settings,
 {
     int other_ways =
         varies(job, "run.actor_count") + !isnan(settings->design.actor_count);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_actors_rule_check(&settings->actors, other_ways,
+    TRY(fulcrum_actors_rule_check(&settings->actors, other_ways,
         "give the number of actors in one way: --actors, --actors-per-thread, "
         "--best-actors or --vary actors",
         context, err));
-    status = fulcrum_actors_rule_choices(&settings->actors, &job->actor_choices,
-        &job->plan.actor_choice_count, context, err);
-end:
+    TRY(fulcrum_actors_rule_choices(&settings->actors, &job->actor_choices,
+        &job->plan.actor_choice_count, context, err));
     if (!isnan(settings->actors.per_thread)) {
         job->plan.actors_per_thread = settings->actors.per_thread;
     }
     job->plan.actor_choices = job->actor_choices;
-    return status;
+    return FULCRUM_OK;
 }
 
 /* What the points have in common; a detected machine says little by its name. */
@@ -501,30 +492,23 @@ static void choose_method(
 static enum fulcrum_status prepare(const struct settings *settings,
     struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = parse_axes(settings, context, job, err);
-    if (status == FULCRUM_OK) {
-        status = read_actors_rule(settings, context, job, err);
-    }
-    if (status == FULCRUM_OK && settings->pareto != NULL) {
-        status = fulcrum_sweep_pareto_parse(
-            settings->pareto, &job->plan, context, &job->pareto, err);
+    TRY(parse_axes(settings, context, job, err));
+    TRY(read_actors_rule(settings, context, job, err));
+    if (settings->pareto != NULL) {
+        TRY(fulcrum_sweep_pareto_parse(
+            settings->pareto, &job->plan, context, &job->pareto, err));
     }
     job->point_count = fulcrum_sweep_count(&job->plan);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_solve_settings_read(&settings->solve,
-            standard_draws(job->point_count), context, &job->plan.predict, err);
-        choose_method(&settings->solve.solver, job);
-    }
-    if (status == FULCRUM_OK && job->point_count == 0) {
-        status = fulcrum_usage_fail(
-            context, err, FULCRUM_ERR_RANGE, "--vary: more than 2^53 points");
-    }
-    if (status == FULCRUM_OK && settings->relative_to >= (double)job->point_count) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--relative-to %.0f: expected a point of the sweep, 0 to %zu",
-            settings->relative_to, job->point_count - 1);
-    }
-    return status;
+    TRY(fulcrum_solve_settings_read(&settings->solve, standard_draws(job->point_count),
+        context, &job->plan.predict, err));
+    choose_method(&settings->solve.solver, job);
+    FULCRUM_USAGE_IF(job->point_count == 0, context, err, FULCRUM_ERR_RANGE,
+        "--vary: more than 2^53 points");
+    FULCRUM_USAGE_IF(settings->relative_to >= (double)job->point_count, context, err,
+        FULCRUM_ERR_RANGE,
+        "--relative-to %.0f: expected a point of the sweep, 0 to %zu",
+        settings->relative_to, job->point_count - 1);
+    return FULCRUM_OK;
 }
 
 /* Before the output begins, so that nothing is written where it cannot run. */
@@ -562,7 +546,7 @@ static enum fulcrum_status explore_all(const struct question *question,
         TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
     }
-    job->optima = fulcrum_sweep_optima_new(&job->plan);
+    TRY(fulcrum_sweep_finding_keep_optima(job->finding, err));
     return write_every_point(question->scenario, job, context, err);
 }
 
@@ -612,27 +596,19 @@ end:
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_explore(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct explore_job *job = calloc(1, sizeof *job);
-    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    if (job == NULL || inputs == NULL) {
-        free(job);
-        free(inputs);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep");
-    }
-    enum fulcrum_status status = prepare(settings, context, job, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_design_inputs_load(&settings->design, context, inputs, err);
-        if (status == FULCRUM_OK) {
-            status = explore(settings, inputs, context, job, err);
-        }
-        fulcrum_design_inputs_free(inputs);
-    }
+    struct explore_job *job = fulcrum_allocate(1, sizeof *job);
+    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(prepare(settings, context, job, err));
+    TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
+    status = explore(settings, inputs, context, job, err);
+end:
+    fulcrum_design_inputs_free(inputs);
     free(inputs);
-    /* Frees what the job owns, and the job. */
     for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
         free(job->values[i]);
     }
@@ -641,7 +617,6 @@ static enum fulcrum_status run(
     fulcrum_stream_free(job->stream);
     fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);
-    fulcrum_sweep_optima_free(job->optima);
     fulcrum_sweep_best_free(job->best);
     fulcrum_sweep_front_free(job->front);
     free(job);
@@ -656,11 +631,10 @@ static const struct fulcrum_option rows[] = {
             "axis of the grid, the last one fastest"),
     FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
         "METRIC,METRIC[,METRIC]",
-        .help = "writes only the points that no other beats in all of two or three "
-                "outputs or fields that vary; :max or :min behind one says what is "
-                "better of it"),
+        .help = "writes only the Pareto front of two or three outputs or varied "
+                "fields; :max or :min after a name says which way is better"),
     FULCRUM_OPTION(TEXT, "columns", offsetof(struct settings, columns), "A,B,C",
-        .help = "columns to write, in this order; all unless given"),
+        .help = "columns to write, in this order; default: all"),
     FULCRUM_OPTION(COUNT, "relative-to", offsetof(struct settings, relative_to),
         "INDEX", .least = 0.0, .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
@@ -699,20 +673,24 @@ const struct fulcrum_command fulcrum_command_explore = {
     .description =
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
-        "best. Along each axis it tells the 90 % interval of the best place, from the "
-        "best point of each draw, and where the metric is within 5 % of its best: what "
-        "reaches an end of the sweep is a plateau and no optimum. Simulated draws are "
-        "noisy, which shows where points are near each other: --method fast is smooth, "
-        "and takes --intervals 1000 easily. "
+        "best. For each axis it gives the 90 % interval of the best value, from the "
+        "best "
+        "point of each draw, and the range within 5 % of the best: a range that "
+        "reaches "
+        "an end of the sweep is a plateau, not an optimum. Simulated draws are noisy, "
+        "which shows where points are close together: --method fast is smooth, and "
+        "fast "
+        "enough for --intervals 1000. "
         "A varied thread count keeps the threads per core. Points that cannot run keep "
         "their row, with the reason in `status`.\n\n"
         "With --relative-to each point is compared with one of them, draw by draw: the "
-        "interval is that of the ratio itself, which what is uncertain of both leaves "
-        "alone.\n\n"
-        "With --pareto only the front is written: the points that no other beats in "
-        "every metric, where to beat is to be as good in all and better in one. More "
-        "is better of rates, batches and busy shares, less of times, watts, joules, "
-        "ratios and fields. `point` is the number of the point in the sweep; with "
+        "interval is that of the ratio, so uncertainty common to both points does not "
+        "widen it.\n\n"
+        "With --pareto only the Pareto front is written: the points that no other "
+        "point "
+        "beats, that is, equals in every metric and exceeds in one. More is better for "
+        "rates, batches and busy shares; less for times, watts, joules, ratios and "
+        "fields. `point` is the number of the point in the sweep; with "
         "intervals over all points, `front_frac` is the share of draws in which it is "
         "on that draw's front. Large sweeps draw for the points of the front alone. A "
         "front of more than 1048576 points is refused and never thinned.\n\n"
@@ -731,5 +709,5 @@ const struct fulcrum_command fulcrum_command_explore = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_explore,
 };

@@ -21,7 +21,7 @@ struct settings {
     const char *kind;
 };
 
-static const char *cmd_schema_kind_name(int index)
+static const char *schema_kind_name(int index)
 {
     return fulcrum_preset_kind_name((enum fulcrum_preset_kind)index);
 }
@@ -29,19 +29,19 @@ static const char *cmd_schema_kind_name(int index)
 static int kind_find(const char *name)
 {
     int kind = 0;
-    while (cmd_schema_kind_name(kind) != NULL &&
-           strcmp(cmd_schema_kind_name(kind), name) != 0) {
+    while (
+        schema_kind_name(kind) != NULL && strcmp(schema_kind_name(kind), name) != 0) {
         kind++;
     }
     return kind;
 }
 
-static enum fulcrum_status cmd_schema_run(
+static enum fulcrum_status run_schema(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
     int kind = kind_find(settings->kind);
-    FULCRUM_USAGE_IF(cmd_schema_kind_name(kind) == NULL, context, err,
+    FULCRUM_USAGE_IF(schema_kind_name(kind) == NULL, context, err,
         FULCRUM_ERR_UNKNOWN_NAME,
         "KIND '%s' is not one of machine, workload, calibration, reference or "
         "partition",
@@ -56,13 +56,13 @@ static enum fulcrum_status cmd_schema_run(
     return status;
 }
 
-static const struct fulcrum_argument cmd_schema_arguments[] = {
-    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind),
-        cmd_schema_kind_name, "machine, workload, calibration, reference or partition"},
+static const struct fulcrum_argument schema_arguments[] = {
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind), schema_kind_name,
+        "machine, workload, calibration, reference or partition"},
     {.name = NULL},
 };
 
-static const struct fulcrum_example cmd_schema_examples[] = {
+static const struct fulcrum_example schema_examples[] = {
     {"fulcrum schema machine -o machine.schema.json",
         "lets an editor check machine files while you write them"},
     {.line = NULL},
@@ -75,11 +75,11 @@ const struct fulcrum_command fulcrum_command_schema = {
         "Prints the JSON Schema (draft 2020-12) of machine, workload, calibration, "
         "reference or partition files: every key with its type, unit, range and "
         "meaning.",
-    .examples = cmd_schema_examples,
-    .arguments = cmd_schema_arguments,
+    .examples = schema_examples,
+    .arguments = schema_arguments,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_TEXT,
-    .run = cmd_schema_run,
+    .run = run_schema,
 };
 
 /* Adds the rows of one kind; those of presets are a table each. */
@@ -89,7 +89,7 @@ struct kind {
     void (*add)(struct fulcrum_table *table);
 };
 
-static void add_row(struct fulcrum_table *table, const char *kind, const char *name,
+static void add_entry(struct fulcrum_table *table, const char *kind, const char *name,
     const char *title, const struct fulcrum_error *err)
 {
     char reason[sizeof err->detail];
@@ -113,7 +113,7 @@ static void add_reference(
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     if (fulcrum_reference_load(entry->file, &reference, &err) != FULCRUM_OK) {
-        add_row(table, "reference", entry->name, entry->title, &err);
+        add_entry(table, "reference", entry->name, entry->title, &err);
         return;
     }
     char *title = fulcrum_format("%s (%s, %zu point%s)", entry->title,
@@ -123,7 +123,7 @@ static void add_reference(
         (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
             fulcrum_predictor_meaning(reference->predictor));
     }
-    add_row(table, "reference", entry->name, title, &err);
+    add_entry(table, "reference", entry->name, title, &err);
     free(title);
     fulcrum_reference_free(reference);
 }
@@ -144,7 +144,7 @@ static void add_actors(struct fulcrum_table *table)
         if (status == FULCRUM_ERR_MISSING) {
             err.status = FULCRUM_OK;
         }
-        add_row(table, "actor", (*actor)->name, (*actor)->summary, &err);
+        add_entry(table, "actor", (*actor)->name, (*actor)->summary, &err);
     }
 }
 
@@ -168,7 +168,7 @@ static void add_learners(struct fulcrum_table *table)
         if (status == FULCRUM_OK) {
             (*learner)->close(state);
         }
-        add_row(table, "learner", (*learner)->name, (*learner)->summary, &err);
+        add_entry(table, "learner", (*learner)->name, (*learner)->summary, &err);
     }
 }
 
@@ -196,7 +196,7 @@ static void add_meters(struct fulcrum_table *table)
             tell_domains(*meter, state, &err);
             (*meter)->close(state);
         }
-        add_row(table, "meter", (*meter)->name, (*meter)->summary, &err);
+        add_entry(table, "meter", (*meter)->name, (*meter)->summary, &err);
     }
 }
 
@@ -205,7 +205,7 @@ static void add_charts(struct fulcrum_table *table)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_chart *const *chart = fulcrum_charts();
     for (; *chart != NULL; chart++) {
-        add_row(table, "chart", (*chart)->name, (*chart)->summary, &err);
+        add_entry(table, "chart", (*chart)->name, (*chart)->summary, &err);
     }
 }
 
@@ -239,7 +239,7 @@ static enum fulcrum_status add_presets(struct fulcrum_table *table,
         if (kind == FULCRUM_PRESET_REFERENCE) {
             add_reference(table, &entries[i]);
         } else {
-            add_row(table, fulcrum_preset_kind_name(kind), entries[i].name,
+            add_entry(table, fulcrum_preset_kind_name(kind), entries[i].name,
                 entries[i].title, &none);
         }
     }
@@ -274,7 +274,7 @@ static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *c
         context, err, FULCRUM_ERR_UNKNOWN_NAME, "unknown kind '%s'%s", name, hint);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_list(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -313,7 +313,7 @@ static enum fulcrum_status run(
 static const struct fulcrum_argument arguments[] = {
     {"KIND", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, kind), kind_name,
         "machines, workloads, calibrations, references, partitions, actors, learners, "
-        "meters or charts; everything unless given"},
+        "meters or charts; default: all"},
     {.name = NULL},
 };
 
@@ -329,13 +329,12 @@ const struct fulcrum_command fulcrum_command_list = {
     .name = "list",
     .summary = "list presets, actors, learners, power meters and charts",
     .description =
-        "Lists what there is to choose from. For actors, learners and power meters it "
-        "tries each one here, and says what is missing where it does not work. Of "
-        "references it tells what they are compared with and how many points they "
-        "have.",
+        "Lists what there is to choose from. Tries each actor, learner and power meter "
+        "here, and says what is missing where one does not work. For references it "
+        "shows what they are compared with and how many points they have.",
     .examples = examples,
     .arguments = arguments,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_list,
 };

@@ -95,8 +95,9 @@ static void add_errors(struct fulcrum_result *result, const char *kind,
 }
 
 /* Not known of what has no window. */
-static void add(struct fulcrum_table *table, const struct fulcrum_measured *item,
-    const char *key, const char *title, double value)
+static void add_measured(struct fulcrum_table *table,
+    const struct fulcrum_measured *item, const char *key, const char *title,
+    double value)
 {
     fulcrum_table_number(
         table, key, title, item->window_count > 0 ? value : FULCRUM_UNKNOWN);
@@ -116,7 +117,7 @@ static void add_prediction(struct fulcrum_table *table,
         has_interval ? prediction->hi[RATE] : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "error_frac", "error",
         has ? relative_error(item, prediction) : FULCRUM_UNKNOWN);
-    add(table, item, "mean_batch", "batch", item->median.mean_batch);
+    add_measured(table, item, "mean_batch", "batch", item->median.mean_batch);
     fulcrum_table_number(table, "predicted_mean_batch", NULL,
         has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : FULCRUM_UNKNOWN);
 }
@@ -145,21 +146,23 @@ static void add_point(struct fulcrum_table *table,
     fulcrum_table_number(table, "actors", "actors", (double)item->config.actor_count);
     fulcrum_table_number(
         table, "envs_per_actor", "envs", (double)item->config.envs_per_actor);
-    add(table, item, "measured_steps_per_s", "measured", median->steps_per_s);
-    add(table, item, "measured_lo", NULL, item->lo);
-    add(table, item, "measured_hi", NULL, item->hi);
+    add_measured(table, item, "measured_steps_per_s", "measured", median->steps_per_s);
+    add_measured(table, item, "measured_lo", NULL, item->lo);
+    add_measured(table, item, "measured_hi", NULL, item->hi);
     add_prediction(table, item, prediction_of(answer, item, next));
-    add(table, item, "predicted_speed_rel", NULL,
+    add_measured(table, item, "predicted_speed_rel", NULL,
         median->canary_s > 0.0 ? calibrated_canary_s(answer) / median->canary_s
                                : FULCRUM_UNKNOWN);
-    add(table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
-    add(table, item, "server_busy_frac", "server busy", median->server_busy_frac);
-    add(table, item, "train_busy_frac", trains ? "trainer busy" : NULL,
+    add_measured(
+        table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
+    add_measured(
+        table, item, "server_busy_frac", "server busy", median->server_busy_frac);
+    add_measured(table, item, "train_busy_frac", trains ? "trainer busy" : NULL,
         median->train_busy_frac);
-    add(table, item, "train_steps", NULL, median->train_step_count);
-    add(table, item, "cpu_w", "CPU power", median->cpu_w);
-    add(table, item, "gpu_w", "GPU power", median->gpu_w);
-    add(table, item, "j_per_step", "energy per step", median->j_per_step);
+    add_measured(table, item, "train_steps", NULL, median->train_step_count);
+    add_measured(table, item, "cpu_w", "CPU power", median->cpu_w);
+    add_measured(table, item, "gpu_w", "GPU power", median->gpu_w);
+    add_measured(table, item, "j_per_step", "energy per step", median->j_per_step);
     fulcrum_table_number(table, "windows", NULL, (double)item->window_count);
     fulcrum_table_number(table, "disturbed_windows", NULL, disturbed);
     fulcrum_table_text(table, "note", "note",
@@ -310,12 +313,7 @@ static char *path_from_root(const char *name)
         getcwd(folder, sizeof folder) == NULL) {
         return NULL;
     }
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = calloc(size, sizeof *path);
-    if (path != NULL) {
-        (void)snprintf(path, size, "%s/%s", folder, name);
-    }
-    return path;
+    return fulcrum_format("%s/%s", folder, name);
 }
 
 /*
@@ -385,7 +383,7 @@ static void predict(struct job *job, struct fulcrum_context *context)
     }
 }
 
-static enum fulcrum_status show(const struct job *job,
+static enum fulcrum_status show_measurement(const struct job *job,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_answer answer = {.measurement = job->found,
@@ -427,7 +425,7 @@ static enum fulcrum_status hand_out(
         job->inputs.calibration != NULL ? "` predicts it again" : "",
         job->found->is_complete ? "" : "; stopped early");
     predict(job, context);
-    return show(job, context, err);
+    return show_measurement(job, context, err);
 }
 
 static enum fulcrum_status measure(
@@ -472,7 +470,7 @@ static enum fulcrum_status check_trace(const struct fulcrum_measure_settings *se
                : fulcrum_output_check(settings->trace, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_measure(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data};
@@ -519,5 +517,5 @@ const struct fulcrum_command fulcrum_command_measure = {
     .groups = fulcrum_measure_groups,
     .settings_size = sizeof(struct fulcrum_measure_settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
-    .run = run,
+    .run = run_measure,
 };

@@ -86,13 +86,14 @@ static void add_outputs(
     fulcrum_result_text(result, "bottleneck", "bottleneck",
         fulcrum_bottleneck_name(prediction->bottleneck));
     fulcrum_result_number(result, "bottleneck_agree_frac",
-        has ? "in so many draws" : NULL, prediction->bottleneck_agree_frac);
+        has ? "draws that agree" : NULL, prediction->bottleneck_agree_frac);
     fulcrum_result_numbers(result, "solver_interval_steps_per_s", ends, 2);
     fulcrum_result_gap(result);
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         fulcrum_result_estimate(result, fulcrum_output_name(i), fulcrum_output_title(i),
             prediction->value[i], has ? prediction->lo[i] : FULCRUM_UNKNOWN,
             has ? prediction->hi[i] : FULCRUM_UNKNOWN);
+        fulcrum_result_explain(result, fulcrum_output_meaning(i));
     }
     if (has) {
         fulcrum_result_number(result, "intervals/coverage_frac", NULL, 0.9);
@@ -134,7 +135,7 @@ static void add_inputs(struct fulcrum_result *result, const struct answer *answe
     }
 }
 
-static enum fulcrum_status show(const struct answer *answer,
+static enum fulcrum_status show_prediction(const struct answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
@@ -150,11 +151,7 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
 {
     struct fulcrum_scenario *scenario = NULL;
     TRY(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
-    struct answer *answer = calloc(1, sizeof *answer);
-    if (answer == NULL) {
-        fulcrum_scenario_free(scenario);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
-    }
+    struct answer *answer = fulcrum_allocate(1, sizeof *answer);
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     answer->inputs = inputs;
     fulcrum_calibration_names(
@@ -162,22 +159,21 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_scenario_design(scenario, &point, &answer->design, err));
     TRY_OR_END(fulcrum_predict(scenario, &point, options, &answer->prediction, err));
-    status = show(answer, context, err);
+    status = show_prediction(answer, context, err);
 end:
     free(answer);
     fulcrum_scenario_free(scenario);
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_predict(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
     struct fulcrum_predict_options options;
     TRY(fulcrum_solve_settings_read(
         &settings->solve, PREDICT_DRAWS, context, &options, err));
-    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    TRY_MEMORY(inputs, err, "a design");
+    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
     status = predict(inputs, &options, context, err);
@@ -216,12 +212,14 @@ const struct fulcrum_command fulcrum_command_predict = {
         "what holds it back. Intervals (5 % to 95 %) come from draws of the "
         "calibration's "
         "parameters and of values marked as priors.\n\n"
-        "One GPU is used unless --set run.gpu_count=N says otherwise; GPU watts are of "
-        "the GPUs used, system watts of everything installed, unused GPUs idle. Times "
-        "that belong to another machine are scaled, and said to be.",
+        "Uses one GPU; --set run.gpu_count=N uses more. GPU watts cover the GPUs in "
+        "use; "
+        "system watts cover everything installed, with unused GPUs idle. Times "
+        "measured "
+        "on another machine are scaled, and flagged.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_predict,
 };

@@ -472,7 +472,7 @@ static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *c
         name);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_show(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -528,18 +528,15 @@ const struct fulcrum_command fulcrum_command_show = {
     .summary = "show a machine, workload, calibration, reference or partition in full",
     .description =
         "Prints one preset or file with inheritance resolved: each value with its "
-        "unit, "
-        "where it was read, or that it is a prior and how far off it may be, and which "
-        "preset it came from.\n\nOf a calibration it prints the parameters with their "
-        "standard errors, the fits with their errors and warnings, and the notes on "
-        "how "
-        "it was measured. Of a reference it prints its points, frames converted to "
-        "steps, and where they were read. Of a partition it prints the profiles that a "
-        "GPU "
-        "can be cut into and which sets of them fill it.",
+        "unit, its source (or the spread of a prior) and the preset it came from."
+        "\n\nA calibration shows its parameters with standard errors, its fits with "
+        "errors and warnings, and notes on how it was measured; a reference its "
+        "points, "
+        "frames converted to steps, and their sources; a partition the profiles that a "
+        "GPU can be cut into, and which sets of them fill it.",
     .examples = examples,
     .arguments = arguments,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_show,
 };

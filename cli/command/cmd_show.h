@@ -9,7 +9,6 @@
 /*
  * Parameters with standard errors, derived quantities, fits with their errors and
  * warnings, and notes.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_show_calibration(
     const struct fulcrum_calibration *calibration,

@@ -135,6 +135,42 @@ static void clear_answer(struct answer *answer)
     free(answer->text);
 }
 
+/* The numbers of a solution: their keys in JSON and in rows, a title for people. */
+static const struct solution_number {
+    const char *key;
+    const char *column;
+    const char *title;
+    size_t offset; /* of a double */
+} solution_numbers[] = {
+#define NUMBER(member) offsetof(struct fulcrum_solution, member)
+    {"mean_batch", "mean_batch", "mean batch", NUMBER(mean_batch)},
+    {"cpu_thread_busy_frac", "cpu_thread_busy_frac", "CPU busy",
+        NUMBER(cpu_thread_busy_frac)},
+    {"cpu_core_busy_frac", "cpu_core_busy_frac", NULL, NUMBER(cpu_core_busy_frac)},
+    {"host_busy_frac", "host_busy_frac", "host busy", NUMBER(host_busy_frac)},
+    {"gpu_busy_frac", "gpu_busy_frac", "GPU busy", NUMBER(gpu_busy_frac)},
+    {"gpu_inference_busy_frac", "gpu_inference_busy_frac", NULL,
+        NUMBER(gpu_inference_busy_frac)},
+    {"gpu_train_busy_frac", "gpu_train_busy_frac", NULL, NUMBER(gpu_train_busy_frac)},
+    {"residence_s/cpu", "residence_cpu_s", NULL, NUMBER(residence.cpu_s)},
+    {"residence_s/host", "residence_host_s", NULL, NUMBER(residence.host_s)},
+    {"residence_s/gpu", "residence_gpu_s", NULL, NUMBER(residence.gpu_s)},
+    {"residence_s/delay", "residence_delay_s", NULL, NUMBER(residence.delay_s)},
+#undef NUMBER
+};
+
+enum { SOLUTION_NUMBERS = sizeof solution_numbers / sizeof solution_numbers[0] };
+
+static double solution_number(const struct fulcrum_solution *solution, size_t i)
+{
+    double value = FULCRUM_UNKNOWN;
+    if (solution != NULL) {
+        memcpy(
+            &value, (const char *)solution + solution_numbers[i].offset, sizeof value);
+    }
+    return value;
+}
+
 static void add_solution(
     struct fulcrum_result *result, const struct fulcrum_solution *solution)
 {
@@ -146,22 +182,10 @@ static void add_solution(
     } else {
         fulcrum_result_number(result, "interval", NULL, FULCRUM_UNKNOWN);
     }
-    fulcrum_result_number(result, "mean_batch", NULL, solution->mean_batch);
-    fulcrum_result_number(
-        result, "cpu_thread_busy_frac", NULL, solution->cpu_thread_busy_frac);
-    fulcrum_result_number(
-        result, "cpu_core_busy_frac", NULL, solution->cpu_core_busy_frac);
-    fulcrum_result_number(result, "host_busy_frac", NULL, solution->host_busy_frac);
-    fulcrum_result_number(result, "gpu_busy_frac", NULL, solution->gpu_busy_frac);
-    fulcrum_result_number(
-        result, "gpu_inference_busy_frac", NULL, solution->gpu_inference_busy_frac);
-    fulcrum_result_number(
-        result, "gpu_train_busy_frac", NULL, solution->gpu_train_busy_frac);
-    fulcrum_result_number(result, "residence_s/cpu", NULL, solution->residence.cpu_s);
-    fulcrum_result_number(result, "residence_s/host", NULL, solution->residence.host_s);
-    fulcrum_result_number(result, "residence_s/gpu", NULL, solution->residence.gpu_s);
-    fulcrum_result_number(
-        result, "residence_s/delay", NULL, solution->residence.delay_s);
+    for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
+        fulcrum_result_number(
+            result, solution_numbers[i].key, NULL, solution_number(solution, i));
+    }
     fulcrum_result_text(
         result, "bottleneck", NULL, fulcrum_bottleneck_name(solution->bottleneck));
     fulcrum_flags_add(solution->flags, result);
@@ -207,57 +231,37 @@ static enum fulcrum_status make_json(struct answer *answer)
  * One row: a network, or one station of a product-form network. It has the columns of
  * both kinds, as nobody knows which will come; people see those that are filled.
  */
-static void add_row(
+static void add_answer(
     struct fulcrum_table *table, const struct answer *answer, size_t station)
 {
-    static const struct fulcrum_solution no_solution = {.steps_per_s = NAN,
-        .mean_batch = NAN,
-        .cpu_thread_busy_frac = NAN,
-        .cpu_core_busy_frac = NAN,
-        .host_busy_frac = NAN,
-        .gpu_busy_frac = NAN,
-        .gpu_inference_busy_frac = NAN,
-        .gpu_train_busy_frac = NAN,
-        .residence = {NAN, NAN, NAN, NAN}};
     static const struct fulcrum_product_form_load no_load = {NAN, NAN, NAN, NULL};
     const struct fulcrum_product_form_line *form = &answer->network.product_form;
     bool is_ok = answer->status == FULCRUM_OK;
     bool is_network = is_ok && answer->network.kind == FULCRUM_KIND_NETWORK;
     bool is_station = is_ok && !is_network && station < form->network.station_count;
-    const struct fulcrum_solution *solution =
-        is_network ? &answer->solution : &no_solution;
+    const struct fulcrum_solution *solution = is_network ? &answer->solution : NULL;
     const struct fulcrum_product_form_load *load =
         is_station ? &answer->loads[station] : &no_load;
-    enum fulcrum_method method =
-        is_network ? solution->method : FULCRUM_METHOD_PRODUCT_FORM;
+    const char *method = fulcrum_method_name(
+        is_network ? solution->method : FULCRUM_METHOD_PRODUCT_FORM);
     bool has_ends = is_network && solution->has_interval;
-    char flags[2000];
-    fulcrum_flags_join(solution->flags, flags, sizeof flags);
+    char flags[2000] = "";
+    if (is_network) {
+        fulcrum_flags_join(solution->flags, flags, sizeof flags);
+    }
     fulcrum_table_row(table);
     fulcrum_table_text(table, "name", "name", answer->network.name);
-    fulcrum_table_text(
-        table, "method", "method", is_ok ? fulcrum_method_name(method) : "");
-    fulcrum_table_number(table, "steps_per_s", "steps", solution->steps_per_s);
+    fulcrum_table_text(table, "method", "method", is_ok ? method : "");
+    fulcrum_table_number(table, "steps_per_s", "steps",
+        is_network ? solution->steps_per_s : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "steps_per_s_lo", NULL,
         has_ends ? solution->steps_per_s_lo : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "steps_per_s_hi", NULL,
         has_ends ? solution->steps_per_s_hi : FULCRUM_UNKNOWN);
-    fulcrum_table_number(table, "mean_batch", "mean batch", solution->mean_batch);
-    fulcrum_table_number(
-        table, "cpu_thread_busy_frac", "CPU busy", solution->cpu_thread_busy_frac);
-    fulcrum_table_number(
-        table, "cpu_core_busy_frac", NULL, solution->cpu_core_busy_frac);
-    fulcrum_table_number(
-        table, "host_busy_frac", "host busy", solution->host_busy_frac);
-    fulcrum_table_number(table, "gpu_busy_frac", "GPU busy", solution->gpu_busy_frac);
-    fulcrum_table_number(
-        table, "gpu_inference_busy_frac", NULL, solution->gpu_inference_busy_frac);
-    fulcrum_table_number(
-        table, "gpu_train_busy_frac", NULL, solution->gpu_train_busy_frac);
-    fulcrum_table_number(table, "residence_cpu_s", NULL, solution->residence.cpu_s);
-    fulcrum_table_number(table, "residence_host_s", NULL, solution->residence.host_s);
-    fulcrum_table_number(table, "residence_gpu_s", NULL, solution->residence.gpu_s);
-    fulcrum_table_number(table, "residence_delay_s", NULL, solution->residence.delay_s);
+    for (size_t i = 0; i < SOLUTION_NUMBERS; i++) {
+        fulcrum_table_number(table, solution_numbers[i].column,
+            solution_numbers[i].title, solution_number(solution, i));
+    }
     fulcrum_table_text(table, "bottleneck", "bottleneck",
         is_network ? fulcrum_bottleneck_name(solution->bottleneck) : "");
     fulcrum_table_text(table, "flags", NULL, flags);
@@ -273,13 +277,13 @@ static void add_row(
 }
 
 /* A network without stations, or without a result, has a row too. */
-static void add_rows(struct fulcrum_table *table, const struct answer *answer)
+static void add_answer_rows(struct fulcrum_table *table, const struct answer *answer)
 {
     bool is_form = answer->status == FULCRUM_OK &&
                    answer->network.kind == FULCRUM_KIND_PRODUCT_FORM;
     size_t stations = is_form ? answer->network.product_form.network.station_count : 0;
     for (size_t i = 0; i < stations || i == 0; i++) {
-        add_row(table, answer, i);
+        add_answer(table, answer, i);
     }
 }
 
@@ -288,7 +292,7 @@ static enum fulcrum_status make_csv(struct answer *answer)
     size_t size = 0;
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-    add_rows(table, answer);
+    add_answer_rows(table, answer);
     FILE *stream = open_memstream(&answer->text, &size);
     enum fulcrum_status status =
         stream == NULL ? FULCRUM_ERR_NO_MEMORY : fulcrum_result_check(result, NULL);
@@ -308,7 +312,7 @@ static void write_heading(const struct fulcrum_context *context)
     const struct answer none = {.status = FULCRUM_ERR_MISSING};
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-    add_row(table, &none, 0);
+    add_answer(table, &none, 0);
     fulcrum_csv_heading(context->out, table);
     fulcrum_result_free(result);
 }
@@ -362,7 +366,7 @@ static enum fulcrum_status write_block(
         if (answer->text != NULL) {
             (void)fputs(answer->text, stream);
         } else {
-            add_rows(job->tables[answer->network.kind], answer);
+            add_answer_rows(job->tables[answer->network.kind], answer);
         }
         if (answer->status != FULCRUM_OK && job->failed++ == 0) {
             job->first_failure = answer->failure;
@@ -482,12 +486,11 @@ static enum fulcrum_status solve_stream(
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_solve(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct job *job = calloc(1, sizeof *job);
-    TRY_MEMORY(job, err, "a block of lines");
+    struct job *job = fulcrum_allocate(1, sizeof *job);
     fulcrum_solver_settings_read(&settings->solver, &job->options);
     job->format = context->format;
     job->least_block = least_block();
@@ -547,11 +550,11 @@ const struct fulcrum_command fulcrum_command_solve = {
         "\"delay_s\", \"training\": {\"env_steps_per_train_step\", \"train_step_s\", "
         "\"queue_train_steps\", \"sharing_frac\"}}. Actors, cores and threads must be "
         "given; without "
-        "them the counts of a capacity table are its length. What is left out or null "
-        "is 0, a depth 1, a policy greedy, a size without limit, a law lognormal where "
-        "cv is above 0 and deterministic where it is not, and nothing trains.\n\n"
-        "A line that cannot be read or solved gives {\"name\", \"error\"}, all faults "
-        "in one text; the others are still answered and the exit status is 1. The same "
+        "them the counts of a capacity table are its length. Defaults: 0, depth 1, "
+        "policy greedy, unlimited size, law lognormal if cv is above 0 and else "
+        "deterministic, no training.\n\n"
+        "A line that cannot be read or solved gives {\"name\", \"error\"}; the others "
+        "are still answered, and the exit status is 1. The same "
         "line at the same place gives the same bytes with the same seed, whatever the "
         "number of threads. Ctrl-C ends the output after the last whole line. "
         "docs/solve.md describes lines and results in full.",
@@ -561,5 +564,5 @@ const struct fulcrum_command fulcrum_command_solve = {
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
     .format = FULCRUM_FORMAT_JSON,
-    .run = run,
+    .run = run_solve,
 };

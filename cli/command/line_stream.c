@@ -94,7 +94,7 @@ void fulcrum_line_stream_free(struct fulcrum_line_stream *stream)
 }
 
 /* Moves what is left to the front; leaves room for a chunk and a zero byte. */
-static enum fulcrum_status make_room(
+static enum fulcrum_status make_chunk_room(
     struct fulcrum_line_stream *stream, struct fulcrum_error *err)
 {
     size_t kept = stream->end - stream->start;
@@ -138,7 +138,7 @@ static enum fulcrum_status wait_for_input(
 static enum fulcrum_status read_more(
     struct fulcrum_line_stream *stream, struct fulcrum_error *err)
 {
-    TRY(make_room(stream, err));
+    TRY(make_chunk_room(stream, err));
     ssize_t got = -1;
     while (got < 0) {
         TRY(wait_for_input(stream, err));

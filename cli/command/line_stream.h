@@ -25,7 +25,6 @@ struct fulcrum_line_stream;
  *   path     "-" or NULL: standard input
  *   stop     set from outside to end the reading; borrowed
  *   out      the caller frees it with fulcrum_line_stream_free
- *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_line_stream_open(const char *path,
     const volatile sig_atomic_t *stop, struct fulcrum_line_stream **out,
@@ -40,7 +39,6 @@ void fulcrum_line_stream_free(struct fulcrum_line_stream *stream);
  * fill. A byte-order mark is taken off.
  *   lines    their text is borrowed until the next call
  *   count    0: there are no more
- *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_INTERRUPTED
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_line_stream_next(
     struct fulcrum_line_stream *stream, struct fulcrum_line *lines, size_t most,

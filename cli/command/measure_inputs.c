@@ -38,7 +38,7 @@ static const struct fulcrum_option what_rows[] = {
                 "each point"),
     FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
         .least = 0.0, .most = 10000.0,
-        .help = "afterwards, so many pairs of windows of each point, one with its "
+        .help = "pairs of extra windows for each point, one of each pair with its "
                 "stages recorded: where the time goes, and what recording costs"),
     FULCRUM_OPTION(FILE, "trace", SETTING(trace), "FILE",
         .help = "with --record: the stages of the last point, to be opened at "
@@ -60,20 +60,17 @@ static const struct fulcrum_option how_rows[] = {
         .help = "undisturbed windows wanted of each point"),
     FULCRUM_OPTION(COUNT, "most-windows", SETTING(most_windows), "N", .fallback = "10",
         .least = 1.0, .most = 10000.0,
-        .help = "windows after which a point that is disturbed again and again is left "
-                "as it is"),
+        .help = "windows after which a point stays as it is, however disturbed"),
     FULCRUM_OPTION(NUMBER, "wait", SETTING(wait_s), "SECONDS", .fallback = "10",
         .least = 0.0, .most = 3600.0, .unit = "s",
-        .help =
-            "longest wait before a window until the canary tells of a calm machine"),
+        .help = "longest wait for a calm machine before a window"),
     FULCRUM_OPTION(COUNT, "train-steps", SETTING(train_steps), "N", .fallback = "20",
         .least = 1.0, .most = 1e6,
         .help = "with --train: least training steps of a window"),
     FULCRUM_OPTION(COUNT, "copy-weights", SETTING(steps_per_copy), "N", .fallback = "8",
         .least = 0.0, .most = 1e6,
-        .help =
-            "with --train: inference gets the trained weights after every N training "
-            "steps; 0: never"),
+        .help = "with --train: training steps between copies of the weights to "
+                "inference; 0: never"),
     FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
     FULCRUM_OPTION(TEXT, "name", SETTING(name), "NAME",
         .help = "of the reference that is written; \"measured\" without it"),

@@ -58,10 +58,6 @@ struct fulcrum_measure_inputs {
  *             failure too
  *   settings  borrowed as long as `out` is used
  *   context   gets exit code 2 where the settings cannot be understood
- *   fails     as fulcrum_range_parse, fulcrum_learner_settings_read and
- *             fulcrum_calibration_load; FULCRUM_ERR_FORMAT (a rule),
- *             FULCRUM_ERR_MISSING (nothing to train), FULCRUM_ERR_INFEASIBLE (a
- *             calibration of another pipeline)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_inputs_load(
     const struct fulcrum_measure_settings *settings, struct fulcrum_context *context,
@@ -100,10 +96,7 @@ struct fulcrum_measure_record {
     struct fulcrum_stage_prediction *predicted; /* NULL: none */
 };
 
-/*
- *   out      given back with fulcrum_measure_record_clear; {0} on failure
- *   fails    as fulcrum_measure_stages
- */
+/* Given back with fulcrum_measure_record_clear; {0} on failure. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
     struct fulcrum_measure_record *out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
@@ -119,7 +112,6 @@ struct fulcrum_measured_points {
 /*
  * Puts beside each run what the calibration predicts of its stages, where the same
  * configuration is a point of the reference.
- *   fails    as fulcrum_stage_predict
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
     struct fulcrum_measure_record *record, const struct fulcrum_measured_points *points,

@@ -10,6 +10,7 @@
 #include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"
+#include "cli/message.h"
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/try.h"
@@ -275,12 +276,8 @@ enum fulcrum_status fulcrum_measure_record_take(struct fulcrum_measure_record *o
     *out = (struct fulcrum_measure_record){.found = NULL};
     TRY(fulcrum_measure_stages(&out->found, options, err));
     const struct fulcrum_stages_measurement *found = out->found;
-    out->runs = calloc(found->count, sizeof *out->runs);
-    out->names = calloc(found->count, sizeof *out->names);
-    if (out->runs == NULL || out->names == NULL) {
-        fulcrum_measure_record_clear(out);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "names of runs");
-    }
+    out->runs = fulcrum_allocate(found->count, sizeof *out->runs);
+    out->names = fulcrum_allocate(found->count, sizeof *out->names);
     int names_rules = has_rules(found);
     for (size_t i = 0; i < found->count; i++) {
         const struct fulcrum_measured_stages *item = &found->items[i];
@@ -317,8 +314,7 @@ enum fulcrum_status fulcrum_measure_record_predict(
 {
     free(record->predicted);
     record->predicted =
-        calloc(points->reference->point_count + 1, sizeof *record->predicted);
-    TRY_MEMORY(record->predicted, err, "predictions of stages");
+        fulcrum_allocate(points->reference->point_count, sizeof *record->predicted);
     TRY(fulcrum_stage_predict(points->reference, points->calibration,
         points->predictions, record->predicted, err));
     for (size_t i = 0; i < record->run_count; i++) {

@@ -89,9 +89,9 @@ const struct fulcrum_option fulcrum_actor_option_rows[] = {
     FULCRUM_OPTION(FILE, "rom", SETTING(rom), "FILE",
         .help = "libretro: game; without it a small one that is built in"),
     FULCRUM_OPTION(FILE, "plugin", SETTING(plugin), "FILE",
-        .help = "plugin: shared object with an environment of one's own"),
+        .help = "plugin: shared object with your own environment"),
     FULCRUM_OPTION(TEXT, "env", SETTING(env_id), "ID",
-        .help = "gym: environment of Gymnasium, as ALE/Pong-v5"),
+        .help = "gym: Gymnasium environment, such as ALE/Pong-v5"),
     FULCRUM_OPTION(FILE, "python", SETTING(python), "PROGRAM",
         .help = "gym: interpreter that has Gymnasium (python3)"),
     FULCRUM_OPTION(NUMBER, "env-limit", SETTING(limit_s), "SECONDS", .unit = "s",
@@ -127,7 +127,7 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
         .fallback = "cpu", .choice = learner_name, .help = "what runs the network"),
     FULCRUM_OPTION(COUNT, "device", LEARNER_OPTIONS_SETTING(device), "INDEX",
         .fallback = "0", .least = 0.0, .most = 1024.0,
-        .help = "which of the learner's devices; one too many lists them"),
+        .help = "index of the device; an index out of range lists the devices"),
     FULCRUM_OPTION(COUNT, "sms", LEARNER_OPTIONS_SETTING(sms), "COUNT", .least = 1.0,
         .most = 65536.0,
         .help = "SMs or compute units that it runs on; without it a whole GPU, or one "
@@ -137,8 +137,8 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
         .help = "network that infers actions and trains"),
     FULCRUM_OPTION(FILE, "workload", LEARNER_OPTIONS_SETTING(workload), "NAME",
         .letter = 'w',
-        .help = "workload whose training is meant: sequences or samples of a step, "
-                "their length and burn-in, steps between two of them"),
+        .help = "workload to train as: batch size, sequence length, burn-in, "
+                "environment steps per training step"),
     {.name = NULL},
 };
 
@@ -146,16 +146,15 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
 static enum fulcrum_status check_device(const struct fulcrum_learner_settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    int chooses_sms = !isnan(settings->sms);
+    bool has_sms = !isnan(settings->sms);
     const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
-    if (learner == NULL || learner->device != NULL ||
-        (!chooses_sms && !(settings->device > 0.0))) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+    FULCRUM_USAGE_IF(learner != NULL && learner->device == NULL &&
+                         (has_sms || settings->device > 0.0),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
         "%s %.6g: learner %s runs on one thread of the processor and has no devices",
-        chooses_sms ? "--sms" : "--device",
-        chooses_sms ? settings->sms : settings->device, settings->learner);
+        has_sms ? "--sms" : "--device", has_sms ? settings->sms : settings->device,
+        settings->learner);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_learner_settings_read(
@@ -163,12 +162,9 @@ enum fulcrum_status fulcrum_learner_settings_read(
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     fulcrum_design_init(out);
-    enum fulcrum_status status =
-        fulcrum_name_check(settings->learner, "learner", learner_name, context, err);
-    if (status == FULCRUM_OK) {
-        status = check_device(settings, context, err);
-    }
-    return status == FULCRUM_OK && settings->workload != NULL
+    TRY(fulcrum_name_check(settings->learner, "learner", learner_name, context, err));
+    TRY(check_device(settings, context, err));
+    return settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
-               : status;
+               : FULCRUM_OK;
 }

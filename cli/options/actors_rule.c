@@ -16,9 +16,7 @@ const char fulcrum_actors_rule_none[] = "none, environments are simulated on GPU
 
 const struct fulcrum_option fulcrum_actors_rule_rows[] = {
     FULCRUM_OPTION(TEXT, "best-actors", offsetof(struct fulcrum_actors_rule, best_of),
-        "RANGE",
-        .help = "each design takes the actor count of RANGE with the most steps per "
-                "second"),
+        "RANGE", .help = "each design takes the fastest actor count in RANGE"),
     FULCRUM_OPTION(NUMBER, "actors-per-thread",
         offsetof(struct fulcrum_actors_rule, per_thread), "X", .least = 1e-3,
         .most = 1e4,

@@ -258,19 +258,16 @@ static enum fulcrum_status load_calibrations(
 {
     const struct fulcrum_text_list *names = &settings->calibrations;
     out->calibration_count = 0;
-    out->calibrations = calloc(names->count + 1, sizeof(struct fulcrum_calibration *));
-    TRY_MEMORY(out->calibrations, err, "out of memory");
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < names->count; i++) {
-        status = fulcrum_calibration_load(names->items[i], &out->calibrations[i], err);
-        out->calibration_count += status == FULCRUM_OK;
+    out->calibrations =
+        fulcrum_allocate(names->count + 1, sizeof(struct fulcrum_calibration *));
+    for (size_t i = 0; i < names->count; i++) {
+        TRY(fulcrum_calibration_load(names->items[i], &out->calibrations[i], err));
+        out->calibration_count++;
     }
     adopt_gpu(out);
-    if (status == FULCRUM_OK && out->base.workload.calibration[0] != '\0' &&
-        lacks_learner(out)) {
-        status = add_own_calibration(out, err);
-    }
-    return status;
+    return out->base.workload.calibration[0] != '\0' && lacks_learner(out)
+               ? add_own_calibration(out, err)
+               : FULCRUM_OK;
 }
 
 static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
@@ -278,8 +275,7 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
     struct fulcrum_error *err)
 {
     out->setting_count = 0;
-    out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
-    TRY_MEMORY(out->settings, err, "out of memory");
+    out->settings = fulcrum_allocate(settings->sets.count + 1, sizeof *out->settings);
     TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->settings, err));
     out->setting_count = settings->sets.count;
     if (!isnan(settings->actor_count)) {
@@ -333,11 +329,9 @@ static void warn_of_limits(const struct fulcrum_context *context,
 }
 
 /* The fields whose sources say that the value is a prior. */
-static enum fulcrum_status collect_priors(
-    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+static void collect_priors(struct fulcrum_design_inputs *out)
 {
-    out->priors = calloc(out->sources.count + 1, sizeof *out->priors);
-    TRY_MEMORY(out->priors, err, "out of memory");
+    out->priors = fulcrum_allocate(out->sources.count, sizeof *out->priors);
     for (size_t i = 0; i < out->sources.count; i++) {
         const struct fulcrum_source *source = &out->sources.items[i];
         const struct fulcrum_field *field = fulcrum_field_find(source->path);
@@ -347,7 +341,6 @@ static enum fulcrum_status collect_priors(
             prior->spread_factor = source->spread_factor;
         }
     }
-    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_design_inputs_load(
@@ -364,7 +357,7 @@ enum fulcrum_status fulcrum_design_inputs_load(
     for (size_t i = 0; i < out->calibration_count; i++) {
         warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
     }
-    status = collect_priors(out, err);
+    collect_priors(out);
 end:
     out->scenario = (struct fulcrum_scenario_inputs){
         .base = &out->base,

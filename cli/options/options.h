@@ -33,8 +33,6 @@ extern const struct fulcrum_option fulcrum_actor_option_rows[];
 /*
  * Whether there is such an actor, and all that is given belongs to it and nothing is
  * missing; opens nothing.
- *   context  gets exit code 2
- *   fails    FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_MISSING
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_settings_check(
     const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
@@ -64,9 +62,6 @@ extern const struct fulcrum_option fulcrum_learner_option_rows[];
  *   out      its workload is filled; as fulcrum_design_init leaves it where none is
  *            named
  *   context  gets exit code 2 where the learner is unknown or has no devices
- *
- *   fails    FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_UNSUPPORTED, or as
- *            fulcrum_workload_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_settings_read(
     const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,
@@ -93,7 +88,6 @@ extern const char fulcrum_actors_rule_none[];
  * Refuses a rule beside another way to give the number, or two.
  *   other_ways  how many were taken besides the rule's own
  *   refusal     the message
- *   fails       FULCRUM_ERR_RANGE; `context` gets exit code 2
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_rule_check(
     const struct fulcrum_actors_rule *rule, int other_ways, const char *refusal,
@@ -102,7 +96,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_rule_check(
 /*
  * The numbers of --best-actors, rising.
  *   out      the caller frees it with free(); left as it is where there is no range
- *   fails    as fulcrum_range_parse; `context` gets exit code 2
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_rule_choices(
     const struct fulcrum_actors_rule *rule, double **out, size_t *count,
@@ -157,9 +150,6 @@ struct fulcrum_design_inputs {
  *             fulcrum_design_inputs_free, after a failure too
  *   settings  borrowed as long as `out` is used
  *   context   gets exit code 2 where a --set cannot be understood
- *   fails     as the loaders of presets/load/preset.h; FULCRUM_ERR_UNKNOWN_NAME,
- *             FULCRUM_ERR_FORMAT or FULCRUM_ERR_RANGE (a --set);
- *             FULCRUM_ERR_MISSING (no machine, no workload)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_inputs_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
@@ -174,8 +164,6 @@ bool fulcrum_machine_is_list(const char *name);
 /*
  * Whether --machine, which is given once for each of several machines, was: at least
  * once, none twice, and no list with commas.
- *   context  gets exit code 2 on failure
- *   fails    FULCRUM_ERR_MISSING, FULCRUM_ERR_RANGE
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_machine_names_check(
     const struct fulcrum_text_list *machines, struct fulcrum_context *context,
@@ -189,9 +177,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_machine_find(const char *name,
 /*
  * Reads one "PATH=VALUE".
  *   out       text borrowed from `text`
- *   context   gets exit code 2 on failure
- *   fails     FULCRUM_ERR_UNKNOWN_NAME (suggests the nearest path), FULCRUM_ERR_FORMAT,
- *             FULCRUM_ERR_RANGE
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_setting_parse(const char *text,
     struct fulcrum_context *context, struct fulcrum_setting *out,
@@ -259,11 +244,7 @@ struct fulcrum_solve_settings {
 /* Place them at the offset of a struct fulcrum_solve_settings, beside the others. */
 extern const struct fulcrum_option fulcrum_interval_option_rows[];
 
-/*
- *   draws    taken where --intervals is not given
- *   context  gets exit code 2 on failure
- *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (--intervals)
- */
+/* `draws` are taken where --intervals is not given. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve_settings_read(
     const struct fulcrum_solve_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,

@@ -26,13 +26,13 @@ const struct fulcrum_option fulcrum_solver_option_rows[] = {
         .least = 1e-5, .most = 0.5,
         .help =
             "relative half-width of the 95 % interval at which a simulation stops, and "
-            "the error up to which auto does without one; 0.01 where not given"),
+            "largest error of the equations that auto accepts; default: 0.01"),
     FULCRUM_OPTION_SEED(offsetof(struct fulcrum_solver_settings, seed),
         "of simulations and draws; the same seed gives the same bytes"),
     FULCRUM_OPTION(COUNT, "max-steps",
         offsetof(struct fulcrum_solver_settings, max_steps), "N", .fallback = "2e7",
         .least = 1e3, .most = 1e12,
-        .help = "most simulated steps, whatever the interval is by then"),
+        .help = "most simulated steps, however wide the interval still is"),
     {.name = NULL},
 };
 

@@ -52,11 +52,7 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     const struct fulcrum_result *head, const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_sweep_front *front);
 
-/*
- * Keeps the columns of a comma-separated list, in its order, for people too.
- *   context  gets exit code 2 on failure
- *   fails    FULCRUM_ERR_UNKNOWN_NAME
- */
+/* Keeps the columns of a comma-separated list, in its order, for people too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_columns_keep(
     struct fulcrum_sweep_columns *columns, const char *list,
     struct fulcrum_context *context, struct fulcrum_error *err);
@@ -85,11 +81,7 @@ struct fulcrum_front_list {
     struct fulcrum_front_item items[FULCRUM_PARETO_METRICS_MOST];
 };
 
-/*
- * Reads "steps_per_s,system_w:min", whatever the names stand for.
- *   fails    FULCRUM_ERR_FORMAT (neither :max nor :min), FULCRUM_ERR_RANGE (not two or
- *            three, or one twice)
- */
+/* Reads "steps_per_s,system_w:min", whatever the names stand for. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_front_list_parse(
     const char *text, struct fulcrum_front_list *out, struct fulcrum_error *err);
 
@@ -104,8 +96,6 @@ struct fulcrum_sweep_pareto {
  * or three outputs or fields that the plan varies. What is better of an output is known
  * (fulcrum_output_sense), of a field less is, unless :max or :min says otherwise.
  *   out      borrows from the plan
- *   context  gets exit code 2 on failure
- *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE, FULCRUM_ERR_UNKNOWN_NAME
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_pareto_parse(const char *text,
     const struct fulcrum_sweep_plan *plan, struct fulcrum_context *context,
@@ -124,9 +114,15 @@ void fulcrum_sweep_pareto_add(
 /* Keeps the points seen so far that are best, or nearly, in each metric. */
 struct fulcrum_sweep_finding;
 
-/* NULL where memory ran out; the calls below accept NULL. */
 struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
     const struct fulcrum_sweep_plan *plan);
+
+/* Also keeps the best at each value of each axis; the best of each draw is the plan's.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_finding_keep_optima(
+    struct fulcrum_sweep_finding *finding, struct fulcrum_error *err);
+
+/* Accepts NULL. */
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
 
 /* The next points, in the order of the sweep. */
@@ -141,33 +137,16 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
 void fulcrum_sweep_finding_text(
     const struct fulcrum_sweep_finding *finding, char *out, size_t size);
 
-/* Where each metric is best along each axis, and how sure that is. */
-
-/* Keeps the best at each value of each axis; the best of each draw is the plan's. */
-struct fulcrum_sweep_optima;
-
-/* NULL where memory ran out; the calls below accept NULL. */
-struct fulcrum_sweep_optima *fulcrum_sweep_optima_new(
-    const struct fulcrum_sweep_plan *plan);
-
-void fulcrum_sweep_optima_free(struct fulcrum_sweep_optima *optima);
-
-/* The next points. */
-void fulcrum_sweep_optima_add(struct fulcrum_sweep_optima *optima,
-    const struct fulcrum_sweep_point *points, size_t count);
-
 /*
  * One sentence on a metric along an axis: where it is best, the 90 % interval of that,
  * and where it is within 5 % of its best; whether that is an optimum or a plateau.
  * Returns 0 where there is nothing to say: an axis of one value, no such metric.
- *   metric   below FULCRUM_SWEEP_METRICS
- *   axis     of the plan
  */
-int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t metric,
-    size_t axis, char *out, size_t size);
+int fulcrum_sweep_optima_text(const struct fulcrum_sweep_finding *finding,
+    size_t metric, size_t axis, char *out, size_t size);
 
 /* Adds the same in numbers as a member "optima": an array with one object a metric. */
 void fulcrum_sweep_optima_json(
-    const struct fulcrum_sweep_optima *optima, struct fulcrum_json *parent);
+    const struct fulcrum_sweep_finding *finding, struct fulcrum_json *parent);
 
 #endif

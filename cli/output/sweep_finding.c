@@ -49,6 +49,8 @@ enum { TRACKS = 3 };
 struct fulcrum_sweep_finding {
     const struct fulcrum_sweep_plan *plan;
     struct track tracks[TRACKS];
+    struct fulcrum_sweep_profile *profile; /* NULL: no optima are told */
+    size_t simulated;                      /* points */
 };
 
 struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
@@ -62,10 +64,19 @@ struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
     return finding;
 }
 
+enum fulcrum_status fulcrum_sweep_finding_keep_optima(
+    struct fulcrum_sweep_finding *finding, struct fulcrum_error *err)
+{
+    return fulcrum_sweep_profile_new(finding->plan, &finding->profile, err);
+}
+
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding)
 {
-    for (size_t i = 0; finding != NULL && i < TRACKS; i++) {
-        free(finding->tracks[i].records);
+    if (finding != NULL) {
+        for (size_t i = 0; i < TRACKS; i++) {
+            free(finding->tracks[i].records);
+        }
+        fulcrum_sweep_profile_free(finding->profile);
     }
     free(finding);
 }
@@ -83,7 +94,7 @@ static struct record record_of(
 }
 
 /* Moves the records that count to the beginning, with room for one more. */
-static void make_room(struct track *track)
+static void drop_fallen_records(struct track *track)
 {
     size_t kept = track->count - track->first;
     struct record *records = track->records;
@@ -117,7 +128,7 @@ static void add_point(struct track *track, const struct fulcrum_sweep_point *poi
         track->first < track->count ? track->records[track->count - 1].value : 0.0;
     if (value > last * (1.0 + RECORD_STEP_REL)) {
         if (track->count == track->capacity) {
-            make_room(track);
+            drop_fallen_records(track);
         }
         track->records[track->count++] = track->best;
     }
@@ -126,9 +137,17 @@ static void add_point(struct track *track, const struct fulcrum_sweep_point *poi
 void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
     const struct fulcrum_sweep_point *points, size_t count)
 {
-    for (size_t i = 0; finding != NULL && i < count; i++) {
-        for (size_t j = 0; points[i].status == FULCRUM_OK && j < TRACKS; j++) {
+    for (size_t i = 0; i < count; i++) {
+        if (points[i].status != FULCRUM_OK) {
+            continue;
+        }
+        for (size_t j = 0; j < TRACKS; j++) {
             add_point(&finding->tracks[j], &points[i]);
+        }
+        if (finding->profile != NULL) {
+            fulcrum_sweep_profile_add(finding->profile, &points[i]);
+            finding->simulated +=
+                points[i].prediction.method == FULCRUM_METHOD_SIMULATE ? 1 : 0;
         }
     }
 }
@@ -168,7 +187,7 @@ static void describe_plateau(const struct fulcrum_sweep_finding *finding,
 void fulcrum_sweep_finding_text(
     const struct fulcrum_sweep_finding *finding, char *out, size_t size)
 {
-    if (finding == NULL || !(finding->tracks[0].best.value > 0.0)) {
+    if (!(finding->tracks[0].best.value > 0.0)) {
         (void)snprintf(out, size, "no point of the sweep can run");
         return;
     }
@@ -199,12 +218,6 @@ void fulcrum_sweep_finding_text(
  * among points that are near each other, and the sentence says so.
  */
 
-struct fulcrum_sweep_optima {
-    const struct fulcrum_sweep_plan *plan;
-    struct fulcrum_sweep_profile *profile;
-    size_t simulated; /* points */
-};
-
 /* Words for metrics, in the order of fulcrum_sweep_metric. */
 static const char *const metric_words[FULCRUM_SWEEP_METRICS] = {
     "throughput", "performance per GPU watt", "performance per system watt"};
@@ -228,38 +241,6 @@ struct statement {
     struct fulcrum_interval last_ratio;
 };
 
-struct fulcrum_sweep_optima *fulcrum_sweep_optima_new(
-    const struct fulcrum_sweep_plan *plan)
-{
-    struct fulcrum_sweep_optima *optima = fulcrum_allocate(1, sizeof *optima);
-    optima->plan = plan;
-    if (fulcrum_sweep_profile_new(plan, &optima->profile, NULL) != FULCRUM_OK) {
-        free(optima);
-        return NULL;
-    }
-    return optima;
-}
-
-void fulcrum_sweep_optima_free(struct fulcrum_sweep_optima *optima)
-{
-    if (optima != NULL) {
-        fulcrum_sweep_profile_free(optima->profile);
-        free(optima);
-    }
-}
-
-void fulcrum_sweep_optima_add(struct fulcrum_sweep_optima *optima,
-    const struct fulcrum_sweep_point *points, size_t count)
-{
-    for (size_t i = 0; optima != NULL && i < count; i++) {
-        if (points[i].status == FULCRUM_OK) {
-            fulcrum_sweep_profile_add(optima->profile, &points[i]);
-            optima->simulated +=
-                points[i].prediction.method == FULCRUM_METHOD_SIMULATE ? 1 : 0;
-        }
-    }
-}
-
 /* Values at which nothing can run are no part of the sweep here. */
 static enum shape shape_of(const struct fulcrum_plateau *plateau)
 {
@@ -278,13 +259,13 @@ static enum shape shape_of(const struct fulcrum_plateau *plateau)
 }
 
 /* Values of an axis as CPU/GPU ratios. */
-static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_optima *optima,
+static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_finding *finding,
     size_t metric, size_t axis, const struct fulcrum_interval *at)
 {
-    const struct fulcrum_sweep_axis *along = &optima->plan->axes[axis];
+    const struct fulcrum_sweep_axis *along = &finding->plan->axes[axis];
     struct fulcrum_interval ratios = {(double)NAN, (double)NAN};
     for (size_t i = 0; i < along->count; i++) {
-        double ratio = fulcrum_sweep_profile_ratio(optima->profile, metric, axis, i);
+        double ratio = fulcrum_sweep_profile_ratio(finding->profile, metric, axis, i);
         ratios.lo = along->values[i] <= at->lo ? ratio : ratios.lo;
         ratios.hi = along->values[i] <= at->hi ? ratio : ratios.hi;
     }
@@ -292,25 +273,25 @@ static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_optima *opti
 }
 
 /* Returns 0 where there is nothing to say. */
-static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metric,
+static int find_statement(const struct fulcrum_sweep_finding *finding, size_t metric,
     size_t axis, struct statement *out)
 {
     *out = (struct statement){
-        .axis = &optima->plan->axes[axis], .is_alone = optima->plan->axis_count == 1};
+        .axis = &finding->plan->axes[axis], .is_alone = finding->plan->axis_count == 1};
     if (out->axis->count < 2 ||
-        !fulcrum_sweep_profile_plateau(optima->profile, metric, axis, &out->plateau)) {
+        !fulcrum_sweep_profile_plateau(finding->profile, metric, axis, &out->plateau)) {
         return 0;
     }
     out->shape = shape_of(&out->plateau);
-    if (optima->plan->best != NULL) {
+    if (finding->plan->best != NULL) {
         const struct fulcrum_interval unknown = {(double)NAN, (double)NAN};
-        out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
-        out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);
+        out->spread = fulcrum_sweep_best_spread(finding->plan->best, metric);
+        out->along = fulcrum_sweep_best_along(finding->plan->best, metric, axis);
         out->first_ratio =
-            out->is_alone ? ratios_at(optima, metric, axis, &out->along.plateau_first)
+            out->is_alone ? ratios_at(finding, metric, axis, &out->along.plateau_first)
                           : unknown;
         out->last_ratio =
-            out->is_alone ? ratios_at(optima, metric, axis, &out->along.plateau_last)
+            out->is_alone ? ratios_at(finding, metric, axis, &out->along.plateau_last)
                           : unknown;
     }
     return 1;
@@ -345,12 +326,13 @@ static void add_ratio(struct fulcrum_string *text, const struct statement *state
     add_end(text, &statement->last_ratio);
 }
 
-int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t metric,
-    size_t axis, char *out, size_t size)
+int fulcrum_sweep_optima_text(const struct fulcrum_sweep_finding *finding,
+    size_t metric, size_t axis, char *out, size_t size)
 {
     struct statement statement;
     out[0] = '\0';
-    if (optima == NULL || !find_statement(optima, metric, axis, &statement)) {
+    if (finding->profile == NULL ||
+        !find_statement(finding, metric, axis, &statement)) {
         return 0;
     }
     struct fulcrum_string text = {.chars = NULL};
@@ -361,7 +343,7 @@ int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t 
     if (statement.spread.draw_count > 1) {
         fulcrum_string_add(&text, ", 90 %% interval %.6g to %.6g of %zu draws%s",
             statement.along.at.lo, statement.along.at.hi, statement.spread.draw_count,
-            optima->simulated > 0 ? ", whose simulation adds noise" : "");
+            finding->simulated > 0 ? ", whose simulation adds noise" : "");
     }
     fulcrum_string_add(
         &text, "; within 5 %% of that from %.6g", values[plateau->first]);
@@ -430,15 +412,15 @@ static void add_axis(struct fulcrum_json *axes, const struct statement *statemen
 }
 
 /* One metric; what does not depend on the axis comes from the last that is told. */
-static void add_metric(
-    const struct fulcrum_sweep_optima *optima, size_t metric, struct fulcrum_json *all)
+static void add_metric(const struct fulcrum_sweep_finding *finding, size_t metric,
+    struct fulcrum_json *all)
 {
     const char *name = fulcrum_output_name(fulcrum_sweep_metric(metric));
     struct fulcrum_json *object = NULL;
     struct fulcrum_json *axes = NULL;
-    for (size_t i = 0; i < optima->plan->axis_count; i++) {
+    for (size_t i = 0; i < finding->plan->axis_count; i++) {
         struct statement statement;
-        if (!find_statement(optima, metric, i, &statement)) {
+        if (!find_statement(finding, metric, i, &statement)) {
             continue;
         }
         if (object == NULL) {
@@ -447,7 +429,7 @@ static void add_metric(
             fulcrum_json_add_text(object, "output", name);
             fulcrum_json_add_number(object, "draws", (double)spread->draw_count);
             fulcrum_json_add_number(
-                object, "simulated_points", (double)optima->simulated);
+                object, "simulated_points", (double)finding->simulated);
             add_interval(object, "value_interval", &spread->value, spread->draw_count);
             fulcrum_json_add_number(
                 object, "cpu_gpu_ratio_used", statement.plateau.best_ratio);
@@ -460,10 +442,10 @@ static void add_metric(
 }
 
 void fulcrum_sweep_optima_json(
-    const struct fulcrum_sweep_optima *optima, struct fulcrum_json *parent)
+    const struct fulcrum_sweep_finding *finding, struct fulcrum_json *parent)
 {
     struct fulcrum_json *all = fulcrum_json_add_array(parent, "optima");
-    for (size_t i = 0; optima != NULL && i < FULCRUM_SWEEP_METRICS; i++) {
-        add_metric(optima, i, all);
+    for (size_t i = 0; finding->profile != NULL && i < FULCRUM_SWEEP_METRICS; i++) {
+        add_metric(finding, i, all);
     }
 }

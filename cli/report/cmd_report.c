@@ -74,8 +74,7 @@ static void add_solver(
 
 static void add_line(const struct settings *settings, struct fulcrum_argv_text *line)
 {
-    fulcrum_argv_text_add(line, "fulcrum");
-    fulcrum_argv_text_add(line, "report");
+    fulcrum_report_words(line, "fulcrum report");
     for (size_t i = 0; i < settings->machines.count; i++) {
         ADD_OPTION(line, "-m", "%s", settings->machines.items[i]);
     }
@@ -90,80 +89,60 @@ static void add_line(const struct settings *settings, struct fulcrum_argv_text *
     }
 }
 
-static struct fulcrum_report_case *new_case(
-    const struct settings *settings, const char *machine)
+static void add_case(struct fulcrum_report_job *job, const struct settings *settings,
+    const char *machine)
 {
-    struct fulcrum_report_case *added = calloc(1, sizeof *added);
-    if (added == NULL) {
-        return NULL;
-    }
+    struct fulcrum_report_case *added = fulcrum_allocate(1, sizeof *added);
+    added->job = job;
     (void)snprintf(added->name, sizeof added->name, "%s", machine);
     ADD_OPTION(&added->design, "-m", "%s", machine);
     add_design(settings, &added->design);
     add_actors(settings, &added->actors);
     add_solver(&settings->solve, &added->solver);
-    return added;
+    job->line.is_short = job->line.is_short || added->design.is_short;
+    job->cases[job->case_count++] = added;
 }
 
-static void case_free(struct fulcrum_report_case *machine)
+static void clear_job(struct fulcrum_report_job *job)
 {
-    for (size_t i = 0; i < FULCRUM_REPORT_SECTIONS_MOST; i++) {
-        for (size_t k = 0; k < machine->sections[i].count; k++) {
-            fulcrum_reply_clear(&machine->sections[i].items[k]);
-        }
-    }
-    fulcrum_argv_text_clear(&machine->design);
-    fulcrum_argv_text_clear(&machine->actors);
-    fulcrum_argv_text_clear(&machine->solver);
-    free(machine);
-}
-
-static void free_job(struct fulcrum_report_job *job)
-{
-    if (job == NULL) {
-        return;
-    }
     for (size_t i = 0; i < job->case_count; i++) {
-        case_free(job->cases[i]);
+        struct fulcrum_report_case *machine = job->cases[i];
+        for (size_t k = 0; k < FULCRUM_REPORT_SECTIONS_MOST; k++) {
+            for (size_t j = 0; j < machine->sections[k].count; j++) {
+                fulcrum_reply_clear(&machine->sections[k].items[j]);
+            }
+        }
+        fulcrum_argv_text_clear(&machine->design);
+        fulcrum_argv_text_clear(&machine->actors);
+        fulcrum_argv_text_clear(&machine->solver);
+        free(machine);
     }
     fulcrum_argv_text_clear(&job->line);
-    free(job);
 }
 
-static enum fulcrum_status check_machines(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+/* The caller clears the job, after a failure too. */
+static enum fulcrum_status plan_job(const struct settings *settings,
+    struct fulcrum_report_job *job, struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
     FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
         err, FULCRUM_ERR_RANGE,
         "--machine is given %zu times: a report takes at most %d",
         settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
-    return fulcrum_machine_names_check(&settings->machines, context, err);
-}
-
-static enum fulcrum_status new_job(const struct settings *settings,
-    struct fulcrum_report_job **out, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    TRY(check_machines(settings, context, err));
-    struct fulcrum_report_job *job = calloc(1, sizeof *job);
-    TRY_MEMORY(job, err, "a report");
+    TRY(fulcrum_machine_names_check(&settings->machines, context, err));
+    for (size_t i = 0; i < settings->sections.count; i++) {
+        TRY(fulcrum_name_check(settings->sections.items[i], "section",
+            fulcrum_report_section_name, context, err));
+    }
     job->sections = settings->sections;
     job->title = settings->title;
     job->seed = settings->solve.solver.seed;
     add_line(settings, &job->line);
-    bool is_short = job->line.is_short;
-    for (size_t i = 0; i < settings->machines.count && !is_short; i++) {
-        job->cases[i] = new_case(settings, settings->machines.items[i]);
-        is_short = job->cases[i] == NULL || job->cases[i]->design.is_short;
-        job->case_count += job->cases[i] != NULL ? 1 : 0;
+    for (size_t i = 0; i < settings->machines.count; i++) {
+        add_case(job, settings, settings->machines.items[i]);
     }
-    if (is_short) {
-        free_job(job);
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a report takes a command line of at most %d words",
-            (int)FULCRUM_WORDS_MOST);
-    }
-    *out = job;
+    FAIL_IF(job->line.is_short, err, FULCRUM_ERR_RANGE,
+        "a report takes a command line of at most %d words", (int)FULCRUM_WORDS_MOST);
     return FULCRUM_OK;
 }
 
@@ -197,27 +176,19 @@ static bool is_of_node(const char *setting)
            strncmp(setting, paths[1], strlen(paths[1])) == 0;
 }
 
-/* An option that a command may have. */
-struct search {
-    const char *name;
-    bool is_found;
-};
-
-static void look_at(const struct fulcrum_option_group *group,
-    const struct fulcrum_option *row, void *user)
-{
-    struct search *search = user;
-    (void)group;
-    search->is_found |= strcmp(row->name, search->name) == 0;
-}
-
 static bool has_option(const struct fulcrum_command *command, const char *name)
 {
     struct fulcrum_command_syntax syntax;
-    struct search search = {.name = name};
     fulcrum_command_syntax_init(command, &syntax);
-    fulcrum_options_each(&syntax.syntax, look_at, &search);
-    return search.is_found;
+    for (const struct fulcrum_option_group *group = syntax.groups; group->rows != NULL;
+         group++) {
+        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
+            if (strcmp(row->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* Options of the report, but for those that the question sets itself, and those that
@@ -264,7 +235,7 @@ static enum fulcrum_status ask_one(struct asking *asking,
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, section->id);
     struct fulcrum_reply *reply = &replies->items[replies->count];
-    *go_on = section->ask(machine, replies->count, &reply->words);
+    *go_on = fulcrum_report_question(section, machine, replies->count, &reply->words);
     replies->count += *go_on ? 1 : 0;
     if (!*go_on) {
         fulcrum_argv_text_clear(&reply->words);
@@ -343,7 +314,8 @@ static bool is_asked(
     const struct fulcrum_report_job *job, const struct fulcrum_report_section *section)
 {
     return section == &fulcrum_report_prediction ||
-           (section->ask != NULL && fulcrum_report_is_wanted(job, section));
+           ((section->ask != NULL || section->line != NULL) &&
+               fulcrum_report_is_wanted(job, section));
 }
 
 static enum fulcrum_status ask_machine(struct asking *asking,
@@ -378,27 +350,21 @@ static enum fulcrum_status ask_all(struct fulcrum_report_job *job,
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_report(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct settings *settings = data;
-    struct fulcrum_report_job *job = NULL;
-    for (size_t i = 0; i < settings->sections.count; i++) {
-        TRY(fulcrum_name_check(settings->sections.items[i], "section",
-            fulcrum_report_section_name, context, err));
-    }
-    TRY(new_job(settings, &job, context, err));
-    enum fulcrum_status status =
-        job != NULL ? ask_all(job, context, err) : FULCRUM_ERR_NO_MEMORY;
-    if (status == FULCRUM_OK) {
-        status = fulcrum_report_document_write(job, context->out, err);
-    }
-    long size = status == FULCRUM_OK ? ftell(context->out) : -1;
+    struct fulcrum_report_job job = {.case_count = 0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(plan_job(data, &job, context, err));
+    TRY_OR_END(ask_all(&job, context, err));
+    fulcrum_report_document_write(&job, context->out);
+    long size = ftell(context->out);
     if (size > 0 && context->output_path != NULL) {
         fulcrum_message_note(context, "%s: %.0f kB, nothing else is needed to read it",
             context->output_path, (double)size / 1000.0);
     }
-    free_job(job);
+end:
+    clear_job(&job);
     return status;
 }
 
@@ -407,8 +373,8 @@ static const struct fulcrum_option document_rows[] = {
         .help = "in place of 'WORKLOAD on MACHINE'"),
     FULCRUM_OPTION(LIST, "section", offsetof(struct settings, sections), "NAME",
         .choice = fulcrum_report_section_name,
-        .help = "write this section below the summary, and no others but those named "
-                "in the same way; all that apply unless given"),
+        .help = "write only this section below the summary, and others named the same "
+                "way; default: all that apply"),
     {.name = NULL},
 };
 
@@ -440,20 +406,18 @@ const struct fulcrum_command fulcrum_command_report = {
     .description =
         "Asks the other commands about a design and writes what they answer into one "
         "HTML file: a summary in plain words, the CPU/GPU ratio, what would change "
-        "most, the number of actors, where the time goes, power, the SMs in use, what "
-        "the parts of the GPU take, placements on parts of it, training on more of "
-        "them, which uncertain number matters, every predicted output with its "
-        "interval, how accurate such predictions have been, and every value that went "
-        "in with where it came from. Each section names the command line that makes "
-        "its numbers.\n\n"
+        "most, the number of actors, where the time goes, power, the SMs in use, the "
+        "time of each part of the GPU, placements on slices of a GPU, training on more "
+        "GPUs, which uncertain number matters, every predicted output with its "
+        "interval, how accurate such predictions have been, and every input with its "
+        "source. Each section names the command line that makes its numbers.\n\n"
         "The file needs nothing else: charts are part of it, there are no scripts, and "
         "nothing is loaded from elsewhere. It reads on a phone, on paper, and on dark "
         "screens. The same inputs and seed give the same bytes.\n\n"
-        "A section that does not apply is left out; one that cannot be worked out says "
-        "why.",
+        "A section that does not apply is left out; one that fails says why.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_TEXT,
-    .run = run,
+    .run = run_report,
 };

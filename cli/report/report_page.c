@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "cli/report/report_section.h"
-#include "model/try.h"
 #include "plots/chart/canvas.h"
 
-static void print(FILE *out, const char *format, va_list args)
+static void print_escaped(FILE *out, const char *format, va_list args)
 {
     char *text = NULL;
     size_t size = 0;
@@ -30,7 +29,7 @@ void fulcrum_html_print(FILE *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    print(out, format, args);
+    print_escaped(out, format, args);
     va_end(args);
 }
 
@@ -39,7 +38,7 @@ void fulcrum_html_note(FILE *out, const char *format, ...)
     va_list args;
     va_start(args, format);
     (void)fputs("<p class=\"note\">", out);
-    print(out, format, args);
+    print_escaped(out, format, args);
     (void)fputs("</p>\n", out);
     va_end(args);
 }
@@ -128,25 +127,24 @@ static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
 }
 
 /* Drawn aside first: half a figure is none. */
-enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figure,
-    struct fulcrum_result *result, FILE *out, struct fulcrum_error *err)
+void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
+    struct fulcrum_result *result, FILE *out)
 {
     struct fulcrum_error refusal = {FULCRUM_OK, ""};
     char *text = NULL;
     size_t size = 0;
-    struct picture picture = {
-        .out = open_memstream(&text, &size), .label = figure->label};
-    TRY_MEMORY(picture.out, err, "a chart");
-    enum fulcrum_status status = draw_both(figure, result, &picture, &refusal);
-    if (fclose(picture.out) != 0) {
-        status = FULCRUM_ERR_NO_MEMORY;
+    FILE *aside = result != NULL ? open_memstream(&text, &size) : NULL;
+    struct picture picture = {.out = aside, .label = figure->label};
+    if (aside == NULL) {
+        return;
     }
-    if (status == FULCRUM_OK) {
-        (void)fputs("<figure>\n", out);
-        (void)fwrite(text, 1, size, out);
+    enum fulcrum_status status = draw_both(figure, result, &picture, &refusal);
+    if (fclose(picture.out) == 0 && status == FULCRUM_OK) {
         /* What there is to say below the pictures. */
         size_t length = strlen(picture.footnote);
         bool has_stop = length == 0 || picture.footnote[length - 1] == '.';
+        (void)fputs("<figure>\n", out);
+        (void)fwrite(text, 1, size, out);
         (void)fputs("<figcaption>", out);
         fulcrum_html_print(out, "%s.%s%s%s", picture.label,
             length > 0 ? " Notes: " : "", picture.footnote, has_stop ? "" : ".");
@@ -156,8 +154,6 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
             out, "%s: this cannot be drawn: %s.", figure->label, refusal.detail);
     }
     free(text);
-    return status == FULCRUM_ERR_NO_MEMORY ? fulcrum_fail(err, status, "a chart")
-                                           : FULCRUM_OK;
 }
 
 void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out)
@@ -334,7 +330,7 @@ static void write_dark_charts(FILE *out)
     (void)fputs("}\n", out);
 }
 
-void fulcrum_report_style(FILE *out)
+static void write_style(FILE *out)
 {
     for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++) {
         (void)fputs(sheet[i], out);
@@ -358,7 +354,8 @@ bool fulcrum_report_is_wanted(
 static int applies(const struct fulcrum_report_section *section, size_t place,
     const struct fulcrum_report_case *machine)
 {
-    return section->ask == NULL || machine->sections[place].count > 0;
+    return (section->ask == NULL && section->line == NULL) ||
+           machine->sections[place].count > 0;
 }
 
 /* Whether the section stands in this report at all. */
@@ -386,8 +383,8 @@ static void write_tables(const struct fulcrum_report_section *section,
 }
 
 /* Text, chart, tables and command line of each answer. */
-static enum fulcrum_status write_replies(const struct fulcrum_report_section *section,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_replies(const struct fulcrum_report_section *section,
+    struct fulcrum_report_case *machine, FILE *out)
 {
     const struct fulcrum_report_figure *figure = &section->figure;
     struct fulcrum_report_replies *replies =
@@ -395,14 +392,14 @@ static enum fulcrum_status write_replies(const struct fulcrum_report_section *se
     for (size_t i = 0; i < replies->count; i++) {
         const struct fulcrum_reply *reply = &replies->items[i];
         if (!fulcrum_report_has_answer(reply, out)) {
-            return FULCRUM_OK;
+            return;
         }
         if (i == 0) {
             (void)fprintf(out, "<p>%s</p>\n", section->text);
         }
         if (i == 0 && figure->draw != NULL &&
             (figure->only == NULL || figure->only(machine))) {
-            TRY(fulcrum_report_draw(figure, reply->result, out, err));
+            fulcrum_report_draw(figure, reply->result, out);
         }
         write_tables(section, reply->result, out);
         if (section->tell != NULL) {
@@ -410,16 +407,17 @@ static enum fulcrum_status write_replies(const struct fulcrum_report_section *se
         }
         fulcrum_report_made_with(reply, out);
     }
-    return FULCRUM_OK;
 }
 
-static enum fulcrum_status write_each(
-    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
+static void write_section(struct fulcrum_report_job *job, size_t place, FILE *out)
 {
     const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
     size_t count = section->scope == FULCRUM_REPORT_EACH ? job->case_count : 1;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+    (void)fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", section->id,
+        section->id);
+    fulcrum_html_text(out, section->title);
+    (void)fputs("</h2>\n", out);
+    for (size_t i = 0; i < count; i++) {
         struct fulcrum_report_case *machine = job->cases[i];
         if (!applies(section, place, machine)) {
             continue;
@@ -429,23 +427,13 @@ static enum fulcrum_status write_each(
             fulcrum_html_text(out, machine->name);
             (void)fputs("</h3>\n", out);
         }
-        status = section->write != NULL ? section->write(job, machine, out, err)
-                                        : write_replies(section, machine, out, err);
+        if (section->write != NULL) {
+            section->write(machine, out);
+        } else {
+            write_replies(section, machine, out);
+        }
     }
-    return status;
-}
-
-static enum fulcrum_status write_section(
-    struct fulcrum_report_job *job, size_t place, FILE *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
-    (void)fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", section->id,
-        section->id);
-    fulcrum_html_text(out, section->title);
-    (void)fputs("</h2>\n", out);
-    enum fulcrum_status status = write_each(job, place, out, err);
     (void)fputs("</section>\n", out);
-    return status;
 }
 
 static void write_contents(const struct fulcrum_report_job *job, FILE *out)
@@ -489,7 +477,7 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
         out);
     write_title(job, out);
     (void)fputs("</title>\n<style>\n", out);
-    fulcrum_report_style(out);
+    write_style(out);
     (void)fputs("</style>\n</head>\n<body>\n"
                 "<a class=\"skip\" href=\"#content\">To the content</a>\n"
                 "<header>\n<p class=\"kicker\">Fulcrum: CPU and GPU in balance</p>\n"
@@ -499,21 +487,19 @@ static void write_head(struct fulcrum_report_job *job, FILE *out)
     (void)fputs("</h1>\n</header>\n<main id=\"content\">\n", out);
 }
 
-enum fulcrum_status fulcrum_report_document_write(
-    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err)
+void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out)
 {
     const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
     write_head(job, out);
-    enum fulcrum_status status = sections[0]->write(job, job->cases[0], out, err);
+    sections[0]->write(job->cases[0], out);
     write_contents(job, out);
-    for (size_t i = 1; status == FULCRUM_OK && sections[i] != NULL; i++) {
+    for (size_t i = 1; sections[i] != NULL; i++) {
         if (is_written(job, i)) {
-            status = write_section(job, i, out, err);
+            write_section(job, i, out);
         }
     }
     (void)fputs("</main>\n<footer>\n<p>Written by fulcrum " FULCRUM_VERSION
                 " from models, calibrations and priors: predictions, not measurements, "
                 "unless it says so.</p>\n</footer>\n</body>\n</html>\n",
         out);
-    return status;
 }

@@ -28,14 +28,6 @@ static void add_output(struct fulcrum_table *table, const char *key,
     fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
 }
 
-static bool ask_prediction(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
-{
-    (void)machine;
-    fulcrum_argv_text_add(words, "predict");
-    return i == 0;
-}
-
 static void write_item(const char *text, size_t length, FILE *out)
 {
     (void)fputs("<li>", out);
@@ -65,14 +57,11 @@ static void write_flags(const struct fulcrum_reply *reply, FILE *out)
     (void)fputs("</ul>\n", out);
 }
 
-static enum fulcrum_status write_prediction(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_prediction(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_reply *reply = fulcrum_report_predicted(machine);
     struct fulcrum_result *rows = NULL;
     struct fulcrum_table *table = new_rows(&rows);
-    (void)job;
-    (void)err;
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         const char *name = fulcrum_output_name(i);
         if (isfinite(fulcrum_report_output(machine, name).number)) {
@@ -89,13 +78,12 @@ static enum fulcrum_status write_prediction(struct fulcrum_report_job *job,
         out);
     write_flags(reply, out);
     fulcrum_report_made_with(reply, out);
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_prediction = {
     .id = "prediction",
     .title = "The prediction in full",
-    .ask = ask_prediction,
+    .line = "predict",
     .write = write_prediction,
 };
 
@@ -173,36 +161,49 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
         out);
 }
 
-static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+/* A row of a table of outputs; none where the first one is not known. */
+struct output_row {
+    const char *words;
+    const char *outputs[3]; /* NULL: none */
+};
+
+static void write_outputs(struct fulcrum_report_case *machine,
+    const struct output_row *parts, const char *const keys[3],
+    struct fulcrum_html_view view, FILE *out)
 {
-    static const struct busy_part {
-        const char *output;
-        const char *words;
-    } parts[] = {
-        {"cpu_thread_busy_frac", "threads open to actors"},
-        {"host_busy_frac", "host stage"},
-        {"gpu_busy_frac", "learner's device"},
-        {"gpu_inference_busy_frac", "of that, with inference"},
-        {"gpu_train_busy_frac", "of that, with training"},
-        {"sm_active_frac", "SMs, as power counts them"},
-    };
     struct fulcrum_result *rows = NULL;
     struct fulcrum_table *table = new_rows(&rows);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (isfinite(fulcrum_report_output(machine, parts[i].output).number)) {
+    for (; parts->words != NULL; parts++) {
+        if (isfinite(fulcrum_report_output(machine, parts->outputs[0]).number)) {
             fulcrum_table_row(table);
-            fulcrum_table_text(table, "part", NULL, parts[i].words);
-            add_output(table, "busy_frac", machine, parts[i].output);
+            fulcrum_table_text(table, "part", NULL, parts->words);
+            for (size_t k = 0; k < 3 && keys[k] != NULL; k++) {
+                add_output(table, keys[k], machine, parts->outputs[k]);
+            }
         }
     }
-    fulcrum_report_table(rows, machine,
+    fulcrum_report_table(rows, machine, view, out);
+}
+
+static void write_busy(struct fulcrum_report_case *machine, FILE *out)
+{
+    static const char *const keys[3] = {"busy_frac"};
+    static const struct output_row parts[] = {
+        {"threads open to actors", {"cpu_thread_busy_frac"}},
+        {"host stage", {"host_busy_frac"}},
+        {"learner's device", {"gpu_busy_frac"}},
+        {"of that, with inference", {"gpu_inference_busy_frac"}},
+        {"of that, with training", {"gpu_train_busy_frac"}},
+        {"SMs, as power counts them", {"sm_active_frac"}},
+        {.words = NULL},
+    };
+    write_outputs(machine, parts, keys,
         (struct fulcrum_html_view){.caption = "How busy each part is",
             .columns = "part=part;busy_frac:0:1=from 0 to 100 %;busy_frac=busy"},
         out);
 }
 
-static enum fulcrum_status write_time(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_time(struct fulcrum_report_case *machine, FILE *out)
 {
     static const struct fulcrum_report_figure figure = {
         .label = "Where the time of a cycle goes, over the number of actors",
@@ -213,10 +214,9 @@ static enum fulcrum_status write_time(struct fulcrum_report_job *job,
         .breakdown = {&fulcrum_bars_cycle, FULCRUM_ROW_SHARE},
     };
     struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
-    (void)job;
     write_cycle(machine, out);
     write_busy(machine, out);
-    return sweep != NULL ? fulcrum_report_draw(&figure, sweep, out, err) : FULCRUM_OK;
+    fulcrum_report_draw(&figure, sweep, out);
 }
 
 const struct fulcrum_report_section fulcrum_report_time = {
@@ -225,16 +225,14 @@ const struct fulcrum_report_section fulcrum_report_time = {
     .write = write_time,
 };
 
-static enum fulcrum_status write_power(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_power(struct fulcrum_report_case *machine, FILE *out)
 {
-    static const struct power_part {
-        const char *name;
-        const char *outputs[3]; /* NULL: none */
-    } parts[] = {
-        {"processors", {"cpu_w", NULL, NULL}},
+    static const char *const keys[3] = {"part_w", "part_j", "steps_per_j"};
+    static const struct output_row parts[] = {
+        {"processors", {"cpu_w"}},
         {"GPUs used", {"gpu_w", "gpu_j", "steps_per_j_gpu"}},
         {"everything, behind the plug", {"system_w", "system_j", "steps_per_j_system"}},
+        {.words = NULL},
     };
     static const struct fulcrum_report_figure figure = {
         .label = "What draws the power behind the plug, over the number of actors",
@@ -245,28 +243,18 @@ static enum fulcrum_status write_power(struct fulcrum_report_job *job,
         .breakdown = {&fulcrum_bars_watts, FULCRUM_ROW_AMOUNT},
     };
     struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
-    (void)job;
     if (!isfinite(fulcrum_report_output(machine, "system_w").number)) {
-        fulcrum_html_note(out, "Of this machine no watts are known.");
-        return FULCRUM_OK;
+        fulcrum_html_note(out, "No watts are known of this machine.");
+        return;
     }
-    struct fulcrum_result *rows = NULL;
-    struct fulcrum_table *table = new_rows(&rows);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "part", NULL, parts[i].name);
-        add_output(table, "part_w", machine, parts[i].outputs[0]);
-        add_output(table, "part_j", machine, parts[i].outputs[1]);
-        add_output(table, "steps_per_j", machine, parts[i].outputs[2]);
-    }
-    fulcrum_report_table(rows, machine,
+    write_outputs(machine, parts, keys,
         (struct fulcrum_html_view){.caption = "Power and energy of the design",
             .columns = "part=of;part_w=power;part_j=the whole training;"
                        "steps_per_j=steps"},
         out);
-    return sweep != NULL && isfinite(fulcrum_report_output(machine, "gpu_w").number)
-               ? fulcrum_report_draw(&figure, sweep, out, err)
-               : FULCRUM_OK;
+    if (isfinite(fulcrum_report_output(machine, "gpu_w").number)) {
+        fulcrum_report_draw(&figure, sweep, out);
+    }
 }
 
 const struct fulcrum_report_section fulcrum_report_power = {
@@ -347,13 +335,11 @@ static size_t add_sets(struct fulcrum_table *table,
     return found;
 }
 
-static enum fulcrum_status write_accuracy(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct fulcrum_baseline_run baseline = {.count = 0};
     struct fulcrum_error unheard = {FULCRUM_OK, ""};
-    (void)job;
     enum fulcrum_status status =
         fulcrum_preset_find_file("baseline.json", path, &unheard);
     if (status == FULCRUM_OK) {
@@ -382,9 +368,6 @@ static enum fulcrum_status write_accuracy(struct fulcrum_report_job *job,
         fulcrum_html_note(out, "No stored predictions were found: %s.", unheard.detail);
     }
     fulcrum_baseline_clear(&baseline);
-    return status == FULCRUM_ERR_NO_MEMORY
-               ? fulcrum_fail(err, status, "stored predictions")
-               : FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_accuracy = {
@@ -459,8 +442,7 @@ static void add_input(
     fulcrum_string_clear(&text);
 }
 
-static enum fulcrum_status write_inputs(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_inputs(struct fulcrum_report_case *machine, FILE *out)
 {
     static const struct part {
         const char *prefix;
@@ -469,8 +451,6 @@ static enum fulcrum_status write_inputs(struct fulcrum_report_job *job,
         {"run.", "The run"}};
     const struct fulcrum_table *inputs =
         fulcrum_result_table_of(fulcrum_report_point(machine), "inputs");
-    (void)job;
-    (void)err;
     (void)fputs("<p>", out);
     count_origins(inputs, out);
     (void)fputs(" Each can be changed with <code>--set FIELD=VALUE</code>.</p>\n", out);
@@ -490,7 +470,6 @@ static enum fulcrum_status write_inputs(struct fulcrum_report_job *job,
                            "from=from"},
             out);
     }
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_inputs = {
@@ -537,13 +516,10 @@ static void write_notes(const struct fulcrum_table *notes, FILE *out)
     (void)fputs(count > 0 ? "</dl>\n" : "", out);
 }
 
-static enum fulcrum_status write_calibrations(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_calibrations(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, "calibrations");
-    (void)job;
-    (void)err;
     for (size_t i = 0; i < replies->count; i++) {
         const struct fulcrum_result *result = replies->items[i].result;
         if (!fulcrum_report_has_answer(&replies->items[i], out)) {
@@ -560,23 +536,21 @@ static enum fulcrum_status write_calibrations(struct fulcrum_report_job *job,
                            "mape_frac=mean error;max_frac=largest;warning=warning"});
         write_notes(fulcrum_result_table_of(result, "notes"), out);
     }
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_calibrations = {
     .id = "calibrations",
     .title = "Calibrations",
     .ask = ask_calibrations,
+    .asks_often = true,
     .write = write_calibrations,
 };
 
-static enum fulcrum_status write_method(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_method(struct fulcrum_report_case *machine, FILE *out)
 {
     const struct fulcrum_result *point = fulcrum_report_point(machine);
     double draws = fulcrum_result_number_of(point, "intervals/draws");
     double error = fulcrum_result_number_of(point, "solver_error_rel");
-    (void)err;
     (void)fputs("<p>A closed queueing network of actors, host and learner is solved "
                 "for each point. ",
         out);
@@ -594,14 +568,14 @@ static enum fulcrum_status write_method(struct fulcrum_report_job *job,
     } else {
         (void)fputs(". No intervals were asked for", out);
     }
-    fulcrum_html_print(
-        out, ". Seed %.0f; the same inputs and seed give the same bytes.", job->seed);
+    fulcrum_html_print(out,
+        ". Seed %.0f; the same inputs and seed give the same bytes.",
+        machine->job->seed);
     (void)fputs("</p>\n<p>This file was made with fulcrum " FULCRUM_VERSION
                 " by</p>\n<pre><code>",
         out);
-    fulcrum_report_print_words(&job->line, out);
+    fulcrum_report_print_words(&machine->job->line, out);
     (void)fputs(" -o report.html</code></pre>\n", out);
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_method = {

@@ -312,9 +312,7 @@ static double actors_least(struct fulcrum_report_case *machine)
 static bool ask_ratio(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    if (i > 0 || !has_actors(machine)) {
-        return false;
-    }
+    (void)i;
     struct values values = ratio_threads(machine);
     double least = actors_least(machine);
     add_axis(words, "machine.cpu.thread_count", &values);
@@ -335,7 +333,8 @@ static bool ask_actors(
     double gpus = fulcrum_report_has_gpu(machine)
                       ? fulcrum_report_field(machine, "run.gpu_count")
                       : 1.0;
-    if (i > 0 || !has_actors(machine) || !(actors > 0.0) || !(gpus > 0.0)) {
+    (void)i;
+    if (!(actors > 0.0) || !(gpus > 0.0)) {
         return false;
     }
     struct values values = {.count = 0};
@@ -351,9 +350,7 @@ static bool ask_actors(
 static bool ask_plane(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    if (i > 0 || !has_actors(machine)) {
-        return false;
-    }
+    (void)i;
     struct values across = ratio_threads(machine);
     double least = actors_least(machine);
     add_axis(words, "machine.cpu.thread_count", &across);
@@ -370,7 +367,8 @@ static bool ask_sms(
     static const double shares[] = {
         1.0 / 16.0, 1.0 / 8.0, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0};
     double sms = fulcrum_report_field(machine, "run.sm_count");
-    if (i > 0 || !fulcrum_report_has_gpu(machine) || !(sms >= 2.0)) {
+    (void)i;
+    if (!(sms >= 2.0)) {
         return false;
     }
     struct values values = {.count = 0};
@@ -382,35 +380,24 @@ static bool ask_sms(
     return true;
 }
 
-static bool ask_sensitivity(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+static bool has_actors_on_gpu(struct fulcrum_report_case *machine)
 {
-    if (i > 0 || fulcrum_report_is_resident(machine)) {
-        return false;
-    }
-    fulcrum_report_words(
-        words, "sensitivity --metric steps_per_s,steps_per_j_system --samples 512");
-    return true;
+    return fulcrum_report_has_gpu(machine) && !fulcrum_report_is_resident(machine);
+}
+
+static bool is_not_resident(struct fulcrum_report_case *machine)
+{
+    return !fulcrum_report_is_resident(machine);
 }
 
 /* Components made ideal, then other caches and bandwidths. */
 static bool ask_memory(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
-    if (i > 1 || !fulcrum_report_has_gpu(machine) ||
-        fulcrum_report_is_resident(machine)) {
-        return false;
-    }
+    (void)machine;
     fulcrum_report_words(
         words, i == 0 ? "memory" : "memory --cache 1,4,16 --bandwidth 1,1.6");
-    return true;
-}
-
-static bool ask_partition(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
-{
-    fulcrum_report_words(words, "partition");
-    return i == 0 && fulcrum_report_has_gpu(machine);
+    return i < 2;
 }
 
 /*
@@ -436,7 +423,8 @@ static bool ask_cluster(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     double most = gpus_in_reach(machine);
-    if (i > 0 || !(most > 1.0)) {
+    (void)i;
+    if (!(most > 1.0)) {
         return false;
     }
     fulcrum_report_words(words, "cluster --devices 1:%.0f:x2", most);
@@ -457,8 +445,8 @@ static bool ask_node(
 {
     const double few = 8.0;
     double gpus = fulcrum_report_field(machine, "machine.gpu.count");
-    if (i > 0 || !fulcrum_report_has_gpu(machine) || !(gpus > 1.0) ||
-        fulcrum_report_is_resident(machine)) {
+    (void)i;
+    if (!(gpus > 1.0)) {
         return false;
     }
     fulcrum_report_words(words, "node --gpus 1:%.0f:%s --actors-per-thread 6.4", gpus,
@@ -480,6 +468,7 @@ static bool ask_node(
 static const struct fulcrum_report_section ratio_section = {
     .id = "ratio",
     .title = "CPU/GPU ratio",
+    .when = has_actors,
     .ask = ask_ratio,
     .text = "The ratio is that of hardware threads to the SMs in use. Here the threads "
             "change and the GPUs do not; each point has as many actors as make it "
@@ -492,6 +481,7 @@ static const struct fulcrum_report_section ratio_section = {
 static const struct fulcrum_report_section actors_section = {
     .id = "actors",
     .title = "Number of actors",
+    .when = has_actors,
     .ask = ask_actors,
     .text = "The machine stays as it is; more actors hide the time that each one "
             "waits, until something is busy all the time.",
@@ -503,6 +493,7 @@ static const struct fulcrum_report_section actors_section = {
 static const struct fulcrum_report_section plane_section = {
     .id = "plane",
     .title = "Threads and actors together",
+    .when = has_actors,
     .ask = ask_plane,
     .text = "Threads hide nothing without actors, nor actors without threads: lines "
             "are shares of the best.",
@@ -513,6 +504,7 @@ static const struct fulcrum_report_section plane_section = {
 static const struct fulcrum_report_section node_section = {
     .id = "node",
     .title = "More GPUs in this machine",
+    .when = has_actors_on_gpu,
     .ask = ask_node,
     .text = "More GPUs share the threads that there are, with 6.4 actors a thread. The "
             "threads for 95 % are the fewest with so much of what any number of "
@@ -532,6 +524,7 @@ static const struct fulcrum_report_section node_section = {
 static const struct fulcrum_report_section sms_section = {
     .id = "sms",
     .title = "SMs in use",
+    .when = fulcrum_report_has_gpu,
     .ask = ask_sms,
     .text = "What training on a part of the GPU's SMs would cost: where the line stays "
             "near 1, a smaller GPU would do.",
@@ -542,7 +535,9 @@ static const struct fulcrum_report_section sms_section = {
 static const struct fulcrum_report_section memory_section = {
     .id = "memory",
     .title = "GPU, memory and host: what each part takes",
+    .when = has_actors_on_gpu,
     .ask = ask_memory,
+    .asks_often = true,
     .text = "Each part of the GPU's work is made ideal in turn: what is gone then is "
             "its part. What the GPU saves, a run saves only where the GPU is what it "
             "waits for.",
@@ -564,7 +559,8 @@ static const struct fulcrum_report_section memory_section = {
 static const struct fulcrum_report_section partition_section = {
     .id = "partition",
     .title = "Parts of a GPU",
-    .ask = ask_partition,
+    .when = fulcrum_report_has_gpu,
+    .line = "partition",
     .text = "What several processes would do on one GPU: taking turns, on shares of "
             "its SMs (MPS), or in slices of everything (MIG).",
     .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
@@ -613,7 +609,8 @@ static const struct fulcrum_report_section cluster_section = {
 static const struct fulcrum_report_section sensitivity_section = {
     .id = "sensitivity",
     .title = "Which number matters",
-    .ask = ask_sensitivity,
+    .when = is_not_resident,
+    .line = "sensitivity --metric steps_per_s,steps_per_j_system --samples 512",
     .text = "Which uncertain number the spread of the prediction comes from: what it "
             "is with one field at the ends of its 90 % interval and all others at "
             "their values, and the share of its variance that is due to that field "
@@ -646,6 +643,20 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void)
         &fulcrum_report_calibrations, &fulcrum_report_inputs, &fulcrum_report_method,
         NULL};
     return sections;
+}
+
+bool fulcrum_report_question(const struct fulcrum_report_section *section,
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
+{
+    if ((i > 0 && !section->asks_often) ||
+        (section->when != NULL && !section->when(machine))) {
+        return false;
+    }
+    if (section->line != NULL) {
+        fulcrum_report_words(words, "%s", section->line);
+        return true;
+    }
+    return section->ask(machine, i, words);
 }
 
 /* The summary is always there. */

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/argv_text.h"
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/options/options.h"
-#include "cli/output/report.h"
 #include "cli/plot/plot_job.h"
 #include "model/result.h"
 #include "model/status.h"
@@ -34,8 +35,6 @@ struct fulcrum_reply {
  * Runs the command line `reply->words`, quietly and in this process. That the command
  * refuses or cannot do it is an answer too: the result stays NULL.
  *   context  gets the exit code of a command that was stopped
- *   fails    FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FORMAT (what
- *            it wrote cannot be read)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     struct fulcrum_context *context, struct fulcrum_error *err);
@@ -57,8 +56,11 @@ struct fulcrum_report_replies {
     struct fulcrum_reply items[FULCRUM_REPORT_QUESTIONS_MOST];
 };
 
+struct fulcrum_report_job;
+
 /* One machine of the report. */
 struct fulcrum_report_case {
+    struct fulcrum_report_job *job;
     char name[180];                  /* of the machine, as its prediction has it */
     struct fulcrum_argv_text design; /* "-m", ...: the options that choose the point */
     struct fulcrum_argv_text actors; /* "--actors", N, where it was given */
@@ -136,12 +138,10 @@ struct fulcrum_report_figure {
 
 /*
  * Writes the chart twice, wide and narrow, of which the style sheet shows one, with
- * what the chart has to note below it. What cannot be drawn says why.
- *   fails    FULCRUM_ERR_NO_MEMORY
+ * what the chart has to note below it. What cannot be drawn says why; NULL is nothing.
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
-    const struct fulcrum_report_figure *figure, struct fulcrum_result *result,
-    FILE *out, struct fulcrum_error *err);
+void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
+    struct fulcrum_result *result, FILE *out);
 
 /* A command line as a shell reads it, escaped. */
 void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out);
@@ -151,9 +151,6 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
 
 /* A paragraph that says why there is nothing; true where there is an answer. */
 bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
-
-/* The style sheet, with the colours of charts for dark screens. */
-void fulcrum_report_style(FILE *out);
 
 /* Sections. */
 
@@ -175,14 +172,15 @@ struct fulcrum_report_section {
     const char *id;    /* of its heading, and what --section calls it */
     const char *title; /* the heading */
     enum fulcrum_report_scope scope;
+    bool (*when)(struct fulcrum_report_case *machine); /* it applies; NULL: always */
+    const char *line; /* the one command line to ask, without the design; or: */
     /*
-     * Adds the words of the i-th command line to ask about a machine, without those of
-     * the design; no word skips it. Returns false where there is none any more, and at
-     * once where the section does not apply. NULL: asks nothing. The prediction has
-     * been asked before.
+     * Adds the words of the i-th command line; no word skips it. Returns false where
+     * there is none any more. The prediction has been asked before.
      */
     bool (*ask)(
         struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
+    bool asks_often;  /* else once */
     const char *text; /* a paragraph */
     struct fulcrum_report_figure figure;
     struct {
@@ -190,12 +188,8 @@ struct fulcrum_report_section {
         struct fulcrum_html_view view;
     } tables[FULCRUM_REPORT_TABLES_MOST];
     void (*tell)(const struct fulcrum_result *result, FILE *out);
-    /*
-     * `machine` is the first one where the scope is all.
-     *   fails    FULCRUM_ERR_NO_MEMORY; failures of `out` are left to its owner
-     */
-    enum fulcrum_status (*write)(struct fulcrum_report_job *job,
-        struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err);
+    /* `machine` is the first one where the scope is all. */
+    void (*write)(struct fulcrum_report_case *machine, FILE *out);
 };
 
 /* In the order of the report, NULL-terminated; the first one is the summary. Static. */
@@ -204,18 +198,18 @@ const struct fulcrum_report_section *const *fulcrum_report_sections(void);
 /* Name of the i-th section that --section may ask for; NULL beyond the last one. */
 const char *fulcrum_report_section_name(int index);
 
+/* Adds the words of the i-th question; false where there is none any more. */
+bool fulcrum_report_question(const struct fulcrum_report_section *section,
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
+
 /* Whether the section is among those that were asked for. */
 bool fulcrum_report_is_wanted(
     const struct fulcrum_report_job *job, const struct fulcrum_report_section *section);
 
-/*
- * The whole document.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_document_write(
-    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err);
+/* The whole document. */
+void fulcrum_report_document_write(struct fulcrum_report_job *job, FILE *out);
 
-/* In report_summary.c, report_point.c and report_inputs.c. */
+/* In report_summary.c and report_point.c. */
 extern const struct fulcrum_report_section fulcrum_report_summary,
     fulcrum_report_machines, fulcrum_report_levers, fulcrum_report_time,
     fulcrum_report_power, fulcrum_report_prediction, fulcrum_report_accuracy,

@@ -102,7 +102,7 @@ struct found {
     double size;
 };
 
-static int compare(const void *a, const void *b)
+static int by_size_of_change(const void *a, const void *b)
 {
     const struct found *left = a;
     const struct found *right = b;
@@ -124,7 +124,7 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
         found[count] = (struct found){&levers[i], speedup, fabs(log(speedup.number))};
         count += speedup.number > 0.0 ? 1 : 0;
     }
-    qsort(found, count, sizeof *found, compare);
+    qsort(found, count, sizeof *found, by_size_of_change);
     for (size_t k = 0; k < count; k++) {
         const struct lever *lever = found[k].lever;
         const struct fulcrum_cell *speedup = &found[k].speedup;
@@ -143,14 +143,11 @@ static struct fulcrum_result *levers_of(struct fulcrum_report_case *machine)
     return rows;
 }
 
-static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_levers(struct fulcrum_report_case *machine, FILE *out)
 {
     struct fulcrum_report_replies *replies =
         fulcrum_report_replies_of(machine, "levers");
     size_t made = 0;
-    (void)job;
-    (void)err;
     (void)fputs(
         "<p>One thing at a time, everything else as it is: what it would do to the "
         "throughput. The interval is that of the change itself.</p>\n",
@@ -168,13 +165,13 @@ static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
         fulcrum_report_made_with(&replies->items[made], out);
         (void)fputs("<p class=\"made\">and so on for each line.</p>\n", out);
     }
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_levers = {
     .id = "levers",
     .title = "What would change most",
     .ask = ask_levers,
+    .asks_often = true,
     .write = write_levers,
 };
 
@@ -475,10 +472,9 @@ static void write_short(struct fulcrum_report_job *job, FILE *out)
     (void)fputs("</ul>\n", out);
 }
 
-static enum fulcrum_status write_summary(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_summary(struct fulcrum_report_case *machine, FILE *out)
 {
-    (void)err;
+    struct fulcrum_report_job *job = machine->job;
     (void)fputs("<section class=\"summary\" aria-label=\"Summary\">\n", out);
     if (job->case_count > 1) {
         /* What all machines have in common. */
@@ -507,7 +503,6 @@ static enum fulcrum_status write_summary(struct fulcrum_report_job *job,
         (void)fputs("</ul>\n", out);
     }
     (void)fputs("</section>\n", out);
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_summary = {
@@ -530,8 +525,7 @@ static double reach_of(const struct fulcrum_table *table, const char *output)
 }
 
 /* Each metric in a table of its own: a dot needs the width of a phone. */
-static enum fulcrum_status write_machines(struct fulcrum_report_job *job,
-    struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
+static void write_machines(struct fulcrum_report_case *machine, FILE *out)
 {
     static const struct metric {
         const char *output;
@@ -544,10 +538,8 @@ static enum fulcrum_status write_machines(struct fulcrum_report_job *job,
         {"runtime_s", "The whole training", "time"},
         {"system_w", "Power behind the plug", "power"},
     };
-    struct fulcrum_result *rows = machine_rows(job);
+    struct fulcrum_result *rows = machine_rows(machine->job);
     const struct fulcrum_table *table = fulcrum_result_table_of(rows, "rows");
-    (void)machine;
-    (void)err;
     (void)fputs("<p>The same workload, actors and settings on each machine. Dots are "
                 "predictions, lines their 90 % intervals, from zero at the left. The "
                 "intervals of two machines share much of what is uncertain: that they "
@@ -573,7 +565,6 @@ static enum fulcrum_status write_machines(struct fulcrum_report_job *job,
                        "cpu_gpu_ratio_used:value=CPU/GPU ratio in use;"
                        "cpu_gpu_ratio_machine:value=of the whole machine"},
         out);
-    return FULCRUM_OK;
 }
 
 const struct fulcrum_report_section fulcrum_report_machines = {

@@ -508,11 +508,11 @@ struct settings {
 /* What a run has found. */
 struct findings {
     struct fulcrum_validate_job job;
-    struct fulcrum_design_predictions designs; /* of presets; none: not wanted */
+    struct fulcrum_baseline_run now;
     struct fulcrum_check_list checks;
 };
 
-static enum fulcrum_status print(const struct settings *settings,
+static enum fulcrum_status show_validation(const struct settings *settings,
     const struct fulcrum_validate_job *job, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
@@ -605,12 +605,13 @@ static void check_findings(const struct settings *settings,
     const struct fulcrum_context *context)
 {
     size_t not_stored = 0;
+    const struct fulcrum_baseline_pair runs = {baseline, &found->now};
     const struct fulcrum_baseline_limits limits = {
         .moved_rel = settings->tolerance_rel, .loss_frac = settings->loss_frac};
     for (size_t i = 0; i < found->job.count; i++) {
         const struct fulcrum_validation *set = &found->job.sets[i];
         check_set(settings, set, &found->checks);
-        size_t stored = fulcrum_baseline_check(baseline, set, &limits, &found->checks);
+        size_t stored = fulcrum_baseline_check(&runs, set, &limits, &found->checks);
         not_stored += stored == 0 && set->comparison.count > 0 ? 1 : 0;
     }
     if (not_stored > 0 && baseline->count > 0) {
@@ -623,8 +624,7 @@ static void check_findings(const struct settings *settings,
             baseline, &found->job, is_over_presets(settings), &found->checks);
     }
     if (is_over_presets(settings)) {
-        fulcrum_design_predictions_check(
-            &baseline->designs, &found->designs, limits.moved_rel, &found->checks);
+        fulcrum_baseline_check_designs(&runs, limits.moved_rel, &found->checks);
     }
 }
 
@@ -778,8 +778,7 @@ static enum fulcrum_status write_files(const struct settings *settings,
         TRY(write_document(settings->markdown, &found->job, err));
     }
     if (settings->save_baseline != NULL) {
-        TRY(fulcrum_baseline_write(
-            &found->job, &found->designs, settings->save_baseline, err));
+        TRY(fulcrum_baseline_write(&found->now, settings->save_baseline, err));
     }
     return FULCRUM_OK;
 }
@@ -790,14 +789,12 @@ static enum fulcrum_status predict(const struct settings *settings,
     const struct fulcrum_validate_plan plan = {.references = &settings->references,
         .host = settings->host,
         .calibration = settings->calibration};
-    enum fulcrum_status status =
-        fulcrum_validate_job_run(&plan, context, &out->job, err);
-    return status == FULCRUM_OK && is_over_presets(settings)
-               ? fulcrum_design_predictions_make(context, &out->designs, err)
-               : status;
+    TRY(fulcrum_validate_job_run(&plan, context, &out->job, err));
+    return fulcrum_baseline_make(
+        &out->job, is_over_presets(settings), context, &out->now, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_validate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
@@ -807,19 +804,19 @@ static enum fulcrum_status run(
     TRY_OR_END(check_paths(settings, err));
     TRY_OR_END(predict(settings, context, &found, err));
     TRY_OR_END(run_checks(settings, &found, context, err));
-    TRY_OR_END(print(settings, &found.job, context, err));
+    TRY_OR_END(show_validation(settings, &found.job, context, err));
     TRY_OR_END(write_files(settings, &found, err));
     tell(&found.checks, context);
 end:
     fulcrum_check_list_clear(&found.checks);
-    fulcrum_design_predictions_clear(&found.designs);
+    fulcrum_baseline_clear(&found.now);
     fulcrum_validate_job_clear(&found.job);
     return status;
 }
 
 static const struct fulcrum_argument arguments[] = {
     {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
-        FULCRUM_REFERENCE_NAMES "; every preset unless given"},
+        FULCRUM_REFERENCE_NAMES "; default: every preset"},
     {.name = NULL},
 };
 
@@ -840,9 +837,10 @@ static const struct fulcrum_option rows[] = {
 static const struct fulcrum_option check_rows[] = {
     FULCRUM_OPTION(FILE, "baseline", offsetof(struct settings, baseline), "FILE",
         .letter = 'b',
-        .help = "stored predictions: those that have moved and sets that have become "
-                "worse are named, and the exit code is 1; those of the presets unless "
-                "given, 'none' for no comparison"),
+        .help =
+            "stored predictions to compare with, 'none' for no comparison; default: "
+            "those of the presets. Names predictions that moved and sets that got "
+            "worse, with exit code 1"),
     FULCRUM_OPTION(FILE, "save-baseline", offsetof(struct settings, save_baseline),
         "FILE", .help = "store the predictions, to compare later runs with"),
     FULCRUM_OPTION(NUMBER, "tolerance", offsetof(struct settings, tolerance_rel),
@@ -856,9 +854,8 @@ static const struct fulcrum_option check_rows[] = {
         "FRACTION", .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
     FULCRUM_OPTION(FLAG, "refit", offsetof(struct settings, refit), NULL,
-        .help = "repeat the fits of the calibrations that were fitted to these "
-                "references; exit code 1 where values or errors do not come out "
-                "again within --tolerance (takes minutes)"),
+        .help = "repeat the fits to these references; exit code 1 if parameters or "
+                "their errors differ by more than --tolerance (takes minutes)"),
     FULCRUM_OPTION(FILE, "junit", offsetof(struct settings, junit), "FILE",
         .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},
@@ -889,8 +886,8 @@ const struct fulcrum_command fulcrum_command_validate = {
         "its symmetric form, the largest error, the mean with its sign, and the share "
         "of "
         "points inside the 90 % interval, beside the MAPE of asymptotic bounds and of "
-        "the textbook product form. Points that a fit has seen are told apart: they "
-        "prove little.\n\n"
+        "the textbook product form. Points that a fit has seen are kept "
+        "apart: they prove little.\n\n"
         "CPU curves, watts and work on a part of the SMs are fitted to every other "
         "point of a curve and predict the rest; throughput is predicted from the "
         "calibration of the reference or its workload, watts of whole servers from "
@@ -900,5 +897,5 @@ const struct fulcrum_command fulcrum_command_validate = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_validate,
 };

@@ -7,25 +7,10 @@
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
+#include "cli/message.h"
 #include "cli/progress.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
-
-/* What the command asks for, and whom to tell of wrong options. */
-struct request {
-    const struct fulcrum_validate_plan *plan;
-    struct fulcrum_context *context;
-};
-
-static enum fulcrum_status add_reference(struct fulcrum_validate_job *job,
-    const struct request *request, const char *text, struct fulcrum_error *err)
-{
-    struct fulcrum_reference **slot = &job->references[job->reference_count];
-    enum fulcrum_status status = fulcrum_reference_text_load(
-        text, &request->plan->host, request->context, slot, err);
-    job->reference_count += status == FULCRUM_OK ? 1 : 0;
-    return status;
-}
 
 /* Results, stored ones too, are told apart by the names of their references. */
 static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
@@ -43,23 +28,24 @@ static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
 
 /* Those that the user named, or every preset. */
 static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
-    const struct request *request, struct fulcrum_error *err)
+    const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
+    struct fulcrum_error *err)
 {
-    const struct fulcrum_text_list *names = request->plan->references;
+    const struct fulcrum_text_list *names = plan->references;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = names->count;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_reference_check_host(
-        names, &request->plan->host, request->context, err));
+    TRY_OR_END(fulcrum_reference_check_host(names, &plan->host, context, err));
     if (names->count == 0) {
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
     }
-    job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
-    FAIL_IF(!(job->references != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
-    for (size_t i = 0; job->references != NULL && i < count; i++) {
+    job->references = fulcrum_allocate(count, sizeof(struct fulcrum_reference *));
+    for (size_t i = 0; i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
-        TRY_OR_END(add_reference(job, request, text, err));
+        TRY_OR_END(fulcrum_reference_text_load(
+            text, &plan->host, context, &job->references[i], err));
+        job->reference_count++;
         if (names->count > 0) {
             TRY_OR_END(check_names(job, (const char *const *)names->items, err));
         }
@@ -74,9 +60,7 @@ static enum fulcrum_status add_calibration(
 {
     struct fulcrum_calibration *loaded = NULL;
     TRY(fulcrum_calibration_load(name, &loaded, err));
-    if (job->calibrations != NULL) {
-        job->calibrations[job->calibration_count++] = loaded;
-    }
+    job->calibrations[job->calibration_count++] = loaded;
     return FULCRUM_OK;
 }
 
@@ -84,7 +68,7 @@ static enum fulcrum_status add_calibration(
 static void drop_unfitted(struct fulcrum_validate_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; job->calibrations != NULL && i < job->calibration_count; i++) {
+    for (size_t i = 0; i < job->calibration_count; i++) {
         if (fulcrum_calibration_note(job->calibrations[i], FULCRUM_NOTE_FITTED_TO) !=
             NULL) {
             job->calibrations[kept++] = job->calibrations[i];
@@ -106,8 +90,7 @@ static enum fulcrum_status load_calibrations(
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err));
     }
-    job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
-    FAIL_IF(!(job->calibrations != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    job->calibrations = fulcrum_allocate(count, sizeof(struct fulcrum_calibration *));
     for (size_t i = 0; i < count; i++) {
         TRY_OR_END(add_calibration(job, given != NULL ? given : entries[i].name, err));
     }
@@ -161,8 +144,7 @@ static enum fulcrum_status predict(struct fulcrum_validate_job *job, bool is_giv
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     size_t most = job->reference_count * (job->calibration_count + 1);
-    job->sets = calloc(most + 1, sizeof *job->sets);
-    TRY_MEMORY(job->sets, err, "a validation");
+    job->sets = fulcrum_allocate(most, sizeof *job->sets);
     struct fulcrum_progress progress;
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, context);
@@ -181,9 +163,8 @@ enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan 
     struct fulcrum_context *context, struct fulcrum_validate_job *out,
     struct fulcrum_error *err)
 {
-    const struct request request = {plan, context};
     *out = (struct fulcrum_validate_job){.count = 0};
-    TRY(load_references(out, &request, err));
+    TRY(load_references(out, plan, context, err));
     TRY(load_calibrations(out, plan->calibration, err));
     return predict(out, plan->calibration != NULL, context, err);
 }

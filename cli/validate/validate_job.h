@@ -37,8 +37,6 @@ struct fulcrum_validate_plan {
  * Loads and predicts everything, with progress.
  *   out      the caller clears it, after a failure too
  *   context  gets exit code 2 where a CSV file lacks its machine or workload
- *   fails    as fulcrum_reference_text_load, fulcrum_calibration_load,
- *            fulcrum_validate
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
     const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
@@ -60,94 +58,61 @@ enum fulcrum_comparison_filter fulcrum_validate_filter(
 const struct fulcrum_observation *fulcrum_validate_observation(
     const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
 
-/* An earlier run of `validate`, to compare a new one with. */
+/* What a run predicted, in the form in which an earlier one is stored. */
 
-/* Predictions of the presets themselves, to see them move. */
-
-/* One machine with one workload and some actors. */
-struct fulcrum_design_prediction {
-    char machine[64];
-    char workload[64];
-    double actor_count;
-    double value[FULCRUM_OUTPUT_COUNT]; /* NAN: not kept, or nothing to say */
-};
-
-struct fulcrum_design_predictions {
-    size_t count;
-    struct fulcrum_design_prediction *items;
-};
-
-/*
- * Predicts every machine preset with every workload preset, few and many actors, one
- * GPU, by the fast method. What cannot run is left out. No reference says what is
- * right: they show which predictions a change has moved.
- *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_design_inputs_load, FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_predictions_make(
-    struct fulcrum_context *context, struct fulcrum_design_predictions *out,
-    struct fulcrum_error *err);
-
-/* Accepts a struct of zeros. */
-void fulcrum_design_predictions_clear(struct fulcrum_design_predictions *predictions);
-
-/* Adds a check for each stored design: it must be predicted, and as it was. */
-void fulcrum_design_predictions_check(const struct fulcrum_design_predictions *stored,
-    const struct fulcrum_design_predictions *now, double moved_rel,
-    struct fulcrum_check_list *checks);
-
-/* Fits of calibrations, repeated and compared. */
-
-/*
- * Repeats the fit of every calibration of the job that was fitted to one of its
- * references, by the note "fit_arguments", and adds a check for each parameter: value
- * and standard error must come out again. A calibration without the note is skipped.
- *   most_rel  how far the two may differ
- *   fails     as fulcrum_fit_repeat
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_refit(
-    const struct fulcrum_validate_job *job, double most_rel,
-    const struct fulcrum_context *context, struct fulcrum_check_list *checks,
-    struct fulcrum_error *err);
-
-/* One stored prediction. */
+/* One prediction of a reference's point, with six digits. Texts lie in the result. */
 struct fulcrum_stored_point {
-    char reference[64];
-    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* "": none */
-    char quantity[64];
+    const char *reference;
+    const char *calibration; /* "": none */
+    const char *quantity;
     double point; /* of the reference, from 0 */
     double observed;
     double predicted;
     bool is_fitted;
 };
 
+/*
+ * One machine preset with one workload preset and some actors, on one GPU, by the fast
+ * method. No reference says what is right: they show which predictions a change moved.
+ */
+struct fulcrum_stored_design {
+    const char *machine;
+    const char *workload;
+    double actor_count;
+    double value[FULCRUM_OUTPUT_COUNT]; /* those kept; NAN: nothing to say */
+};
+
+/* {0} is none. */
 struct fulcrum_baseline_run {
+    struct fulcrum_result *result; /* as the file has it */
     size_t count;
     struct fulcrum_stored_point *points;
-    struct fulcrum_design_predictions designs;
+    size_t design_count;
+    struct fulcrum_stored_design *designs;
 };
 
 /*
- * Writes the predictions of a job as a baseline, with six digits: enough to see what
- * moves, few enough to be the same on every machine. Whole or not at all.
- *   designs  none: no predictions of presets
- *   fails    as fulcrum_output_open; FULCRUM_ERR_NO_MEMORY
+ * What a job predicted, and, where `has_designs`, every machine preset with every
+ * workload preset that it can run.
+ *   out      the caller clears it, after a failure too
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_write(
-    const struct fulcrum_validate_job *job,
-    const struct fulcrum_design_predictions *designs, const char *path,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_make(
+    const struct fulcrum_validate_job *job, bool has_designs,
+    struct fulcrum_context *context, struct fulcrum_baseline_run *out,
     struct fulcrum_error *err);
 
 /*
  * Reads what fulcrum_baseline_write or `fulcrum validate --format json` wrote.
  *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_MISSING,
- *            FULCRUM_ERR_RANGE (all faults, a line each), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_read(
     const char *path, struct fulcrum_baseline_run *out, struct fulcrum_error *err);
 
-/* Accepts a struct of zeros. */
+/* Whole or not at all. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_write(
+    const struct fulcrum_baseline_run *run, const char *path,
+    struct fulcrum_error *err);
+
 void fulcrum_baseline_clear(struct fulcrum_baseline_run *baseline);
 
 /* What a new run may differ by. */
@@ -157,13 +122,23 @@ struct fulcrum_baseline_limits {
                          points may grow by: 0.005 is half a percentage point */
 };
 
+/* Two runs to compare. */
+struct fulcrum_baseline_pair {
+    const struct fulcrum_baseline_run *stored;
+    const struct fulcrum_baseline_run *now;
+};
+
 /*
  * Adds the checks of one set: its error against the stored one, and each stored
  * prediction. Returns how many stored points belong to the set.
  */
-size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
+size_t fulcrum_baseline_check(const struct fulcrum_baseline_pair *runs,
     const struct fulcrum_validation *set, const struct fulcrum_baseline_limits *limits,
     struct fulcrum_check_list *checks);
+
+/* Adds a check for each stored design: it must be predicted, and as it was. */
+void fulcrum_baseline_check_designs(const struct fulcrum_baseline_pair *runs,
+    double moved_rel, struct fulcrum_check_list *checks);
 
 /*
  * Adds a failed check for each reference and calibration that is stored and no longer
@@ -175,5 +150,16 @@ size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
 void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
     const struct fulcrum_validate_job *job, bool is_all,
     struct fulcrum_check_list *checks);
+
+/*
+ * Repeats the fit of every calibration of the job that was fitted to one of its
+ * references, by the note "fit_arguments", and adds a check for each parameter: value
+ * and standard error must come out again. A calibration without the note is skipped.
+ *   most_rel  how far the two may differ
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_refit(
+    const struct fulcrum_validate_job *job, double most_rel,
+    const struct fulcrum_context *context, struct fulcrum_check_list *checks,
+    struct fulcrum_error *err);
 
 #endif

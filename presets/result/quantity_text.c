@@ -443,7 +443,10 @@ void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
 
 void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE])
 {
-    if (isfinite(value) && value >= 0.095 && value < 9.995) {
+    /* Near 1 it is the difference from 1 whose digits count. */
+    if (value > 0.95 && value < 1.05) {
+        (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.3f", value);
+    } else if (value >= 0.095 && value < 9.995) {
         (void)snprintf(out, FULCRUM_QUANTITY_SIZE, "%.2f", value);
     } else {
         fulcrum_number_words(value, DIGITS, out);

@@ -47,8 +47,7 @@ void fulcrum_quantity_plain(
 void fulcrum_range_plain(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE]);
 
-/* A factor near 1 with two decimals, "1.00" as well as "0.91"; three digits of others.
- */
+/* A factor: "12.3", "0.91", and near 1 what it differs by: "1.007". */
 void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE]);
 
 /* "0.91 to 1.20"; "" where one is not known. */

@@ -373,6 +373,14 @@ static void write_notes(const struct fulcrum_table *table, FILE *stream,
     }
 }
 
+/* A title without a value would tell people nothing. */
+static bool is_shown_fact(const struct fulcrum_item *item)
+{
+    return item->table == NULL && item->title != NULL &&
+           (item->cell.text != NULL ? item->cell.text[0] != '\0'
+                                    : !isnan(item->cell.number));
+}
+
 static bool is_shown_table(const struct fulcrum_item *item)
 {
     return item->table != NULL && item->title != NULL &&
@@ -388,7 +396,7 @@ void fulcrum_result_markdown(const struct fulcrum_result *result, FILE *stream)
         } else if (is_shown_table(item)) {
             (void)fprintf(stream, "%s%s\n\n", i > 0 ? "\n" : "", item->title);
             markdown_table(stream, item->table);
-        } else if (item->table == NULL && item->title != NULL) {
+        } else if (is_shown_fact(item)) {
             (void)fprintf(stream, "- %s: ", item->title);
             markdown_cell(stream, item->key, item->kind, &item->cell);
             (void)fputc('\n', stream);
@@ -416,7 +424,7 @@ void fulcrum_result_html(const struct fulcrum_result *result, FILE *stream)
     bool is_open = false; /* a list of facts */
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        bool is_fact = item->table == NULL && item->title != NULL;
+        bool is_fact = is_shown_fact(item);
         if (is_fact != is_open && (is_fact || item->table != NULL)) {
             (void)fputs(is_fact ? "<dl>\n" : "</dl>\n", stream);
             is_open = is_fact;

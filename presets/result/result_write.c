@@ -125,7 +125,8 @@ static void csv_facts(FILE *stream, const struct fulcrum_result *result)
         csv_cell(stream, &ends, &item->cell);
         (void)fprintf(stream, ",%s,",
             strcmp(unit, "%") == 0 || strcmp(unit, "x") == 0 ? "" : unit);
-        fulcrum_csv_print(stream, item->title != NULL ? item->title : "");
+        const char *meaning = item->meaning != NULL ? item->meaning : item->title;
+        fulcrum_csv_print(stream, meaning != NULL ? meaning : "");
         (void)fputc('\n', stream);
     }
 }

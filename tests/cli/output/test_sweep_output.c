@@ -372,13 +372,14 @@ static void describe_rates(const double *rates, double draws, char *out, size_t 
         CU_ASSERT_EQUAL_FATAL(fulcrum_sweep_best_new(&f.plan, &best, NULL), FULCRUM_OK);
         f.plan.best = best;
     }
-    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
+    CU_ASSERT_EQUAL(fulcrum_sweep_finding_keep_optima(optima, NULL), FULCRUM_OK);
     for (size_t i = 0; i < PLACES; i++) {
         struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
         double *value = point.prediction.value;
         value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
         value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = threads[i] / 80.0;
-        fulcrum_sweep_optima_add(optima, &point, 1);
+        fulcrum_sweep_finding_add(optima, &point, 1);
         for (size_t k = 0; best != NULL && k < 2; k++) {
             /* Both draws are as fast as the estimate, or twice as fast. */
             value[FULCRUM_OUTPUT_steps_per_s] = rates[i] * (double)(k + 1);
@@ -391,7 +392,7 @@ static void describe_rates(const double *rates, double draws, char *out, size_t 
     (void)fulcrum_sweep_optima_text(optima, 0, 0, out, size);
     char other[100];
     CU_ASSERT_EQUAL(fulcrum_sweep_optima_text(optima, 1, 0, other, sizeof other), 0);
-    fulcrum_sweep_optima_free(optima);
+    fulcrum_sweep_finding_free(optima);
     fulcrum_sweep_best_free(best);
 }
 
@@ -434,8 +435,6 @@ static void test_a_plateau_is_not_called_an_optimum(void)
         describe_rates(cases[i].rates, cases[i].draws, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
     }
-    fulcrum_sweep_optima_add(NULL, NULL, 0);
-    fulcrum_sweep_optima_free(NULL);
 }
 
 /* Two axes, one of a single value, and no draws. */
@@ -449,14 +448,15 @@ static void test_optima_in_numbers(void)
     f.axes[0].values = threads;
     f.axes[0].count = 1;
     f.axes[1].values = times;
-    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
+    CU_ASSERT_EQUAL(fulcrum_sweep_finding_keep_optima(optima, NULL), FULCRUM_OK);
     for (size_t i = 0; i < 4; i++) {
         struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
         point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
         point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
         point.prediction.method =
             i == 0 ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST;
-        fulcrum_sweep_optima_add(optima, &point, 1);
+        fulcrum_sweep_finding_add(optima, &point, 1);
     }
     struct fulcrum_json *document = fulcrum_json_new_object();
     fulcrum_sweep_optima_json(optima, document);
@@ -474,7 +474,7 @@ static void test_optima_in_numbers(void)
         "\"last_near_frac\":null}]}]}\n");
     free(text);
     fulcrum_json_free(document);
-    fulcrum_sweep_optima_free(optima);
+    fulcrum_sweep_finding_free(optima);
 }
 
 int main(int argc, char **argv)

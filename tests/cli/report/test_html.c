@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/report.h"
+#include "cli/message.h"
 #include "tests/support/markup.h"
 #include "tests/support/suite.h"
 
@@ -239,11 +239,13 @@ static void test_numbers_keep_their_digits(void)
     }
 }
 
-static void test_factors_have_two_decimals(void)
+static void test_factors_have_digits_that_count(void)
 {
     char text[FULCRUM_QUANTITY_SIZE];
     fulcrum_factor_words(1.0, text);
-    CU_ASSERT_STRING_EQUAL(text, "1.00");
+    CU_ASSERT_STRING_EQUAL(text, "1.000");
+    fulcrum_factor_words(1.0074, text);
+    CU_ASSERT_STRING_EQUAL(text, "1.007");
     fulcrum_factor_words(0.909, text);
     CU_ASSERT_STRING_EQUAL(text, "0.91");
     fulcrum_factor_words(12.34, text);
@@ -343,7 +345,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_the_unknown_is_a_dash),
         SUITE_CASE(test_ranges_share_the_scale_of_their_value),
         SUITE_CASE(test_numbers_keep_their_digits),
-        SUITE_CASE(test_factors_have_two_decimals),
+        SUITE_CASE(test_factors_have_digits_that_count),
         SUITE_CASE(test_lines_are_quoted_for_a_shell),
         SUITE_CASE(test_too_many_words_are_told),
         SUITE_CASE(test_the_reader_of_markup_sees_faults),

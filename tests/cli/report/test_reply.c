@@ -125,7 +125,7 @@ static void test_rows_become_a_table(void)
     CU_ASSERT_EQUAL(markup_count(text, "<tr>"), 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<th scope=\"row\">8</th>"));
     /* The first point is its own measure: a factor without an interval. */
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"n\">1.00</td>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td class=\"n\">1.000</td>"));
     CU_ASSERT_EQUAL(markup_count(text, "<small>"), 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "<td>latency</td>"));
     free(text);

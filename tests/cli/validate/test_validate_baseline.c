@@ -48,10 +48,11 @@ static void store_now(struct fulcrum_stored_point points[STORED_MOST])
     CU_ASSERT_FATAL(all->count < STORED_MOST);
     for (size_t i = 0; i < all->count; i++) {
         points[i] = (struct fulcrum_stored_point){.reference = REFERENCE,
+            .calibration = "",
             .quantity = "gpu_w",
             .point = (double)all->items[i].point,
-            .observed = all->items[i].observed,
-            .predicted = all->items[i].predicted,
+            .observed = fulcrum_relative_change_stored(all->items[i].observed),
+            .predicted = fulcrum_relative_change_stored(all->items[i].predicted),
             .is_fitted = all->items[i].is_fitted};
     }
 }
@@ -70,8 +71,15 @@ static size_t failures(struct fulcrum_stored_point points[STORED_MOST],
 {
     const struct fulcrum_baseline_run baseline = {
         .count = stored_count(), .points = points};
+    const struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
+    struct fulcrum_context context = {.quiet = true};
+    struct fulcrum_baseline_run now = {.count = 0};
+    CU_ASSERT_EQUAL(
+        fulcrum_baseline_make(&job, false, &context, &now, NULL), FULCRUM_OK);
     struct fulcrum_check_list checks = {.count = 0};
-    (void)fulcrum_baseline_check(&baseline, &fixture()->set, by, &checks);
+    (void)fulcrum_baseline_check(
+        &(struct fulcrum_baseline_pair){&baseline, &now}, &fixture()->set, by, &checks);
+    fulcrum_baseline_clear(&now);
     size_t failed = fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED);
     bool is_said = text == NULL;
     for (size_t i = 0; i < checks.count && text != NULL; i++) {
@@ -107,10 +115,6 @@ static void test_nothing_moves_from_what_was_just_stored(void)
     const struct fulcrum_baseline_limits none = {.moved_rel = 0.0, .loss_frac = 0.0};
     struct fulcrum_stored_point points[STORED_MOST];
     store_now(points);
-    for (size_t i = 0; i < stored_count(); i++) {
-        points[i].observed = fulcrum_relative_change_stored(points[i].observed);
-        points[i].predicted = fulcrum_relative_change_stored(points[i].predicted);
-    }
     CU_ASSERT_EQUAL(failures(points, &none, NULL), 0);
     points[1].predicted *= 1.00001;
     CU_ASSERT(failures(points, &none, "moved by") >= 1);
@@ -174,8 +178,8 @@ static void test_a_set_that_is_gone_fails(void)
     struct fulcrum_check_list checks = {.count = 0};
     fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
-    (void)snprintf(points[0].calibration, sizeof points[0].calibration, "another");
-    (void)snprintf(points[2].reference, sizeof points[2].reference, "another");
+    baseline.points[0].calibration = "another";
+    baseline.points[2].reference = "another";
     fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED), 2);
     fulcrum_check_list_clear(&checks);
@@ -189,11 +193,11 @@ static void test_a_calibration_of_another_name_fails(void)
     store_now(points);
     struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
     struct fulcrum_check_list checks = {.count = 0};
-    (void)snprintf(points[2].reference, sizeof points[2].reference, "another");
+    baseline.points[2].reference = "another";
     fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
     for (size_t i = 0; i < baseline.count; i++) {
-        (void)snprintf(points[i].calibration, sizeof points[i].calibration, "another");
+        baseline.points[i].calibration = "another";
     }
     fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
     CU_ASSERT(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED) >= 1);
@@ -204,9 +208,9 @@ static void test_a_calibration_of_another_name_fails(void)
 enum { TEXT_SIZE = 480 };
 
 /* A design in few words. */
-static struct fulcrum_design_prediction design(double steps_per_s, double gpu_w)
+static struct fulcrum_stored_design design(double steps_per_s, double gpu_w)
 {
-    struct fulcrum_design_prediction out = {
+    struct fulcrum_stored_design out = {
         .machine = "box", .workload = "game", .actor_count = 16.0};
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         out.value[i] = (double)NAN;
@@ -217,13 +221,14 @@ static struct fulcrum_design_prediction design(double steps_per_s, double gpu_w)
 }
 
 /* Whether a stored design passes beside one of now; what is said goes to `text`. */
-static int passes(struct fulcrum_design_prediction stored,
-    struct fulcrum_design_prediction now, char text[TEXT_SIZE])
+static int passes(struct fulcrum_stored_design stored, struct fulcrum_stored_design now,
+    char text[TEXT_SIZE])
 {
-    const struct fulcrum_design_predictions from = {1, &stored};
-    const struct fulcrum_design_predictions to = {1, &now};
+    const struct fulcrum_baseline_run from = {.design_count = 1, .designs = &stored};
+    const struct fulcrum_baseline_run to = {.design_count = 1, .designs = &now};
     struct fulcrum_check_list checks = {.count = 0};
-    fulcrum_design_predictions_check(&from, &to, 0.005, &checks);
+    fulcrum_baseline_check_designs(
+        &(struct fulcrum_baseline_pair){&from, &to}, 0.005, &checks);
     CU_ASSERT_EQUAL_FATAL(checks.count, 1);
     int outcome = checks.items[0].outcome == FULCRUM_CHECK_PASSED;
     (void)snprintf(text, TEXT_SIZE, "%s", checks.items[0].text);
@@ -242,7 +247,7 @@ static void test_designs_that_move_are_named(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "gpu_w"));
     CU_ASSERT(!passes(design(1000.0, 100.0), design(1000.0, none), text));
     CU_ASSERT(!passes(design(1000.0, none), design(1000.0, 100.0), text));
-    struct fulcrum_design_prediction other = design(1000.0, none);
+    struct fulcrum_stored_design other = design(1000.0, none);
     other.actor_count = 17.0;
     CU_ASSERT(!passes(design(1000.0, none), other, text));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "not predicted any more"));
@@ -252,15 +257,16 @@ static void test_designs_that_move_are_named(void)
 static void test_presets_are_predicted(void)
 {
     struct fulcrum_context context = {.quiet = 1};
-    struct fulcrum_design_predictions made = {.count = 0};
+    const struct fulcrum_validate_job job = {.count = 0};
+    struct fulcrum_baseline_run made = {.count = 0};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_predictions_make(&context, &made, NULL), FULCRUM_OK);
-    CU_ASSERT(made.count >= 20);
-    for (size_t i = 0; i < made.count; i++) {
-        CU_ASSERT(made.items[i].value[FULCRUM_OUTPUT_steps_per_s] > 0.0);
-        CU_ASSERT(made.items[i].machine[0] != '\0');
+        fulcrum_baseline_make(&job, true, &context, &made, NULL), FULCRUM_OK);
+    CU_ASSERT(made.design_count >= 20);
+    for (size_t i = 0; i < made.design_count; i++) {
+        CU_ASSERT(made.designs[i].value[FULCRUM_OUTPUT_steps_per_s] > 0.0);
+        CU_ASSERT(made.designs[i].machine[0] != '\0');
     }
-    fulcrum_design_predictions_clear(&made);
+    fulcrum_baseline_clear(&made);
 }
 
 int main(int argc, char **argv)

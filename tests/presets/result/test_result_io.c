@@ -259,10 +259,34 @@ TEST(test_facts_alone_are_rows_of_csv)
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-sample");
     fulcrum_result_text(result, "machine", "machine", "x");
     fulcrum_result_estimate(result, "gpu_w", "GPU power", 2.0, 1.0, 3.0);
+    fulcrum_result_estimate(result, "cpu_w", NULL, 4.0, 3.0, 5.0);
+    fulcrum_result_explain(result, "power of all processors");
     char *text = written(result, FULCRUM_FORMAT_CSV, NULL);
-    CU_ASSERT_STRING_EQUAL(
-        text, "name,value,lo,hi,unit,meaning\ngpu_w,2,1,3,W,GPU power\n");
+    CU_ASSERT_STRING_EQUAL(text, "name,value,lo,hi,unit,meaning\n"
+                                 "gpu_w,2,1,3,W,GPU power\n"
+                                 "cpu_w,4,3,5,W,power of all processors\n");
     free(text);
+    fulcrum_result_free(result);
+}
+
+/* A title without a value would tell people nothing. */
+TEST(test_facts_without_a_value_are_not_shown)
+{
+    static const enum fulcrum_format formats[] = {
+        FULCRUM_FORMAT_TABLE, FULCRUM_FORMAT_MARKDOWN, FULCRUM_FORMAT_HTML};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-sample");
+    fulcrum_result_text(result, "machine", "machine", "x");
+    fulcrum_result_text(result, "note", "empty note", "");
+    fulcrum_result_text(result, "calibration", "no calibration", NULL);
+    fulcrum_result_number(result, "system_w", "unknown power", (double)NAN);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char *text = written(result, formats[i], NULL);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, "machine"));
+        CU_ASSERT_PTR_NULL(strstr(text, "empty note"));
+        CU_ASSERT_PTR_NULL(strstr(text, "no calibration"));
+        CU_ASSERT_PTR_NULL(strstr(text, "unknown power"));
+        free(text);
+    }
     fulcrum_result_free(result);
 }
 
