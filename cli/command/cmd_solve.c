@@ -243,7 +243,7 @@ static void add_answer(
     const struct fulcrum_product_form_load *load =
         is_station ? &answer->loads[station] : &no_load;
     const char *method = fulcrum_method_name(
-        is_network ? solution->method : FULCRUM_METHOD_PRODUCT_FORM);
+        is_network ? (int)solution->method : (int)FULCRUM_METHOD_PRODUCT_FORM);
     bool has_ends = is_network && solution->has_interval;
     char flags[2000] = "";
     if (is_network) {
