@@ -325,8 +325,8 @@ enum fulcrum_status fulcrum_component_costs_find(const struct fulcrum_memory_pla
     struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
     struct fulcrum_study *study = NULL;
     for (unsigned set = 0; set < SETS; set++) {
-        versions[set] = (struct fulcrum_point){
-            made_ideal[set], fulcrum_ideal_settings(set, made_ideal[set]), 0, 0};
+        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
+        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
     }
     TRY(fulcrum_memory_study(plan, versions, SETS, &study, err));
     const double *values = fulcrum_study_at(study, 0, 0);
