@@ -127,12 +127,17 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) != 0;
 }
 
+static char lower(char c)
+{
+    return (char)tolower((unsigned char)c);
+}
+
 /* Whether one of the words of a text is `word`, whatever its case. */
 static bool has_word(const char *text, const char *word)
 {
     for (size_t i = 0; text[i] != '\0'; i++) {
         size_t k = 0;
-        while (word[k] != '\0' && tolower((unsigned char)text[i + k]) == word[k]) {
+        while (word[k] != '\0' && lower(text[i + k]) == word[k]) {
             k++;
         }
         bool starts = i == 0 || !is_of_word(text[i - 1]);
