@@ -300,7 +300,7 @@ static size_t fresh_most(const struct fulcrum_pareto *pareto)
 }
 
 /* Room for one more that waits. */
-static enum fulcrum_status make_room(
+static enum fulcrum_status grow_fresh(
     struct fulcrum_pareto *pareto, struct fulcrum_error *err)
 {
     if (pareto->fresh_count >= fresh_most(pareto)) {
@@ -333,7 +333,7 @@ enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto, size_t ind
     if (is_beaten(pareto, &entry)) {
         return FULCRUM_OK;
     }
-    TRY(make_room(pareto, err));
+    TRY(grow_fresh(pareto, err));
     pareto->fresh[pareto->fresh_count++] = entry;
     return FULCRUM_OK;
 }

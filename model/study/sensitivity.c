@@ -340,7 +340,7 @@ static struct fulcrum_sensitivity *new_result(
     return result;
 }
 
-static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status allocate_job(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = job->plan;
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -443,7 +443,7 @@ static void settle_uncertain(struct job *job)
 static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
 {
     TRY(fulcrum_scenario_new(job->plan->scenario, &job->scenario, err));
-    TRY(make_room(job, err));
+    TRY(allocate_job(job, err));
     settle_spans(job);
     settle_uncertain(job);
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {

@@ -309,7 +309,7 @@ static double square(double x)
 }
 
 /* One row of one output; `row` is the output in the row's first column. */
-static void add_row(const struct job *job, const double *row, struct sums *sums)
+static void add_to_sums(const struct job *job, const double *row, struct sums *sums)
 {
     size_t stride = job->problem->output_count;
     double a = row[0];
@@ -348,7 +348,7 @@ static void add_output(const struct job *job, size_t output)
         sobol->largest[output] =
             largest_of(job, outputs + output, sobol->largest[output]);
         if (is_whole(job, outputs, output)) {
-            add_row(job, outputs + output, sobol->sums + at * sobol->input_count);
+            add_to_sums(job, outputs + output, sobol->sums + at * sobol->input_count);
         } else {
             sobol->dropped_count[output]++;
         }

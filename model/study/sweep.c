@@ -273,7 +273,7 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-static enum fulcrum_status make_room(
+static enum fulcrum_status allocate_draws(
     struct fulcrum_sweep_front *front, struct fulcrum_error *err)
 {
     size_t count = front->point_count * front->draw_count * front->metric_count;
@@ -308,7 +308,7 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
         numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
-    TRY_OR_END(make_room(front, err));
+    TRY_OR_END(allocate_draws(front, err));
     *out = front;
     return FULCRUM_OK;
 end:
@@ -463,7 +463,7 @@ static size_t peak_count(const struct fulcrum_sweep_best *best, size_t axis)
     return best->draw_count <= PEAKS_MOST / each ? best->draw_count * each : 0;
 }
 
-static bool fill(struct fulcrum_sweep_best *best)
+static bool allocate_peaks(struct fulcrum_sweep_best *best)
 {
     size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
     best->champions = calloc(count, sizeof *best->champions);
@@ -484,7 +484,7 @@ enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan
     TRY_MEMORY(best, err, "the best of each draw");
     best->plan = plan;
     best->draw_count = (size_t)plan->predict.draws;
-    if (!fill(best)) {
+    if (!allocate_peaks(best)) {
         fulcrum_sweep_best_free(best);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best of each draw");
     }

@@ -122,35 +122,28 @@ const char *fulcrum_ideal_meaning(size_t component)
     return component < FULCRUM_IDEAL_COUNT ? rows[component].meaning : NULL;
 }
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 static bool is_of_word(char c)
 {
     return isalnum((unsigned char)c) != 0;
 }
 
-/* Whether a text begins with a word, whatever its case, that ends there. */
-static bool begins_with(const char *text, const char *word)
+static char lower(char c)
 {
-    size_t k = 0;
-    while (word[k] != '\0' && lower(text[k]) == word[k]) {
-        k++;
-    }
-    return word[k] == '\0' && !is_of_word(text[k]);
+    return (char)tolower((unsigned char)c);
 }
 
-/* Whether one of the words of a text is `word`. */
+/* Whether one of the words of a text is `word`, whatever its case. */
 static bool has_word(const char *text, const char *word)
 {
-    bool starts = true;
     for (size_t i = 0; text[i] != '\0'; i++) {
-        if (starts && begins_with(text + i, word)) {
+        size_t k = 0;
+        while (word[k] != '\0' && lower(text[i + k]) == word[k]) {
+            k++;
+        }
+        bool starts = i == 0 || !is_of_word(text[i - 1]);
+        if (starts && word[k] == '\0' && !is_of_word(text[i + k])) {
             return true;
         }
-        starts = !is_of_word(text[i]);
     }
     return false;
 }
@@ -325,8 +318,8 @@ enum fulcrum_status fulcrum_component_costs_find(const struct fulcrum_memory_pla
     struct fulcrum_setting made_ideal[SETS][FULCRUM_IDEAL_SETTINGS_MOST];
     struct fulcrum_study *study = NULL;
     for (unsigned set = 0; set < SETS; set++) {
-        versions[set] = (struct fulcrum_point){
-            made_ideal[set], fulcrum_ideal_settings(set, made_ideal[set]), 0, 0};
+        size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
+        versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
     }
     TRY(fulcrum_memory_study(plan, versions, SETS, &study, err));
     const double *values = fulcrum_study_at(study, 0, 0);

@@ -762,28 +762,22 @@ static enum fulcrum_status start(
     for (size_t i = 0; i < plan->setting_count; i++) {
         need_search->settings[i] = plan->settings[i];
     }
-    need_search->threads = plan->setting_count;
-    need_search->settings[need_search->threads].field =
-        fulcrum_field_find("machine.cpu.thread_count");
-    need_search->settings[need_search->threads + 1] =
-        (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), 1.0, NULL};
-    struct fulcrum_point point = {need_search->settings, need_search->threads,
-        need_search->draw, plan->solver.seed};
+    const size_t threads = plan->setting_count;
+    const struct fulcrum_setting actors = {
+        fulcrum_field_find("run.actor_count"), 1.0, NULL};
+    bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
     const struct fulcrum_design *design = NULL;
-    struct fulcrum_setting with_actor[FULCRUM_THREAD_NEED_SETTINGS_MOST + 1];
-    if (plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0) {
-        for (size_t i = 0; i < need_search->threads; i++) {
-            with_actor[i] = need_search->settings[i];
-        }
-        with_actor[need_search->threads] =
-            need_search->settings[need_search->threads + 1];
-        point.varied = with_actor;
-        point.varied_count = need_search->threads + 1;
-    }
+    const struct fulcrum_point point = {need_search->settings,
+        threads + (chooses ? 1 : 0), need_search->draw, plan->solver.seed};
+    need_search->settings[threads] = actors;
     TRY(fulcrum_predictor_design(need_search->predictor, &point, &design, err));
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
     need_search->per_core = cpu->thread_count / cpu->core_count;
     need_search->replicas = fulcrum_shard_count(design);
+    need_search->threads = threads;
+    need_search->settings[threads].field =
+        fulcrum_field_find("machine.cpu.thread_count");
+    need_search->settings[threads + 1] = actors;
     return FULCRUM_OK;
 }
 

@@ -20,13 +20,13 @@ struct bench {
 
 static int go_on(void *watcher)
 {
-    return watcher != NULL;
+    return watcher != NULL ? *(const int *)watcher : 0;
 }
 
 static int watch(void *watcher, double done_frac)
 {
     CU_ASSERT(done_frac >= 0.0 && done_frac <= 1.0);
-    return watcher != NULL;
+    return watcher != NULL ? *(const int *)watcher : 0;
 }
 
 static struct bench *open_bench(const char *machine, const char *calibration)
@@ -254,7 +254,8 @@ static void test_ctrl_c_leaves_whole_rows(void)
     static const double gpus[] = {1, 2, 3, 4};
     struct bench *bench = open_bench("dgx-1", NULL);
     take_gpus(bench, gpus, 4);
-    bench->plan.watcher = bench;
+    int stop = 1;
+    bench->plan.watcher = &stop;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_node_rows_find(
                         &bench->plan, &bench->inputs.scenario, &bench->rows, &err),
