@@ -202,7 +202,7 @@ static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    struct fulcrum_cu_resource part;
+    struct fulcrum_cu_resource part = {0};
     void *description = NULL;
     TRY(split(gpu, (unsigned)sm_count, &part, err));
     share->sm_count = (double)part.part.sm.sm_count;

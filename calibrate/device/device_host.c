@@ -20,7 +20,7 @@
 
 #define FULCRUM_PLAIN_C
 #define FULCRUM_ONE_LANE
-#include "plain/network.inc" /* network.cl */
+#include <network.inc> /* network.cl */
 
 #if FULCRUM_HAVE_OPENBLAS
 #include <cblas.h>
