@@ -35,7 +35,7 @@ static void put(const struct scratch *scratch, const char *path, const char *tex
 
 /* In a process of its own: libraries may have threads here that keep their processors.
  */
-static void test_processors_this_process_may_not_use_do_not_count(void)
+TEST(test_processors_this_process_may_not_use_do_not_count)
 {
     pid_t child = fork();
     CU_ASSERT_FATAL(child >= 0);
@@ -61,7 +61,7 @@ static void test_processors_this_process_may_not_use_do_not_count(void)
     CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void test_cpuinfo_tells_name_and_clock(void)
+TEST(test_cpuinfo_tells_name_and_clock)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_cpu cpu;
@@ -70,28 +70,28 @@ static void test_cpuinfo_tells_name_and_clock(void)
         "processor\t: 1\nmodel name\t: Other\ncpu MHz\t\t: 800\n");
     fulcrum_host_read_cpuinfo(&cpu, scratch.folder);
     CU_ASSERT_STRING_EQUAL(cpu.name, "Abacus 3000");
-    suite_assert_close("clock", cpu.clock_hz, 2500.5e6, 1e-12);
+    assert_close("clock", cpu.clock_hz, 2500.5e6, 1e-12);
     put(&scratch, "sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "3000000\n");
     fulcrum_host_read_cpuinfo(&cpu, scratch.folder);
-    suite_assert_close("base clock", cpu.clock_hz, 3e9, 1e-12);
+    assert_close("base clock", cpu.clock_hz, 3e9, 1e-12);
     fulcrum_host_read_cpuinfo(&cpu, "/nonexistent");
     CU_ASSERT_STRING_EQUAL(cpu.name, "unknown processor");
     CU_ASSERT(isnan(cpu.clock_hz));
     scratch_free(&scratch);
 }
 
-static void test_container_quota_is_read(void)
+TEST(test_container_quota_is_read)
 {
     struct scratch scratch = scratch_new();
     CU_ASSERT(isnan(fulcrum_host_quota_cores(scratch.folder)));
     put(&scratch, "sys/fs/cgroup/cpu.max", "max 100000\n");
     CU_ASSERT(isnan(fulcrum_host_quota_cores(scratch.folder)));
     put(&scratch, "sys/fs/cgroup/cpu.max", "150000 100000\n");
-    suite_assert_close("quota", fulcrum_host_quota_cores(scratch.folder), 1.5, 1e-12);
+    assert_close("quota", fulcrum_host_quota_cores(scratch.folder), 1.5, 1e-12);
     scratch_free(&scratch);
 }
 
-static void test_idle_and_waiting_are_read(void)
+TEST(test_idle_and_waiting_are_read)
 {
     struct scratch scratch = scratch_new();
     CU_ASSERT(isnan(fulcrum_host_idle(scratch.folder).idle_s));
@@ -101,24 +101,24 @@ static void test_idle_and_waiting_are_read(void)
         "cpu  100 20 30 700 80 4 5 6 7 8\ncpu0 1 2 3 4\ncpu3 1 2 3 4\nintr 5\n");
     struct fulcrum_host_idle idle = fulcrum_host_idle(scratch.folder);
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    suite_assert_close("idle", idle.idle_s, 780.0 * tick_s, 1e-12);
-    suite_assert_close("processors", idle.processor_count, 2.0, 0.0);
+    assert_close("idle", idle.idle_s, 780.0 * tick_s, 1e-12);
+    assert_close("processors", idle.processor_count, 2.0, 0.0);
     scratch_free(&scratch);
 }
 
-static void test_busy_is_what_was_not_idle(void)
+TEST(test_busy_is_what_was_not_idle)
 {
     const struct fulcrum_host_idle begin = {
         .wall_s = 10.0, .idle_s = 100.0, .processor_count = 4.0};
     const struct fulcrum_host_idle end = {
         .wall_s = 12.0, .idle_s = 103.0, .processor_count = 4.0};
     const struct fulcrum_host_idle unknown = {.wall_s = 12.0, .idle_s = (double)NAN};
-    suite_assert_close("busy", fulcrum_host_busy_s(&begin, &end), 5.0, 1e-12);
+    assert_close("busy", fulcrum_host_busy_s(&begin, &end), 5.0, 1e-12);
     CU_ASSERT(isnan(fulcrum_host_busy_s(&begin, &unknown)));
 }
 
 /* A thread that sleeps and works in turn is told from one that always works. */
-static void test_busy_time_of_this_machine(void)
+TEST(test_busy_time_of_this_machine)
 {
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
     double until_s = begin.wall_s + 0.3;
@@ -135,7 +135,7 @@ static void test_busy_time_of_this_machine(void)
     CU_ASSERT(busy_s < end.processor_count * passed_s + 0.1);
 }
 
-static void test_this_machine_has_at_least_one_of_everything(void)
+TEST(test_this_machine_has_at_least_one_of_everything)
 {
     struct fulcrum_machine machine;
     fulcrum_host_detect(&machine);
@@ -163,14 +163,14 @@ static long kernel_release(void)
 }
 
 /* What schedulers have is between a tenth of a millisecond and a tenth of a second. */
-static void test_the_slice_is_a_schedulers_or_not_told(void)
+TEST(test_the_slice_is_a_schedulers_or_not_told)
 {
     double slice_s = fulcrum_host_slice_s();
     CU_ASSERT(slice_s >= 0.0);
     CU_ASSERT(!(slice_s > 0.0) || (slice_s >= 1e-4 && slice_s <= 0.1));
     /* Older kernels have the call and leave the member 0. */
     CU_ASSERT(!(slice_s > 0.0) || kernel_release() >= 612);
-    suite_assert_close("again", fulcrum_host_slice_s(), slice_s, 0.0);
+    assert_close("again", fulcrum_host_slice_s(), slice_s, 0.0);
 }
 
 static const char *note_of(
@@ -180,36 +180,20 @@ static const char *note_of(
     return text == NULL ? "" : text;
 }
 
-static void test_provenance_names_what_steers_the_figures(void)
+TEST(test_provenance_names_what_steers_the_figures)
 {
     static const char *const keys[] = {"host", "cpu_model", "caches", "kernel",
         "virtualisation", "affinity", "cpu_quota", "clock_governor", "load_average",
         "compiler", "tool", "date"};
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL(setenv("OPENBLAS_CORETYPE", "Haswell", 1), 0);
-    CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_provenance_add(calibration, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
+    ASSERT_OK(fulcrum_provenance_add(calibration, NULL));
+    for (size_t i = 0; i < LENGTH(keys); i++) {
         CU_ASSERT(note_of(calibration, keys[i])[0] != '\0');
     }
     CU_ASSERT_STRING_EQUAL(note_of(calibration, "OPENBLAS_CORETYPE"), "Haswell");
     CU_ASSERT_EQUAL(strncmp(note_of(calibration, "tool"), "fulcrum ", 8), 0);
     CU_ASSERT_STRING_EQUAL(note_of(calibration, "PATH"), "");
     fulcrum_calibration_free(calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_processors_this_process_may_not_use_do_not_count),
-        SUITE_CASE(test_cpuinfo_tells_name_and_clock),
-        SUITE_CASE(test_container_quota_is_read),
-        SUITE_CASE(test_idle_and_waiting_are_read),
-        SUITE_CASE(test_busy_is_what_was_not_idle),
-        SUITE_CASE(test_busy_time_of_this_machine),
-        SUITE_CASE(test_this_machine_has_at_least_one_of_everything),
-        SUITE_CASE(test_the_slice_is_a_schedulers_or_not_told),
-        SUITE_CASE(test_provenance_names_what_steers_the_figures),
-    };
-    return suite_run("host", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

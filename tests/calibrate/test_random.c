@@ -7,7 +7,7 @@
 #include "tests/support/suite.h"
 
 /* First outputs of the published generator from state 0. */
-static void test_bits_are_those_of_splitmix64(void)
+TEST(test_bits_are_those_of_splitmix64)
 {
     struct fulcrum_random random = {0};
     CU_ASSERT_EQUAL(fulcrum_random_bits(&random), UINT64_C(0xe220a8397b1dcdaf));
@@ -15,7 +15,7 @@ static void test_bits_are_those_of_splitmix64(void)
     CU_ASSERT_EQUAL(fulcrum_random_bits(&random), UINT64_C(0x06c45d188009454f));
 }
 
-static void test_neighbouring_seeds_share_no_numbers(void)
+TEST(test_neighbouring_seeds_share_no_numbers)
 {
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct fulcrum_random one = fulcrum_random_seeded(seed);
@@ -29,7 +29,7 @@ static void test_neighbouring_seeds_share_no_numbers(void)
     }
 }
 
-static void test_between_is_uniform_and_inside(void)
+TEST(test_between_is_uniform_and_inside)
 {
     struct fulcrum_random random = fulcrum_random_seeded(5);
     double sum = 0.0;
@@ -45,14 +45,4 @@ static void test_between_is_uniform_and_inside(void)
     /* Six standard errors of the mean and of the variance, 16 / 12. */
     CU_ASSERT_DOUBLE_EQUAL(mean, 1.0, 6.0 * sqrt(16.0 / 12.0 / count));
     CU_ASSERT_DOUBLE_EQUAL(square / count - mean * mean, 16.0 / 12.0, 0.03);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_bits_are_those_of_splitmix64),
-        SUITE_CASE(test_neighbouring_seeds_share_no_numbers),
-        SUITE_CASE(test_between_is_uniform_and_inside),
-    };
-    return suite_run("random", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static void test_clocks_never_go_back(void)
+TEST(test_clocks_never_go_back)
 {
     double wall_s = fulcrum_wall_s();
     double cpu_s = fulcrum_thread_cpu_s();
@@ -19,14 +19,14 @@ static void test_clocks_never_go_back(void)
     }
 }
 
-static void test_reading_a_clock_costs_something_small(void)
+TEST(test_reading_a_clock_costs_something_small)
 {
     struct fulcrum_stopwatch stopwatch = fulcrum_stopwatch_calibrated();
     CU_ASSERT(stopwatch.wall_cost_s >= 0.0 && stopwatch.wall_cost_s < 1e-3);
     CU_ASSERT(stopwatch.cpu_cost_s >= 0.0 && stopwatch.cpu_cost_s < 1e-3);
 }
 
-static void test_sleep_takes_wall_time_and_hardly_any_cpu_time(void)
+TEST(test_sleep_takes_wall_time_and_hardly_any_cpu_time)
 {
     struct fulcrum_stopwatch stopwatch = {0.0, 0.0};
     struct fulcrum_span begin = fulcrum_span_begin();
@@ -38,7 +38,7 @@ static void test_sleep_takes_wall_time_and_hardly_any_cpu_time(void)
     fulcrum_sleep_s(-1.0);
 }
 
-static void test_span_takes_the_cost_off_but_stays_above_zero(void)
+TEST(test_span_takes_the_cost_off_but_stays_above_zero)
 {
     struct fulcrum_stopwatch free_of_charge = {0.0, 0.0};
     struct fulcrum_stopwatch costly = {1e6, 1e6};
@@ -46,27 +46,15 @@ static void test_span_takes_the_cost_off_but_stays_above_zero(void)
     struct fulcrum_span full = fulcrum_span_end(&free_of_charge, begin);
     struct fulcrum_span none = fulcrum_span_end(&costly, begin);
     CU_ASSERT(full.wall_s > 0.0);
-    suite_assert_close("wall", none.wall_s, 0.0, 0.0);
-    suite_assert_close("cpu", none.cpu_s, 0.0, 0.0);
+    assert_close("wall", none.wall_s, 0.0, 0.0);
+    assert_close("cpu", none.cpu_s, 0.0, 0.0);
 }
 
-static void test_a_span_is_read_on_the_clock_that_is_asked_for(void)
+TEST(test_a_span_is_read_on_the_clock_that_is_asked_for)
 {
     struct fulcrum_span span = {.wall_s = 2.0, .cpu_s = 1.0};
     CU_ASSERT_TRUE(fulcrum_span_on(span, FULCRUM_CLOCK_WALL) > 1.5);
     CU_ASSERT_TRUE(fulcrum_span_on(span, FULCRUM_CLOCK_CPU) < 1.5);
     CU_ASSERT_STRING_EQUAL(fulcrum_clock_name(FULCRUM_CLOCK_WALL), "wall");
     CU_ASSERT_STRING_EQUAL(fulcrum_clock_name(FULCRUM_CLOCK_CPU), "CPU");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_clocks_never_go_back),
-        SUITE_CASE(test_reading_a_clock_costs_something_small),
-        SUITE_CASE(test_sleep_takes_wall_time_and_hardly_any_cpu_time),
-        SUITE_CASE(test_span_takes_the_cost_off_but_stays_above_zero),
-        SUITE_CASE(test_a_span_is_read_on_the_clock_that_is_asked_for),
-    };
-    return suite_run("stopwatch", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -67,7 +67,7 @@ static void check_unique(const struct fulcrum_option_group *group,
     seen->rows[seen->count++] = row;
 }
 
-static void test_every_command_has_sound_tables(void)
+TEST(test_every_command_has_sound_tables)
 {
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
@@ -86,7 +86,7 @@ static void test_every_command_has_sound_tables(void)
 }
 
 /* Fallbacks go through the same checks as given values; --help needs nothing else. */
-static void test_every_command_takes_help_and_its_own_fallbacks(void)
+TEST(test_every_command_takes_help_and_its_own_fallbacks)
 {
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
@@ -98,8 +98,7 @@ static void test_every_command_takes_help_and_its_own_fallbacks(void)
         fulcrum_command_syntax_init(*command, &syntax);
         max_align_t block[SETTINGS_MOST / sizeof(max_align_t)];
         CU_ASSERT_FATAL(syntax.size <= sizeof block);
-        CU_ASSERT_EQUAL(
-            fulcrum_options_parse(&syntax.syntax, block, 2, words, &err), FULCRUM_OK);
+        ASSERT_OK(fulcrum_options_parse(&syntax.syntax, block, 2, words, &err));
         struct fulcrum_common_settings common;
         memcpy(&common, (const char *)block + syntax.common_offset, sizeof common);
         CU_ASSERT_EQUAL(common.help, 1);
@@ -135,7 +134,7 @@ static void assert_narrow(const char *text)
     }
 }
 
-static void test_every_help_page_is_narrow_and_names_every_option(void)
+TEST(test_every_help_page_is_narrow_and_names_every_option)
 {
     const struct fulcrum_command *const *command = fulcrum_commands();
     for (; *command != NULL; command++) {
@@ -152,7 +151,7 @@ static void test_every_help_page_is_narrow_and_names_every_option(void)
     }
 }
 
-static void test_remarks_tell_range_unit_choices_and_default(void)
+TEST(test_remarks_tell_range_unit_choices_and_default)
 {
     static const struct {
         struct fulcrum_option row;
@@ -176,7 +175,7 @@ static void test_remarks_tell_range_unit_choices_and_default(void)
             "(table, csv, json, jsonl, markdown, html)"},
         {{.name = "a", .kind = FULCRUM_OPTION_LIST}, "(may be repeated)"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char remarks[80];
         char short_remarks[6];
         fulcrum_usage_remarks(&cases[i].row, remarks, sizeof remarks);
@@ -199,7 +198,7 @@ static double stopped_clock_s(void)
     return 5.0;
 }
 
-static void test_progress_estimates_what_is_left(void)
+TEST(test_progress_estimates_what_is_left)
 {
     struct page page = {NULL, 0};
     FILE *stream = open_memstream(&page.text, &page.size);
@@ -217,7 +216,7 @@ static void test_progress_estimates_what_is_left(void)
 }
 
 /* Lines after 10, 20, 40, 80, 140, 200... s: an hour has 60 of them and not 360. */
-static void test_a_log_of_long_work_is_short(void)
+TEST(test_a_log_of_long_work_is_short)
 {
     struct page page = {NULL, 0};
     FILE *stream = open_memstream(&page.text, &page.size);
@@ -238,7 +237,7 @@ static void test_a_log_of_long_work_is_short(void)
 }
 
 /* At the start a terminal has a bar, once; a log has nothing to be told yet. */
-static void test_progress_is_not_drawn_too_often_and_not_when_silent(void)
+TEST(test_progress_is_not_drawn_too_often_and_not_when_silent)
 {
     static const struct {
         enum fulcrum_progress_style style;
@@ -248,7 +247,7 @@ static void test_progress_is_not_drawn_too_often_and_not_when_silent(void)
         {FULCRUM_PROGRESS_LINES, ""},
         {FULCRUM_PROGRESS_BAR, "\r[........................]   1 %  --:-- left  a"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct page page = {NULL, 0};
         FILE *stream = open_memstream(&page.text, &page.size);
         CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
@@ -262,7 +261,7 @@ static void test_progress_is_not_drawn_too_often_and_not_when_silent(void)
     }
 }
 
-static void test_the_bar_leaves_the_line_blank(void)
+TEST(test_the_bar_leaves_the_line_blank)
 {
     struct page page = {NULL, 0};
     FILE *stream = open_memstream(&page.text, &page.size);
@@ -278,7 +277,7 @@ static void test_the_bar_leaves_the_line_blank(void)
     free(page.text);
 }
 
-static void test_machines_are_named_one_by_one(void)
+TEST(test_machines_are_named_one_by_one)
 {
     static const struct {
         const char *names[2];
@@ -292,19 +291,17 @@ static void test_machines_are_named_one_by_one(void)
         {{"dgx-1,dgx-2"}, 1, FULCRUM_ERR_RANGE, "--machine once for each"},
         {{"dgx-1", "dgx-1"}, 2, FULCRUM_ERR_RANGE, "dgx-1 is given twice"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_context context = {.exit_code = 0};
         const char *names[2] = {cases[i].names[0], cases[i].names[1]};
         const struct fulcrum_text_list machines = {cases[i].count, names};
-        CU_ASSERT_EQUAL(
-            fulcrum_machine_names_check(&machines, &context, &err), cases[i].status);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].part));
+        ASSERT_FAILS(fulcrum_machine_names_check(&machines, &context, &err),
+            cases[i].status, cases[i].part);
         CU_ASSERT_EQUAL(context.exit_code, cases[i].status == FULCRUM_OK ? 0 : 2);
     }
 }
 
-static void test_settings_are_checked_like_fields_of_files(void)
+TEST(test_settings_are_checked_like_fields_of_files)
 {
     static const struct {
         const char *text;
@@ -319,7 +316,7 @@ static void test_settings_are_checked_like_fields_of_files(void)
         {"machine.gpu.sm_count=-1", FULCRUM_ERR_RANGE, 0.0},
         {"machine.gpu.smcount=40", FULCRUM_ERR_UNKNOWN_NAME, 0.0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_context context = {.exit_code = 0};
         struct fulcrum_setting setting = {NULL, 0.0, NULL};
@@ -330,7 +327,7 @@ static void test_settings_are_checked_like_fields_of_files(void)
     }
 }
 
-static void test_the_first_signal_sets_the_flag(void)
+TEST(test_the_first_signal_sets_the_flag)
 {
     const volatile sig_atomic_t *flag = fulcrum_interrupt_watch();
     CU_ASSERT_EQUAL(*flag, 0);
@@ -343,7 +340,7 @@ static void test_the_first_signal_sets_the_flag(void)
     (void)signal(SIGINT, SIG_DFL);
 }
 
-static void test_a_late_second_signal_ends_the_program(void)
+TEST(test_a_late_second_signal_ends_the_program)
 {
     pid_t child = fork();
     CU_ASSERT_FATAL(child >= 0);
@@ -360,7 +357,7 @@ static void test_a_late_second_signal_ends_the_program(void)
     CU_ASSERT(WIFSIGNALED(how) && WTERMSIG(how) == SIGINT);
 }
 
-static void test_exit_codes_follow_the_status(void)
+TEST(test_exit_codes_follow_the_status)
 {
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_OK), 0);
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_ERR_FILE), 1);
@@ -372,24 +369,4 @@ static void test_exit_codes_follow_the_status(void)
     fulcrum_command_hint(fulcrum_commands(), "zzzzzzzzzzzz", hint, sizeof hint);
     CU_ASSERT_PTR_NOT_NULL(strstr(hint, ": expected calibrate, measure, "));
     CU_ASSERT_PTR_NOT_NULL(strstr(hint, " or schema"));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_command_has_sound_tables),
-        SUITE_CASE(test_every_command_takes_help_and_its_own_fallbacks),
-        SUITE_CASE(test_every_help_page_is_narrow_and_names_every_option),
-        SUITE_CASE(test_remarks_tell_range_unit_choices_and_default),
-        SUITE_CASE(test_progress_estimates_what_is_left),
-        SUITE_CASE(test_a_log_of_long_work_is_short),
-        SUITE_CASE(test_progress_is_not_drawn_too_often_and_not_when_silent),
-        SUITE_CASE(test_the_bar_leaves_the_line_blank),
-        SUITE_CASE(test_machines_are_named_one_by_one),
-        SUITE_CASE(test_settings_are_checked_like_fields_of_files),
-        SUITE_CASE(test_a_late_second_signal_ends_the_program),
-        SUITE_CASE(test_the_first_signal_sets_the_flag),
-        SUITE_CASE(test_exit_codes_follow_the_status),
-    };
-    return suite_run("cli", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

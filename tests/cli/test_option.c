@@ -90,13 +90,13 @@ static enum fulcrum_status parse(
     return fulcrum_options_parse(&syntax, out, count, words, err);
 }
 
-static void test_fallbacks_stand_where_nothing_is_given(void)
+TEST(test_fallbacks_stand_where_nothing_is_given)
 {
     char line[] = "a";
     struct settings settings;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     memset(&settings, 0x55, sizeof settings);
-    CU_ASSERT_EQUAL_FATAL(parse(line, &settings, &err), FULCRUM_OK);
+    ASSERT_OK(parse(line, &settings, &err));
     CU_ASSERT_EQUAL(settings.flag, 0);
     CU_ASSERT(isnan(settings.number));
     CU_ASSERT_EQUAL(settings.count, 3.0);
@@ -110,13 +110,13 @@ static void test_fallbacks_stand_where_nothing_is_given(void)
     fulcrum_options_free(&syntax, &settings);
 }
 
-static void test_every_kind_is_read_in_every_form(void)
+TEST(test_every_kind_is_read_in_every_form)
 {
     char line[] =
         "a -f --number=-0.5 -c8 -t word --choice blue --shared 1e300 --file=x=y";
     struct settings settings;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(parse(line, &settings, &err), FULCRUM_OK);
+    ASSERT_OK(parse(line, &settings, &err));
     CU_ASSERT_EQUAL(settings.flag, 1);
     CU_ASSERT_EQUAL(settings.number, -0.5);
     CU_ASSERT_EQUAL(settings.count, 8.0);
@@ -127,12 +127,12 @@ static void test_every_kind_is_read_in_every_form(void)
     fulcrum_options_free(&syntax, &settings);
 }
 
-static void test_repeated_options_add_up_and_arguments_mix_with_options(void)
+TEST(test_repeated_options_add_up_and_arguments_mix_with_options)
 {
     char line[] = "one -l a=1 two --list=b=2 three -n 4 -n 5 -- -f";
     struct settings settings;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(parse(line, &settings, &err), FULCRUM_OK);
+    ASSERT_OK(parse(line, &settings, &err));
     CU_ASSERT_EQUAL_FATAL(settings.list.count, 2);
     CU_ASSERT_STRING_EQUAL(settings.list.items[0], "a=1");
     CU_ASSERT_STRING_EQUAL(settings.list.items[1], "b=2");
@@ -153,7 +153,7 @@ static void assert_set(const char *line, const char *expected)
     char set[WORD_MOST] = "";
     struct settings settings;
     (void)snprintf(words, sizeof words, "%s", line);
-    CU_ASSERT_EQUAL_FATAL(parse(words, &settings, NULL), FULCRUM_OK);
+    ASSERT_OK(parse(words, &settings, NULL));
     size_t count = 0;
     for (const struct fulcrum_option *row = rows; row->name != NULL; row++) {
         if (fulcrum_option_is_set(row, &settings)) {
@@ -164,7 +164,7 @@ static void assert_set(const char *line, const char *expected)
     fulcrum_options_free(&syntax, &settings);
 }
 
-static void test_what_differs_from_its_fallback_is_set(void)
+TEST(test_what_differs_from_its_fallback_is_set)
 {
     assert_set("a", "");
     assert_set("a --count 3 --text none", "");
@@ -172,17 +172,17 @@ static void test_what_differs_from_its_fallback_is_set(void)
     assert_set("a -f -n 0 --file x --choice red -l a=1", "fnfcl");
 }
 
-static void test_help_ends_the_reading(void)
+TEST(test_help_ends_the_reading)
 {
     char line[] = "--help --bogus";
     struct settings settings;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(parse(line, &settings, &err), FULCRUM_OK);
+    ASSERT_OK(parse(line, &settings, &err));
     CU_ASSERT_EQUAL(settings.help, 1);
     fulcrum_options_free(&syntax, &settings);
 }
 
-static void test_wrong_lines_name_the_option_and_the_value(void)
+TEST(test_wrong_lines_name_the_option_and_the_value)
 {
     static const struct {
         const char *line;
@@ -213,7 +213,7 @@ static void test_wrong_lines_name_the_option_and_the_value(void)
         {"-f", FULCRUM_ERR_MISSING, "argument FIRST is missing"},
         {"", FULCRUM_ERR_MISSING, "argument FIRST is missing"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char line[80];
         struct settings settings;
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -224,7 +224,7 @@ static void test_wrong_lines_name_the_option_and_the_value(void)
     }
 }
 
-static void test_an_argument_too_many_is_refused(void)
+TEST(test_an_argument_too_many_is_refused)
 {
     static const struct fulcrum_syntax bare = {groups, NULL};
     char program[] = "program";
@@ -236,18 +236,4 @@ static void test_an_argument_too_many_is_refused(void)
         fulcrum_options_parse(&bare, &settings, 2, words, &err), FULCRUM_ERR_FORMAT);
     CU_ASSERT_STRING_EQUAL(err.detail, "unexpected argument 'extra'");
     fulcrum_options_free(&bare, &settings);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_fallbacks_stand_where_nothing_is_given),
-        SUITE_CASE(test_every_kind_is_read_in_every_form),
-        SUITE_CASE(test_repeated_options_add_up_and_arguments_mix_with_options),
-        SUITE_CASE(test_what_differs_from_its_fallback_is_set),
-        SUITE_CASE(test_help_ends_the_reading),
-        SUITE_CASE(test_wrong_lines_name_the_option_and_the_value),
-        SUITE_CASE(test_an_argument_too_many_is_refused),
-    };
-    return suite_run("option", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -25,7 +25,7 @@ static bool is_increasing(const double *values, size_t count)
     return 1;
 }
 
-static void test_ranges_and_lists_give_increasing_values(void)
+TEST(test_ranges_and_lists_give_increasing_values)
 {
     static const struct good_case cases[] = {
         {"machine.cpu.thread_count", "8:1024:x2", 8, 8.0, 1024.0},
@@ -37,15 +37,14 @@ static void test_ranges_and_lists_give_increasing_values(void)
         {"workload.step.mean_s", "1e-3", 1, 1e-3, 1e-3},
         {"workload.step.cv", "0:1:0.1", 11, 0.0, 1.0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         double *values = NULL;
         size_t count = 0;
-        CU_ASSERT_EQUAL_FATAL(fulcrum_range_parse(fulcrum_field_find(cases[i].path),
-                                  cases[i].text, &values, &count, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_range_parse(
+            fulcrum_field_find(cases[i].path), cases[i].text, &values, &count, NULL));
         CU_ASSERT_EQUAL(count, cases[i].count);
-        suite_assert_close(cases[i].text, values[0], cases[i].first, 1e-12);
-        suite_assert_close(cases[i].text, values[count - 1], cases[i].last, 1e-12);
+        assert_close(cases[i].text, values[0], cases[i].first, 1e-12);
+        assert_close(cases[i].text, values[count - 1], cases[i].last, 1e-12);
         CU_ASSERT(is_increasing(values, count));
         free(values);
     }
@@ -57,7 +56,7 @@ struct bad_case {
     enum fulcrum_status status;
 };
 
-static void test_bad_ranges_are_refused(void)
+TEST(test_bad_ranges_are_refused)
 {
     static const struct bad_case cases[] = {
         {"run.actor_count", "", FULCRUM_ERR_FORMAT},
@@ -82,7 +81,7 @@ static void test_bad_ranges_are_refused(void)
         {"workload.step.mean_s", "-1,1", FULCRUM_ERR_RANGE},
         {"workload.step.law", "1:2:1", FULCRUM_ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         double *values = NULL;
         size_t count = 0;
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -92,13 +91,4 @@ static void test_bad_ranges_are_refused(void)
         CU_ASSERT_PTR_NULL(values);
         CU_ASSERT(err.detail[0] != '\0');
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_ranges_and_lists_give_increasing_values),
-        SUITE_CASE(test_bad_ranges_are_refused),
-    };
-    return suite_run("range", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

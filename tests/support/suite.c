@@ -38,12 +38,6 @@ void assert_close(
     CU_ASSERT(close);
 }
 
-void suite_assert_close(
-    const char *what, double actual, double expected, double tolerance_rel)
-{
-    assert_close(what, actual, expected, tolerance_rel);
-}
-
 void assert_part(const char *text, const char *part)
 {
     int has_part = strstr(text, part) != NULL;

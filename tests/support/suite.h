@@ -58,8 +58,4 @@ void assert_close(
 /* Asserts that `text` contains `part`, and prints both if not. */
 void assert_part(const char *text, const char *part);
 
-/* Its longer name. */
-void suite_assert_close(
-    const char *what, double actual, double expected, double tolerance_rel);
-
 #endif

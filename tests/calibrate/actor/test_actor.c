@@ -149,7 +149,7 @@ static void for_each_actor(void (*check)(const struct stage *stage))
     }
 }
 
-static void test_actors_are_found_by_name(void)
+TEST(test_actors_are_found_by_name)
 {
     size_t count = 0;
     for (const struct fulcrum_actor *const *at = fulcrum_actors(); *at != NULL; at++) {
@@ -170,7 +170,7 @@ static void check_info(const struct stage *stage)
     CU_ASSERT(strlen(stage->info.detail) > 10);
 }
 
-static void test_info_is_filled(void)
+TEST(test_info_is_filled)
 {
     for_each_actor(check_info);
 }
@@ -190,7 +190,7 @@ static void check_seeds(const struct stage *stage)
     free(other.last);
 }
 
-static void test_equal_seeds_agree_and_others_differ(void)
+TEST(test_equal_seeds_agree_and_others_differ)
 {
     for_each_actor(check_seeds);
 }
@@ -212,7 +212,7 @@ static void check_interleaving(const struct stage *stage)
     free(noise.last);
 }
 
-static void test_environments_do_not_disturb_each_other(void)
+TEST(test_environments_do_not_disturb_each_other)
 {
     for_each_actor(check_interleaving);
 }
@@ -241,7 +241,7 @@ static void check_actions_matter(const struct stage *stage)
     free(observations[1].last);
 }
 
-static void test_actions_change_observations(void)
+TEST(test_actions_change_observations)
 {
     for_each_actor(check_actions_matter);
 }
@@ -284,7 +284,7 @@ static void check_threads(const struct stage *stage)
     }
 }
 
-static void test_threads_give_what_one_thread_gives(void)
+TEST(test_threads_give_what_one_thread_gives)
 {
     for_each_actor(check_threads);
 }
@@ -301,18 +301,18 @@ static void expect_frame_skip_refused(const struct fulcrum_actor *actor, double 
     CU_ASSERT_NOT_EQUAL(err.detail[0], '\0');
 }
 
-static void test_frame_skip_outside_its_range_is_refused(void)
+TEST(test_frame_skip_outside_its_range_is_refused)
 {
     static const double values[] = {
         -1.0, 0.5, 2.5, 1001.0, (double)INFINITY, (double)NAN};
     for (const struct fulcrum_actor *const *at = fulcrum_actors(); *at != NULL; at++) {
-        for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        for (size_t i = 0; i < LENGTH(values); i++) {
             expect_frame_skip_refused(*at, values[i]);
         }
     }
 }
 
-static void test_frame_skip_asked_for_is_in_force(void)
+TEST(test_frame_skip_asked_for_is_in_force)
 {
     for (const struct fulcrum_actor *const *at = fulcrum_actors(); *at != NULL; at++) {
         struct fulcrum_actor_options options = {.frame_skip = 1.0};
@@ -338,7 +338,7 @@ static struct stage open_cartpole(void)
 }
 
 /* One Euler step by hand, with the numbers of the task in place of their names. */
-static void test_cartpole_follows_the_equations_of_motion(void)
+TEST(test_cartpole_follows_the_equations_of_motion)
 {
     struct stage stage = open_cartpole();
     const struct fulcrum_actor *actor = stage.actor;
@@ -399,7 +399,7 @@ static void balance(float *action, const float *observation)
                 observation[3];
 }
 
-static void test_cartpole_ends_when_the_pole_falls_or_time_is_up(void)
+TEST(test_cartpole_ends_when_the_pole_falls_or_time_is_up)
 {
     struct stage stage = open_cartpole();
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -427,7 +427,7 @@ static void throw_not_a_number(float *action, const float *observation)
 }
 
 /* An ant at rest stands until time is up; a humanoid at rest falls. */
-static void test_mujoco_ends_by_height_or_time(void)
+TEST(test_mujoco_ends_by_height_or_time)
 {
     struct stage ant = open_stage(fulcrum_actor_find("mujoco-ant"));
     if (ant.actor != NULL) {
@@ -445,22 +445,4 @@ static void test_mujoco_ends_by_height_or_time(void)
         CU_ASSERT(fall > 10 && fall < 200);
         humanoid.actor->close(humanoid.shared);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_actors_are_found_by_name),
-        SUITE_CASE(test_info_is_filled),
-        SUITE_CASE(test_equal_seeds_agree_and_others_differ),
-        SUITE_CASE(test_environments_do_not_disturb_each_other),
-        SUITE_CASE(test_actions_change_observations),
-        SUITE_CASE(test_threads_give_what_one_thread_gives),
-        SUITE_CASE(test_frame_skip_outside_its_range_is_refused),
-        SUITE_CASE(test_frame_skip_asked_for_is_in_force),
-        SUITE_CASE(test_cartpole_follows_the_equations_of_motion),
-        SUITE_CASE(test_cartpole_ends_when_the_pole_falls_or_time_is_up),
-        SUITE_CASE(test_mujoco_ends_by_height_or_time),
-    };
-    return suite_run("actor", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -66,7 +66,7 @@ static struct stage open_toy(const char *manner, double frame_skip)
         status = stage.actor->env_new(stage.shared, 1, &stage.env, &err);
     }
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     stage.observation = need(calloc(stage.info.observation_count, 1));
     stage.actor->reset(stage.env, stage.observation);
     return stage;
@@ -99,7 +99,7 @@ static int advance_of_level(struct stage *stage, float right)
     return (newest_level(stage) - before + LEVEL_COUNT) % LEVEL_COUNT;
 }
 
-static void test_step_runs_its_frames_with_the_buttons_held(void)
+TEST(test_step_runs_its_frames_with_the_buttons_held)
 {
     struct stage toy = open_toy("N", 0.0);
     CU_ASSERT_EQUAL(toy.info.frame_skip, 4.0);
@@ -111,7 +111,7 @@ static void test_step_runs_its_frames_with_the_buttons_held(void)
 }
 
 /* Each pixel is black in every second frame: only their maximum shows both. */
-static void test_picture_is_the_maximum_of_the_last_two_frames(void)
+TEST(test_picture_is_the_maximum_of_the_last_two_frames)
 {
     struct stage toy = open_toy("N", 0.0);
     for (int i = 0; i < 20; i++) {
@@ -129,7 +129,7 @@ static void test_picture_is_the_maximum_of_the_last_two_frames(void)
     close_toy(&toy);
 }
 
-static void test_stack_moves_by_one_picture_a_step(void)
+TEST(test_stack_moves_by_one_picture_a_step)
 {
     struct stage toy = open_toy("N", 0.0);
     CU_ASSERT_EQUAL(memcmp(toy.observation, toy.observation + PLANE, 3 * PLANE), 0);
@@ -143,7 +143,7 @@ static void test_stack_moves_by_one_picture_a_step(void)
     close_toy(&toy);
 }
 
-static void test_episode_ends_after_18000_frames(void)
+TEST(test_episode_ends_after_18000_frames)
 {
     struct stage toy = open_toy("N", 100.0);
     for (int i = 1; i < 180; i++) {
@@ -168,13 +168,13 @@ static void expect_starts(const char *manner)
     close_toy(&toy);
 }
 
-static void test_reset_goes_back_to_the_start(void)
+TEST(test_reset_goes_back_to_the_start)
 {
     expect_starts("N");
     expect_starts("S");
 }
 
-static void test_pixels_of_16_bits_are_understood(void)
+TEST(test_pixels_of_16_bits_are_understood)
 {
     struct stage toy = open_toy("5", 0.0);
     int level = newest_level(&toy);
@@ -197,7 +197,7 @@ static int count_stale_steps(struct stage *toy)
  * Even frames repeat odd ones, and starts differ in which of them counts. An old
  * picture would be seen where the brightness falls back to 0: in the maximum it wins.
  */
-static void test_repeated_pictures_are_not_those_of_the_step_before(void)
+TEST(test_repeated_pictures_are_not_those_of_the_step_before)
 {
     struct stage toy = open_toy("D", 0.0);
     for (int i = 0; i < 8; i++) {
@@ -206,7 +206,7 @@ static void test_repeated_pictures_are_not_those_of_the_step_before(void)
     close_toy(&toy);
 }
 
-static void test_core_is_found_by_name_in_the_users_folder(void)
+TEST(test_core_is_found_by_name_in_the_users_folder)
 {
     CU_ASSERT_EQUAL(setenv("LIBRETRO_DIRECTORY", TOY_FOLDER, 1), 0);
     char *rom = write_file("N", 1);
@@ -214,7 +214,7 @@ static void test_core_is_found_by_name_in_the_users_folder(void)
     const struct fulcrum_actor *actor = fulcrum_actor_find("libretro");
     struct fulcrum_actor_shared *shared = NULL;
     struct fulcrum_actor_info info;
-    CU_ASSERT_EQUAL(actor->open(&options, &shared, &info, NULL), FULCRUM_OK);
+    ASSERT_OK(actor->open(&options, &shared, &info, NULL));
     CU_ASSERT_PTR_NOT_NULL(strstr(info.detail, "Toy 3"));
     actor->close(shared);
     remove_file(rom);
@@ -239,7 +239,7 @@ static void expect_failure(
     }
 }
 
-static void test_files_that_are_no_core_are_refused(void)
+TEST(test_files_that_are_no_core_are_refused)
 {
     char *text = write_file("no core\n", 8);
     char *empty = write_file("", 0);
@@ -256,7 +256,7 @@ static void test_files_that_are_no_core_are_refused(void)
 }
 
 /* Cut anywhere, a shared object must not take the program down with it. */
-static void test_truncated_cores_are_refused(void)
+TEST(test_truncated_cores_are_refused)
 {
     FILE *file = fopen(TOY_CORE, "rb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
@@ -264,14 +264,14 @@ static void test_truncated_cores_are_refused(void)
     size_t size = fread(bytes, 1, sizeof bytes, file);
     (void)fclose(file);
     const size_t lengths[] = {4, 63, 64, 100, 800, 5000, size / 2};
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
         char *part = write_file(bytes, lengths[i] < size ? lengths[i] : size / 2);
         expect_failure(part, NULL, FULCRUM_ERR_FORMAT, part);
         remove_file(part);
     }
 }
 
-static void test_roms_that_are_none_are_refused(void)
+TEST(test_roms_that_are_none_are_refused)
 {
     char *empty = write_file("", 0);
     char *refused = write_file("R", 1);
@@ -295,8 +295,7 @@ static unsigned char *play_built_in(struct stage *stage, size_t button)
     }
     unsigned char *observation = need(calloc(4 * PLANE, 1));
     struct fulcrum_env *env = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        stage->actor->env_new(stage->shared, 3, &env, NULL), FULCRUM_OK);
+    ASSERT_OK(stage->actor->env_new(stage->shared, 3, &env, NULL));
     for (int i = 0; i < 20; i++) {
         (void)stage->actor->step(env, action, observation);
     }
@@ -310,7 +309,7 @@ static int differ(const unsigned char *one, const unsigned char *two)
 }
 
 /* Select is left out: it changes the speed of a walk, and does nothing alone. */
-static void test_built_in_game_answers_to_every_button(void)
+TEST(test_built_in_game_answers_to_every_button)
 {
     struct stage stage = {.actor = fulcrum_actor_find("libretro")};
     if (stage.actor->open(NULL, &stage.shared, &stage.info, NULL) != FULCRUM_OK) {
@@ -330,24 +329,4 @@ static void test_built_in_game_answers_to_every_button(void)
         free(seen[i]);
     }
     stage.actor->close(stage.shared);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_step_runs_its_frames_with_the_buttons_held),
-        SUITE_CASE(test_picture_is_the_maximum_of_the_last_two_frames),
-        SUITE_CASE(test_stack_moves_by_one_picture_a_step),
-        SUITE_CASE(test_episode_ends_after_18000_frames),
-        SUITE_CASE(test_reset_goes_back_to_the_start),
-        SUITE_CASE(test_pixels_of_16_bits_are_understood),
-        SUITE_CASE(test_repeated_pictures_are_not_those_of_the_step_before),
-        SUITE_CASE(test_core_is_found_by_name_in_the_users_folder),
-        SUITE_CASE(test_files_that_are_no_core_are_refused),
-        SUITE_CASE(test_truncated_cores_are_refused),
-        SUITE_CASE(test_roms_that_are_none_are_refused),
-        SUITE_CASE(test_built_in_game_answers_to_every_button),
-    };
-    return suite_run(
-        "actor_libretro", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -20,11 +20,9 @@ struct stage {
 static struct stage open_stage(const struct fulcrum_actor *actor)
 {
     struct stage stage = {.env = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        actor->open(NULL, &stage.shared, &stage.info, NULL), FULCRUM_OK);
+    ASSERT_OK(actor->open(NULL, &stage.shared, &stage.info, NULL));
     CU_ASSERT_FATAL(stage.info.observation_count <= OBSERVATION_MAX);
-    CU_ASSERT_EQUAL_FATAL(
-        actor->env_new(stage.shared, 1, &stage.env, NULL), FULCRUM_OK);
+    ASSERT_OK(actor->env_new(stage.shared, 1, &stage.env, NULL));
     actor->reset(stage.env, stage.observation);
     return stage;
 }
@@ -61,14 +59,14 @@ static void expect_end(struct stage *stage, mjtNum *number, double value)
     CU_ASSERT(is_finite(stage));
 }
 
-static void test_diverged_state_ends_the_episode(void)
+TEST(test_diverged_state_ends_the_episode)
 {
     static const double values[] = {(double)NAN, (double)INFINITY, -1e300, 1e11};
     const struct fulcrum_actor *const actors[] = {
         &fulcrum_actor_mujoco_ant, &fulcrum_actor_mujoco_humanoid};
     for (size_t k = 0; k < 2; k++) {
         struct stage stage = open_stage(actors[k]);
-        for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        for (size_t i = 0; i < LENGTH(values); i++) {
             expect_end(&stage, &stage.env->data->qvel[3], values[i]);
             expect_end(&stage, &stage.env->data->qpos[9], values[i]);
         }
@@ -89,11 +87,11 @@ static int count_bad_steps(struct stage *stage, int step_count)
 }
 
 /* Speeds that are allowed, but throw the body out of any range at once. */
-static void test_wild_state_keeps_observations_finite(void)
+TEST(test_wild_state_keeps_observations_finite)
 {
     static const double speeds[] = {1.0, 1e2, 1e4, 1e6, 1e8, 9e9};
     struct stage stage = open_stage(&fulcrum_actor_mujoco_humanoid);
-    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+    for (size_t i = 0; i < LENGTH(speeds); i++) {
         mujoco_reset(stage.env, stage.observation);
         stage.env->data->qvel[4] = speeds[i];
         stage.env->data->qvel[12] = -speeds[i];
@@ -103,7 +101,7 @@ static void test_wild_state_keeps_observations_finite(void)
 }
 
 /* A stack without room is a fatal error to MuJoCo, at the start and later. */
-static void test_fatal_error_ends_the_episode(void)
+TEST(test_fatal_error_ends_the_episode)
 {
     struct stage stage = open_stage(&fulcrum_actor_mujoco_ant);
     mjData *data = stage.env->data;
@@ -134,7 +132,7 @@ static long long log_byte(void)
     return stat("MUJOCO_LOG.TXT", &info) == 0 ? (long long)info.st_size : 0;
 }
 
-static void test_warnings_leave_no_log_file(void)
+TEST(test_warnings_leave_no_log_file)
 {
     long long before_byte = log_byte();
     struct stage stage = open_stage(&fulcrum_actor_mujoco_ant);
@@ -149,23 +147,11 @@ static void keep_quiet(const char *text)
     (void)text;
 }
 
-static void test_hooks_of_others_stay(void)
+TEST(test_hooks_of_others_stay)
 {
     mju_user_warning = keep_quiet;
     struct stage stage = open_stage(&fulcrum_actor_mujoco_ant);
     CU_ASSERT_PTR_EQUAL(mju_user_warning, keep_quiet);
     close_stage(&stage);
     mju_user_warning = NULL;
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_diverged_state_ends_the_episode),
-        SUITE_CASE(test_wild_state_keeps_observations_finite),
-        SUITE_CASE(test_fatal_error_ends_the_episode),
-        SUITE_CASE(test_warnings_leave_no_log_file),
-        SUITE_CASE(test_hooks_of_others_stay),
-    };
-    return suite_run("actor_mujoco", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

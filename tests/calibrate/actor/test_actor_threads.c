@@ -16,11 +16,8 @@ static struct fulcrum_stage cartpole_stage(uint64_t seed)
 {
     struct fulcrum_stage stage = {
         .actor = fulcrum_actor_find("cartpole"), .seed = seed};
-    CU_ASSERT_EQUAL_FATAL(
-        stage.actor->open(NULL, &stage.shared, &stage.info, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actions_new(&stage.actions, seed, stage.info.action_count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(stage.actor->open(NULL, &stage.shared, &stage.info, NULL));
+    ASSERT_OK(fulcrum_actions_new(&stage.actions, seed, stage.info.action_count, NULL));
     return stage;
 }
 
@@ -30,14 +27,14 @@ static void close_stage(struct fulcrum_stage *stage)
     stage->actor->close(stage->shared);
 }
 
-static void test_same_seed_gives_the_same_actions(void)
+TEST(test_same_seed_gives_the_same_actions)
 {
     struct fulcrum_actions first;
     struct fulcrum_actions again;
     struct fulcrum_actions other;
-    CU_ASSERT_EQUAL(fulcrum_actions_new(&first, 3, 5, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_actions_new(&again, 3, 5, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_actions_new(&other, 4, 5, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actions_new(&first, 3, 5, NULL));
+    ASSERT_OK(fulcrum_actions_new(&again, 3, 5, NULL));
+    ASSERT_OK(fulcrum_actions_new(&other, 4, 5, NULL));
     size_t byte = first.row_count * first.column_count * sizeof *first.values;
     CU_ASSERT_EQUAL(memcmp(first.values, again.values, byte), 0);
     CU_ASSERT_NOT_EQUAL(memcmp(first.values, other.values, byte), 0);
@@ -49,18 +46,16 @@ static void test_same_seed_gives_the_same_actions(void)
     fulcrum_actions_free(&other);
 }
 
-static void test_steppers_of_one_number_agree_and_others_differ(void)
+TEST(test_steppers_of_one_number_agree_and_others_differ)
 {
     struct fulcrum_stage stage = cartpole_stage(11);
     struct fulcrum_stepper steppers[3];
     static const size_t number[] = {0, 0, 1};
     size_t resets[3];
     for (size_t i = 0; i < 3; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_stepper_open(&steppers[i], &stage, number[i], NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_stepper_run(&steppers[i], 500, &resets[i], NULL), FULCRUM_OK);
-        suite_assert_close("elsewhere", fulcrum_stepper_cpu_s(&steppers[i]), 0.0, 0.0);
+        ASSERT_OK(fulcrum_stepper_open(&steppers[i], &stage, number[i], NULL));
+        ASSERT_OK(fulcrum_stepper_run(&steppers[i], 500, &resets[i], NULL));
+        assert_close("elsewhere", fulcrum_stepper_cpu_s(&steppers[i]), 0.0, 0.0);
     }
     size_t byte = fulcrum_observation_byte(&stage.info);
     CU_ASSERT_EQUAL(byte, 4 * sizeof(float));
@@ -76,18 +71,16 @@ static void test_steppers_of_one_number_agree_and_others_differ(void)
     close_stage(&stage);
 }
 
-static void test_crew_steps_in_windows_and_rests_between(void)
+TEST(test_crew_steps_in_windows_and_rests_between)
 {
     struct fulcrum_stage stage = cartpole_stage(12);
     struct fulcrum_actor_threads *actor_threads = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actor_threads_new(&actor_threads, &stage, 3, 50e-9, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actor_threads_new(&actor_threads, &stage, 3, 50e-9, NULL));
     CU_ASSERT_EQUAL(fulcrum_actor_threads_count(actor_threads), 3);
     for (size_t count = 1; count <= 3; count++) {
         struct fulcrum_actor_threads_reading window;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_actor_threads_window(actor_threads, count, 0.02, &window, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(
+            fulcrum_actor_threads_window(actor_threads, count, 0.02, &window, NULL));
         CU_ASSERT(window.step_count > 0.0);
         CU_ASSERT(window.wall_s >= 0.02 && window.cpu_s > 0.0);
         CU_ASSERT(window.cpu_s <= 1.1 * (double)count * window.wall_s);
@@ -97,20 +90,19 @@ static void test_crew_steps_in_windows_and_rests_between(void)
     fulcrum_sleep_s(0.01);
     struct fulcrum_actor_threads_reading after =
         fulcrum_actor_threads_read(actor_threads);
-    suite_assert_close("at rest", after.step_count, before.step_count, 0.0);
+    assert_close("at rest", after.step_count, before.step_count, 0.0);
     fulcrum_actor_threads_start(actor_threads, 2);
-    CU_ASSERT_EQUAL(fulcrum_actor_threads_stop(actor_threads, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actor_threads_stop(actor_threads, NULL));
     fulcrum_actor_threads_free(actor_threads);
     fulcrum_actor_threads_free(NULL);
     close_stage(&stage);
 }
 
-static void test_crew_can_be_freed_while_it_steps(void)
+TEST(test_crew_can_be_freed_while_it_steps)
 {
     struct fulcrum_stage stage = cartpole_stage(13);
     struct fulcrum_actor_threads *actor_threads = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actor_threads_new(&actor_threads, &stage, 2, 50e-9, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actor_threads_new(&actor_threads, &stage, 2, 50e-9, NULL));
     fulcrum_actor_threads_start(actor_threads, 2);
     fulcrum_actor_threads_free(actor_threads);
     close_stage(&stage);
@@ -119,12 +111,10 @@ static void test_crew_can_be_freed_while_it_steps(void)
 static void assert_exchange_answers(size_t actor_count)
 {
     struct fulcrum_handoff *exchange = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_handoff_new(
-            &exchange, &(struct fulcrum_handoff_plan){actor_count, 2, 100, 1e-6}, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_handoff_new(
+        &exchange, &(struct fulcrum_handoff_plan){actor_count, 2, 100, 1e-6}, NULL));
     fulcrum_handoff_collect(exchange);
-    suite_assert_close("before", fulcrum_handoff_wake_s(exchange), 0.0, 0.0);
+    assert_close("before", fulcrum_handoff_wake_s(exchange), 0.0, 0.0);
     size_t woken_count = 0;
     for (int batch = 0; batch < 50; batch++) {
         fulcrum_handoff_answer(exchange);
@@ -135,32 +125,18 @@ static void assert_exchange_answers(size_t actor_count)
     fulcrum_handoff_free(exchange);
 }
 
-static void test_exchange_answers_every_actor_once_a_batch(void)
+TEST(test_exchange_answers_every_actor_once_a_batch)
 {
     static const size_t sizes[] = {1, 3, 8};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         assert_exchange_answers(sizes[i]);
     }
     fulcrum_handoff_free(NULL);
 }
 
-static void test_spin_computes_for_as_long_as_asked(void)
+TEST(test_spin_computes_for_as_long_as_asked)
 {
     double begin_s = fulcrum_wall_s();
     fulcrum_spin_s(2e-3);
     CU_ASSERT(fulcrum_wall_s() - begin_s >= 2e-3);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_same_seed_gives_the_same_actions),
-        SUITE_CASE(test_steppers_of_one_number_agree_and_others_differ),
-        SUITE_CASE(test_crew_steps_in_windows_and_rests_between),
-        SUITE_CASE(test_crew_can_be_freed_while_it_steps),
-        SUITE_CASE(test_exchange_answers_every_actor_once_a_batch),
-        SUITE_CASE(test_spin_computes_for_as_long_as_asked),
-    };
-    return suite_run(
-        "actor_threads", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

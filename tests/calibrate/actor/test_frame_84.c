@@ -21,7 +21,7 @@ static void *need(void *pointer)
     return pointer;
 }
 
-static void test_grey_weighs_the_colours_alike_in_every_layout(void)
+TEST(test_grey_weighs_the_colours_alike_in_every_layout)
 {
     static const uint32_t xrgb[] = {0x00FFFFFF, 0, 0xFFFF0000, 0x0000FF00, 0x000000FF};
     static const uint16_t rgb565[] = {0xFFFF, 0, 0xF800, 0x07E0, 0x001F};
@@ -72,13 +72,13 @@ static double worst_error(
     return worst;
 }
 
-static void test_shrinking_gives_the_mean_of_each_area(void)
+TEST(test_shrinking_gives_the_mean_of_each_area)
 {
     static const size_t sizes[][2] = {{160, 144}, {256, 240}, {160, 210}, {84, 84},
         {1, 1}, {3, 200}, {85, 83}, {640, 40}};
     struct fulcrum_random random = fulcrum_random_seeded(1);
     uint8_t out[FULCRUM_FRAME_84_BYTE];
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    for (size_t k = 0; k < LENGTH(sizes); k++) {
         size_t width = sizes[k][0];
         size_t height = sizes[k][1];
         uint8_t *grey = need(malloc(width * height));
@@ -95,7 +95,7 @@ static void test_shrinking_gives_the_mean_of_each_area(void)
 }
 
 /* The largest sums that 32 and 64 bits have to hold. */
-static void test_largest_white_picture_stays_white(void)
+TEST(test_largest_white_picture_stays_white)
 {
     size_t side = FULCRUM_FRAME_SOURCE_MAX;
     uint8_t *grey = need(malloc(side * side));
@@ -110,14 +110,4 @@ static void test_largest_white_picture_stays_white(void)
     CU_ASSERT_EQUAL(white_count, sizeof out);
     free(grey);
     free(sums);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_grey_weighs_the_colours_alike_in_every_layout),
-        SUITE_CASE(test_shrinking_gives_the_mean_of_each_area),
-        SUITE_CASE(test_largest_white_picture_stays_white),
-    };
-    return suite_run("frame_84", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

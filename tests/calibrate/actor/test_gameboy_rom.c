@@ -18,7 +18,7 @@ static uint8_t *make_rom(void)
 }
 
 /* The sum that a console's start-up code forms: 25 + all bytes + checksum is 0. */
-static void test_header_passes_the_start_up_check(void)
+TEST(test_header_passes_the_start_up_check)
 {
     uint8_t *rom = make_rom();
     CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
@@ -30,7 +30,7 @@ static void test_header_passes_the_start_up_check(void)
     free(rom);
 }
 
-static void test_sum_over_the_cartridge_is_stored_high_byte_first(void)
+TEST(test_sum_over_the_cartridge_is_stored_high_byte_first)
 {
     uint8_t *rom = make_rom();
     CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
@@ -45,7 +45,7 @@ static void test_sum_over_the_cartridge_is_stored_high_byte_first(void)
     free(rom);
 }
 
-static void test_cartridge_is_plain_and_starts_behind_the_header(void)
+TEST(test_cartridge_is_plain_and_starts_behind_the_header)
 {
     uint8_t *rom = make_rom();
     CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
@@ -59,7 +59,7 @@ static void test_cartridge_is_plain_and_starts_behind_the_header(void)
 }
 
 /* The console's maker owns a picture there; none of it is ours to give away. */
-static void test_trademark_area_is_empty(void)
+TEST(test_trademark_area_is_empty)
 {
     uint8_t *rom = make_rom();
     CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
@@ -67,15 +67,4 @@ static void test_trademark_area_is_empty(void)
         CU_ASSERT_EQUAL(rom[i], 0);
     }
     free(rom);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_header_passes_the_start_up_check),
-        SUITE_CASE(test_sum_over_the_cartridge_is_stored_high_byte_first),
-        SUITE_CASE(test_cartridge_is_plain_and_starts_behind_the_header),
-        SUITE_CASE(test_trademark_area_is_empty),
-    };
-    return suite_run("gameboy_rom", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

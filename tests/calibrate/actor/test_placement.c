@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "calibrate/host.h"
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 /* What this process may use. Cases that bind themselves put it back. */
 static struct fulcrum_cpu_list allowed(void)
 {
     struct fulcrum_cpu_list list;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_cpu_list_allowed(&list, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_allowed(&list, NULL));
     CU_ASSERT_FATAL(list.count >= 1);
     return list;
 }
@@ -87,9 +86,9 @@ static const struct written lists[] = {
     {6, {0, 2, 3, 9, 10, 1023}, "0,2-3,9-10,1023"},
 };
 
-static void test_lists_are_written_as_ranges(void)
+TEST(test_lists_are_written_as_ranges)
 {
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    for (size_t i = 0; i < LENGTH(lists); i++) {
         struct fulcrum_cpu_list list = {.count = lists[i].count};
         memcpy(list.cpu, lists[i].cpu, sizeof lists[i].cpu);
         char text[64];
@@ -98,7 +97,7 @@ static void test_lists_are_written_as_ranges(void)
     }
 }
 
-static void test_a_list_that_is_too_long_is_cut_within_its_room(void)
+TEST(test_a_list_that_is_too_long_is_cut_within_its_room)
 {
     struct fulcrum_cpu_list list = {.count = 400};
     for (size_t i = 0; i < list.count; i++) {
@@ -112,20 +111,20 @@ static void test_a_list_that_is_too_long_is_cut_within_its_room(void)
     CU_ASSERT_EQUAL(strncmp(text, "0,2,4,6", 7), 0);
 }
 
-static void test_what_is_written_is_read_again(void)
+TEST(test_what_is_written_is_read_again)
 {
     struct fulcrum_cpu_list all = allowed();
     struct fulcrum_cpu_list read;
     char text[512];
     fulcrum_cpu_list_write(&all, text, sizeof text);
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_read(&read, text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_read(&read, text, NULL));
     assert_same(&read, &all);
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_read(&read, "", NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_read(&read, "", NULL));
     CU_ASSERT_EQUAL(read.count, 0);
 }
 
 /* Given twice, or last first: one processor is one, and they are sorted. */
-static void test_doubles_and_disorder_do_no_harm(void)
+TEST(test_doubles_and_disorder_do_no_harm)
 {
     struct fulcrum_cpu_list all = allowed();
     unsigned first = all.cpu[0];
@@ -133,7 +132,7 @@ static void test_doubles_and_disorder_do_no_harm(void)
     char text[64];
     (void)snprintf(text, sizeof text, "%u,%u,%u", last, first, last);
     struct fulcrum_cpu_list read;
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_read(&read, text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_read(&read, text, NULL));
     CU_ASSERT_EQUAL(read.count, first == last ? 1 : 2);
     CU_ASSERT_EQUAL(read.cpu[0], first);
     CU_ASSERT_EQUAL(read.cpu[read.count - 1], last);
@@ -160,22 +159,20 @@ static const struct wrong_list wrong[] = {
     {"99999999999999999999", FULCRUM_ERR_RANGE, "processor 1024 is none"},
 };
 
-static void test_wrong_lists_are_named(void)
+TEST(test_wrong_lists_are_named)
 {
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
         struct fulcrum_cpu_list read;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            fulcrum_cpu_list_read(&read, wrong[i].text, &err), wrong[i].status);
-        expect_part(err.detail, wrong[i].part);
+        ASSERT_FAILS(fulcrum_cpu_list_read(&read, wrong[i].text, &err), wrong[i].status,
+            wrong[i].part);
     }
 }
 
-static void test_the_standard_placement_keeps_the_last_core_for_the_server(void)
+TEST(test_the_standard_placement_keeps_the_last_core_for_the_server)
 {
     struct fulcrum_cpu_list all = allowed();
     struct fulcrum_placement placement = {.is_apart = 0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     struct fulcrum_cpu_list last = one_core(&all, all.count - 1);
     assert_same(&placement.server, &last);
     size_t cores = count_cores(&all);
@@ -191,13 +188,13 @@ static void test_the_standard_placement_keeps_the_last_core_for_the_server(void)
 }
 
 /* The processors of one core: both sides get it, and the result says so. */
-static void test_one_core_is_shared(void)
+TEST(test_one_core_is_shared)
 {
     struct fulcrum_cpu_list all = allowed();
     struct fulcrum_cpu_list core = one_core(&all, 0);
     CU_ASSERT_FATAL(fulcrum_cpu_list_bind(&core));
     struct fulcrum_placement placement = {.is_apart = 1};
-    CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     assert_same(&placement.actors, &core);
     assert_same(&placement.server, &core);
     CU_ASSERT_FALSE(placement.is_apart);
@@ -205,7 +202,7 @@ static void test_one_core_is_shared(void)
     CU_ASSERT(fulcrum_cpu_list_bind(&all));
 }
 
-static void test_what_one_side_takes_the_other_does_not_get(void)
+TEST(test_what_one_side_takes_the_other_does_not_get)
 {
     struct fulcrum_cpu_list all = allowed();
     if (count_cores(&all) < 2) {
@@ -213,42 +210,39 @@ static void test_what_one_side_takes_the_other_does_not_get(void)
     }
     struct fulcrum_cpu_list first = one_core(&all, 0);
     struct fulcrum_placement placement = {.actors = {.count = 0}, .server = first};
-    CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     CU_ASSERT(placement.is_apart);
     CU_ASSERT_EQUAL(placement.actors.count, all.count - first.count);
     CU_ASSERT_FALSE(holds(&placement.actors, first.cpu[0]));
     placement = (struct fulcrum_placement){.actors = first};
-    CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     CU_ASSERT(placement.is_apart);
     CU_ASSERT_FALSE(holds(&placement.server, first.cpu[0]));
 }
 
-static void test_lists_that_overlap_are_taken_and_told(void)
+TEST(test_lists_that_overlap_are_taken_and_told)
 {
     struct fulcrum_cpu_list all = allowed();
     struct fulcrum_placement placement = {.actors = all, .server = one_core(&all, 0)};
-    CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     CU_ASSERT_FALSE(placement.is_apart);
     CU_ASSERT_EQUAL(placement.actor_core_count, count_cores(&all));
 }
 
-static void test_a_side_without_a_core_is_refused(void)
+TEST(test_a_side_without_a_core_is_refused)
 {
     struct fulcrum_cpu_list all = allowed();
     struct fulcrum_placement placement = {.actors = all};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        fulcrum_placement_complete(&placement, &err), FULCRUM_ERR_INFEASIBLE);
-    expect_part(err.detail, "no core is left for the server");
+    ASSERT_FAILS(fulcrum_placement_complete(&placement, &err), FULCRUM_ERR_INFEASIBLE,
+        "no core is left for the server");
     if (count_cores(&all) > 1) {
         placement = (struct fulcrum_placement){.server = all};
-        CU_ASSERT_EQUAL(
-            fulcrum_placement_complete(&placement, &err), FULCRUM_ERR_INFEASIBLE);
-        expect_part(err.detail, "no core is left for the actors");
+        ASSERT_FAILS(fulcrum_placement_complete(&placement, &err),
+            FULCRUM_ERR_INFEASIBLE, "no core is left for the actors");
     }
 }
 
-static void test_a_thread_runs_where_it_is_bound(void)
+TEST(test_a_thread_runs_where_it_is_bound)
 {
     struct fulcrum_cpu_list all = allowed();
     for (size_t i = 0; i < all.count; i++) {
@@ -266,7 +260,7 @@ static void test_a_thread_runs_where_it_is_bound(void)
 }
 
 /* A core is named by the least of its processors; nobody lies on one above himself. */
-static void test_cores_are_named_by_their_first_processor(void)
+TEST(test_cores_are_named_by_their_first_processor)
 {
     unsigned short cores[FULCRUM_PLACEMENT_CPU_MOST];
     fulcrum_host_find_cores(cores, FULCRUM_PLACEMENT_CPU_MOST);
@@ -278,23 +272,4 @@ static void test_cores_are_named_by_their_first_processor(void)
     }
     CU_ASSERT_EQUAL(cores[FULCRUM_PLACEMENT_CPU_MOST - 1],
         FULCRUM_PLACEMENT_CPU_MOST - 1); /* none here: a core of its own */
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_lists_are_written_as_ranges),
-        SUITE_CASE(test_a_list_that_is_too_long_is_cut_within_its_room),
-        SUITE_CASE(test_what_is_written_is_read_again),
-        SUITE_CASE(test_doubles_and_disorder_do_no_harm),
-        SUITE_CASE(test_wrong_lists_are_named),
-        SUITE_CASE(test_the_standard_placement_keeps_the_last_core_for_the_server),
-        SUITE_CASE(test_one_core_is_shared),
-        SUITE_CASE(test_what_one_side_takes_the_other_does_not_get),
-        SUITE_CASE(test_lists_that_overlap_are_taken_and_told),
-        SUITE_CASE(test_a_side_without_a_core_is_refused),
-        SUITE_CASE(test_a_thread_runs_where_it_is_bound),
-        SUITE_CASE(test_cores_are_named_by_their_first_processor),
-    };
-    return suite_run("placement", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -19,8 +19,7 @@ enum { SEATS = 8, ROUNDS = 2000, THREADS_MOST = 8 };
 static struct fulcrum_request_queue *new_desk(size_t seat_count)
 {
     struct fulcrum_request_queue *desk = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_request_queue_new(&desk, seat_count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_request_queue_new(&desk, seat_count, NULL));
     return desk;
 }
 
@@ -46,7 +45,7 @@ static void assert_seats(const size_t *found, const size_t *expected, size_t cou
     }
 }
 
-static void test_requests_are_taken_in_the_order_of_their_arrival(void)
+TEST(test_requests_are_taken_in_the_order_of_their_arrival)
 {
     static const size_t order[] = {5, 0, 7, 2, 1};
     struct fulcrum_request_queue *desk = new_desk(SEATS);
@@ -76,7 +75,7 @@ static void assert_turn(struct fulcrum_request_queue *desk)
 }
 
 /* What a batch has no room for keeps its place, also around the end of the ring. */
-static void test_the_rest_of_a_batch_keeps_its_place(void)
+TEST(test_the_rest_of_a_batch_keeps_its_place)
 {
     struct fulcrum_request_queue *desk = new_desk(3);
     for (size_t turn = 0; turn < 5; turn++) {
@@ -112,7 +111,7 @@ static void start(struct server *server)
         pthread_create(&server->thread, NULL, collect_once, server), 0);
 }
 
-static void test_the_server_sleeps_until_the_least_are_there(void)
+TEST(test_the_server_sleeps_until_the_least_are_there)
 {
     struct server server = {.desk = new_desk(SEATS), .least = 3, .most = SEATS};
     static const size_t order[] = {4, 6, 3};
@@ -128,7 +127,7 @@ static void test_the_server_sleeps_until_the_least_are_there(void)
     fulcrum_request_queue_free(server.desk);
 }
 
-static void test_requests_that_are_enough_already_need_no_wake_up(void)
+TEST(test_requests_that_are_enough_already_need_no_wake_up)
 {
     struct server server = {.desk = new_desk(SEATS), .least = 2, .most = 2};
     static const size_t order[] = {1, 2, 3, 4};
@@ -156,7 +155,7 @@ static void *ask_once(void *argument)
     return NULL;
 }
 
-static void test_an_answer_reaches_its_own_seat_alone(void)
+TEST(test_an_answer_reaches_its_own_seat_alone)
 {
     struct fulcrum_request_queue *desk = new_desk(2);
     struct guest guests[2] = {{.desk = desk, .seat = 0}, {.desk = desk, .seat = 1}};
@@ -176,7 +175,7 @@ static void test_an_answer_reaches_its_own_seat_alone(void)
     fulcrum_request_queue_free(desk);
 }
 
-static void test_closing_sends_everybody_home(void)
+TEST(test_closing_sends_everybody_home)
 {
     struct server server = {.desk = new_desk(SEATS), .least = SEATS, .most = SEATS};
     struct guest guests[SEATS - 1];
@@ -198,7 +197,7 @@ static void test_closing_sends_everybody_home(void)
     fulcrum_request_queue_free(server.desk);
 }
 
-static void test_a_closed_desk_takes_and_gives_nothing(void)
+TEST(test_a_closed_desk_takes_and_gives_nothing)
 {
     struct fulcrum_request_queue *desk = new_desk(2);
     size_t taken[2];
@@ -271,25 +270,9 @@ static void assert_many_threads_are_served(size_t count, size_t most)
     fulcrum_request_queue_free(desk);
 }
 
-static void test_every_request_of_many_threads_is_answered_once(void)
+TEST(test_every_request_of_many_threads_is_answered_once)
 {
     assert_many_threads_are_served(1, 1);
     assert_many_threads_are_served(4, 4);
     assert_many_threads_are_served(THREADS_MOST, 3);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_requests_are_taken_in_the_order_of_their_arrival),
-        SUITE_CASE(test_the_rest_of_a_batch_keeps_its_place),
-        SUITE_CASE(test_the_server_sleeps_until_the_least_are_there),
-        SUITE_CASE(test_requests_that_are_enough_already_need_no_wake_up),
-        SUITE_CASE(test_an_answer_reaches_its_own_seat_alone),
-        SUITE_CASE(test_closing_sends_everybody_home),
-        SUITE_CASE(test_a_closed_desk_takes_and_gives_nothing),
-        SUITE_CASE(test_every_request_of_many_threads_is_answered_once),
-    };
-    return suite_run(
-        "request_queue", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

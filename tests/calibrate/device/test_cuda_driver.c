@@ -33,7 +33,7 @@ static void assert_refused(const char *says)
     }
 }
 
-static void test_library_that_cannot_be_loaded_is_named(void)
+TEST(test_library_that_cannot_be_loaded_is_named)
 {
     static const struct loader_case cases[] = {
         {"/no/libcuda.so.1",
@@ -42,13 +42,13 @@ static void test_library_that_cannot_be_loaded_is_named(void)
         {PLAIN_LIBRARY, "the library has no function cuGetErrorName"},
         {FAKE_CUBLAS, "too old or none"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         fake_set(FULCRUM_CUDA_LIBRARY_VARIABLE, cases[i].path);
         assert_refused(cases[i].says);
     }
 }
 
-static void test_first_standard_name_is_told_where_none_is_found(void)
+TEST(test_first_standard_name_is_told_where_none_is_found)
 {
     static const char *const names[] = {"libno_such_a.so", "libno_such_b.so", NULL};
     void *library = NULL;
@@ -61,16 +61,15 @@ static void test_first_standard_name_is_told_where_none_is_found(void)
     CU_ASSERT_PTR_NULL(library);
 }
 
-static void test_later_name_serves_and_a_broken_library_says_why(void)
+TEST(test_later_name_serves_and_a_broken_library_says_why)
 {
     static const char *const later[] = {"libno_such_a.so", "libm.so.6", NULL};
     const char *const broken[] = {"libno_such_a.so", "tests/support/suite.h", NULL};
     void *library = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     fake_set("FULCRUM_TEST_LIBRARY", NULL);
-    CU_ASSERT_EQUAL(
-        fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", later, &err),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", later, &err));
     CU_ASSERT_PTR_NOT_NULL(library);
     fulcrum_shared_library_close(library);
     fulcrum_shared_library_close(NULL);
@@ -80,7 +79,7 @@ static void test_later_name_serves_and_a_broken_library_says_why(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "tests/support/suite.h"));
 }
 
-static void test_driver_that_does_not_start_is_named(void)
+TEST(test_driver_that_does_not_start_is_named)
 {
     static const struct {
         const char *variable;
@@ -91,25 +90,25 @@ static void test_driver_that_does_not_start_is_named(void)
         {"FAKE_CUDA_INIT", "34", "does not start: a result without a name (34)"},
         {"FAKE_CUDA_DEVICES", "0", "the driver shows no GPU"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         fake_use(FAKE_CUDA, FAKE_CUBLAS);
         fake_set(cases[i].variable, cases[i].value);
         assert_refused(cases[i].says);
     }
 }
 
-static void test_old_driver_opens_and_cannot_divide(void)
+TEST(test_old_driver_opens_and_cannot_divide)
 {
     static const struct {
         const char *path;
         int version;
         int divides;
     } cases[] = {{FAKE_CUDA, 13010, 1}, {FAKE_CUDA_OLD, 11040, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_cuda_driver driver = {0};
         struct fulcrum_error err = {FULCRUM_OK, ""};
         fake_use(cases[i].path, NULL);
-        CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_driver_open(&driver, &err), FULCRUM_OK);
+        ASSERT_OK(fulcrum_cuda_driver_open(&driver, &err));
         CU_ASSERT_EQUAL(driver.version, cases[i].version);
         CU_ASSERT_EQUAL(fulcrum_cuda_can_divide(&driver), cases[i].divides);
         CU_ASSERT_EQUAL(driver.library_load != NULL, cases[i].divides);
@@ -118,13 +117,13 @@ static void test_old_driver_opens_and_cannot_divide(void)
     }
 }
 
-static void test_results_become_statuses_with_the_call_and_its_name(void)
+TEST(test_results_become_statuses_with_the_call_and_its_name)
 {
     struct fulcrum_cuda_driver driver = {0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     fake_use(FAKE_CUDA, NULL);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_driver_open(&driver, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_cuda_check(&driver, 0, "cuX", &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cuda_driver_open(&driver, &err));
+    ASSERT_OK(fulcrum_cuda_check(&driver, 0, "cuX", &err));
     CU_ASSERT_EQUAL(
         fulcrum_cuda_check(&driver, 700, "cuX", &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "cuda: cuX: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
@@ -133,7 +132,7 @@ static void test_results_become_statuses_with_the_call_and_its_name(void)
 }
 
 /* Sizes and places of cuda.h, where drivers since CUDA 12.4 have them. */
-static void test_resource_has_the_layout_of_the_driver(void)
+TEST(test_resource_has_the_layout_of_the_driver)
 {
     CU_ASSERT_EQUAL(sizeof(struct fulcrum_cu_resource), 144);
     CU_ASSERT_EQUAL(offsetof(struct fulcrum_cu_resource, part), 96);
@@ -141,7 +140,7 @@ static void test_resource_has_the_layout_of_the_driver(void)
     CU_ASSERT_EQUAL(sizeof(fulcrum_cu_address), 8);
 }
 
-static void test_missing_cublas_is_told(void)
+TEST(test_missing_cublas_is_told)
 {
     struct fulcrum_cuda_blas blas = {0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -154,16 +153,15 @@ static void test_missing_cublas_is_told(void)
     CU_ASSERT_PTR_NULL(blas.library);
 }
 
-static void test_cublas_handle_is_for_float32_and_its_sms(void)
+TEST(test_cublas_handle_is_for_float32_and_its_sms)
 {
     struct fulcrum_cuda_blas blas = {0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     void *handle = NULL;
     int stream = 0;
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_blas_open(&blas, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_cuda_blas_handle(&blas, &handle, &stream, 24.0, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cuda_blas_open(&blas, &err));
+    ASSERT_OK(fulcrum_cuda_blas_handle(&blas, &handle, &stream, 24.0, &err));
     CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->math_mode, 0);
     CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target, 24);
     CU_ASSERT_EQUAL(blas.destroy(handle), 0);
@@ -175,20 +173,4 @@ static void test_cublas_handle_is_for_float32_and_its_sms(void)
     CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->live, 0);
     CU_ASSERT_STRING_EQUAL(fulcrum_cuda_blas_status_name(&blas, 99), "cuBLAS status");
     fulcrum_cuda_blas_close(&blas);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_library_that_cannot_be_loaded_is_named),
-        SUITE_CASE(test_first_standard_name_is_told_where_none_is_found),
-        SUITE_CASE(test_later_name_serves_and_a_broken_library_says_why),
-        SUITE_CASE(test_driver_that_does_not_start_is_named),
-        SUITE_CASE(test_old_driver_opens_and_cannot_divide),
-        SUITE_CASE(test_results_become_statuses_with_the_call_and_its_name),
-        SUITE_CASE(test_resource_has_the_layout_of_the_driver),
-        SUITE_CASE(test_missing_cublas_is_told),
-        SUITE_CASE(test_cublas_handle_is_for_float32_and_its_sms),
-    };
-    return suite_run("cuda_driver", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -18,7 +18,7 @@ static struct fulcrum_device_state *open_on(
     struct fulcrum_error err = {FULCRUM_OK, ""};
     const struct fulcrum_device_options options = {0};
     fake_use(driver, cublas);
-    CU_ASSERT_EQUAL_FATAL(cuda->open(&options, &state, info, &err), FULCRUM_OK);
+    ASSERT_OK(cuda->open(&options, &state, info, &err));
     return state;
 }
 
@@ -32,14 +32,14 @@ static void close_clean(struct fulcrum_device_state *state, const char *driver)
 static void reserve(struct fulcrum_device_state *state, size_t float_count)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(cuda->reserve(state, float_count, &err), FULCRUM_OK);
+    ASSERT_OK(cuda->reserve(state, float_count, &err));
 }
 
 static void finish(struct fulcrum_device_state *state)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     enum fulcrum_status status = cuda->finish(state, &err);
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     if (status != FULCRUM_OK) {
         (void)fprintf(stderr, "%s\n", err.detail);
     }
@@ -59,7 +59,7 @@ static struct fulcrum_device_launch fill_with(
     };
 }
 
-static void test_device_tells_what_it_is(void)
+TEST(test_device_tells_what_it_is)
 {
     struct fulcrum_device_info info;
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, &info);
@@ -85,7 +85,7 @@ static void test_device_tells_what_it_is(void)
 }
 
 /* Longer than the memory that uploads are staged in, which is used over and over. */
-static void test_uploads_may_be_overwritten_at_once(void)
+TEST(test_uploads_may_be_overwritten_at_once)
 {
     const size_t count = ((size_t)20 << 20) / sizeof(float) + 3;
     struct fulcrum_device_info info;
@@ -116,7 +116,7 @@ static void test_uploads_may_be_overwritten_at_once(void)
     close_clean(state, FAKE_CUDA);
 }
 
-static void test_kernels_run_on_every_item_in_order(void)
+TEST(test_kernels_run_on_every_item_in_order)
 {
     static const char *const drivers[] = {FAKE_CUDA, FAKE_CUDA_OLD};
     for (size_t i = 0; i < 2; i++) {
@@ -145,7 +145,7 @@ static void test_kernels_run_on_every_item_in_order(void)
 }
 
 /* By cuBLAS where it is; test_device_kernels has products of every form. */
-static void test_products_go_to_cublas_where_it_is(void)
+TEST(test_products_go_to_cublas_where_it_is)
 {
     static const char *const blas[] = {FAKE_CUBLAS, NULL};
     for (size_t i = 0; i < 2; i++) {
@@ -177,7 +177,7 @@ static double granted_of(double requested)
     return requested > 0.0 && rounded < 132.0 ? fmax(rounded, 8.0) : 132.0;
 }
 
-static void test_grants_tell_what_was_really_given(void)
+TEST(test_grants_tell_what_was_really_given)
 {
     struct fulcrum_device_info info;
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, &info);
@@ -189,7 +189,7 @@ static void test_grants_tell_what_was_really_given(void)
         struct fulcrum_error err = {FULCRUM_OK, ""};
         double granted = 0.0;
         float seen = 0.0F;
-        CU_ASSERT_EQUAL(cuda->grant(state, requested, &granted, &err), FULCRUM_OK);
+        ASSERT_OK(cuda->grant(state, requested, &granted, &err));
         CU_ASSERT_EQUAL(granted, granted_of(requested));
         CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target,
             granted < 132.0 ? (int)granted : 0);
@@ -207,14 +207,14 @@ static void test_grants_tell_what_was_really_given(void)
     close_clean(state, FAKE_CUDA);
 }
 
-static void test_device_may_be_opened_on_a_part(void)
+TEST(test_device_may_be_opened_on_a_part)
 {
     struct fulcrum_device_state *state = NULL;
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_device_options options = {.sm_count = 20.0};
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
-    CU_ASSERT_EQUAL_FATAL(cuda->open(&options, &state, &info, &err), FULCRUM_OK);
+    ASSERT_OK(cuda->open(&options, &state, &info, &err));
     CU_ASSERT_EQUAL(info.granted_sm_count, 24.0);
     CU_ASSERT_EQUAL(info.sm_count, 132.0);
     close_clean(state, FAKE_CUDA);
@@ -230,7 +230,7 @@ static void test_device_may_be_opened_on_a_part(void)
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
 }
 
-static void test_grant_that_cannot_be_leaves_things_as_they_are(void)
+TEST(test_grant_that_cannot_be_leaves_things_as_they_are)
 {
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -241,7 +241,7 @@ static void test_grant_that_cannot_be_leaves_things_as_they_are(void)
         "cuda: this driver (CUDA 11.4) cannot divide the GPU (needs CUDA 12.4, driver "
         "550 or newer)");
     CU_ASSERT_EQUAL(granted, -1.0);
-    CU_ASSERT_EQUAL(cuda->grant(state, 132.0, &granted, &err), FULCRUM_OK);
+    ASSERT_OK(cuda->grant(state, 132.0, &granted, &err));
     CU_ASSERT_EQUAL(granted, 132.0);
     CU_ASSERT_EQUAL(cuda->grant(state, NAN, &granted, &err), FULCRUM_ERR_RANGE);
     close_clean(state, FAKE_CUDA_OLD);
@@ -264,7 +264,7 @@ static void test_grant_that_cannot_be_leaves_things_as_they_are(void)
 }
 
 /* The stand-in's clock: a launch, and its items over the SMs. */
-static void test_marks_give_the_time_of_the_device(void)
+TEST(test_marks_give_the_time_of_the_device)
 {
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -275,19 +275,19 @@ static void test_marks_give_the_time_of_the_device(void)
     for (size_t i = 0; i < 2; i++) {
         double granted = 0.0;
         struct fulcrum_device_launch launch = fill_with(0, 64, 1.0F);
-        CU_ASSERT_EQUAL(cuda->grant(state, sm_counts[i], &granted, &err), FULCRUM_OK);
+        ASSERT_OK(cuda->grant(state, sm_counts[i], &granted, &err));
         cuda->mark(state, 0);
         cuda->launch(state, &launch);
         cuda->mark(state, 1);
         CU_ASSERT_TRUE(isnan(cuda->elapsed_s(state)));
         finish(state);
-        suite_assert_close("elapsed", cuda->elapsed_s(state),
+        assert_close("elapsed", cuda->elapsed_s(state),
             FAKE_CUDA_LAUNCH_S + 256.0 / FAKE_CUDA_ITEMS_PER_SM_S / granted, 1e-4);
     }
     close_clean(state, FAKE_CUDA);
 }
 
-static void test_first_failure_is_kept_until_finish(void)
+TEST(test_first_failure_is_kept_until_finish)
 {
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -310,7 +310,7 @@ static void test_first_failure_is_kept_until_finish(void)
     close_clean(state, FAKE_CUDA);
 }
 
-static void test_kernel_that_fails_is_told_by_finish_and_grant(void)
+TEST(test_kernel_that_fails_is_told_by_finish_and_grant)
 {
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -330,7 +330,7 @@ static void test_kernel_that_fails_is_told_by_finish_and_grant(void)
     close_clean(state, FAKE_CUDA);
 }
 
-static void test_what_the_compiler_says_is_told(void)
+TEST(test_what_the_compiler_says_is_told)
 {
     static const char *const drivers[] = {FAKE_CUDA, FAKE_CUDA_OLD};
     for (size_t i = 0; i < 2; i++) {
@@ -350,7 +350,7 @@ static void test_what_the_compiler_says_is_told(void)
 }
 
 /* Whatever call fails first: it is named or not needed, and nothing is left behind. */
-static void test_every_call_may_fail_without_a_leak(void)
+TEST(test_every_call_may_fail_without_a_leak)
 {
     static const char *const calls[] = {"cuInit", "cuDriverGetVersion",
         "cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
@@ -361,7 +361,7 @@ static void test_every_call_may_fail_without_a_leak(void)
         "cuGreenCtxStreamCreate", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
         "cuLaunchKernel", "cuEventRecord"};
     size_t told = 0;
-    for (size_t i = 0; i < 3 * sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < 3 * LENGTH(calls); i++) {
         struct fulcrum_device_state *state = NULL;
         struct fulcrum_device_info info;
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -391,10 +391,10 @@ static void test_every_call_may_fail_without_a_leak(void)
         CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->live, 0);
     }
     /* Each of them at least once, but those that only ask what parts there are. */
-    CU_ASSERT_TRUE(told >= sizeof calls / sizeof calls[0]);
+    CU_ASSERT_TRUE(told >= LENGTH(calls));
 }
 
-static void test_cublas_that_does_not_start_is_told(void)
+TEST(test_cublas_that_does_not_start_is_told)
 {
     struct fulcrum_device_state *state = NULL;
     struct fulcrum_device_info info;
@@ -408,7 +408,7 @@ static void test_cublas_that_does_not_start_is_told(void)
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
 }
 
-static void test_kernels_are_compiled_once_for_all_shares(void)
+TEST(test_kernels_are_compiled_once_for_all_shares)
 {
     struct fulcrum_device_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -417,30 +417,9 @@ static void test_kernels_are_compiled_once_for_all_shares(void)
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, &info);
     for (int i = 1; i <= 16; i++) {
         double granted = 0.0;
-        CU_ASSERT_EQUAL(cuda->grant(state, 8.0 * i, &granted, &err), FULCRUM_OK);
+        ASSERT_OK(cuda->grant(state, 8.0 * i, &granted, &err));
     }
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->jit_calls, compiled + 1);
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->greens, greens + 16);
     close_clean(state, FAKE_CUDA);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_device_tells_what_it_is),
-        SUITE_CASE(test_uploads_may_be_overwritten_at_once),
-        SUITE_CASE(test_kernels_run_on_every_item_in_order),
-        SUITE_CASE(test_products_go_to_cublas_where_it_is),
-        SUITE_CASE(test_grants_tell_what_was_really_given),
-        SUITE_CASE(test_device_may_be_opened_on_a_part),
-        SUITE_CASE(test_grant_that_cannot_be_leaves_things_as_they_are),
-        SUITE_CASE(test_marks_give_the_time_of_the_device),
-        SUITE_CASE(test_first_failure_is_kept_until_finish),
-        SUITE_CASE(test_kernel_that_fails_is_told_by_finish_and_grant),
-        SUITE_CASE(test_what_the_compiler_says_is_told),
-        SUITE_CASE(test_every_call_may_fail_without_a_leak),
-        SUITE_CASE(test_cublas_that_does_not_start_is_told),
-        SUITE_CASE(test_kernels_are_compiled_once_for_all_shares),
-    };
-    return suite_run("device_cuda", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

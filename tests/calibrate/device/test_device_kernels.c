@@ -53,7 +53,7 @@ static void expect(const struct fulcrum_compute *compute, const char *what,
 static void run_flat(const struct fulcrum_compute *compute)
 {
     const size_t counts[] = {1, 63, 4096, 4097, 10000};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(counts); i++) {
         struct arrays arrays = {.count = 0};
         size_t count = counts[i];
         float *a = take(&arrays, count + 2, 1);
@@ -76,7 +76,7 @@ static void run_flat(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_flat_kernels_touch_their_elements_alone(void)
+TEST(test_flat_kernels_touch_their_elements_alone)
 {
     devices_run(run_flat);
 }
@@ -114,12 +114,12 @@ static void run_sums(const struct fulcrum_compute *compute)
 {
     const size_t sizes[][2] = {
         {1, 1}, {16, 5}, {17, 5}, {300, 1}, {1000, 33}, {5000, 70}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         sum_columns(compute, sizes[i][0], sizes[i][1], (int)(i % 2));
     }
 }
 
-static void test_sums_of_rows_in_segments(void)
+TEST(test_sums_of_rows_in_segments)
 {
     devices_run(run_sums);
 }
@@ -172,7 +172,7 @@ static void run_products(const struct fulcrum_compute *compute)
     const size_t sizes[][3] = {{1, 1, 1}, {1, 70, 33}, {3, 33, 17}, {8, 32, 16},
         {65, 63, 15}, {64, 64, 64}, {67, 130, 40}, {200, 5, 129}};
     const int transposed[][2] = {{0, 0}, {0, 1}, {1, 0}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sizes); i++) {
         for (size_t j = 0; j < 6; j++) {
             struct fulcrum_device_product product = {.row_count = sizes[i][0],
                 .col_count = sizes[i][1],
@@ -185,13 +185,13 @@ static void run_products(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_products_of_every_shape_and_transposition(void)
+TEST(test_products_of_every_shape_and_transposition)
 {
     devices_run(run_products);
 }
 
 /* Which kernel is to compute a product: CPUs have two, GPUs one. */
-static void test_products_choose_their_kernel_by_layout(void)
+TEST(test_products_choose_their_kernel_by_layout)
 {
     struct fulcrum_device_product product = {
         .row_count = 65, .col_count = 33, .inner_count = 7, .is_right_transposed = 1};
@@ -251,7 +251,7 @@ static void run_bytes(const struct fulcrum_compute *compute)
     give_back(&arrays);
 }
 
-static void test_bytes_stand_for_numbers_up_to_one(void)
+TEST(test_bytes_stand_for_numbers_up_to_one)
 {
     devices_run(run_bytes);
 }
@@ -273,7 +273,7 @@ static void run_join(const struct fulcrum_compute *compute)
     expect(compute, "joined", 300, expected, 12);
 }
 
-static void test_reward_and_action_are_joined(void)
+TEST(test_reward_and_action_are_joined)
 {
     devices_run(run_join);
 }
@@ -304,7 +304,7 @@ static void run_activations(const struct fulcrum_compute *compute)
     give_back(&arrays);
 }
 
-static void test_activations_match_the_c_library(void)
+TEST(test_activations_match_the_c_library)
 {
     devices_run(run_activations);
 }
@@ -320,7 +320,7 @@ static void run_largest(const struct fulcrum_compute *compute)
     expect(compute, "largest", 100, expected, 3);
 }
 
-static void test_largest_is_the_first_of_equals(void)
+TEST(test_largest_is_the_first_of_equals)
 {
     devices_run(run_largest);
 }
@@ -408,7 +408,7 @@ static void run_td(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_td_loss_looks_ahead_and_chooses_online(void)
+TEST(test_td_loss_looks_ahead_and_chooses_online)
 {
     devices_run(run_td);
 }
@@ -431,7 +431,7 @@ static void run_ppo(const struct fulcrum_compute *compute)
 {
     const double log_probability = -0.5 - 0.5 * log(2.0 * acos(-1.0));
     const float output[] = {0.5F, 3.0F};
-    for (size_t i = 0; i < sizeof clip_cases / sizeof clip_cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(clip_cases); i++) {
         const struct clip_case *at = &clip_cases[i];
         /* log std, action, old log probability, advantage, target of the value */
         const float inputs[] = {
@@ -455,7 +455,7 @@ static void run_ppo(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_surrogate_is_clipped_on_the_gaining_side_only(void)
+TEST(test_surrogate_is_clipped_on_the_gaining_side_only)
 {
     devices_run(run_ppo);
 }
@@ -500,12 +500,12 @@ static void run_adam(const struct fulcrum_compute *compute)
     give_back(&arrays);
 }
 
-static void test_adam_follows_its_closed_form(void)
+TEST(test_adam_follows_its_closed_form)
 {
     devices_run(run_adam);
 }
 
-static void test_places_are_aligned_and_counted(void)
+TEST(test_places_are_aligned_and_counted)
 {
     struct fulcrum_arena arena = {.taken = 0};
     CU_ASSERT_EQUAL(fulcrum_arena_take(&arena, 1), 0);
@@ -514,28 +514,7 @@ static void test_places_are_aligned_and_counted(void)
     CU_ASSERT_EQUAL(fulcrum_arena_take(&arena, 0), 256);
     CU_ASSERT_EQUAL(arena.taken, 320);
     /* More than a place can count is refused before any device is asked. */
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     (void)fulcrum_arena_take(&arena, UINT64_C(1) << 33);
-    CU_ASSERT_EQUAL(fulcrum_arena_reserve(&arena, NULL, &err), FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "34.4 GB"));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_flat_kernels_touch_their_elements_alone),
-        SUITE_CASE(test_sums_of_rows_in_segments),
-        SUITE_CASE(test_products_of_every_shape_and_transposition),
-        SUITE_CASE(test_products_choose_their_kernel_by_layout),
-        SUITE_CASE(test_bytes_stand_for_numbers_up_to_one),
-        SUITE_CASE(test_reward_and_action_are_joined),
-        SUITE_CASE(test_activations_match_the_c_library),
-        SUITE_CASE(test_largest_is_the_first_of_equals),
-        SUITE_CASE(test_td_loss_looks_ahead_and_chooses_online),
-        SUITE_CASE(test_surrogate_is_clipped_on_the_gaining_side_only),
-        SUITE_CASE(test_adam_follows_its_closed_form),
-        SUITE_CASE(test_places_are_aligned_and_counted),
-    };
-    return suite_run(
-        "device_kernels", cases, sizeof cases / sizeof cases[0], argc, argv);
+    ASSERT_FAILS(
+        fulcrum_arena_reserve(&arena, NULL, &err), FULCRUM_ERR_NO_MEMORY, "34.4 GB");
 }

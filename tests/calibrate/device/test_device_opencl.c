@@ -26,9 +26,8 @@ static enum fulcrum_status open_share(double sm_count, struct fulcrum_compute *o
 static struct fulcrum_compute open_whole(struct fulcrum_device_info *info)
 {
     struct fulcrum_compute compute;
-    CU_ASSERT_EQUAL_FATAL(open_share(0.0, &compute, info, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        compute.device->reserve(compute.state, ROOM, NULL), FULCRUM_OK);
+    ASSERT_OK(open_share(0.0, &compute, info, NULL));
+    ASSERT_OK(compute.device->reserve(compute.state, ROOM, NULL));
     return compute;
 }
 
@@ -38,28 +37,28 @@ static void expect_all(
     float values[COUNT];
     int differs = 0;
     compute->device->download(compute->state, values, place, sizeof values);
-    CU_ASSERT_EQUAL(compute->device->finish(compute->state, NULL), FULCRUM_OK);
+    ASSERT_OK(compute->device->finish(compute->state, NULL));
     for (size_t i = 0; i < COUNT; i++) {
         differs |= fabsf(values[i] - expected) > 0.0F;
     }
     CU_ASSERT_FALSE(differs);
 }
 
-static void test_device_tells_what_it_is(void)
+TEST(test_device_tells_what_it_is)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute = open_whole(&info);
     CU_ASSERT_TRUE(strlen(info.name) > 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(info.detail, "OpenCL"));
     CU_ASSERT_TRUE(info.sm_count >= 1.0);
-    suite_assert_close("granted", info.granted_sm_count, info.sm_count, 0.0);
+    assert_close("granted", info.granted_sm_count, info.sm_count, 0.0);
     CU_ASSERT_TRUE(info.least_sm_count <= info.sm_count);
     CU_ASSERT_TRUE(info.memory_byte > 1e6);
     compute.device->close(compute.state);
     compute.device->close(NULL);
 }
 
-static void test_arena_begins_with_zeros(void)
+TEST(test_arena_begins_with_zeros)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute = open_whole(&info);
@@ -81,13 +80,13 @@ static int use_share(const struct fulcrum_compute *compute, double share,
         CU_ASSERT_TRUE(info->least_sm_count > 1.0);
         return 0;
     }
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
-    suite_assert_close("granted", granted, share > 0.0 ? share : info->sm_count, 0.0);
+    ASSERT_OK(status);
+    assert_close("granted", granted, share > 0.0 ? share : info->sm_count, 0.0);
     return 1;
 }
 
 /* Down to one compute unit and back: what the arena held is still there. */
-static void test_arena_survives_a_grant(void)
+TEST(test_arena_survives_a_grant)
 {
     const double shares[] = {1.0, 0.0, 1.0};
     struct fulcrum_device_info info;
@@ -102,7 +101,7 @@ static void test_arena_survives_a_grant(void)
 }
 
 /* PoCL 3.1 frees sub-devices too early unless one waits: many, one after the other. */
-static void test_shares_come_and_go(void)
+TEST(test_shares_come_and_go)
 {
     for (int i = 0; i < 30; i++) {
         struct fulcrum_device_info info;
@@ -110,15 +109,15 @@ static void test_shares_come_and_go(void)
         if (open_share(1.0, &compute, &info, NULL) != FULCRUM_OK) {
             return;
         }
-        CU_ASSERT_EQUAL(compute.device->reserve(compute.state, ROOM, NULL), FULCRUM_OK);
+        ASSERT_OK(compute.device->reserve(compute.state, ROOM, NULL));
         fulcrum_compute_fill(&compute, 0, COUNT, 1.0F);
         expect_all(&compute, 0, 1.0F);
-        suite_assert_close("granted", info.granted_sm_count, 1.0, 0.0);
+        assert_close("granted", info.granted_sm_count, 1.0, 0.0);
         compute.device->close(compute.state);
     }
 }
 
-static void test_what_is_not_there_is_refused_by_name(void)
+TEST(test_what_is_not_there_is_refused_by_name)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute;
@@ -137,38 +136,34 @@ static void test_what_is_not_there_is_refused_by_name(void)
     compute.device->close(compute.state);
 }
 
-static void test_an_arena_beyond_the_memory_is_refused(void)
+TEST(test_an_arena_beyond_the_memory_is_refused)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(open_share(0.0, &compute, &info, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(compute.device->reserve(compute.state, (size_t)1 << 45, &err),
-        FULCRUM_ERR_NO_MEMORY);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "an arena of 1.41e+08 MB"));
+    ASSERT_OK(open_share(0.0, &compute, &info, NULL));
+    ASSERT_FAILS(compute.device->reserve(compute.state, (size_t)1 << 45, &err),
+        FULCRUM_ERR_NO_MEMORY, "an arena of 1.41e+08 MB");
     compute.device->close(compute.state);
 }
 
 /* A read beyond the arena: finish tells it once, and the device goes on. */
-static void test_first_failure_waits_for_finish(void)
+TEST(test_first_failure_waits_for_finish)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute = open_whole(&info);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     float value = 5.0F;
     fulcrum_compute_fill(&compute, 0, COUNT, 1.0F);
     compute.device->download(compute.state, &value, ROOM, sizeof value);
     fulcrum_compute_fill(&compute, 0, COUNT, 2.0F);
-    CU_ASSERT_EQUAL(
-        compute.device->finish(compute.state, &err), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "clEnqueueReadBuffer"));
+    ASSERT_FAILS(compute.device->finish(compute.state, &err), FULCRUM_ERR_UNSUPPORTED,
+        "clEnqueueReadBuffer");
     expect_all(&compute, 0, 1.0F);
     fulcrum_compute_fill(&compute, 0, COUNT, 2.0F);
     expect_all(&compute, 0, 2.0F);
     compute.device->close(compute.state);
 }
 
-static void test_marks_enclose_the_devices_time(void)
+TEST(test_marks_enclose_the_devices_time)
 {
     struct fulcrum_device_info info;
     struct fulcrum_compute compute = open_whole(&info);
@@ -178,24 +173,14 @@ static void test_marks_enclose_the_devices_time(void)
         fulcrum_compute_fill(&compute, 0, COUNT, (float)i);
     }
     compute.device->mark(compute.state, 1);
-    CU_ASSERT_EQUAL(compute.device->finish(compute.state, NULL), FULCRUM_OK);
+    ASSERT_OK(compute.device->finish(compute.state, NULL));
     double elapsed_s = compute.device->elapsed_s(compute.state);
     CU_ASSERT_TRUE(isnan(elapsed_s) || (elapsed_s > 1e-7 && elapsed_s < 60.0));
     compute.device->close(compute.state);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_device_tells_what_it_is),
-        SUITE_CASE(test_arena_begins_with_zeros),
-        SUITE_CASE(test_arena_survives_a_grant),
-        SUITE_CASE(test_shares_come_and_go),
-        SUITE_CASE(test_what_is_not_there_is_refused_by_name),
-        SUITE_CASE(test_an_arena_beyond_the_memory_is_refused),
-        SUITE_CASE(test_first_failure_waits_for_finish),
-        SUITE_CASE(test_marks_enclose_the_devices_time),
-    };
     struct fulcrum_device_info info;
     struct fulcrum_compute compute;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -204,6 +189,5 @@ int main(int argc, char **argv)
         return err.status == FULCRUM_ERR_UNSUPPORTED ? 77 : 1;
     }
     compute.device->close(compute.state);
-    return suite_run(
-        "device_opencl", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

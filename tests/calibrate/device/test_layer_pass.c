@@ -138,7 +138,7 @@ static void run_dense(const struct fulcrum_compute *compute)
     const struct fulcrum_dense layers[] = {{7, 5, FULCRUM_LINEAR, 3},
         {7, 5, FULCRUM_RELU, 3}, {1, 4, FULCRUM_RELU, 0}, {6, 1, FULCRUM_LINEAR, 0},
         {33, 21, FULCRUM_RELU, 2}};
-    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+    for (size_t i = 0; i < LENGTH(layers); i++) {
         for (size_t rows = 1; rows <= 21; rows += 20) {
             struct bench *bench = dense_bench(&layers[i], rows);
             fill_bench(bench, compute, rows);
@@ -147,7 +147,7 @@ static void run_dense(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_dense_gradient_matches_differences(void)
+TEST(test_dense_gradient_matches_differences)
 {
     devices_run(run_dense);
 }
@@ -167,7 +167,7 @@ static void run_dense_alone(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_dense_without_input_gradient_leaves_parameters_alike(void)
+TEST(test_dense_without_input_gradient_leaves_parameters_alike)
 {
     devices_run(run_dense_alone);
 }
@@ -201,7 +201,7 @@ static const struct fulcrum_conv convolutions[] = {
         .stride = 3},
 };
 
-enum { CONVOLUTIONS = sizeof convolutions / sizeof convolutions[0], IMAGES = 2 };
+enum { CONVOLUTIONS = LENGTH(convolutions), IMAGES = 2 };
 
 static void conv_forward(const struct bench *bench)
 {
@@ -234,7 +234,7 @@ static void run_conv(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_conv_gradient_matches_differences(void)
+TEST(test_conv_gradient_matches_differences)
 {
     devices_run(run_conv);
 }
@@ -280,12 +280,12 @@ static void run_conv_sums(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_conv_equals_the_direct_sum(void)
+TEST(test_conv_equals_the_direct_sum)
 {
     devices_run(run_conv_sums);
 }
 
-static void test_conv_counts_those_of_the_atari_agent(void)
+TEST(test_conv_counts_those_of_the_atari_agent)
 {
     const struct fulcrum_conv conv = {.height = 84,
         .width = 84,
@@ -295,7 +295,7 @@ static void test_conv_counts_those_of_the_atari_agent(void)
         .stride = 4};
     CU_ASSERT_EQUAL(fulcrum_conv_output_count(&conv), 12800);
     CU_ASSERT_EQUAL(fulcrum_conv_parameter_count(&conv), 8224);
-    suite_assert_close("mac", fulcrum_conv_mac_count(&conv), 3276800.0, 0.0);
+    assert_close("mac", fulcrum_conv_mac_count(&conv), 3276800.0, 0.0);
 }
 
 enum { DUEL_ROWS = 2, ACTIONS = 3, ADVANTAGES = DUEL_ROWS * ACTIONS };
@@ -335,7 +335,7 @@ static void run_duel(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_duel_mean_is_the_value_and_its_gradient_matches(void)
+TEST(test_duel_mean_is_the_value_and_its_gradient_matches)
 {
     devices_run(run_duel);
 }
@@ -396,7 +396,7 @@ static void run_lstm(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_lstm_gradient_matches_differences(void)
+TEST(test_lstm_gradient_matches_differences)
 {
     devices_run(run_lstm);
 }
@@ -448,7 +448,7 @@ static void run_equations(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_two_steps_of_one_unit_follow_the_equations(void)
+TEST(test_two_steps_of_one_unit_follow_the_equations)
 {
     devices_run(run_equations);
 }
@@ -476,12 +476,12 @@ static void run_advance(const struct fulcrum_compute *compute)
     }
 }
 
-static void test_steps_one_by_one_are_the_sequence(void)
+TEST(test_steps_one_by_one_are_the_sequence)
 {
     devices_run(run_advance);
 }
 
-static void test_init_opens_the_forget_gates(void)
+TEST(test_init_opens_the_forget_gates)
 {
     float parameters[512] = {0.0F};
     struct fulcrum_random random = fulcrum_random_seeded(1);
@@ -494,21 +494,4 @@ static void test_init_opens_the_forget_gates(void)
     CU_ASSERT_TRUE(parameters[lstm.offset] != 0.0F);
     CU_ASSERT_TRUE(parameters[end - 4 * UNITS - 1] != 0.0F);
     CU_ASSERT_TRUE(parameters[end] == 0.0F);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_dense_gradient_matches_differences),
-        SUITE_CASE(test_dense_without_input_gradient_leaves_parameters_alike),
-        SUITE_CASE(test_conv_gradient_matches_differences),
-        SUITE_CASE(test_conv_equals_the_direct_sum),
-        SUITE_CASE(test_conv_counts_those_of_the_atari_agent),
-        SUITE_CASE(test_duel_mean_is_the_value_and_its_gradient_matches),
-        SUITE_CASE(test_lstm_gradient_matches_differences),
-        SUITE_CASE(test_two_steps_of_one_unit_follow_the_equations),
-        SUITE_CASE(test_steps_one_by_one_are_the_sequence),
-        SUITE_CASE(test_init_opens_the_forget_gates),
-    };
-    return suite_run("layer_pass", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

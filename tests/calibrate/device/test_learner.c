@@ -45,7 +45,7 @@ static struct fulcrum_learner_state *open_here(const struct fulcrum_learner *lea
         CU_ASSERT_TRUE(strlen(err.detail) > 20);
         return NULL;
     }
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     return state;
 }
 
@@ -60,32 +60,32 @@ static void run_learner(const struct fulcrum_learner *learner,
     int action[3] = {-1, -1, -1};
     double loss = NAN;
     memset(learner->input(state), 1, options->max_batch * info.input_byte);
-    CU_ASSERT_EQUAL(learner->forward(state, 2, action, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->forward(state, 2, action, NULL));
     CU_ASSERT_TRUE(action[0] >= 0 && action[0] < (int)options->action_count);
     CU_ASSERT_TRUE(action[1] >= 0 && action[1] < (int)options->action_count);
     CU_ASSERT_EQUAL(action[2], -1);
-    CU_ASSERT_EQUAL(learner->forward(state, 3, action, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->forward(state, 3, action, NULL));
     CU_ASSERT_TRUE(action[2] >= 0 && action[2] < (int)options->action_count);
-    CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->train(state, &loss, NULL));
+    ASSERT_OK(learner->train(state, &loss, NULL));
     CU_ASSERT_TRUE(isfinite(loss));
     CU_ASSERT_TRUE(info.buffer_byte > info.parameter_count * sizeof(float));
     CU_ASSERT_TRUE(strlen(info.backend) > 0);
     learner->close(state);
 }
 
-static void test_every_learner_infers_and_trains_both_networks(void)
+TEST(test_every_learner_infers_and_trains_both_networks)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
         CU_ASSERT_TRUE(strlen((*at)->summary) > 0);
-        for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
             run_learner(*at, small[i]);
         }
     }
 }
 
 /* Training takes them for zero; whoever calls it computes as before. */
-static void test_training_leaves_the_smallest_numbers_to_others(void)
+TEST(test_training_leaves_the_smallest_numbers_to_others)
 {
     struct fulcrum_learner_info info;
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
@@ -95,7 +95,7 @@ static void test_training_leaves_the_smallest_numbers_to_others(void)
     }
     double loss = 0.0;
     volatile float tiny = 1e-38F;
-    CU_ASSERT_EQUAL(cpu->train(state, &loss, NULL), FULCRUM_OK);
+    ASSERT_OK(cpu->train(state, &loss, NULL));
     CU_ASSERT(tiny * 0.01F > 0.0F);
     cpu->close(state);
 }
@@ -110,16 +110,16 @@ static double loss_after(const struct fulcrum_learner *learner,
         return loss;
     }
     for (size_t i = 0; i < step_count; i++) {
-        CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+        ASSERT_OK(learner->train(state, &loss, NULL));
     }
     learner->close(state);
     return loss;
 }
 
-static void test_same_seed_gives_the_same_losses(void)
+TEST(test_same_seed_gives_the_same_losses)
 {
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
-    for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+    for (size_t i = 0; i < LENGTH(small); i++) {
         struct fulcrum_learner_options other = *small[i];
         other.seed = 8;
         double loss = loss_after(cpu, small[i], 3);
@@ -179,12 +179,12 @@ static struct trained train_on(const struct fulcrum_learner *learner,
     }
     struct fulcrum_train_rows rows = {.batch_count = 0};
     if (seed != 0) {
-        CU_ASSERT_EQUAL_FATAL(learner->train_rows(state, &rows, NULL), FULCRUM_OK);
+        ASSERT_OK(learner->train_rows(state, &rows, NULL));
         fill_rows(&rows, options, info.input_byte, seed);
-        CU_ASSERT_EQUAL(learner->take_rows(state, NULL), FULCRUM_OK);
+        ASSERT_OK(learner->take_rows(state, NULL));
     }
-    CU_ASSERT_EQUAL(learner->train(state, &trained.loss, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(learner->read_weights(state, trained.weights, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->train(state, &trained.loss, NULL));
+    ASSERT_OK(learner->read_weights(state, trained.weights, NULL));
     learner->close(state);
     return trained;
 }
@@ -210,7 +210,7 @@ static void assert_rows_count(const struct fulcrum_learner *learner,
     struct trained other = train_on(learner, options, 42);
     if (own.weights != NULL) {
         CU_ASSERT(isfinite(first.loss) && isfinite(other.loss));
-        suite_assert_close("same rows", again.loss, first.loss, 1e-6);
+        assert_close("same rows", again.loss, first.loss, 1e-6);
         CU_ASSERT(largest_difference(&first, &again) < 1e-6);
         CU_ASSERT(fabs(first.loss - other.loss) > 1e-5 * fabs(first.loss));
         CU_ASSERT(fabs(first.loss - own.loss) > 1e-5 * fabs(first.loss));
@@ -223,10 +223,10 @@ static void assert_rows_count(const struct fulcrum_learner *learner,
     free(other.weights);
 }
 
-static void test_every_learner_trains_on_the_rows_it_is_given(void)
+TEST(test_every_learner_trains_on_the_rows_it_is_given)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
             assert_rows_count(*at, small[i]);
         }
     }
@@ -236,7 +236,7 @@ static void test_every_learner_trains_on_the_rows_it_is_given(void)
  * Rectifiers take what is not a number for zero, so that the loss may be one; but the
  * gradient of the weights behind that input is a product with it.
  */
-static void test_a_row_that_is_not_a_number_spoils_the_weights(void)
+TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
         struct fulcrum_learner_info info;
@@ -250,12 +250,12 @@ static void test_a_row_that_is_not_a_number_spoils_the_weights(void)
         if (weights == NULL) {
             abort();
         }
-        CU_ASSERT_EQUAL((*at)->train_rows(state, &rows, NULL), FULCRUM_OK);
+        ASSERT_OK((*at)->train_rows(state, &rows, NULL));
         fill_rows(&rows, &small_mlp, info.input_byte, 44);
         ((float *)(void *)rows.observation)[5 * small_mlp.input_count + 3] = NAN;
-        CU_ASSERT_EQUAL((*at)->take_rows(state, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL((*at)->train(state, &loss, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL((*at)->read_weights(state, weights, NULL), FULCRUM_OK);
+        ASSERT_OK((*at)->take_rows(state, NULL));
+        ASSERT_OK((*at)->train(state, &loss, NULL));
+        ASSERT_OK((*at)->read_weights(state, weights, NULL));
         size_t spoilt = 0;
         for (size_t i = 0; i < info.parameter_count; i++) {
             spoilt += isnan(weights[i]) ? 1 : 0;
@@ -277,8 +277,7 @@ static void infer(const struct fulcrum_learner *learner,
         .observation = learner->input(state)};
     for (size_t i = 0; i < INFERRED; i += options->max_batch) {
         fill_rows(&input, options, input_byte, 100 + i);
-        CU_ASSERT_EQUAL(
-            learner->forward(state, options->max_batch, action + i, NULL), FULCRUM_OK);
+        ASSERT_OK(learner->forward(state, options->max_batch, action + i, NULL));
     }
 }
 
@@ -300,8 +299,8 @@ static void assert_carried(const struct fulcrum_learner *learner,
     int expected[INFERRED];
     int actual[INFERRED];
     int different[INFERRED];
-    CU_ASSERT_EQUAL(learner->write_weights(from, trained.weights, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(learner->write_weights(to, trained.weights, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->write_weights(from, trained.weights, NULL));
+    ASSERT_OK(learner->write_weights(to, trained.weights, NULL));
     infer(learner, from, options, info.input_byte, expected);
     infer(learner, to, options, info.input_byte, actual);
     infer(learner, unlike, options, info.input_byte, different);
@@ -312,7 +311,7 @@ static void assert_carried(const struct fulcrum_learner *learner,
     if (back.weights == NULL) {
         abort();
     }
-    CU_ASSERT_EQUAL(learner->read_weights(to, back.weights, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->read_weights(to, back.weights, NULL));
     CU_ASSERT(!(largest_difference(&back, &trained) > 0.0));
     learner->close(from);
     learner->close(to);
@@ -321,10 +320,10 @@ static void assert_carried(const struct fulcrum_learner *learner,
     free(trained.weights);
 }
 
-static void test_trained_weights_infer_alike_in_another_state(void)
+TEST(test_trained_weights_infer_alike_in_another_state)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
             assert_carried(*at, small[i]);
         }
     }
@@ -338,7 +337,7 @@ static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
     struct trained there = train_on(learner, options, 46);
     if (here.weights != NULL && there.weights != NULL) {
         CU_ASSERT_EQUAL(there.weight_count, here.weight_count);
-        suite_assert_close("loss", there.loss, here.loss, 1e-4);
+        assert_close("loss", there.loss, here.loss, 1e-4);
         /* Adam's first step is a rate of at most 3e-4, where a gradient is rounding in
          * either direction. */
         CU_ASSERT(largest_difference(&here, &there) < 2.0 * 3.1e-4);
@@ -352,16 +351,16 @@ static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
     free(there.weights);
 }
 
-static void test_rows_and_weights_mean_the_same_on_every_learner(void)
+TEST(test_rows_and_weights_mean_the_same_on_every_learner)
 {
     for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
             assert_as_on_the_cpu(*at, small[i]);
         }
     }
 }
 
-static void test_counts_are_those_of_the_networks(void)
+TEST(test_counts_are_those_of_the_networks)
 {
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
     struct fulcrum_learner_info info;
@@ -374,22 +373,21 @@ static void test_counts_are_those_of_the_networks(void)
     double before = 3276800.0 + 2654208.0 + 1806336.0 + 1605632.0 + 1043.0 * 2048.0;
     double all = before + 2.0 * 512.0 * 512.0 + 512.0 + 512.0 * 18.0;
     double trained = 2.0 * (before + 3.0 * all) + 2.0 * (2.0 * all - 3276800.0);
-    suite_assert_close("forward", info.forward_flop, 2.0 * all, 0.0);
-    suite_assert_close("train", info.train_step_flop, 2.0 * 2.0 * trained, 0.0);
+    assert_close("forward", info.forward_flop, 2.0 * all, 0.0);
+    assert_close("train", info.train_step_flop, 2.0 * 2.0 * trained, 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 28224);
     CU_ASSERT_EQUAL(info.parameter_count, 4357299);
     state = open_here(cpu, &small_mlp, &info);
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     cpu->close(state);
     double hidden = 2.0 * 256.0 * 256.0 + 256.0 * 18.0;
-    suite_assert_close(
-        "forward", info.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
-    suite_assert_close("train", info.train_step_flop,
+    assert_close("forward", info.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
+    assert_close("train", info.train_step_flop,
         2.0 * 8.0 * (2.0 * 376.0 * 256.0 + 3.0 * hidden), 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 376 * sizeof(float));
 }
 
-static void test_backend_names_what_may_change_its_speed(void)
+TEST(test_backend_names_what_may_change_its_speed)
 {
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
     struct fulcrum_learner_info info;
@@ -406,7 +404,7 @@ static void test_backend_names_what_may_change_its_speed(void)
 }
 
 /* GSL brings functions of the same names, which are many times slower. */
-static void test_products_are_those_of_openblas(void)
+TEST(test_products_are_those_of_openblas)
 {
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
     struct fulcrum_learner_info info;
@@ -427,7 +425,7 @@ struct refused {
     struct fulcrum_learner_options options;
 };
 
-static void test_options_outside_their_range_are_refused(void)
+TEST(test_options_outside_their_range_are_refused)
 {
     const size_t huge = (size_t)1 << 40;
     struct refused cases[] = {
@@ -463,7 +461,7 @@ static void test_options_outside_their_range_are_refused(void)
     cases[11].options.max_batch = 4096;
     cases[12].options.network = (enum fulcrum_learner_network)9;
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_learner_state *state = NULL;
         struct fulcrum_learner_info info;
@@ -477,30 +475,11 @@ static void test_options_outside_their_range_are_refused(void)
     }
 }
 
-static void test_table_finds_its_names(void)
+TEST(test_table_finds_its_names)
 {
     CU_ASSERT_PTR_EQUAL(fulcrum_learner_find("cpu"), fulcrum_learners()[0]);
     CU_ASSERT_PTR_NULL(fulcrum_learner_find("abacus"));
     CU_ASSERT_STRING_EQUAL(fulcrum_learner_network_name(FULCRUM_NETWORK_R2D2), "r2d2");
     CU_ASSERT_STRING_EQUAL(fulcrum_learner_network_name(FULCRUM_NETWORK_MLP), "mlp");
     CU_ASSERT_PTR_NULL(fulcrum_learner_network_name((enum fulcrum_learner_network)2));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_learner_infers_and_trains_both_networks),
-        SUITE_CASE(test_training_leaves_the_smallest_numbers_to_others),
-        SUITE_CASE(test_same_seed_gives_the_same_losses),
-        SUITE_CASE(test_every_learner_trains_on_the_rows_it_is_given),
-        SUITE_CASE(test_a_row_that_is_not_a_number_spoils_the_weights),
-        SUITE_CASE(test_trained_weights_infer_alike_in_another_state),
-        SUITE_CASE(test_rows_and_weights_mean_the_same_on_every_learner),
-        SUITE_CASE(test_counts_are_those_of_the_networks),
-        SUITE_CASE(test_backend_names_what_may_change_its_speed),
-        SUITE_CASE(test_products_are_those_of_openblas),
-        SUITE_CASE(test_options_outside_their_range_are_refused),
-        SUITE_CASE(test_table_finds_its_names),
-    };
-    return suite_run("learner", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

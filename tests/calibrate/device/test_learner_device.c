@@ -36,63 +36,58 @@ static struct fulcrum_learner_state *open_plain(
 {
     struct fulcrum_learner_state *state = NULL;
     device_plain_fail_at(0);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_learner_open_on(&device_plain, options, &state, info, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_learner_open_on(&device_plain, options, &state, info, NULL));
     return state;
 }
 
-static void test_a_cpu_device_runs_on_one_compute_unit_unless_told(void)
+TEST(test_a_cpu_device_runs_on_one_compute_unit_unless_told)
 {
     const struct {
         double asked;
         double granted;
     } cases[] = {{0.0, 1.0}, {1.0, 1.0}, {3.0, 3.0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_learner_options options = small_mlp;
         struct fulcrum_learner_info info;
         options.sm_count = cases[i].asked;
         fulcrum_learner_cuda.close(open_plain(&options, &info));
-        suite_assert_close("granted", info.granted_sm_count, cases[i].granted, 0.0);
-        suite_assert_close("all", info.sm_count, 4.0, 0.0);
+        assert_close("granted", info.granted_sm_count, cases[i].granted, 0.0);
+        assert_close("all", info.sm_count, 4.0, 0.0);
         CU_ASSERT_FALSE(info.is_gpu);
     }
 }
 
-static void test_a_gpu_is_taken_whole(void)
+TEST(test_a_gpu_is_taken_whole)
 {
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     double granted = 0.0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_learner_open_on(&device_plain_wide, &small_mlp, &state, &info, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_learner_open_on(&device_plain_wide, &small_mlp, &state, &info, NULL));
     CU_ASSERT_TRUE(info.is_gpu);
-    suite_assert_close("granted", info.granted_sm_count, 4.0, 0.0);
+    assert_close("granted", info.granted_sm_count, 4.0, 0.0);
     CU_ASSERT_STRING_EQUAL(info.device_name, "plain C");
     CU_ASSERT_TRUE(strlen(info.backend) > 0);
     /* This one cannot be divided, and says so. */
-    CU_ASSERT_EQUAL(fulcrum_learner_cuda.grant(state, 2.0, &granted, &err),
-        FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cannot be divided"));
+    ASSERT_FAILS(fulcrum_learner_cuda.grant(state, 2.0, &granted, &err),
+        FULCRUM_ERR_UNSUPPORTED, "cannot be divided");
     fulcrum_learner_cuda.close(state);
 }
 
-static void test_grant_tells_what_is_in_force(void)
+TEST(test_grant_tells_what_is_in_force)
 {
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = open_plain(&small_mlp, &info);
     double granted = 0.0;
-    CU_ASSERT_EQUAL(fulcrum_learner_cuda.grant(state, 3.0, &granted, NULL), FULCRUM_OK);
-    suite_assert_close("granted", granted, 3.0, 0.0);
+    ASSERT_OK(fulcrum_learner_cuda.grant(state, 3.0, &granted, NULL));
+    assert_close("granted", granted, 3.0, 0.0);
     CU_ASSERT_EQUAL(
         fulcrum_learner_cuda.grant(state, 9.0, &granted, NULL), FULCRUM_ERR_RANGE);
-    suite_assert_close("still granted", granted, 3.0, 0.0);
+    assert_close("still granted", granted, 3.0, 0.0);
     fulcrum_learner_cuda.close(state);
 }
 
-static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
+TEST(test_a_gpu_is_the_machines_accelerator_and_cores_are_not)
 {
     struct fulcrum_machine machine;
     fulcrum_host_detect(&machine);
@@ -100,8 +95,8 @@ static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
         .device_name = "pthread-something", .sm_count = 8.0, .granted_sm_count = 1.0};
     fulcrum_bench_accelerator(&machine, &info);
     CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_CPU);
-    suite_assert_close("learner cores", machine.learner_core_count, 1.0, 0.0);
-    suite_assert_close("GPUs", machine.gpu.count, 0.0, 0.0);
+    assert_close("learner cores", machine.learner_core_count, 1.0, 0.0);
+    assert_close("GPUs", machine.gpu.count, 0.0, 0.0);
     info = (struct fulcrum_learner_info){.is_gpu = 1,
         .device_name = "Some GPU",
         .sm_count = 80.0,
@@ -111,28 +106,23 @@ static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
     fulcrum_bench_accelerator(&machine, &info);
     CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_GPU);
     CU_ASSERT_STRING_EQUAL(machine.gpu.name, "Some GPU");
-    suite_assert_close("GPUs", machine.gpu.count, 1.0, 0.0);
-    suite_assert_close("SMs", machine.gpu.sm_count, 40.0, 0.0);
-    suite_assert_close("clock", machine.gpu.clock_hz, 1.5e9, 0.0);
+    assert_close("GPUs", machine.gpu.count, 1.0, 0.0);
+    assert_close("SMs", machine.gpu.sm_count, 40.0, 0.0);
+    assert_close("clock", machine.gpu.clock_hz, 1.5e9, 0.0);
 }
 
-static void test_options_are_checked_before_a_device_is_opened(void)
+TEST(test_options_are_checked_before_a_device_is_opened)
 {
     struct fulcrum_learner_options options = small_mlp;
     struct fulcrum_learner_state *state = NULL;
     struct fulcrum_learner_info info;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     options.max_batch = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "max_batch"));
+    ASSERT_FAILS(fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
+        FULCRUM_ERR_RANGE, "max_batch");
     options = small_mlp;
     options.device_index = 1;
-    CU_ASSERT_EQUAL(
-        fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "device_index"));
+    ASSERT_FAILS(fulcrum_learner_open_on(&device_plain, &options, &state, &info, &err),
+        FULCRUM_ERR_RANGE, "device_index");
     CU_ASSERT_PTR_NULL(state);
     fulcrum_learner_cuda.close(NULL);
 }
@@ -197,14 +187,14 @@ static void expect_told(const struct fulcrum_learner_options *options, size_t ca
 }
 
 /* Whatever call fails, the message arrives and nothing is left behind. */
-static void test_every_failure_of_a_device_is_told(void)
+TEST(test_every_failure_of_a_device_is_told)
 {
     const struct fulcrum_learner_options *const options[] = {&small_mlp, &small_r2d2};
     /* All of the small network's calls; of the large one's, some of each kind. */
     const size_t strides[] = {1, 17};
     for (size_t i = 0; i < 2; i++) {
         device_plain_fail_at(0);
-        CU_ASSERT_EQUAL(work(options[i], NULL), FULCRUM_OK);
+        ASSERT_OK(work(options[i], NULL));
         size_t calls = device_plain_call_count();
         CU_ASSERT_TRUE(calls > 20);
         for (size_t call = 1; call <= calls; call += strides[i]) {
@@ -214,7 +204,7 @@ static void test_every_failure_of_a_device_is_told(void)
 }
 
 /* The learner beside the actors may fail on its own thread: its end tells. */
-static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
+TEST(test_a_busy_learner_that_fails_is_told_at_its_end)
 {
     const struct fulcrum_learner learner = {
         .name = "plain", .forward = fulcrum_learner_cuda.forward};
@@ -226,33 +216,16 @@ static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
         .learner_options = small_mlp,
         .state = open_plain(&small_mlp, &info),
         .action = action};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_background_load_start(&background_load, &bench, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
     fulcrum_sleep_s(0.02);
-    CU_ASSERT_EQUAL(fulcrum_background_load_end(background_load, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_background_load_end(background_load, &err));
     device_plain_fail_at(40);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_background_load_start(&background_load, &bench, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
     fulcrum_sleep_s(0.2);
     CU_ASSERT_EQUAL(
         fulcrum_background_load_end(background_load, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
-    CU_ASSERT_EQUAL(fulcrum_background_load_end(NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_background_load_end(NULL, NULL));
     device_plain_fail_at(0);
     fulcrum_learner_cuda.close(bench.state);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_cpu_device_runs_on_one_compute_unit_unless_told),
-        SUITE_CASE(test_a_gpu_is_taken_whole),
-        SUITE_CASE(test_grant_tells_what_is_in_force),
-        SUITE_CASE(test_a_gpu_is_the_machines_accelerator_and_cores_are_not),
-        SUITE_CASE(test_options_are_checked_before_a_device_is_opened),
-        SUITE_CASE(test_every_failure_of_a_device_is_told),
-        SUITE_CASE(test_a_busy_learner_that_fails_is_told_at_its_end),
-    };
-    return suite_run(
-        "learner_device", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -72,7 +72,7 @@ static int lab_open(struct lab *lab, const struct fulcrum_device *device,
     enum fulcrum_status status =
         r2d2 != NULL ? fulcrum_r2d2_new(&lab->network, &lab->compute, r2d2, NULL)
                      : fulcrum_mlp_new(&lab->network, &lab->compute, mlp, NULL);
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     lab->places = fulcrum_network_places_of(lab->network);
     lab->count = fulcrum_network_cost(lab->network).parameter_count;
     lab->parameters = copy_of(lab, lab->places.parameters, lab->count);
@@ -105,14 +105,13 @@ static void lab_close(struct lab *lab)
 
 static void infer(const struct lab *lab, size_t batch, int *action)
 {
-    CU_ASSERT_EQUAL(
-        fulcrum_network_infer(lab->network, batch, action, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_infer(lab->network, batch, action, NULL));
 }
 
 static double train(const struct lab *lab)
 {
     double loss = NAN;
-    CU_ASSERT_EQUAL(fulcrum_network_train(lab->network, &loss, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_train(lab->network, &loss, NULL));
     return loss;
 }
 
@@ -151,7 +150,7 @@ static void check_spans(struct lab *lab, const struct span *spans, size_t count)
     free(gradients);
 }
 
-static void test_r2d2_gradient_matches_differences_in_every_layer(void)
+TEST(test_r2d2_gradient_matches_differences_in_every_layer)
 {
     struct lab lab = host_r2d2(&tiny_r2d2);
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&tiny_r2d2.shape);
@@ -166,13 +165,13 @@ static void test_r2d2_gradient_matches_differences_in_every_layer(void)
         {"advantage hidden", layers.advantage_hidden.offset, layers.advantage.offset},
         {"advantage", layers.advantage.offset, layers.parameter_count},
     };
-    check_spans(&lab, spans, sizeof spans / sizeof spans[0]);
+    check_spans(&lab, spans, LENGTH(spans));
     lab_close(&lab);
 }
 
 /* With a burn-in the heads alone: what comes before them also moves the state that the
  * segment starts from, which R2D2 takes as given. */
-static void test_r2d2_gradient_after_a_burn_in_matches_differences(void)
+TEST(test_r2d2_gradient_after_a_burn_in_matches_differences)
 {
     struct fulcrum_r2d2_options options = tiny_r2d2;
     options.train_burn_in = 4;
@@ -183,13 +182,13 @@ static void test_r2d2_gradient_after_a_burn_in_matches_differences(void)
     lab_close(&lab);
 }
 
-static void test_mlp_gradient_matches_differences_in_every_layer(void)
+TEST(test_mlp_gradient_matches_differences_in_every_layer)
 {
     struct lab lab = host_mlp(&tiny_mlp);
     const struct span spans[] = {{"layer 0", 0, 54}, {"layer 1", 54, 144},
         {"layer 2", 144, 234}, {"output", 234, 274}, {"log std", 274, 277}};
     CU_ASSERT_EQUAL_FATAL(lab.count, 277);
-    check_spans(&lab, spans, sizeof spans / sizeof spans[0]);
+    check_spans(&lab, spans, LENGTH(spans));
     lab_close(&lab);
 }
 
@@ -289,17 +288,17 @@ static void check_loss(size_t burn_in)
     devices_write(
         &lab.compute, lab.places.target_parameters, lab.parameters, lab.count);
     make_replay(&options, &(struct fulcrum_r2d2_replay){image, action, rewards});
-    CU_ASSERT_EQUAL(fulcrum_network_rows(lab.network, rows, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_network_rows(lab.network, rows, NULL));
     gradient_fill(rows[0], SEQUENCES * steps * IMAGE / sizeof(float), 31);
     value_steps(&lab, steps, rows[0], &values);
     memcpy((int *)rows[1] + SEQUENCES, values.action, steps * sizeof values.action[0]);
-    CU_ASSERT_EQUAL(fulcrum_network_load_rows(lab.network, NULL), FULCRUM_OK);
-    suite_assert_close("loss", train(&lab),
+    ASSERT_OK(fulcrum_network_load_rows(lab.network, NULL));
+    assert_close("loss", train(&lab),
         loss_of(&values, rewards, burn_in, options.train_unroll), 1e-4);
     lab_close(&lab);
 }
 
-static void test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in(void)
+TEST(test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in)
 {
     for (size_t burn_in = 0; burn_in <= 9; burn_in += 3) {
         check_loss(burn_in);
@@ -316,7 +315,7 @@ static bool are_alike(const float *a, const float *b, size_t count)
 }
 
 /* Kapturowski et al. (2019): every 2500 updates. */
-static void test_r2d2_target_is_renewed_after_2500_updates(void)
+TEST(test_r2d2_target_is_renewed_after_2500_updates)
 {
     struct fulcrum_r2d2_options options = tiny_r2d2;
     options.train_batch = 1;
@@ -366,7 +365,7 @@ static void check_single(const uint8_t *image, size_t call_count, const float *e
     lab_close(&lab);
 }
 
-static void test_r2d2_batch_equals_single_images_with_state(void)
+TEST(test_r2d2_batch_equals_single_images_with_state)
 {
     struct lab lab = host_r2d2(&tiny_r2d2);
     uint8_t *images = fulcrum_network_input(lab.network);
@@ -395,7 +394,7 @@ static void test_r2d2_batch_equals_single_images_with_state(void)
     lab_close(&lab);
 }
 
-static void test_mlp_batch_equals_single_observations(void)
+TEST(test_mlp_batch_equals_single_observations)
 {
     enum { INPUTS = 5, OUTPUTS = ACTIONS + 1 };
     struct lab lab = host_mlp(&tiny_mlp);
@@ -423,7 +422,7 @@ static void test_mlp_batch_equals_single_observations(void)
     lab_close(&lab);
 }
 
-static void test_training_lowers_the_losses(void)
+TEST(test_training_lowers_the_losses)
 {
     for (int i = 0; i < 2; i++) {
         struct lab lab = i == 0 ? host_r2d2(&tiny_r2d2) : host_mlp(&tiny_mlp);
@@ -438,7 +437,7 @@ static void test_training_lowers_the_losses(void)
 }
 
 /* Beyond any address space, and so beyond what the learners let through. */
-static void test_lack_of_memory_is_a_status(void)
+TEST(test_lack_of_memory_is_a_status)
 {
     struct fulcrum_mlp_options mlp = tiny_mlp;
     struct fulcrum_r2d2_options r2d2 = tiny_r2d2;
@@ -523,7 +522,7 @@ static void compare_inference(
     const struct lab *device, const struct lab *host, size_t max_batch, size_t columns)
 {
     const size_t batches[] = {max_batch, 1, max_batch / 2, max_batch};
-    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+    for (size_t i = 0; i < LENGTH(batches); i++) {
         int action[64] = {0};
         int expected[64] = {0};
         infer(host, batches[i], expected);
@@ -541,7 +540,7 @@ static void compare_training(const struct lab *device, const struct lab *host,
         double expected = train(host);
         /* From the second step on the parameters may differ a little themselves. */
         double within = i > 0 ? later_tolerance : tolerance;
-        suite_assert_close("loss", train(device), expected, within);
+        assert_close("loss", train(device), expected, within);
         expect_alike(device, host, "gradients", host->count, within);
     }
 }
@@ -551,7 +550,7 @@ static void compare_costs(const struct lab *device, const struct lab *host)
     struct fulcrum_network_cost cost = fulcrum_network_cost(device->network);
     struct fulcrum_network_cost expected = fulcrum_network_cost(host->network);
     CU_ASSERT_EQUAL(cost.parameter_count, expected.parameter_count);
-    suite_assert_close("flop", cost.train_step_flop, expected.train_step_flop, 1e-12);
+    assert_close("flop", cost.train_step_flop, expected.train_step_flop, 1e-12);
     CU_ASSERT_TRUE(cost.buffer_byte > 4 * sizeof(float) * cost.parameter_count);
 }
 
@@ -580,7 +579,7 @@ static void compare_r2d2(const struct fulcrum_r2d2_options *options, size_t step
     }
 }
 
-static void test_r2d2_is_that_of_the_host_on_every_device(void)
+TEST(test_r2d2_is_that_of_the_host_on_every_device)
 {
     struct fulcrum_r2d2_options with_burn_in = tiny_r2d2;
     with_burn_in.train_burn_in = 2;
@@ -589,13 +588,13 @@ static void test_r2d2_is_that_of_the_host_on_every_device(void)
     long_burn_in.train_unroll = 2;
     const struct fulcrum_r2d2_options *const options[] = {
         &tiny_r2d2, &with_burn_in, &long_burn_in};
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+    for (size_t i = 0; i < LENGTH(options); i++) {
         compare_r2d2(options[i], 3);
     }
 }
 
 /* The real sizes: chunks of images, tiles of products, sums of many rows. */
-static void test_atari_network_is_that_of_the_host_on_every_device(void)
+TEST(test_atari_network_is_that_of_the_host_on_every_device)
 {
     struct fulcrum_r2d2_options atari = {.shape = fulcrum_r2d2_atari(18),
         .max_batch = 9,
@@ -627,7 +626,7 @@ static void compare_mlp(const struct fulcrum_mlp_options *options)
     }
 }
 
-static void test_mlp_is_that_of_the_host_on_every_device(void)
+TEST(test_mlp_is_that_of_the_host_on_every_device)
 {
     struct fulcrum_mlp_options humanoid = {.input_count = 376,
         .hidden_count = 256,
@@ -637,23 +636,4 @@ static void test_mlp_is_that_of_the_host_on_every_device(void)
         .seed = 4};
     compare_mlp(&tiny_mlp);
     compare_mlp(&humanoid);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_r2d2_gradient_matches_differences_in_every_layer),
-        SUITE_CASE(test_r2d2_gradient_after_a_burn_in_matches_differences),
-        SUITE_CASE(test_mlp_gradient_matches_differences_in_every_layer),
-        SUITE_CASE(test_r2d2_loss_is_that_of_what_is_inferred_after_the_burn_in),
-        SUITE_CASE(test_r2d2_target_is_renewed_after_2500_updates),
-        SUITE_CASE(test_r2d2_batch_equals_single_images_with_state),
-        SUITE_CASE(test_mlp_batch_equals_single_observations),
-        SUITE_CASE(test_training_lowers_the_losses),
-        SUITE_CASE(test_lack_of_memory_is_a_status),
-        SUITE_CASE(test_r2d2_is_that_of_the_host_on_every_device),
-        SUITE_CASE(test_atari_network_is_that_of_the_host_on_every_device),
-        SUITE_CASE(test_mlp_is_that_of_the_host_on_every_device),
-    };
-    return suite_run("networks", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -27,7 +27,7 @@ static double oracle(double n, double cores, const double *parameter, int lockst
     return pow(pow(a, -p) + rest, -1 / p) / one / parameter[0];
 }
 
-static void test_curve_recovers_exact_data(void)
+TEST(test_curve_recovers_exact_data)
 {
     static const struct {
         struct fulcrum_cpu_curve_host host;
@@ -40,7 +40,7 @@ static void test_curve_recovers_exact_data(void)
         {{16, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 1e-8, 0},
             {1e-4, 0, 0.01, 2.4, 1}},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (size_t c = 0; c < LENGTH(cases); c++) {
         double x[MOST];
         double y[MOST];
         int lockstep = cases[c].host.coupling == FULCRUM_ACTORS_SYNC;
@@ -50,10 +50,9 @@ static void test_curve_recovers_exact_data(void)
         }
         struct fulcrum_cpu_curve_fit fit;
         const struct fulcrum_samples samples = {"cpu curve", x, y, MOST};
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_cpu_curve(&fit, &samples, &cases[c].host, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, &cases[c].host, NULL));
         for (size_t i = 0; i < PARAMETERS; i++) {
-            suite_assert_close(fit.fit.parameter[i].name, fit.fit.parameter[i].value,
+            assert_close(fit.fit.parameter[i].name, fit.fit.parameter[i].value,
                 cases[c].truth[i], 1e-6);
         }
         CU_ASSERT_EQUAL(fit.advice, FULCRUM_ADVISE_FORM);
@@ -97,8 +96,7 @@ static void check_calibration(const struct fulcrum_cpu_curve_host *host)
         }
         struct fulcrum_cpu_curve_fit fit;
         const struct fulcrum_samples samples = {"cpu curve", x, y, 12};
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_cpu_curve(&fit, &samples, host, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, host, NULL));
         for (size_t i = 0; i < 4; i++) {
             double z = z_score(&fit.fit.parameter[i], truth[i]);
             z2[i] += z * z / 200;
@@ -112,18 +110,18 @@ static void check_calibration(const struct fulcrum_cpu_curve_host *host)
     gsl_rng_free(rng);
     CU_ASSERT(covered >= 792);
     for (size_t i = 0; i < 5; i++) {
-        suite_assert_close("deviation of z", sqrt(z2[i]), 1, 0.25);
+        assert_close("deviation of z", sqrt(z2[i]), 1, 0.25);
     }
 }
 
-static void test_curve_errors_are_calibrated_under_the_priors(void)
+TEST(test_curve_errors_are_calibrated_under_the_priors)
 {
     static const struct fulcrum_cpu_curve_host host = {
         8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0};
     check_calibration(&host);
 }
 
-static void test_curve_errors_are_calibrated_where_the_noise_is_known(void)
+TEST(test_curve_errors_are_calibrated_where_the_noise_is_known)
 {
     static const struct fulcrum_cpu_curve_host host = {
         8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 1};
@@ -167,7 +165,7 @@ static bool is_least(const double *best, size_t i,
  * A curve far from the priors: where the noise is known, the points keep their weight
  * however large the residuals are.
  */
-static void test_curve_of_known_noise_minimises_penalised_squares(void)
+TEST(test_curve_of_known_noise_minimises_penalised_squares)
 {
     static const struct fulcrum_cpu_curve_host host = {
         64, 128, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 0.014, 1};
@@ -175,8 +173,7 @@ static void test_curve_of_known_noise_minimises_penalised_squares(void)
     static const double y[] = {7724, 28500, 91970, 243231, 358550};
     const struct fulcrum_samples samples = {"cpu curve", x, y, 5};
     struct fulcrum_cpu_curve_fit fit;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL));
     double best[PARAMETERS];
     for (size_t i = 0; i < PARAMETERS; i++) {
         best[i] = fit.fit.parameter[i].value;
@@ -184,7 +181,7 @@ static void test_curve_of_known_noise_minimises_penalised_squares(void)
     for (size_t i = 0; i < 4; i++) {
         CU_ASSERT(is_least(best, i, &samples, 0.014));
     }
-    suite_assert_close("noise", fit.fit.noise_rel, 0.014, 1e-9);
+    assert_close("noise", fit.fit.noise_rel, 0.014, 1e-9);
 }
 
 /* The mean error of the fit on every other count at the rest. */
@@ -209,8 +206,7 @@ static double held_out_mape(const struct fulcrum_reference *reference,
     }
     const struct fulcrum_samples samples = {series, x[0], y[0], (count + 1) / 2};
     struct fulcrum_cpu_curve_fit fit;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL));
     double mape = 0;
     size_t held_out = count / 2;
     for (size_t i = 0; i < held_out; i++) {
@@ -225,7 +221,7 @@ static double held_out_mape(const struct fulcrum_reference *reference,
  * Limits: per curve, docs/model.md reports means of 2.9 % (async) and 4.3 % (sync);
  * single curves scatter around them, so the mean is asserted as well.
  */
-static void test_curve_predicts_held_out_published_counts(void)
+TEST(test_curve_predicts_held_out_published_counts)
 {
     static const char *const names[] = {
         "envpool-mujoco-laptop", "envpool-mujoco-workstation", "envpool-atari-laptop"};
@@ -235,8 +231,7 @@ static void test_curve_predicts_held_out_published_counts(void)
     double mean[2] = {0};
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_reference *reference = NULL;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(names[i], &reference, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(names[i], &reference, NULL));
         for (size_t k = 0; k < 2; k++) {
             double mape = held_out_mape(reference, series[k],
                 k == 0 ? FULCRUM_ACTORS_ASYNC : FULCRUM_ACTORS_SYNC);
@@ -249,7 +244,7 @@ static void test_curve_predicts_held_out_published_counts(void)
     CU_ASSERT(mean[1] < most_mean[1]);
 }
 
-static void test_curve_advises_a_table_where_no_form_holds(void)
+TEST(test_curve_advises_a_table_where_no_form_holds)
 {
     static const struct {
         struct fulcrum_cpu_curve_host host;
@@ -272,17 +267,16 @@ static void test_curve_advises_a_table_where_no_form_holds(void)
             {100, 186, 324, 495, 450, 540}, FULCRUM_ADVISE_TABLE, "pipes to 16"},
     };
     static const double x[] = {1, 2, 4, 8, 12, 16};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_samples samples = {"cpu curve", x, cases[i].y, 6};
         struct fulcrum_cpu_curve_fit fit;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_cpu_curve(&fit, &samples, &cases[i].host, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, &cases[i].host, NULL));
         CU_ASSERT_EQUAL(fit.advice, cases[i].advice);
         CU_ASSERT_PTR_NOT_NULL(strstr(fit.reason, cases[i].reason));
     }
 }
 
-static void test_curve_without_crossing_data_keeps_the_prior_of_smt(void)
+TEST(test_curve_without_crossing_data_keeps_the_prior_of_smt)
 {
     static const struct fulcrum_cpu_curve_host host = {
         8, 16, 2, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED, 0, 0};
@@ -290,11 +284,10 @@ static void test_curve_without_crossing_data_keeps_the_prior_of_smt(void)
     static const double y[] = {100, 200, 299, 396};
     const struct fulcrum_samples samples = {"cpu curve", x, y, 4};
     struct fulcrum_cpu_curve_fit fit;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL));
     const struct fulcrum_fit_estimate *y_smt =
         fulcrum_fit_find(&fit.fit, "smt_yield_frac");
-    suite_assert_close("prior", y_smt->value, 0.3, 1e-3);
+    assert_close("prior", y_smt->value, 0.3, 1e-3);
     CU_ASSERT(y_smt->marks & FULCRUM_FIT_NOT_IDENTIFIED);
     CU_ASSERT_EQUAL(
         fulcrum_fit_find(&fit.fit, "cross_socket_frac")->marks, FULCRUM_FIT_FIXED);
@@ -302,23 +295,22 @@ static void test_curve_without_crossing_data_keeps_the_prior_of_smt(void)
 }
 
 /* Medians 100, 300, 500 at 2, 4, 8 actors, in units of 1/50 s. */
-static void test_table_interpolates_medians(void)
+TEST(test_table_interpolates_medians)
 {
     static const double x[] = {4, 2, 8, 4, 4};
     static const double y[] = {300, 100, 500, 290, 999};
     static const double expected[] = {1, 2, 4, 6, 7, 8, 9, 10, 10};
     const struct fulcrum_samples samples = {"cpu table", x, y, 5};
     double capacity[9];
-    CU_ASSERT_EQUAL(
-        fulcrum_cpu_curve_tabulate(capacity, 9, &samples, 0.02, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_curve_tabulate(capacity, 9, &samples, 0.02, NULL));
     for (size_t i = 0; i < 9; i++) {
-        suite_assert_close("capacity", capacity[i], expected[i], 1e-12);
+        assert_close("capacity", capacity[i], expected[i], 1e-12);
     }
     CU_ASSERT_EQUAL(
         fulcrum_cpu_curve_tabulate(capacity, 9, &samples, 0, NULL), FULCRUM_ERR_RANGE);
 }
 
-static void test_curve_refuses_degenerate_data(void)
+TEST(test_curve_refuses_degenerate_data)
 {
     static const struct {
         struct fulcrum_cpu_curve_host host;
@@ -338,7 +330,7 @@ static void test_curve_refuses_degenerate_data(void)
         {{8, 16, 1, 0, 0, 7, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
         {{8, 16, 1, 0, 0, 0, 1}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_samples samples = {
             "cpu curve", cases[i].x, cases[i].y, cases[i].count};
         struct fulcrum_cpu_curve_fit fit;
@@ -347,21 +339,4 @@ static void test_curve_refuses_degenerate_data(void)
             cases[i].status);
         CU_ASSERT(strncmp(err.detail, "cpu curve: ", 11) == 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_curve_recovers_exact_data),
-        SUITE_CASE(test_curve_errors_are_calibrated_under_the_priors),
-        SUITE_CASE(test_curve_errors_are_calibrated_where_the_noise_is_known),
-        SUITE_CASE(test_curve_of_known_noise_minimises_penalised_squares),
-        SUITE_CASE(test_curve_predicts_held_out_published_counts),
-        SUITE_CASE(test_curve_advises_a_table_where_no_form_holds),
-        SUITE_CASE(test_curve_without_crossing_data_keeps_the_prior_of_smt),
-        SUITE_CASE(test_table_interpolates_medians),
-        SUITE_CASE(test_curve_refuses_degenerate_data),
-    };
-    return suite_run(
-        "fit_cpu_curve", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

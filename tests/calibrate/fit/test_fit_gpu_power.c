@@ -31,7 +31,7 @@ static const struct fulcrum_gpu_load full_set[] = {
     {1, 1.0, 0, 0.25, 0},
 };
 
-enum { FULL = sizeof full_set / sizeof full_set[0] };
+enum { FULL = LENGTH(full_set) };
 
 /* (12) written anew. */
 static double watts_of(const struct fulcrum_gpu_load *load, double inference_rel)
@@ -62,12 +62,12 @@ static struct fulcrum_gpu_power_fit fit_of(
 {
     struct fulcrum_gpu_power_fit fit = {0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_fit_gpu_power(&fit, loads, count, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_gpu_power(&fit, loads, count, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return fit;
 }
 
-static void test_exact_levels_give_the_truth_back(void)
+TEST(test_exact_levels_give_the_truth_back)
 {
     struct fulcrum_gpu_load loads[FULL];
     struct fulcrum_random random = fulcrum_random_seeded(1);
@@ -75,22 +75,22 @@ static void test_exact_levels_give_the_truth_back(void)
     draw(loads, FULL, 0, &random);
     struct fulcrum_gpu_power_fit fit = fit_of(loads, FULL);
     CU_ASSERT_EQUAL(fit.told, 31);
-    suite_assert_close("idle", fit.idle_w, truth.idle_w, 1e-4);
-    suite_assert_close("floor", fit.floor_w, truth.floor_w, 1e-3);
-    suite_assert_close("dynamic", fit.dynamic_w, truth.dynamic_w, 1e-4);
-    suite_assert_close("exponent", fit.exponent, truth.exponent, 1e-3);
-    suite_assert_close("inference", fit.inference_rel, truth.inference_rel, 1e-3);
+    assert_close("idle", fit.idle_w, truth.idle_w, 1e-4);
+    assert_close("floor", fit.floor_w, truth.floor_w, 1e-3);
+    assert_close("dynamic", fit.dynamic_w, truth.dynamic_w, 1e-4);
+    assert_close("exponent", fit.exponent, truth.exponent, 1e-3);
+    assert_close("inference", fit.inference_rel, truth.inference_rel, 1e-3);
     CU_ASSERT_STRING_EQUAL(fit.fit.parameter[0].name, "idle_w");
     CU_ASSERT_STRING_EQUAL(fit.fit.parameter[4].name, "inference_rel");
     CU_ASSERT(fit.fit.residuals.max_abs_rel < 1e-4);
     for (size_t i = 0; i < FULL; i++) {
         loads[i].watts = watts_of(&loads[i], 3);
     }
-    suite_assert_close("hungry inference", fit_of(loads, FULL).inference_rel, 3, 1e-3);
+    assert_close("hungry inference", fit_of(loads, FULL).inference_rel, 3, 1e-3);
 }
 
 /* How many of `draws` lie within two standard errors of the truth, per parameter. */
-static void test_errors_cover_the_truth_under_noise(void)
+TEST(test_errors_cover_the_truth_under_noise)
 {
     enum { DRAWS = 200, FITTED = 5 };
     const double wanted[FITTED] = {truth.idle_w, truth.floor_w, truth.dynamic_w,
@@ -113,12 +113,12 @@ static void test_errors_cover_the_truth_under_noise(void)
     for (int j = 0; j < FITTED; j++) {
         /* 95 % for normal errors and many points; here are seven degrees of freedom. */
         CU_ASSERT(within[j] >= DRAWS * 80 / 100);
-        suite_assert_close("mean of the draws", mean[j], wanted[j], 0.03);
+        assert_close("mean of the draws", mean[j], wanted[j], 0.03);
     }
 }
 
 /* What a set of levels cannot tell is fixed, not guessed; the rest stays right. */
-static void test_what_levels_cannot_tell_is_left_out(void)
+TEST(test_what_levels_cannot_tell_is_left_out)
 {
     static const struct {
         const char *what;
@@ -137,7 +137,7 @@ static void test_what_levels_cannot_tell_is_left_out(void)
         {"inference", {0, 1, 2, 4}, 4, 1 | 2 | 8, 70, 45, 380},
         {"SMs", {0, 1, 2, 10}, 4, 1 | 2 | 16, 70, 45, 380},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_gpu_load loads[8];
         struct fulcrum_random random = fulcrum_random_seeded(i);
         for (size_t j = 0; j < rows[i].count; j++) {
@@ -146,27 +146,27 @@ static void test_what_levels_cannot_tell_is_left_out(void)
         draw(loads, rows[i].count, 0, &random);
         struct fulcrum_gpu_power_fit fit = fit_of(loads, rows[i].count);
         CU_ASSERT_EQUAL(fit.told, rows[i].told);
-        suite_assert_close(rows[i].what, fit.idle_w, rows[i].idle_w, 1e-3);
-        suite_assert_close(rows[i].what, fit.floor_w, rows[i].floor_w, 1e-3);
-        suite_assert_close(rows[i].what, fit.dynamic_w, rows[i].dynamic_w, 1e-3);
+        assert_close(rows[i].what, fit.idle_w, rows[i].idle_w, 1e-3);
+        assert_close(rows[i].what, fit.floor_w, rows[i].floor_w, 1e-3);
+        assert_close(rows[i].what, fit.dynamic_w, rows[i].dynamic_w, 1e-3);
         bool is_fixed = (fit.fit.parameter[3].marks & FULCRUM_FIT_FIXED) != 0;
         CU_ASSERT_EQUAL(is_fixed, (fit.told & FULCRUM_GPU_POWER_EXPONENT) == 0);
-        suite_assert_close("exponent", fit.exponent, is_fixed ? 1 : 0.8, 1e-3);
+        assert_close("exponent", fit.exponent, is_fixed ? 1 : 0.8, 1e-3);
     }
 }
 
 /* A held GPU that draws less than an idle one: no floor below zero is told. */
-static void test_floor_below_zero_is_held_at_zero(void)
+TEST(test_floor_below_zero_is_held_at_zero)
 {
     const struct fulcrum_gpu_load loads[] = {{0, 0, 0, 1, 50}, {1, 0, 0, 1, 48},
         {1, 1, 0, 1, 300}, {1, 0.5, 0, 1, 170}, {1, 0.25, 0, 1, 110}};
     struct fulcrum_gpu_power_fit fit = fit_of(loads, 5);
-    suite_assert_close("floor", fit.floor_w, 0, 0);
+    assert_close("floor", fit.floor_w, 0, 0);
     CU_ASSERT(fit.fit.warnings & FULCRUM_FIT_BOUND_REACHED);
 }
 
 /* Watts that do not follow the share of SMs: the form says that it does not hold. */
-static void test_watts_that_do_not_follow_the_form_are_a_misfit(void)
+TEST(test_watts_that_do_not_follow_the_form_are_a_misfit)
 {
     struct fulcrum_gpu_load loads[FULL];
     struct fulcrum_random random = fulcrum_random_seeded(3);
@@ -178,7 +178,7 @@ static void test_watts_that_do_not_follow_the_form_are_a_misfit(void)
     CU_ASSERT(fit.fit.warnings & (FULCRUM_FIT_MISFIT | FULCRUM_FIT_OUTLIERS));
 }
 
-static void test_bad_levels_are_refused(void)
+TEST(test_bad_levels_are_refused)
 {
     static const struct {
         struct fulcrum_gpu_load load;
@@ -196,31 +196,16 @@ static void test_bad_levels_are_refused(void)
         {{1, 0, 0, 1, 100}, FULCRUM_ERR_NO_FIT},
         {{1, 0, 0.5, 1, 100}, FULCRUM_ERR_NO_FIT},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         const struct fulcrum_gpu_load loads[] = {{1, 0, 0, 1, 100}, rows[i].load};
         struct fulcrum_gpu_power_fit fit = {.idle_w = 7};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_fit_gpu_power(&fit, loads, 2, &err), rows[i].expected);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "GPU power"));
-        suite_assert_close("unchanged", fit.idle_w, 7, 0);
+        ASSERT_FAILS(
+            fulcrum_fit_gpu_power(&fit, loads, 2, &err), rows[i].expected, "GPU power");
+        assert_close("unchanged", fit.idle_w, 7, 0);
     }
     struct fulcrum_gpu_load many[FULCRUM_GPU_LOAD_MAX + 1] = {{0}};
     struct fulcrum_gpu_power_fit fit;
     CU_ASSERT_EQUAL(fulcrum_fit_gpu_power(&fit, many, FULCRUM_GPU_LOAD_MAX + 1, NULL),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(fulcrum_fit_gpu_power(&fit, many, 0, NULL), FULCRUM_ERR_NO_FIT);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_exact_levels_give_the_truth_back),
-        SUITE_CASE(test_errors_cover_the_truth_under_noise),
-        SUITE_CASE(test_what_levels_cannot_tell_is_left_out),
-        SUITE_CASE(test_floor_below_zero_is_held_at_zero),
-        SUITE_CASE(test_watts_that_do_not_follow_the_form_are_a_misfit),
-        SUITE_CASE(test_bad_levels_are_refused),
-    };
-    return suite_run(
-        "fit_gpu_power", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -4,12 +4,11 @@
 
 #include <math.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 static const double pauses_s[] = {0.5e-3, 1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3};
 
-enum { COUNT = sizeof pauses_s / sizeof pauses_s[0] };
+enum { COUNT = LENGTH(pauses_s) };
 
 static void fill(double *y, double cold, double cooling_s, double noise)
 {
@@ -24,12 +23,12 @@ static void fill(double *y, double cold, double cooling_s, double noise)
 static const struct fulcrum_fit_estimate *fit(
     const double *y, const char *name, struct fulcrum_fit_result *out)
 {
-    CU_ASSERT_EQUAL_FATAL(fulcrum_fit_pause(out, pauses_s, y, COUNT, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_pause(out, pauses_s, y, COUNT, NULL));
     return fulcrum_fit_find(out, name);
 }
 
 /* The prior pulls a little where the points are exact and their noise is assumed. */
-static void test_what_made_the_points_is_found(void)
+TEST(test_what_made_the_points_is_found)
 {
     static const double colds[] = {0.2, 0.6, 3.0};
     static const double coolings_s[] = {1.5e-3, 5e-3, 12e-3};
@@ -38,14 +37,14 @@ static void test_what_made_the_points_is_found(void)
             double y[COUNT];
             struct fulcrum_fit_result found;
             fill(y, colds[i], coolings_s[k], 0.0);
-            suite_assert_close("cold", fit(y, "cold", &found)->value, colds[i], 0.08);
-            suite_assert_close(
+            assert_close("cold", fit(y, "cold", &found)->value, colds[i], 0.08);
+            assert_close(
                 "cooling", fit(y, "cooling_s", &found)->value, coolings_s[k], 0.1);
         }
     }
 }
 
-static void test_noise_is_within_the_error(void)
+TEST(test_noise_is_within_the_error)
 {
     double y[COUNT];
     struct fulcrum_fit_result found;
@@ -56,7 +55,7 @@ static void test_noise_is_within_the_error(void)
 }
 
 /* Nothing to see: no cold, and a cooling time that is only believed. */
-static void test_a_learner_that_stays_warm_leaves_the_prior(void)
+TEST(test_a_learner_that_stays_warm_leaves_the_prior)
 {
     double y[COUNT];
     struct fulcrum_fit_result found;
@@ -67,23 +66,10 @@ static void test_a_learner_that_stays_warm_leaves_the_prior(void)
     CU_ASSERT(cooling->prior_share > 0.5);
 }
 
-static void test_one_pause_is_too_few(void)
+TEST(test_one_pause_is_too_few)
 {
     struct fulcrum_fit_result found;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     const double y = 1.2;
-    CU_ASSERT_EQUAL(
-        fulcrum_fit_pause(&found, pauses_s, &y, 1, &err), FULCRUM_ERR_NO_FIT);
-    expect_part(err.detail, "inference after a pause");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_what_made_the_points_is_found),
-        SUITE_CASE(test_noise_is_within_the_error),
-        SUITE_CASE(test_a_learner_that_stays_warm_leaves_the_prior),
-        SUITE_CASE(test_one_pause_is_too_few),
-    };
-    return suite_run("fit_pause", cases, sizeof cases / sizeof cases[0], argc, argv);
+    ASSERT_FAILS(fulcrum_fit_pause(&found, pauses_s, &y, 1, &err), FULCRUM_ERR_NO_FIT,
+        "inference after a pause");
 }

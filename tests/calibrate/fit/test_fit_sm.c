@@ -49,31 +49,30 @@ static void fill(struct fulcrum_sm_point points[POINTS], const struct truth *tru
     }
 }
 
-static void test_known_shares_are_found(void)
+TEST(test_known_shares_are_found)
 {
-    for (size_t i = 0; i < sizeof truths / sizeof truths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(truths); i++) {
         const struct truth *truth = &truths[i];
         struct fulcrum_sm_point points[POINTS];
         struct fulcrum_sm_fit fit;
         fill(points, truth);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_sm(&fit, points, POINTS, 132, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL));
         /* The priors pull a little: that is their purpose. */
-        suite_assert_close("t0", fit.per_batch_s, truth->per_batch_s, 0.01);
-        suite_assert_close("t1", fit.per_item_s, truth->per_item_s, 0.01);
-        suite_assert_close("launch", fit.launch_bound_frac, truth->launch, 0.02);
-        suite_assert_close("math", fit.math_frac, truth->math, 0.02);
-        suite_assert_close("train", fit.train_step_s, truth->train_s, 0.01);
+        assert_close("t0", fit.per_batch_s, truth->per_batch_s, 0.01);
+        assert_close("t1", fit.per_item_s, truth->per_item_s, 0.01);
+        assert_close("launch", fit.launch_bound_frac, truth->launch, 0.02);
+        assert_close("math", fit.math_frac, truth->math, 0.02);
+        assert_close("train", fit.train_step_s, truth->train_s, 0.01);
         CU_ASSERT_DOUBLE_EQUAL(fit.train_launch_bound_frac, truth->train_launch, 0.02);
         for (size_t k = 0; k < POINTS; k++) {
-            suite_assert_close(
+            assert_close(
                 "curve", fulcrum_sm_fit_s(&fit, &points[k]), points[k].time_s, 0.01);
         }
     }
 }
 
 /* Shares are told with errors that cover the truth, and small ones for clean data. */
-static void test_errors_cover_the_truth(void)
+TEST(test_errors_cover_the_truth)
 {
     struct fulcrum_sm_point points[POINTS];
     struct fulcrum_sm_fit fit;
@@ -81,7 +80,7 @@ static void test_errors_cover_the_truth(void)
     for (size_t i = 0; i < POINTS; i++) {
         points[i].time_s *= i % 2 == 0 ? 1.02 : 0.98;
     }
-    CU_ASSERT_EQUAL_FATAL(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL));
     const struct fulcrum_fit_estimate *math = fulcrum_fit_find(&fit.fit, "math_frac");
     const struct fulcrum_fit_estimate *launch =
         fulcrum_fit_find(&fit.fit, "launch_bound_frac");
@@ -91,14 +90,13 @@ static void test_errors_cover_the_truth(void)
     CU_ASSERT_TRUE(math->prior_share < 0.2);
 }
 
-static void test_training_may_be_left_out(void)
+TEST(test_training_may_be_left_out)
 {
     struct fulcrum_sm_point points[POINTS];
     struct fulcrum_sm_fit fit;
     fill(points, &truths[0]);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_sm(&fit, points, POINTS - SM_COUNTS, 132, NULL), FULCRUM_OK);
-    suite_assert_close("math", fit.math_frac, 0.57, 0.02);
+    ASSERT_OK(fulcrum_fit_sm(&fit, points, POINTS - SM_COUNTS, 132, NULL));
+    assert_close("math", fit.math_frac, 0.57, 0.02);
     CU_ASSERT_TRUE(isnan(fit.train_step_s));
     CU_ASSERT_TRUE(isnan(fit.train_launch_bound_frac));
     CU_ASSERT_TRUE(
@@ -106,7 +104,7 @@ static void test_training_may_be_left_out(void)
 }
 
 /* Work that does not fill the GPU: as long on a few SMs as on all. */
-static void test_times_that_do_not_follow_sms_have_no_math(void)
+TEST(test_times_that_do_not_follow_sms_have_no_math)
 {
     struct fulcrum_sm_point points[POINTS];
     struct fulcrum_sm_fit fit;
@@ -115,14 +113,14 @@ static void test_times_that_do_not_follow_sms_have_no_math(void)
         double batch = points[i].batch;
         points[i].time_s = (batch > 0 ? 1e-4 * batch : 0.2) * (i % 2 ? 1.2 : 0.8);
     }
-    CU_ASSERT_EQUAL_FATAL(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL));
     CU_ASSERT_TRUE(fit.math_frac < 0.1);
     const struct fulcrum_fit_estimate *launch =
         fulcrum_fit_find(&fit.fit, "launch_bound_frac");
     CU_ASSERT_TRUE(launch->marks & FULCRUM_FIT_NOT_IDENTIFIED);
 }
 
-static void test_too_little_is_refused(void)
+TEST(test_too_little_is_refused)
 {
     struct fulcrum_sm_point points[POINTS];
     struct fulcrum_sm_fit fit;
@@ -139,16 +137,4 @@ static void test_too_little_is_refused(void)
     fill(points, &truths[0]);
     points[5].time_s = 0;
     CU_ASSERT_EQUAL(fulcrum_fit_sm(&fit, points, POINTS, 132, &err), FULCRUM_ERR_RANGE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_known_shares_are_found),
-        SUITE_CASE(test_errors_cover_the_truth),
-        SUITE_CASE(test_training_may_be_left_out),
-        SUITE_CASE(test_times_that_do_not_follow_sms_have_no_math),
-        SUITE_CASE(test_too_little_is_refused),
-    };
-    return suite_run("fit_sm", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -47,27 +47,26 @@ static struct fulcrum_posterior_problem problem_of(
  * variance times (y - y0) / (s^2 + sum of variances), and the singular value is the
  * root of that sum over s.
  */
-static void test_one_datum_by_hand(void)
+TEST(test_one_datum_by_hand)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}, {0.0, (double)INFINITY}};
     struct fulcrum_posterior_problem problem = problem_of(data, 2);
     problem.forward = sum_and_double;
     struct fulcrum_posterior_mode mode;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_mode_find(&problem, 1, &mode, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_posterior_mode_find(&problem, 1, &mode, NULL));
     double shift = 3.0 / (0.25 + 5.0);
-    suite_assert_close("a", mode.value[0], 1.0 + 4.0 * shift, 1e-5);
-    suite_assert_close("b", mode.value[1], 3.0 + shift, 1e-5);
-    suite_assert_close("sum", mode.predicted[0], 4.0 + 5.0 * shift, 1e-5);
-    suite_assert_close("held out", mode.predicted[1], 2.0 * mode.value[0], 1e-9);
+    assert_close("a", mode.value[0], 1.0 + 4.0 * shift, 1e-5);
+    assert_close("b", mode.value[1], 3.0 + shift, 1e-5);
+    assert_close("sum", mode.predicted[0], 4.0 + 5.0 * shift, 1e-5);
+    assert_close("held out", mode.predicted[1], 2.0 * mode.value[0], 1e-9);
     CU_ASSERT_EQUAL(mode.singular_count, 1);
-    suite_assert_close("singular", mode.singular_value[0], sqrt(5.0) / 0.5, 1e-6);
-    suite_assert_close("objective", mode.misfit + mode.penalty, 0.5 * 9.0 / 5.25, 1e-6);
+    assert_close("singular", mode.singular_value[0], sqrt(5.0) / 0.5, 1e-6);
+    assert_close("objective", mode.misfit + mode.penalty, 0.5 * 9.0 / 5.25, 1e-6);
     fulcrum_posterior_mode_clear(&mode);
 }
 
 /* The posterior variance of a parameter of variance v is v - v^2 / (s^2 + sum). */
-static void test_draws_have_the_posteriors_spread(void)
+TEST(test_draws_have_the_posteriors_spread)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}};
     struct fulcrum_posterior_problem problem = problem_of(data, 1);
@@ -75,53 +74,48 @@ static void test_draws_have_the_posteriors_spread(void)
     struct fulcrum_posterior_draws draws;
     struct fulcrum_posterior_summary a;
     struct fulcrum_posterior_summary sum;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_mode_find(&problem, 1, &mode, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_posterior_parameter(&draws, 0, &a, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &sum, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_posterior_mode_find(&problem, 1, &mode, NULL));
+    ASSERT_OK(fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL));
+    ASSERT_OK(fulcrum_posterior_parameter(&draws, 0, &a, NULL));
+    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &sum, NULL));
     double sd = sqrt(4.0 - 16.0 / 5.25);
-    suite_assert_close("mean", a.mean, mode.value[0], 0.02);
-    suite_assert_close("sd", a.sd, sd, 0.03);
-    suite_assert_close("5 %", a.low, mode.value[0] - 1.645 * sd, 0.05);
-    suite_assert_close("95 %", a.high, mode.value[0] + 1.645 * sd, 0.05);
-    suite_assert_close("sum", sum.sd, sqrt(5.0 - 25.0 / 5.25), 0.03);
+    assert_close("mean", a.mean, mode.value[0], 0.02);
+    assert_close("sd", a.sd, sd, 0.03);
+    assert_close("5 %", a.low, mode.value[0] - 1.645 * sd, 0.05);
+    assert_close("95 %", a.high, mode.value[0] + 1.645 * sd, 0.05);
+    assert_close("sum", sum.sd, sqrt(5.0 - 25.0 / 5.25), 0.03);
     CU_ASSERT(draws.effective_count > 0.1 * DRAWS);
     fulcrum_posterior_draws_clear(&draws);
     fulcrum_posterior_mode_clear(&mode);
 }
 
-static void test_draws_of_the_prior_have_its_spread(void)
+TEST(test_draws_of_the_prior_have_its_spread)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}};
     struct fulcrum_posterior_problem problem = problem_of(data, 1);
     struct fulcrum_posterior_draws draws;
     struct fulcrum_posterior_summary sum;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw_prior(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &sum, NULL), FULCRUM_OK);
-    suite_assert_close("mean", sum.mean, 4.0, 0.02);
-    suite_assert_close("sd", sum.sd, sqrt(5.0), 0.03);
-    suite_assert_close("worth", draws.effective_count, DRAWS, 1e-9);
+    ASSERT_OK(fulcrum_posterior_draw_prior(&problem, DRAWS, 1, &draws, NULL));
+    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &sum, NULL));
+    assert_close("mean", sum.mean, 4.0, 0.02);
+    assert_close("sd", sum.sd, sqrt(5.0), 0.03);
+    assert_close("worth", draws.effective_count, DRAWS, 1e-9);
     fulcrum_posterior_draws_clear(&draws);
 }
 
-static void test_threads_change_nothing(void)
+TEST(test_threads_change_nothing)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}};
     struct fulcrum_posterior_problem problem = problem_of(data, 1);
     struct fulcrum_posterior_draws one;
     struct fulcrum_posterior_draws three;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, 100, 1, &one, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_posterior_draw(&problem, 100, 1, &one, NULL));
     problem.thread_count = 3;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, 100, 1, &three, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_posterior_draw(&problem, 100, 1, &three, NULL));
     for (size_t i = 0; i < 200; i++) {
-        suite_assert_close("draw", one.value[i], three.value[i], 0.0);
+        assert_close("draw", one.value[i], three.value[i], 0.0);
     }
-    suite_assert_close("worth", one.effective_count, three.effective_count, 0.0);
+    assert_close("worth", one.effective_count, three.effective_count, 0.0);
     fulcrum_posterior_draws_clear(&one);
     fulcrum_posterior_draws_clear(&three);
 }
@@ -134,7 +128,7 @@ static int kinked(void *context, const double *parameter, double *out)
     return parameter[0] >= 0.2;
 }
 
-static void test_kinks_and_edges_are_survived(void)
+TEST(test_kinks_and_edges_are_survived)
 {
     static const struct fulcrum_belief positive[] = {
         {"workload.step.mean_s", FULCRUM_SCALE_LOG, 1.0, 0.5},
@@ -146,15 +140,13 @@ static void test_kinks_and_edges_are_survived(void)
     problem.forward = kinked;
     struct fulcrum_posterior_mode mode;
     struct fulcrum_posterior_draws draws;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_mode_find(&problem, 1, &mode, NULL), FULCRUM_OK);
-    suite_assert_close("product", mode.predicted[0], 2.0, 0.01);
+    ASSERT_OK(fulcrum_posterior_mode_find(&problem, 1, &mode, NULL));
+    assert_close("product", mode.predicted[0], 2.0, 0.01);
     CU_ASSERT(mode.value[0] > 1.7 && mode.value[0] < 2.1);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL));
     struct fulcrum_posterior_summary product;
-    CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &product, NULL), FULCRUM_OK);
-    suite_assert_close("product", product.mean, 2.0, 0.01);
+    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &product, NULL));
+    assert_close("product", product.mean, 2.0, 0.01);
     CU_ASSERT(draws.effective_count > 100.0);
     fulcrum_posterior_draws_clear(&draws);
     fulcrum_posterior_mode_clear(&mode);
@@ -167,7 +159,7 @@ static int never(void *context, const double *parameter, double *out)
     return 0;
 }
 
-static void test_what_cannot_be_fitted_is_refused(void)
+TEST(test_what_cannot_be_fitted_is_refused)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}};
     static const struct fulcrum_datum exact[] = {{7.0, 0.0}};
@@ -188,17 +180,4 @@ static void test_what_cannot_be_fitted_is_refused(void)
     CU_ASSERT_EQUAL(
         fulcrum_posterior_mode_find(&problem, 1, &mode, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT(strstr(err.detail, "workload.step.cv") != NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_datum_by_hand),
-        SUITE_CASE(test_draws_have_the_posteriors_spread),
-        SUITE_CASE(test_draws_of_the_prior_have_its_spread),
-        SUITE_CASE(test_threads_change_nothing),
-        SUITE_CASE(test_kinks_and_edges_are_survived),
-        SUITE_CASE(test_what_cannot_be_fitted_is_refused),
-    };
-    return suite_run("posterior", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

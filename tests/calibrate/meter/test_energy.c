@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "calibrate/meter/energy.h"
-#include "tests/support/expect.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -62,7 +61,7 @@ static void open_set(struct rig *rig, struct fulcrum_energy_options options)
     options.root = rig->scratch.folder;
     options.clock_s = rig_clock_s;
     options.user = rig;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_energy_open(&rig->set, &options, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_energy_open(&rig->set, &options, &err));
 }
 
 static struct rig *rig_new(void)
@@ -114,7 +113,7 @@ static void assert_unknown(const char *what, double value)
     CU_ASSERT(isnan(value));
 }
 
-static void test_windows_tell_watts_and_joules_per_step(void)
+TEST(test_windows_tell_watts_and_joules_per_step)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
@@ -123,36 +122,35 @@ static void test_windows_tell_watts_and_joules_per_step(void)
     fulcrum_energy_begin(rig->set);
     run(rig, 2);
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
-    suite_assert_close("window", rig->reading.window_s, 2, 1e-12);
-    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
-    suite_assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
+    assert_close("window", rig->reading.window_s, 2, 1e-12);
+    assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
     assert_unknown("GPU", rig->reading.gpu_w);
-    expect_part(rig->reading.reason, "nvml: ");
+    assert_part(rig->reading.reason, "nvml: ");
     rig_free(rig);
 }
 
-static void test_short_windows_are_refused(void)
+TEST(test_short_windows_are_refused)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
-    suite_assert_close(
-        "shortest", fulcrum_energy_least_window_s(rig->set), 0.01, 1e-12);
+    assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0.01, 1e-12);
     fulcrum_energy_begin(rig->set);
     run(rig, 0.009);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_unknown("watts", rig->reading.cpu_w);
     assert_unknown("joules of a step", rig->reading.j_per_step);
-    expect_part(rig->reading.reason,
+    assert_part(rig->reading.reason,
         "package-0: a window of 0.009 s is shorter than the 0.01 s it needs");
     fulcrum_energy_begin(rig->set);
     run(rig, 0.0101);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
-    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-3);
+    assert_close("watts", rig->reading.cpu_w, 90, 1e-3);
     rig_free(rig);
 }
 
 /* 100 kJ at no more than a kilowatt: 100 s. */
-static void test_long_windows_need_refreshing(void)
+TEST(test_long_windows_need_refreshing)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
@@ -160,26 +158,26 @@ static void test_long_windows_need_refreshing(void)
     run(rig, 101);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_unknown("watts", rig->reading.cpu_w);
-    expect_part(rig->reading.reason, "may wrap twice");
+    assert_part(rig->reading.reason, "may wrap twice");
     fulcrum_energy_begin(rig->set);
     run(rig, 99);
     write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
     fulcrum_energy_refresh(rig->set);
     run(rig, 1);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
-    expect_part(rig->reading.reason, "\"lost\"");
+    assert_part(rig->reading.reason, "\"lost\"");
     fulcrum_energy_begin(rig->set);
     for (int i = 0; i < 4; i++) {
         run(rig, 60);
         fulcrum_energy_refresh(rig->set);
     }
     fulcrum_energy_end(rig->set, 10, &rig->reading);
-    suite_assert_close("window", rig->reading.window_s, 240, 1e-12);
-    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("window", rig->reading.window_s, 240, 1e-12);
+    assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     rig_free(rig);
 }
 
-static void test_wraps_within_a_window_are_counted(void)
+TEST(test_wraps_within_a_window_are_counted)
 {
     struct rig *rig = rig_new();
     write_counter(rig, "intel-rapl:0", 99990);
@@ -192,12 +190,12 @@ static void test_wraps_within_a_window_are_counted(void)
     write_counter(rig, "intel-rapl:1", 140);
     write_counter(rig, "intel-rapl:0:0", 110);
     fulcrum_energy_end(rig->set, 1, &rig->reading);
-    suite_assert_close("packages", rig->reading.cpu_w, (100 + 40) / 2.0, 1e-9);
+    assert_close("packages", rig->reading.cpu_w, (100 + 40) / 2.0, 1e-9);
     rig_free(rig);
 }
 
 /* One dead package makes the sum of packages unknown. */
-static void test_a_counter_that_stands_still_is_no_zero(void)
+TEST(test_a_counter_that_stands_still_is_no_zero)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
@@ -207,7 +205,7 @@ static void test_a_counter_that_stands_still_is_no_zero(void)
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     assert_unknown("packages", rig->reading.cpu_w);
     assert_unknown("step", rig->reading.j_per_step);
-    expect_part(rig->reading.reason, "package-1: its counter stood still for 2 s");
+    assert_part(rig->reading.reason, "package-1: its counter stood still for 2 s");
     rig_free(rig);
 }
 
@@ -232,45 +230,45 @@ static void run_with_loss(struct rig *rig, int lost)
 }
 
 /* At the start or at the end; between them nothing is read that is not needed. */
-static void test_counters_that_cannot_be_read_are_told(void)
+TEST(test_counters_that_cannot_be_read_are_told)
 {
     struct rig *rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){0});
     for (int lost = 0; lost < 3; lost += 2) {
         run_with_loss(rig, lost);
         assert_unknown("watts", rig->reading.cpu_w);
-        expect_part(rig->reading.reason, "intel-rapl:1/energy_uj: \"lost\"");
+        assert_part(rig->reading.reason, "intel-rapl:1/energy_uj: \"lost\"");
     }
     run_with_loss(rig, 1);
-    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     run_with_loss(rig, 3);
-    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     CU_ASSERT_PTR_NULL(strstr(rig->reading.reason, "lost"));
     rig_free(rig);
 }
 
-static void test_without_meters_everything_has_a_reason(void)
+TEST(test_without_meters_everything_has_a_reason)
 {
     struct rig *rig = rig_new();
     scratch_free(&rig->scratch);
     open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
-    suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0, 0);
-    suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 0, 0);
+    assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0, 0);
+    assert_close("settles", fulcrum_energy_settle_s(rig->set), 0, 0);
     fulcrum_energy_begin(rig->set);
     rig->now_s += 3;
     fulcrum_energy_end(rig->set, 10, &rig->reading);
-    suite_assert_close("window", rig->reading.window_s, 3, 1e-12);
+    assert_close("window", rig->reading.window_s, 3, 1e-12);
     assert_unknown("packages", rig->reading.cpu_w);
     assert_unknown("GPU", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
-    expect_part(rig->reading.reason, "powercap: ");
-    expect_part(rig->reading.reason, "perf: ");
+    assert_part(rig->reading.reason, "powercap: ");
+    assert_part(rig->reading.reason, "perf: ");
     CU_ASSERT_PTR_NULL(strchr(rig->reading.reason, '\n'));
     rig_free(rig);
     fulcrum_energy_close(NULL);
 }
 
-static void test_windows_have_a_beginning_and_steps(void)
+TEST(test_windows_have_a_beginning_and_steps)
 {
     static const double no_steps[] = {0, -1, (double)NAN, HUGE_VAL};
     struct rig *rig = rig_new();
@@ -279,13 +277,13 @@ static void test_windows_have_a_beginning_and_steps(void)
     assert_unknown("window", rig->reading.window_s);
     assert_unknown("watts", rig->reading.cpu_w);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
-    for (size_t i = 0; i < sizeof no_steps / sizeof no_steps[0]; i++) {
+    for (size_t i = 0; i < LENGTH(no_steps); i++) {
         fulcrum_energy_begin(rig->set);
         run(rig, 1);
         fulcrum_energy_end(rig->set, no_steps[i], &rig->reading);
-        suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+        assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
         assert_unknown("step", rig->reading.j_per_step);
-        expect_part(rig->reading.reason, "no step within the window");
+        assert_part(rig->reading.reason, "no step within the window");
     }
     fulcrum_energy_end(rig->set, 10, &rig->reading);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
@@ -302,7 +300,7 @@ static void run_gpus(struct rig *rig, struct fake_nvml *fake, double window_s)
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
 }
 
-static void test_gpus_are_counted_together_or_by_name(void)
+TEST(test_gpus_are_counted_together_or_by_name)
 {
     static const struct {
         const char *gpu;
@@ -316,22 +314,22 @@ static void test_gpus_are_counted_together_or_by_name(void)
         {"gpu-1", 1, 400, 1.485},
         {"GPU-00a0-fake", 1, 100, 0.585},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct rig *rig = rig_new();
         struct fake_nvml *fake = add_gpus(rig);
         open_set(rig, (struct fulcrum_energy_options){
                           .gpu = rows[i].gpu, .uses_gpu = rows[i].uses_gpu});
         CU_ASSERT(fulcrum_energy_has_gpu(rig->set));
         run_gpus(rig, fake, 3);
-        suite_assert_close("GPUs", rig->reading.gpu_w, rows[i].gpu_w, 1e-9);
-        suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
-        suite_assert_close("step", rig->reading.j_per_step, rows[i].step_j, 1e-9);
+        assert_close("GPUs", rig->reading.gpu_w, rows[i].gpu_w, 1e-9);
+        assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+        assert_close("step", rig->reading.j_per_step, rows[i].step_j, 1e-9);
         CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
         rig_free(rig);
     }
 }
 
-static void test_gpu_may_be_chosen_later(void)
+TEST(test_gpu_may_be_chosen_later)
 {
     struct rig *rig = rig_new();
     struct fake_nvml *fake = add_gpus(rig);
@@ -341,17 +339,17 @@ static void test_gpu_may_be_chosen_later(void)
     assert_unknown("none", rig->reading.gpu_w);
     CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, "GPU-00a1-fake"));
     run_gpus(rig, fake, 3);
-    suite_assert_close("second", rig->reading.gpu_w, 400, 1e-9);
+    assert_close("second", rig->reading.gpu_w, 400, 1e-9);
     CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
     struct fulcrum_energy_domain domain;
     CU_ASSERT_FATAL(fulcrum_energy_gpu(rig->set, 1, &domain));
     CU_ASSERT_STRING_EQUAL(domain.meter, "nvml");
     CU_ASSERT_STRING_EQUAL(domain.domain->name, "gpu-1");
-    suite_assert_close("its joules", domain.window_j, 1200, 1e-9);
+    assert_close("its joules", domain.window_j, 1200, 1e-9);
     CU_ASSERT(!fulcrum_energy_gpu(rig->set, 2, &domain));
     CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, NULL));
     run_gpus(rig, fake, 3);
-    suite_assert_close("both", rig->reading.gpu_w, 500, 1e-9);
+    assert_close("both", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
     rig = rig_new();
     open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
@@ -359,12 +357,12 @@ static void test_gpu_may_be_chosen_later(void)
     fulcrum_energy_begin(rig->set);
     run(rig, 2);
     fulcrum_energy_end(rig->set, 10, &rig->reading);
-    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
     assert_unknown("not from its processors alone", rig->reading.j_per_step);
     rig_free(rig);
 }
 
-static void test_gpu_that_is_not_there_is_not_measured(void)
+TEST(test_gpu_that_is_not_there_is_not_measured)
 {
     struct rig *rig = rig_new();
     struct fake_nvml *fake = add_gpus(rig);
@@ -373,30 +371,30 @@ static void test_gpu_that_is_not_there_is_not_measured(void)
     run_gpus(rig, fake, 3);
     assert_unknown("GPU", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
-    expect_part(rig->reading.reason, "meter nvml has no \"gpu-2\" among its 2 domains");
+    assert_part(rig->reading.reason, "meter nvml has no \"gpu-2\" among its 2 domains");
     rig_free(rig);
 }
 
 /* Long enough for the processors' counters is not long enough for those of GPUs. */
-static void test_gpus_need_longer_windows(void)
+TEST(test_gpus_need_longer_windows)
 {
     struct rig *rig = rig_new();
     struct fake_nvml *fake = add_gpus(rig);
     open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
-    suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 2, 1e-12);
-    suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 1, 1e-12);
+    assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 2, 1e-12);
+    assert_close("settles", fulcrum_energy_settle_s(rig->set), 1, 1e-12);
     run_gpus(rig, fake, 1.9);
     assert_unknown("GPUs", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
-    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
-    expect_part(rig->reading.reason,
+    assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    assert_part(rig->reading.reason,
         "gpu-0: a window of 1.9 s is shorter than the 2 s it needs; gpu-1: ");
     run_gpus(rig, fake, 2.1);
-    suite_assert_close("GPUs", rig->reading.gpu_w, 500, 1e-9);
+    assert_close("GPUs", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
 }
 
-static void test_gpus_that_fail_are_named(void)
+TEST(test_gpus_that_fail_are_named)
 {
     struct rig *rig = rig_new();
     struct fake_nvml *fake = add_gpus(rig);
@@ -406,43 +404,23 @@ static void test_gpus_that_fail_are_named(void)
     fake->gpu[0].energy_mj += 1000;
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
     assert_unknown("one stands still", rig->reading.gpu_w);
-    expect_part(rig->reading.reason, "gpu-1: its counter stood still for 3 s");
+    assert_part(rig->reading.reason, "gpu-1: its counter stood still for 3 s");
     fulcrum_energy_begin(rig->set);
     run(rig, 3);
     fake->gpu[0].energy_mj = 5;
     fake->gpu[1].energy_mj += 1000;
     fulcrum_energy_end(rig->set, 1000, &rig->reading);
     assert_unknown("one went back", rig->reading.gpu_w);
-    expect_part(rig->reading.reason, "gpu-0: its counter went back");
+    assert_part(rig->reading.reason, "gpu-0: its counter went back");
     fake->gpu[1].energy_result = 15;
     run_gpus(rig, fake, 3);
     assert_unknown("one is lost", rig->reading.gpu_w);
     assert_unknown("step", rig->reading.j_per_step);
-    expect_part(
+    assert_part(
         rig->reading.reason, "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost");
-    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
     fake->gpu[1].energy_result = 0;
     run_gpus(rig, fake, 3);
-    suite_assert_close("back again", rig->reading.gpu_w, 500, 1e-9);
+    assert_close("back again", rig->reading.gpu_w, 500, 1e-9);
     rig_free(rig);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_windows_tell_watts_and_joules_per_step),
-        SUITE_CASE(test_short_windows_are_refused),
-        SUITE_CASE(test_long_windows_need_refreshing),
-        SUITE_CASE(test_wraps_within_a_window_are_counted),
-        SUITE_CASE(test_a_counter_that_stands_still_is_no_zero),
-        SUITE_CASE(test_counters_that_cannot_be_read_are_told),
-        SUITE_CASE(test_without_meters_everything_has_a_reason),
-        SUITE_CASE(test_windows_have_a_beginning_and_steps),
-        SUITE_CASE(test_gpus_are_counted_together_or_by_name),
-        SUITE_CASE(test_gpu_may_be_chosen_later),
-        SUITE_CASE(test_gpu_that_is_not_there_is_not_measured),
-        SUITE_CASE(test_gpus_need_longer_windows),
-        SUITE_CASE(test_gpus_that_fail_are_named),
-    };
-    return suite_run("energy", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

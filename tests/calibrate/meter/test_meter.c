@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "calibrate/meter/meter.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -54,12 +53,12 @@ static struct scratch make_files(const struct file *files, size_t count)
 
 static struct scratch make_server(void)
 {
-    return make_files(server, sizeof server / sizeof server[0]);
+    return make_files(server, LENGTH(server));
 }
 
 static const struct fulcrum_meter *const powercap = &fulcrum_meter_powercap;
 
-static void test_powercap_lists_packages_and_memory_once(void)
+TEST(test_powercap_lists_packages_and_memory_once)
 {
     static const struct fulcrum_meter_domain expected[] = {
         {.name = "package-0",
@@ -77,63 +76,63 @@ static void test_powercap_lists_packages_and_memory_once(void)
     };
     struct scratch root = make_server();
     struct fulcrum_meter_state *state = NULL;
-    CU_ASSERT_EQUAL_FATAL(powercap->open(root.folder, &state, NULL), FULCRUM_OK);
+    ASSERT_OK(powercap->open(root.folder, &state, NULL));
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = powercap->domains(state, &count);
     CU_ASSERT_EQUAL_FATAL(count, 3);
     for (size_t i = 0; i < count; i++) {
         CU_ASSERT_STRING_EQUAL(domain[i].name, expected[i].name);
         CU_ASSERT_EQUAL(domain[i].scope, expected[i].scope);
-        suite_assert_close("shortest", domain[i].least_window_s, 0.01, 1e-12);
-        suite_assert_close(
+        assert_close("shortest", domain[i].least_window_s, 0.01, 1e-12);
+        assert_close(
             "longest", domain[i].most_window_s, expected[i].most_window_s, 1e-9);
-        suite_assert_close("settles at once", domain[i].settle_s, 0, 0);
-        expect_part(domain[i].detail, expected[i].detail);
+        assert_close("settles at once", domain[i].settle_s, 0, 0);
+        assert_part(domain[i].detail, expected[i].detail);
     }
     powercap->close(state);
     scratch_free(&root);
 }
 
 /* From 1 J to 3.5 J; from 9 J over the wrap at 10 J to 0.25 J; twice. */
-static void test_powercap_counts_joules_over_the_wrap(void)
+TEST(test_powercap_counts_joules_over_the_wrap)
 {
     struct scratch root = make_server();
     struct fulcrum_meter_state *state = NULL;
     double energy_j[3] = {-1, -1, -1};
-    CU_ASSERT_EQUAL_FATAL(powercap->open(root.folder, &state, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(powercap->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(powercap->open(root.folder, &state, NULL));
+    ASSERT_OK(powercap->read(state, energy_j, NULL));
     for (size_t i = 0; i < 3; i++) {
-        suite_assert_close("at open", energy_j[i], 0, 0);
+        assert_close("at open", energy_j[i], 0, 0);
     }
     write_file(&root, CAP "intel-rapl:0/energy_uj", "3500000\n");
     write_file(&root, CAP "intel-rapl:0:1/energy_uj", "1500\n");
     write_file(&root, CAP "intel-rapl:1/energy_uj", "250000\n");
-    CU_ASSERT_EQUAL(powercap->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("package 0", energy_j[0], 2.5, 1e-12);
-    suite_assert_close("memory", energy_j[1], 1e-3, 1e-12);
-    suite_assert_close("package 1", energy_j[2], 1.25, 1e-12);
+    ASSERT_OK(powercap->read(state, energy_j, NULL));
+    assert_close("package 0", energy_j[0], 2.5, 1e-12);
+    assert_close("memory", energy_j[1], 1e-3, 1e-12);
+    assert_close("package 1", energy_j[2], 1.25, 1e-12);
     write_file(&root, CAP "intel-rapl:1/energy_uj", "200000\n");
-    CU_ASSERT_EQUAL(powercap->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("package 0", energy_j[0], 2.5, 1e-12);
-    suite_assert_close("package 1", energy_j[2], 1.25 + 9.95, 1e-12);
+    ASSERT_OK(powercap->read(state, energy_j, NULL));
+    assert_close("package 0", energy_j[0], 2.5, 1e-12);
+    assert_close("package 1", energy_j[2], 1.25 + 9.95, 1e-12);
     powercap->close(state);
     scratch_free(&root);
 }
 
-static void test_powercap_reports_a_counter_that_goes_away(void)
+TEST(test_powercap_reports_a_counter_that_goes_away)
 {
     static const char *const texts[] = {"", "12a\n", "-5\n", "99999999999999999999\n"};
     struct scratch root = make_server();
     struct fulcrum_meter_state *state = NULL;
-    CU_ASSERT_EQUAL_FATAL(powercap->open(root.folder, &state, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    ASSERT_OK(powercap->open(root.folder, &state, NULL));
+    for (size_t i = 0; i < LENGTH(texts); i++) {
         double energy_j[3] = {7, 7, 7};
         struct fulcrum_error err = {FULCRUM_OK, ""};
         write_file(&root, CAP "intel-rapl:1/energy_uj", texts[i]);
         CU_ASSERT_EQUAL(powercap->read(state, energy_j, &err), FULCRUM_ERR_FILE);
         CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_FILE);
-        expect_part(err.detail, "intel-rapl:1/energy_uj");
-        suite_assert_close("unchanged", energy_j[0], 7, 0);
+        assert_part(err.detail, "intel-rapl:1/energy_uj");
+        assert_close("unchanged", energy_j[0], 7, 0);
     }
     char *path = scratch_path(&root, CAP "intel-rapl:0/energy_uj");
     (void)remove(path);
@@ -144,7 +143,7 @@ static void test_powercap_reports_a_counter_that_goes_away(void)
     scratch_free(&root);
 }
 
-static void test_powercap_says_what_is_missing(void)
+TEST(test_powercap_says_what_is_missing)
 {
     static const struct {
         struct file change;
@@ -157,7 +156,7 @@ static void test_powercap_says_what_is_missing(void)
              "a name that is far longer than any name of the kernel's\n"},
             "line too long"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch root = make_server();
         struct fulcrum_meter_state *state = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -165,20 +164,20 @@ static void test_powercap_says_what_is_missing(void)
         CU_ASSERT_EQUAL(
             powercap->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
         CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_UNSUPPORTED);
-        expect_part(err.detail, cases[i].detail);
+        assert_part(err.detail, cases[i].detail);
         CU_ASSERT_PTR_NULL(state);
         scratch_free(&root);
     }
 }
 
-static void test_meters_are_unsupported_without_files(void)
+TEST(test_meters_are_unsupported_without_files)
 {
     struct scratch root = scratch_new();
     for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
         struct fulcrum_meter_state *state = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL((*m)->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-        expect_part(err.detail, root.folder);
+        assert_part(err.detail, root.folder);
         CU_ASSERT_PTR_NOT_NULL((*m)->summary);
         (*m)->close(NULL);
     }
@@ -186,19 +185,18 @@ static void test_meters_are_unsupported_without_files(void)
     struct fulcrum_meter_state *state = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(powercap->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "no package to read");
+    assert_part(err.detail, "no package to read");
     scratch_free(&root);
 }
 
-static void test_open_first_takes_what_works_or_explains_every_meter(void)
+TEST(test_open_first_takes_what_works_or_explains_every_meter)
 {
     struct scratch root = make_server();
     const struct fulcrum_meter *meter = NULL;
     struct fulcrum_meter_state *state = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_meter_open_first(&meter, &state,
-                              FULCRUM_METER_CPU_PACKAGE, root.folder, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_meter_open_first(
+        &meter, &state, FULCRUM_METER_CPU_PACKAGE, root.folder, &err));
     CU_ASSERT_STRING_EQUAL(meter->name, "powercap");
     meter->close(state);
     scratch_free(&root);
@@ -206,8 +204,8 @@ static void test_open_first_takes_what_works_or_explains_every_meter(void)
     CU_ASSERT_EQUAL(fulcrum_meter_open_first(
                         &meter, &state, FULCRUM_METER_CPU_PACKAGE, root.folder, &err),
         FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "powercap: ");
-    expect_part(err.detail, "\nperf: ");
+    assert_part(err.detail, "powercap: ");
+    assert_part(err.detail, "\nperf: ");
     CU_ASSERT_PTR_NULL(state);
     /* Memory is told beside packages; nothing is opened for it alone. */
     CU_ASSERT_EQUAL(
@@ -217,7 +215,7 @@ static void test_open_first_takes_what_works_or_explains_every_meter(void)
 }
 
 /* Root reads everything, so root becomes nobody for a moment. */
-static void test_powercap_names_the_remedy_for_root_only_counters(void)
+TEST(test_powercap_names_the_remedy_for_root_only_counters)
 {
     const uid_t nobody = 65534;
     struct scratch root = make_server();
@@ -230,8 +228,8 @@ static void test_powercap_names_the_remedy_for_root_only_counters(void)
     enum fulcrum_status status = powercap->open(root.folder, &state, &err);
     CU_ASSERT_EQUAL_FATAL(seteuid(self), 0);
     CU_ASSERT_EQUAL(status, FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, path);
-    expect_part(err.detail, "sudo chmod a+r");
+    assert_part(err.detail, path);
+    assert_part(err.detail, "sudo chmod a+r");
     free(path);
     scratch_free(&root);
 }
@@ -251,12 +249,12 @@ static void try_meter(const struct fulcrum_meter *meter)
     double energy_j[128] = {0};
     (void)meter->domains(state, &count);
     CU_ASSERT_FATAL(count > 0 && count <= 128);
-    CU_ASSERT_EQUAL(meter->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(meter->read(state, energy_j, NULL));
     CU_ASSERT(energy_j[0] >= 0);
     meter->close(state);
 }
 
-static void test_meters_of_this_machine_work_or_say_why(void)
+TEST(test_meters_of_this_machine_work_or_say_why)
 {
     for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
         try_meter(*m);
@@ -273,10 +271,10 @@ static const struct file power_unit[] = {
 
 static struct scratch make_power_unit(void)
 {
-    return make_files(power_unit, sizeof power_unit / sizeof power_unit[0]);
+    return make_files(power_unit, LENGTH(power_unit));
 }
 
-static void test_perf_event_refuses_garbage(void)
+TEST(test_perf_event_refuses_garbage)
 {
     static const struct {
         struct file change;
@@ -292,37 +290,34 @@ static void test_perf_event_refuses_garbage(void)
         {{UNIT "events/energy-pkg.scale", "1e-10x\n"}, "is not a number above 0"},
         {{UNIT "events/energy-pkg.unit", "mJ\n"}, "\"mJ\" is not Joules"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch root = make_power_unit();
         struct fulcrum_meter_state *state = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         write_file(&root, cases[i].change.path, cases[i].change.text);
-        CU_ASSERT_EQUAL(fulcrum_meter_perf.open(root.folder, &state, &err),
-            FULCRUM_ERR_UNSUPPORTED);
-        expect_part(err.detail, cases[i].detail);
+        ASSERT_FAILS(fulcrum_meter_perf.open(root.folder, &state, &err),
+            FULCRUM_ERR_UNSUPPORTED, cases[i].detail);
         scratch_free(&root);
     }
 }
 
 /* No kernel has this unit type, whatever the tests may do. */
-static void test_perf_is_unsupported_where_the_kernel_refuses_the_event(void)
+TEST(test_perf_is_unsupported_where_the_kernel_refuses_the_event)
 {
     struct scratch root = make_power_unit();
     struct fulcrum_meter_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     write_file(&root, UNIT "type", "4294967294\n");
     const struct fulcrum_meter *perf = &fulcrum_meter_perf;
-    CU_ASSERT_EQUAL(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "power events: perf_event_open");
+    ASSERT_FAILS(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED,
+        "power events: perf_event_open");
     write_file(&root, UNIT "cpumask", "0;1\n");
-    CU_ASSERT_EQUAL(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "\"0;1\" is not a list");
+    ASSERT_FAILS(perf->open(root.folder, &state, &err), FULCRUM_ERR_UNSUPPORTED,
+        "\"0;1\" is not a list");
     CU_ASSERT_PTR_NULL(state);
     scratch_free(&root);
 }
 
 /* The first of a good list is where the kernel refuses the event. */
-static void test_cpu_lists_are_parsed_or_refused(void)
+TEST(test_cpu_lists_are_parsed_or_refused)
 {
     static const struct {
         const char *list;
@@ -334,31 +329,11 @@ static void test_cpu_lists_are_parsed_or_refused(void)
         {"0-64", "not a list"}, {"0 1", "not a list"}, {"9999999999", "not a list"}};
     struct scratch root = make_power_unit();
     write_file(&root, UNIT "type", "4294967294\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_meter_state *state = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         write_file(&root, UNIT "cpumask", rows[i].list);
-        CU_ASSERT_EQUAL(fulcrum_meter_perf.open(root.folder, &state, &err),
-            FULCRUM_ERR_UNSUPPORTED);
-        expect_part(err.detail, rows[i].detail);
+        ASSERT_FAILS(fulcrum_meter_perf.open(root.folder, &state, &err),
+            FULCRUM_ERR_UNSUPPORTED, rows[i].detail);
     }
     scratch_free(&root);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_powercap_lists_packages_and_memory_once),
-        SUITE_CASE(test_powercap_counts_joules_over_the_wrap),
-        SUITE_CASE(test_powercap_reports_a_counter_that_goes_away),
-        SUITE_CASE(test_powercap_says_what_is_missing),
-        SUITE_CASE(test_meters_are_unsupported_without_files),
-        SUITE_CASE(test_open_first_takes_what_works_or_explains_every_meter),
-        SUITE_CASE(test_powercap_names_the_remedy_for_root_only_counters),
-        SUITE_CASE(test_meters_of_this_machine_work_or_say_why),
-        SUITE_CASE(test_perf_event_refuses_garbage),
-        SUITE_CASE(test_perf_is_unsupported_where_the_kernel_refuses_the_event),
-        SUITE_CASE(test_cpu_lists_are_parsed_or_refused),
-    };
-    return suite_run("meter", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -7,7 +7,6 @@
 
 #include "calibrate/meter/meter.h"
 #include "calibrate/stopwatch.h"
-#include "tests/support/expect.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/suite.h"
 
@@ -38,27 +37,27 @@ static void leave_watts_only(struct fake_gpu *gpu, int instant)
     gpu->instant_field_result = instant ? 0 : NOT_SUPPORTED;
 }
 
-static void test_counters_are_read_since_open(void)
+TEST(test_counters_are_read_since_open)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {-1, -1};
     fake->gpu[1].energy_mj = 5000000000000ULL;
     struct fulcrum_meter_state *state = open_meter();
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("at open", energy_j[0], 0, 0);
-    suite_assert_close("at open", energy_j[1], 0, 0);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    assert_close("at open", energy_j[0], 0, 0);
+    assert_close("at open", energy_j[1], 0, 0);
     fake->gpu[0].energy_mj += 2500;
     fake->gpu[1].energy_mj += 7;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("first", energy_j[0], 2.5, 1e-9);
-    suite_assert_close("second", energy_j[1], 0.007, 1e-3);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    assert_close("first", energy_j[0], 2.5, 1e-9);
+    assert_close("second", energy_j[1], 0.007, 1e-3);
     CU_ASSERT_EQUAL(fake->gpu[0].power_reads, 0);
     nvml_meter()->close(state);
     CU_ASSERT_EQUAL(fake->init_count, 0);
 }
 
 /* Each way to read a GPU has windows of its own; nobody is asked in vain. */
-static void test_domains_say_how_they_are_read_and_over_what(void)
+TEST(test_domains_say_how_they_are_read_and_over_what)
 {
     static const struct {
         int energy_result;
@@ -73,7 +72,7 @@ static void test_domains_say_how_they_are_read_and_over_what(void)
         {NOT_SUPPORTED, NOT_SUPPORTED, 6, 2, 1, "; watts, added up"},
         {4, NOT_SUPPORTED, 0, 1, 0.2, "; watts, added up"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fake_nvml *fake = fake_gpus(FAKE_NVML);
         struct fake_gpu *gpu = &fake->gpu[0];
         gpu->energy_result = rows[i].energy_result;
@@ -88,15 +87,14 @@ static void test_domains_say_how_they_are_read_and_over_what(void)
         CU_ASSERT_STRING_EQUAL(domain->name, "gpu-0");
         CU_ASSERT_STRING_EQUAL(domain[1].name, "gpu-1");
         CU_ASSERT_EQUAL(domain->scope, FULCRUM_METER_GPU);
-        suite_assert_close(
-            "window", domain->least_window_s, rows[i].least_window_s, 1e-12);
-        suite_assert_close("settles", domain->settle_s, rows[i].settle_s, 1e-12);
-        expect_part(domain->detail, rows[i].detail);
+        assert_close("window", domain->least_window_s, rows[i].least_window_s, 1e-12);
+        assert_close("settles", domain->settle_s, rows[i].settle_s, 1e-12);
+        assert_part(domain->detail, rows[i].detail);
         nvml_meter()->close(state);
     }
 }
 
-static void test_instances_are_told_to_share_their_gpu(void)
+TEST(test_instances_are_told_to_share_their_gpu)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     fake->gpu[1].mig_mode = 1;
@@ -104,7 +102,7 @@ static void test_instances_are_told_to_share_their_gpu(void)
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
     CU_ASSERT_PTR_NULL(strstr(domain[0].detail, "MIG"));
-    expect_part(domain[1].detail, "(MIG: of the whole GPU)");
+    assert_part(domain[1].detail, "(MIG: of the whole GPU)");
     nvml_meter()->close(state);
 }
 
@@ -113,7 +111,7 @@ static double read_at(struct fulcrum_meter_state *state, double energy_j[2])
 {
     for (;;) {
         double before_s = fulcrum_wall_s();
-        CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+        ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
         double after_s = fulcrum_wall_s();
         if (after_s - before_s < 1e-3) {
             return 0.5 * (before_s + after_s);
@@ -122,7 +120,7 @@ static double read_at(struct fulcrum_meter_state *state, double energy_j[2])
 }
 
 /* 50 W and 200 W more each second: trapezoids meet it but for the time of a read. */
-static void test_watts_of_a_ramp_are_added_up(void)
+TEST(test_watts_of_a_ramp_are_added_up)
 {
     for (int instant = 0; instant < 2; instant++) {
         struct fake_nvml *fake = fake_gpus(FAKE_NVML);
@@ -139,9 +137,8 @@ static void test_watts_of_a_ramp_are_added_up(void)
         double end_s = read_at(state, end_j) - fake->start_s;
         double ramp_j =
             50 * (end_s - begin_s) + 100 * (end_s * end_s - begin_s * begin_s);
-        suite_assert_close("ramp", end_j[0] - begin_j[0], ramp_j, 0.01);
-        suite_assert_close(
-            "steady", end_j[1] - begin_j[1], 300 * (end_s - begin_s), 0.01);
+        assert_close("ramp", end_j[0] - begin_j[0], ramp_j, 0.01);
+        assert_close("steady", end_j[1] - begin_j[1], 300 * (end_s - begin_s), 0.01);
         /* A thread asked meanwhile, not only the two reads. */
         CU_ASSERT(fake->gpu[0].power_reads >= 6);
         nvml_meter()->close(state);
@@ -149,30 +146,30 @@ static void test_watts_of_a_ramp_are_added_up(void)
 }
 
 /* A driver that was loaded again: nobody knows what the counter missed. */
-static void test_counter_that_goes_back_is_no_reading(void)
+TEST(test_counter_that_goes_back_is_no_reading)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {0, 0};
     struct fulcrum_meter_state *state = open_meter();
     fake->gpu[0].energy_mj += 3000;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("before", energy_j[0], 3, 1e-9);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    assert_close("before", energy_j[0], 3, 1e-9);
     CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 0), "");
     fake->gpu[0].energy_mj = 10;
     fake->gpu[1].energy_mj += 1000;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    expect_part(nvml_meter()->why(state, 0),
+    assert_part(nvml_meter()->why(state, 0),
         "gpu-0: its counter went back from 1003 J to 0.01 J");
-    suite_assert_close("the other", energy_j[1], 1, 1e-9);
+    assert_close("the other", energy_j[1], 1, 1e-9);
     CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 1), "");
     fake->gpu[0].energy_mj = 2010;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
-    suite_assert_close("goes on", energy_j[0], 3 + 2, 1e-9);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    assert_close("goes on", energy_j[0], 3 + 2, 1e-9);
     nvml_meter()->close(state);
 }
 
-static void test_gpu_lost_in_the_middle_is_named(void)
+TEST(test_gpu_lost_in_the_middle_is_named)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {0, 0};
@@ -180,28 +177,28 @@ static void test_gpu_lost_in_the_middle_is_named(void)
     struct fulcrum_meter_state *state = open_meter();
     fake->gpu[1].energy_result = LOST;
     fake->gpu[0].energy_mj += 4000;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_OK);
-    suite_assert_close("the other", energy_j[0], 4, 1e-9);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, &err));
+    assert_close("the other", energy_j[0], 4, 1e-9);
     CU_ASSERT(isnan(energy_j[1]));
-    expect_part(nvml_meter()->why(state, 1),
+    assert_part(nvml_meter()->why(state, 1),
         "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost");
     fake->gpu[0].energy_result = LOST;
     energy_j[0] = 7;
     CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_ERR_FILE);
-    suite_assert_close("unchanged", energy_j[0], 7, 0);
-    expect_part(err.detail, "gpu-0: ");
-    expect_part(err.detail, "\ngpu-1: ");
+    assert_close("unchanged", energy_j[0], 7, 0);
+    assert_part(err.detail, "gpu-0: ");
+    assert_part(err.detail, "\ngpu-1: ");
     nvml_meter()->close(state);
 }
 
 /* Between two reads nobody looked, and the thread remembers what it saw. */
-static void test_watts_lost_between_two_reads_are_told(void)
+TEST(test_watts_lost_between_two_reads_are_told)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {0, 0};
     leave_watts_only(&fake->gpu[0], 1);
     struct fulcrum_meter_state *state = open_meter();
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(!isnan(energy_j[0]));
     fake->gpu[0].instant_field_result = LOST;
     unsigned reads = fake->gpu[0].power_reads;
@@ -209,16 +206,16 @@ static void test_watts_lost_between_two_reads_are_told(void)
         fulcrum_sleep_s(0.01);
     }
     fake->gpu[0].instant_field_result = 0;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    expect_part(nvml_meter()->why(state, 0), "GPU is lost");
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    assert_part(nvml_meter()->why(state, 0), "GPU is lost");
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(!isnan(energy_j[0]));
     nvml_meter()->close(state);
 }
 
 /* The first question takes 2.2 s: between it and the one before lies over a second. */
-static void test_watts_that_nobody_asked_for_are_a_gap(void)
+TEST(test_watts_that_nobody_asked_for_are_a_gap)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {0, 0};
@@ -227,13 +224,13 @@ static void test_watts_that_nobody_asked_for_are_a_gap(void)
     fake->gpu[0].power_delay_ms = 2400;
     fulcrum_sleep_s(0.2);
     fake->gpu[0].power_delay_ms = 0;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    expect_part(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for");
+    assert_part(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for");
     nvml_meter()->close(state);
 }
 
-static void test_gpu_that_cannot_be_read_is_no_zero(void)
+TEST(test_gpu_that_cannot_be_read_is_no_zero)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double energy_j[2] = {0, 0};
@@ -242,15 +239,15 @@ static void test_gpu_that_cannot_be_read_is_no_zero(void)
     struct fulcrum_meter_state *state = open_meter();
     size_t count = 0;
     const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
-    expect_part(domain->detail, "; no reading");
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    assert_part(domain->detail, "; no reading");
+    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    expect_part(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not");
-    suite_assert_close("the other", energy_j[1], 0, 0);
+    assert_part(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not");
+    assert_close("the other", energy_j[1], 0, 0);
     nvml_meter()->close(state);
 }
 
-static void test_machine_without_readings_has_no_meter(void)
+TEST(test_machine_without_readings_has_no_meter)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_meter_state *state = NULL;
@@ -262,43 +259,23 @@ static void test_machine_without_readings_has_no_meter(void)
     }
     CU_ASSERT_EQUAL(nvml_meter()->open("", &state, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NULL(state);
-    expect_part(
+    assert_part(
         err.detail, "gpu-0: nvmlDeviceGetTotalEnergyConsumption: Not Supported");
-    expect_part(err.detail, "gpu-1: nvmlDeviceGetPowerUsage: Insufficient Permissions");
+    assert_part(err.detail, "gpu-1: nvmlDeviceGetPowerUsage: Insufficient Permissions");
     CU_ASSERT_EQUAL(fake->init_count, 0);
     CU_ASSERT_EQUAL(
         fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", &err),
         FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "nvml: gpu-0: ");
+    assert_part(err.detail, "nvml: gpu-0: ");
     nvml_meter()->close(NULL);
 }
 
-static void test_open_first_finds_gpus_by_scope(void)
+TEST(test_open_first_finds_gpus_by_scope)
 {
     const struct fulcrum_meter *meter = NULL;
     struct fulcrum_meter_state *state = NULL;
     (void)fake_gpus(FAKE_NVML);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", NULL));
     CU_ASSERT_STRING_EQUAL(meter->name, "nvml");
     meter->close(state);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_counters_are_read_since_open),
-        SUITE_CASE(test_domains_say_how_they_are_read_and_over_what),
-        SUITE_CASE(test_instances_are_told_to_share_their_gpu),
-        SUITE_CASE(test_watts_of_a_ramp_are_added_up),
-        SUITE_CASE(test_counter_that_goes_back_is_no_reading),
-        SUITE_CASE(test_gpu_lost_in_the_middle_is_named),
-        SUITE_CASE(test_watts_lost_between_two_reads_are_told),
-        SUITE_CASE(test_watts_that_nobody_asked_for_are_a_gap),
-        SUITE_CASE(test_gpu_that_cannot_be_read_is_no_zero),
-        SUITE_CASE(test_machine_without_readings_has_no_meter),
-        SUITE_CASE(test_open_first_finds_gpus_by_scope),
-    };
-    return suite_run("meter_nvml", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

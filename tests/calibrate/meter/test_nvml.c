@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "calibrate/meter/nvml.h"
-#include "tests/support/expect.h"
 #include "tests/support/fake_gpus.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -22,7 +21,7 @@ static struct fulcrum_nvml *open_fake(void)
         (void)fprintf(stderr, "%s\n", err.detail);
         exit(EXIT_FAILURE);
     }
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     return nvml;
 }
 
@@ -41,7 +40,7 @@ static void assert_refused(const char *root, const char *detail)
     }
 }
 
-static void test_library_that_is_missing_is_told(void)
+TEST(test_library_that_is_missing_is_told)
 {
     char far[2000];
     memset(far, 'x', sizeof far);
@@ -54,7 +53,7 @@ static void test_library_that_is_missing_is_told(void)
     assert_refused(far, "path");
 }
 
-static void test_driver_that_is_missing_is_told(void)
+TEST(test_driver_that_is_missing_is_told)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     fake->init_result = 9;
@@ -69,7 +68,7 @@ static void test_driver_that_is_missing_is_told(void)
     CU_ASSERT_EQUAL(fake->init_count, 0);
 }
 
-static void test_root_stands_for_another_machine(void)
+TEST(test_root_stands_for_another_machine)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_nvml *nvml = NULL;
@@ -78,13 +77,13 @@ static void test_root_stands_for_another_machine(void)
     char *path = scratch_write(&scratch, "lib/libnvidia-ml.so.1", "");
     (void)remove(path);
     CU_ASSERT_EQUAL_FATAL(symlink(FAKE_NVML, path), 0);
-    CU_ASSERT_EQUAL(fulcrum_nvml_open(&nvml, scratch.folder, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_open(&nvml, scratch.folder, NULL));
     fulcrum_nvml_close(nvml);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_gpus_are_described(void)
+TEST(test_gpus_are_described)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_nvml_info info;
@@ -94,12 +93,12 @@ static void test_gpus_are_described(void)
     struct fulcrum_nvml *nvml = open_fake();
     CU_ASSERT_EQUAL(fake->init_count, 1);
     CU_ASSERT_EQUAL(fulcrum_nvml_count(nvml), 2);
-    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_info(nvml, 0, &info, NULL));
     CU_ASSERT_STRING_EQUAL(info.name, "Fake H200");
     CU_ASSERT_STRING_EQUAL(info.uuid, "GPU-00a0-fake");
     CU_ASSERT_EQUAL(info.compute_major, 9);
     CU_ASSERT_EQUAL(info.is_mig, 0);
-    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 1, &info, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_info(nvml, 1, &info, NULL));
     CU_ASSERT_STRING_EQUAL(info.name, "Fake H300");
     CU_ASSERT_EQUAL(info.compute_major, 8);
     CU_ASSERT_EQUAL(info.compute_minor, 6);
@@ -110,27 +109,26 @@ static void test_gpus_are_described(void)
 }
 
 /* Every figure, in SI units. */
-static void test_figures_are_told_in_base_units(void)
+TEST(test_figures_are_told_in_base_units)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     double value = 0;
     fake->gpu[1].energy_mj = 12345678;
     fake->gpu[1].power_mw = 345678;
     struct fulcrum_nvml *nvml = open_fake();
-    CU_ASSERT_EQUAL(fulcrum_nvml_energy_j(nvml, 1, &value, NULL), FULCRUM_OK);
-    suite_assert_close("energy", value, 12345.678, 1e-12);
+    ASSERT_OK(fulcrum_nvml_energy_j(nvml, 1, &value, NULL));
+    assert_close("energy", value, 12345.678, 1e-12);
     for (int kind = 0; kind < 2; kind++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_nvml_power_w(nvml, 1, (enum fulcrum_nvml_power)kind, &value, NULL),
-            FULCRUM_OK);
-        suite_assert_close("power", value, 345.678, 1e-12);
+        ASSERT_OK(
+            fulcrum_nvml_power_w(nvml, 1, (enum fulcrum_nvml_power)kind, &value, NULL));
+        assert_close("power", value, 345.678, 1e-12);
     }
-    CU_ASSERT_EQUAL(fulcrum_nvml_power_limit_w(nvml, 1, &value, NULL), FULCRUM_OK);
-    suite_assert_close("limit", value, 700, 1e-12);
-    CU_ASSERT_EQUAL(fulcrum_nvml_clock_hz(nvml, 1, &value, NULL), FULCRUM_OK);
-    suite_assert_close("SM clock", value, 1.98e9, 1e-12);
-    CU_ASSERT_EQUAL(fulcrum_nvml_utilisation(nvml, 1, &value, NULL), FULCRUM_OK);
-    suite_assert_close("busy", value, 0.42, 1e-12);
+    ASSERT_OK(fulcrum_nvml_power_limit_w(nvml, 1, &value, NULL));
+    assert_close("limit", value, 700, 1e-12);
+    ASSERT_OK(fulcrum_nvml_clock_hz(nvml, 1, &value, NULL));
+    assert_close("SM clock", value, 1.98e9, 1e-12);
+    ASSERT_OK(fulcrum_nvml_utilisation(nvml, 1, &value, NULL));
+    assert_close("busy", value, 0.42, 1e-12);
     fulcrum_nvml_close(nvml);
 }
 
@@ -173,13 +171,13 @@ static void assert_fails(const struct fulcrum_nvml *nvml, size_t index,
         struct fulcrum_error err = {FULCRUM_OK, ""};
         double value = 7;
         CU_ASSERT_EQUAL(ask(nvml, question, index, &value, &err), expected);
-        suite_assert_close("unchanged", value, 7, 0);
-        expect_part(err.detail, detail);
+        assert_close("unchanged", value, 7, 0);
+        assert_part(err.detail, detail);
         CU_ASSERT_PTR_EQUAL(strstr(err.detail, "gpu-"), err.detail);
     }
 }
 
-static void test_what_is_not_told_has_a_status(void)
+TEST(test_what_is_not_told_has_a_status)
 {
     static const struct {
         int result;
@@ -194,7 +192,7 @@ static void test_what_is_not_told_has_a_status(void)
     };
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_nvml *nvml = open_fake();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         fail_all(&fake->gpu[0], rows[i].result);
         assert_fails(nvml, 0, rows[i].expected, rows[i].detail);
     }
@@ -208,7 +206,7 @@ static void test_what_is_not_told_has_a_status(void)
     fulcrum_nvml_close(nvml);
 }
 
-static void test_answers_that_are_no_reading_are_refused(void)
+TEST(test_answers_that_are_no_reading_are_refused)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_nvml *nvml = open_fake();
@@ -228,12 +226,12 @@ static void test_answers_that_are_no_reading_are_refused(void)
         gpu->instant_type = type;
         CU_ASSERT_EQUAL(ask(nvml, 1, 0, &value, NULL),
             is_unsigned ? FULCRUM_OK : FULCRUM_ERR_FORMAT);
-        suite_assert_close("watts", value, is_unsigned ? 5 : 7, 1e-12);
+        assert_close("watts", value, is_unsigned ? 5 : 7, 1e-12);
     }
     fulcrum_nvml_close(nvml);
 }
 
-static void test_old_libraries_lack_what_they_lack(void)
+TEST(test_old_libraries_lack_what_they_lack)
 {
     (void)fake_gpus(FAKE_NVML_OLD);
     struct fulcrum_nvml_info info;
@@ -243,13 +241,13 @@ static void test_old_libraries_lack_what_they_lack(void)
         CU_ASSERT_EQUAL(ask(nvml, question, 0, &value, NULL),
             question < 2 ? FULCRUM_ERR_UNSUPPORTED : FULCRUM_OK);
     }
-    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_info(nvml, 0, &info, NULL));
     CU_ASSERT_EQUAL(info.is_mig, 0);
     fulcrum_nvml_close(nvml);
 }
 
 /* Rights or a fault take one GPU away, not the others. */
-static void test_gpu_that_the_driver_refuses_is_refused_alone(void)
+TEST(test_gpu_that_the_driver_refuses_is_refused_alone)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_nvml_info info;
@@ -260,11 +258,11 @@ static void test_gpu_that_the_driver_refuses_is_refused_alone(void)
     assert_fails(nvml, 0, FULCRUM_ERR_UNSUPPORTED,
         "gpu-0: nvmlDeviceGetHandleByIndex_v2: Insufficient Permissions");
     CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_EQUAL(fulcrum_nvml_energy_j(nvml, 1, &value, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_energy_j(nvml, 1, &value, NULL));
     fulcrum_nvml_close(nvml);
 }
 
-static void test_names_that_are_not_told_stay_empty(void)
+TEST(test_names_that_are_not_told_stay_empty)
 {
     struct fake_nvml *fake = fake_gpus(FAKE_NVML);
     struct fulcrum_nvml_info info;
@@ -272,7 +270,7 @@ static void test_names_that_are_not_told_stay_empty(void)
     fake->gpu[0].mig_result = 3;
     fake->gpu[0].mig_mode = 1;
     struct fulcrum_nvml *nvml = open_fake();
-    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_nvml_info(nvml, 0, &info, NULL));
     CU_ASSERT_STRING_EQUAL(info.name, "");
     CU_ASSERT_STRING_EQUAL(info.uuid, "");
     CU_ASSERT_EQUAL(info.compute_major, 0);
@@ -281,7 +279,7 @@ static void test_names_that_are_not_told_stay_empty(void)
 }
 
 /* The documentation of nvmlDeviceGetPowerUsage: Ampere but for GA100, and newer. */
-static void test_watts_of_newer_chips_are_means_of_a_second(void)
+TEST(test_watts_of_newer_chips_are_means_of_a_second)
 {
     static const struct {
         int major;
@@ -289,34 +287,16 @@ static void test_watts_of_newer_chips_are_means_of_a_second(void)
         double average_s;
     } rows[] = {{7, 0, 0}, {7, 5, 0}, {8, 0, 0}, {8, 6, 1}, {8, 7, 1}, {8, 9, 1},
         {9, 0, 1}, {10, 0, 1}, {0, 0, 1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fake_nvml *fake = fake_gpus(FAKE_NVML);
         fake->gpu[0].compute_major = rows[i].major;
         fake->gpu[0].compute_minor = rows[i].minor;
         struct fulcrum_nvml *nvml = open_fake();
-        suite_assert_close("usage",
+        assert_close("usage",
             fulcrum_nvml_power_average_s(nvml, 0, FULCRUM_NVML_POWER_USAGE),
             rows[i].average_s, 0);
-        suite_assert_close("instant",
+        assert_close("instant",
             fulcrum_nvml_power_average_s(nvml, 0, FULCRUM_NVML_POWER_INSTANT), 0, 0);
         fulcrum_nvml_close(nvml);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_library_that_is_missing_is_told),
-        SUITE_CASE(test_driver_that_is_missing_is_told),
-        SUITE_CASE(test_root_stands_for_another_machine),
-        SUITE_CASE(test_gpus_are_described),
-        SUITE_CASE(test_figures_are_told_in_base_units),
-        SUITE_CASE(test_what_is_not_told_has_a_status),
-        SUITE_CASE(test_answers_that_are_no_reading_are_refused),
-        SUITE_CASE(test_old_libraries_lack_what_they_lack),
-        SUITE_CASE(test_gpu_that_the_driver_refuses_is_refused_alone),
-        SUITE_CASE(test_names_that_are_not_told_stay_empty),
-        SUITE_CASE(test_watts_of_newer_chips_are_means_of_a_second),
-    };
-    return suite_run("nvml", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

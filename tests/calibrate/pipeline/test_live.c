@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "calibrate/stopwatch.h"
-#include "tests/support/expect.h"
 #include "tests/support/lab.h"
 #include "tests/support/suite.h"
 
@@ -20,7 +19,7 @@ static struct fulcrum_live *start(const struct fulcrum_live_plan *plan)
 {
     struct fulcrum_live *live = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_live_new(&live, plan, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_live_new(&live, plan, &err));
     return live;
 }
 
@@ -81,21 +80,21 @@ static void assert_rule(const struct rule_case *rule)
     CU_ASSERT(lab.largest_batch <= rule->most);
     CU_ASSERT_EQUAL(lab.least_batch % rule->envs, 0);
     if (rule->least == rule->most) {
-        suite_assert_close("mean batch",
-            reading.observation_count / reading.batch_count, (double)rule->most, 0.0);
+        assert_close("mean batch", reading.observation_count / reading.batch_count,
+            (double)rule->most, 0.0);
     }
     lab_close(&lab);
 }
 
-static void test_batches_keep_their_rule_and_answers_find_their_way(void)
+TEST(test_batches_keep_their_rule_and_answers_find_their_way)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rules); i++) {
         assert_rule(&rules[i]);
     }
 }
 
 /* A slow server finds all the others waiting: greedy batches reach the bound. */
-static void test_greedy_batches_fill_while_the_server_is_busy(void)
+TEST(test_greedy_batches_fill_while_the_server_is_busy)
 {
     struct lab lab = {.forward_s = 0.002};
     lab_open(&lab, 6);
@@ -109,7 +108,7 @@ static void test_greedy_batches_fill_while_the_server_is_busy(void)
     lab_close(&lab);
 }
 
-static void test_readings_grow_and_agree_with_themselves(void)
+TEST(test_readings_grow_and_agree_with_themselves)
 {
     struct lab lab = {.forward_s = 0.0};
     lab_open(&lab, 4);
@@ -124,9 +123,9 @@ static void test_readings_grow_and_agree_with_themselves(void)
     CU_ASSERT(first.answered_s <= first.wall_s && first.wall_s < next.wall_s);
     CU_ASSERT(first.actor_cpu_s > 0.0 && next.actor_cpu_s > first.actor_cpu_s);
     CU_ASSERT(first.server_cpu_s > 0.0 && next.server_cpu_s > first.server_cpu_s);
-    suite_assert_close("steps", next.env_step_count, next.observation_count, 0.0);
-    suite_assert_close("train CPU", next.train_cpu_s, 0.0, 0.0);
-    suite_assert_close("train steps", next.train_step_count, 0.0, 0.0);
+    assert_close("steps", next.env_step_count, next.observation_count, 0.0);
+    assert_close("train CPU", next.train_cpu_s, 0.0, 0.0);
+    assert_close("train steps", next.train_step_count, 0.0, 0.0);
     lab_close(&lab);
 }
 
@@ -149,9 +148,9 @@ static const struct refusal refusals[] = {
     {1, 4, FULCRUM_BATCH_GREEDY, 0, 3, "of 4 observations: the learner takes 3"},
 };
 
-static void test_a_batch_that_never_fills_is_refused(void)
+TEST(test_a_batch_that_never_fills_is_refused)
 {
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    for (size_t i = 0; i < LENGTH(refusals); i++) {
         struct lab lab = {.forward_s = 0.0};
         lab_open(&lab, refusals[i].actors * refusals[i].envs);
         struct fulcrum_live_plan plan =
@@ -163,14 +162,14 @@ static void test_a_batch_that_never_fills_is_refused(void)
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(fulcrum_live_new(&live, &plan, &err), FULCRUM_ERR_INFEASIBLE);
         CU_ASSERT_PTR_NULL(live);
-        expect_part(err.detail, refusals[i].part);
+        assert_part(err.detail, refusals[i].part);
         lab_close(&lab);
     }
     fulcrum_live_free(NULL);
 }
 
 /* Training that is quick keeps up: as many steps as have been earned. */
-static void test_train_steps_follow_the_environments(void)
+TEST(test_train_steps_follow_the_environments)
 {
     struct lab lab = {.forward_s = 0.001};
     lab_open(&lab, 4);
@@ -197,7 +196,7 @@ static void test_train_steps_follow_the_environments(void)
  * Training that is slow sets the pace: 2 ms for every 10 steps, whatever the actors
  * could do, and never more than two train steps and a batch behind.
  */
-static void test_a_backlog_holds_inference_up(void)
+TEST(test_a_backlog_holds_inference_up)
 {
     struct lab lab = {.train_s = 0.002};
     lab_open(&lab, 4);
@@ -224,10 +223,10 @@ static void test_a_backlog_holds_inference_up(void)
 }
 
 /* Whole weights, never older ones, and as often as was asked for. */
-static void test_trained_weights_reach_inference(void)
+TEST(test_trained_weights_reach_inference)
 {
     static const size_t periods[] = {1, 3};
-    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+    for (size_t i = 0; i < LENGTH(periods); i++) {
         struct lab lab = {.forward_s = 0.0005};
         lab_open(&lab, 4);
         struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
@@ -285,19 +284,19 @@ static void assert_fails(const struct failing *failing)
     fulcrum_live_read(live, &first);
     fulcrum_sleep_s(0.02);
     fulcrum_live_read(live, &later);
-    suite_assert_close("still", later.batch_count, first.batch_count, 0.0);
+    assert_close("still", later.batch_count, first.batch_count, 0.0);
     fulcrum_live_free(live);
     lab_close(&lab);
 }
 
-static void test_what_fails_stops_the_pipeline_with_its_words(void)
+TEST(test_what_fails_stops_the_pipeline_with_its_words)
 {
-    for (size_t i = 0; i < sizeof failings / sizeof failings[0]; i++) {
+    for (size_t i = 0; i < LENGTH(failings); i++) {
         assert_fails(&failings[i]);
     }
 }
 
-static void test_a_pipeline_can_be_ended_at_any_moment(void)
+TEST(test_a_pipeline_can_be_ended_at_any_moment)
 {
     for (int i = 0; i < 30; i++) {
         struct lab lab = {.train_s = i % 3 == 0 ? 0.001 : 0.0};
@@ -326,7 +325,7 @@ static void assert_track(const struct fulcrum_recorder *recorder, size_t track,
     }
 }
 
-static void test_every_thread_records_its_own_stages(void)
+TEST(test_every_thread_records_its_own_stages)
 {
     enum {
         WAIT = 1 << FULCRUM_STAGE_WAIT,
@@ -338,9 +337,7 @@ static void test_every_thread_records_its_own_stages(void)
     struct fulcrum_live_plan plan = lab_plan(&lab, 2, 1);
     lab_plan_training(&plan, 4.0, 4.0);
     plan.train_steps_per_copy = 2;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_recorder_new(&plan.recorder, FULCRUM_LIVE_ACTORS + 2, 0, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_new(&plan.recorder, FULCRUM_LIVE_ACTORS + 2, 0, NULL));
     struct fulcrum_live *live = start(&plan);
     (void)await_batches(live, 20.0);
     fulcrum_recorder_start(plan.recorder);
@@ -383,17 +380,12 @@ static int open_workshop(struct workshop *shop)
         .train_unroll = 1,
         .seed = 9};
     struct fulcrum_stage *stage = &shop->stage;
-    CU_ASSERT_EQUAL_FATAL(
-        stage->actor->open(NULL, &stage->shared, &stage->info, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actions_new(&stage->actions, 9, stage->info.action_count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(stage->actor->open(NULL, &stage->shared, &stage->info, NULL));
+    ASSERT_OK(fulcrum_actions_new(&stage->actions, 9, stage->info.action_count, NULL));
     for (size_t i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_stepper_open(&shop->steppers[i], stage, i, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_stepper_open(&shop->steppers[i], stage, i, NULL));
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_placement_complete(&shop->placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_placement_complete(&shop->placement, NULL));
     struct fulcrum_live_learner *const states[] = {&shop->inference, &shop->training};
     for (size_t i = 0; i < 2; i++) {
         states[i]->learner = learner;
@@ -432,10 +424,8 @@ static void assert_trained(struct workshop *shop)
     static float after[MOST];
     const struct fulcrum_learner *learner = shop->inference.learner;
     CU_ASSERT_FATAL(shop->inference.info.parameter_count <= MOST);
-    CU_ASSERT_EQUAL(
-        learner->read_weights(shop->inference.state, before, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        learner->read_weights(shop->training.state, after, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->read_weights(shop->inference.state, before, NULL));
+    ASSERT_OK(learner->read_weights(shop->training.state, after, NULL));
     double apart = 0.0;
     for (size_t i = 0; i < shop->training.info.parameter_count; i++) {
         apart = fmax(apart, fabs((double)after[i] - (double)before[i]));
@@ -443,16 +433,16 @@ static void assert_trained(struct workshop *shop)
     /* Adam moves a weight by its rate of 3e-4 a step, or a few times that. */
     CU_ASSERT(apart < 3.0 * 3e-4 * 3.0);
     struct fulcrum_train_rows rows;
-    CU_ASSERT_EQUAL(learner->train_rows(shop->training.state, &rows, NULL), FULCRUM_OK);
+    ASSERT_OK(learner->train_rows(shop->training.state, &rows, NULL));
     const float *observation = (const float *)(const void *)rows.observation;
     for (size_t i = 0; i < rows.batch_count; i++) {
         CU_ASSERT(fabs((double)observation[4 * i]) <= 2.5); /* metres */
         CU_ASSERT(fabs((double)rows.action[i]) <= 1.0);
-        suite_assert_close("uniform", (double)rows.log_probability[i], -log(2.0), 1e-6);
+        assert_close("uniform", (double)rows.log_probability[i], -log(2.0), 1e-6);
     }
 }
 
-static void test_cartpole_and_a_real_network_run_and_train(void)
+TEST(test_cartpole_and_a_real_network_run_and_train)
 {
     struct workshop shop;
     if (open_workshop(&shop)) {
@@ -471,7 +461,7 @@ static void test_cartpole_and_a_real_network_run_and_train(void)
         struct fulcrum_live_reading reading = await_counts(live, 100.0, 5.0);
         fulcrum_live_free(live);
         CU_ASSERT(reading.batch_count >= 100.0);
-        suite_assert_close(
+        assert_close(
             "mean batch", reading.observation_count / reading.batch_count, 2.0, 0.0);
         CU_ASSERT(reading.train_step_count >= 5.0);
         double behind = reading.env_step_count / 50.0 - reading.train_step_count;
@@ -483,22 +473,4 @@ static void test_cartpole_and_a_real_network_run_and_train(void)
         (void)printf("(no learner in this build) ");
     }
     close_workshop(&shop);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_batches_keep_their_rule_and_answers_find_their_way),
-        SUITE_CASE(test_greedy_batches_fill_while_the_server_is_busy),
-        SUITE_CASE(test_readings_grow_and_agree_with_themselves),
-        SUITE_CASE(test_a_batch_that_never_fills_is_refused),
-        SUITE_CASE(test_train_steps_follow_the_environments),
-        SUITE_CASE(test_a_backlog_holds_inference_up),
-        SUITE_CASE(test_trained_weights_reach_inference),
-        SUITE_CASE(test_what_fails_stops_the_pipeline_with_its_words),
-        SUITE_CASE(test_a_pipeline_can_be_ended_at_any_moment),
-        SUITE_CASE(test_every_thread_records_its_own_stages),
-        SUITE_CASE(test_cartpole_and_a_real_network_run_and_train),
-    };
-    return suite_run("live", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "calibrate/stopwatch.h"
-#include "tests/support/expect.h"
 #include "tests/support/fake_powercap.h"
 #include "tests/support/probing.h"
 #include "tests/support/suite.h"
@@ -107,7 +106,7 @@ static void assert_item(
 }
 
 /* Each window is metered; the counter's thread may be late by some milliseconds. */
-static void test_a_meter_that_opens_gives_watts_of_every_window(void)
+TEST(test_a_meter_that_opens_gives_watts_of_every_window)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     struct fake_powercap *fake = fake_powercap_new();
@@ -117,17 +116,17 @@ static void test_a_meter_that_opens_gives_watts_of_every_window(void)
     CU_ASSERT_FATAL(item->window_count > 0);
     for (size_t i = 0; i < item->window_count; i++) {
         const struct fulcrum_measure_window *window = &item->windows[i];
-        suite_assert_close("cpu_w", window->cpu_w, FAKE_POWERCAP_W, 0.3);
-        suite_assert_close(
+        assert_close("cpu_w", window->cpu_w, FAKE_POWERCAP_W, 0.3);
+        assert_close(
             "joules", window->j_per_step, window->cpu_w / window->steps_per_s, 0.3);
         CU_ASSERT(isnan(window->gpu_w));
     }
-    suite_assert_close("median", item->median.cpu_w, FAKE_POWERCAP_W, 0.3);
+    assert_close("median", item->median.cpu_w, FAKE_POWERCAP_W, 0.3);
     fulcrum_measurement_free(found);
     fake_powercap_free(fake);
 }
 
-static void test_every_configuration_gets_its_windows(void)
+TEST(test_every_configuration_gets_its_windows)
 {
     const struct fulcrum_measure_config configs[] = {greedy_two, half_of_three};
     struct fulcrum_measure_options options = small_options(configs, 2);
@@ -139,12 +138,12 @@ static void test_every_configuration_gets_its_windows(void)
     assert_item(&found->items[0], &options);
     assert_item(&found->items[1], &options);
     /* One request of two observations, every time. */
-    suite_assert_close("half", found->items[1].median.mean_batch, 2.0, 0.0);
-    suite_assert_close("trained", found->items[0].median.train_step_count, 0.0, 0.0);
+    assert_close("half", found->items[1].median.mean_batch, 2.0, 0.0);
+    assert_close("trained", found->items[0].median.train_step_count, 0.0, 0.0);
     fulcrum_measurement_free(found);
 }
 
-static void test_what_ran_is_described(void)
+TEST(test_what_ran_is_described)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     options.most_windows = 1;
@@ -152,8 +151,8 @@ static void test_what_ran_is_described(void)
     CU_ASSERT_STRING_EQUAL(found->actor, "cartpole");
     CU_ASSERT_STRING_EQUAL(found->learner, "cpu");
     CU_ASSERT(strlen(found->backend) > 3 && strlen(found->actor_detail) > 3);
-    suite_assert_close("byte", found->observation_byte, 16.0, 0.0);
-    suite_assert_close("frames", found->frame_skip, 1.0, 0.0);
+    assert_close("byte", found->observation_byte, 16.0, 0.0);
+    assert_close("frames", found->frame_skip, 1.0, 0.0);
     CU_ASSERT(found->forward_flop > 1e5 && found->parameter_count > 1e5);
     CU_ASSERT(isnan(found->train_step_flop));
     CU_ASSERT(found->items[0].median.canary_s > 0.0);
@@ -162,7 +161,7 @@ static void test_what_ran_is_described(void)
     CU_ASSERT(found->placement.actors.count >= 1);
     CU_ASSERT_EQUAL(found->machine.accelerator, FULCRUM_ACCELERATOR_CPU);
     if (found->placement.is_apart) {
-        suite_assert_close("cores", found->machine.cpu.core_count,
+        assert_close("cores", found->machine.cpu.core_count,
             (double)found->placement.actor_core_count + 1.0, 0.0);
     }
     fulcrum_measurement_free(found);
@@ -170,13 +169,13 @@ static void test_what_ran_is_described(void)
 }
 
 /* The other one goes on. */
-static void test_a_configuration_that_cannot_run_keeps_its_reason(void)
+TEST(test_a_configuration_that_cannot_run_keeps_its_reason)
 {
     const struct fulcrum_measure_config configs[] = {too_large, greedy_two};
     struct fulcrum_measure_options options = small_options(configs, 2);
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     CU_ASSERT(found->is_complete);
-    expect_part(
+    assert_part(
         found->items[0].failure, "a batch of 8 requests never fills with 1 act");
     CU_ASSERT_EQUAL(found->items[0].window_count, 0);
     CU_ASSERT(isnan(found->items[0].median.steps_per_s));
@@ -186,21 +185,21 @@ static void test_a_configuration_that_cannot_run_keeps_its_reason(void)
 }
 
 /* It is not taken for no limit at all. */
-static void test_a_batch_smaller_than_a_request_keeps_its_reason(void)
+TEST(test_a_batch_smaller_than_a_request_keeps_its_reason)
 {
     const struct fulcrum_measure_config configs[] = {
         {2, 4, FULCRUM_BATCH_GREEDY, 3.0, 0.0}, {2, 4, FULCRUM_BATCH_FIXED, 2.0, 0.0}};
     struct fulcrum_measure_options options = small_options(configs, 2);
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     for (size_t i = 0; i < 2; i++) {
-        expect_part(found->items[i].failure, "observations has no room for a request");
+        assert_part(found->items[i].failure, "observations has no room for a request");
         CU_ASSERT_EQUAL(found->items[i].window_count, 0);
     }
     fulcrum_measurement_free(found);
 }
 
 /* The second environment crashes after some steps; the first alone does not. */
-static void test_an_environment_that_crashes_is_named_and_the_rest_goes_on(void)
+TEST(test_an_environment_that_crashes_is_named_and_the_rest_goes_on)
 {
     const struct fulcrum_measure_config alone = {
         .actor_count = 1, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY};
@@ -214,14 +213,14 @@ static void test_an_environment_that_crashes_is_named_and_the_rest_goes_on(void)
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     (void)unsetenv("FULCRUM_TEST_FAULT");
     (void)unsetenv("FULCRUM_TEST_ODD");
-    expect_part(found->items[0].failure, "died of signal 11");
-    expect_part(found->items[0].failure, "in step 50");
+    assert_part(found->items[0].failure, "died of signal 11");
+    assert_part(found->items[0].failure, "in step 50");
     CU_ASSERT(found->items[1].window_count >= 1);
     assert_item(&found->items[1], &options);
     fulcrum_measurement_free(found);
 }
 
-static void test_training_runs_beside_inference(void)
+TEST(test_training_runs_beside_inference)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     options.training = (struct fulcrum_measure_training){
@@ -262,7 +261,7 @@ static bool has_seen_enough(void *user)
     return visitor->patience > 0 && visitor->calls >= visitor->patience;
 }
 
-static void test_progress_ends_at_the_end(void)
+TEST(test_progress_ends_at_the_end)
 {
     struct visitor visitor = {.calls = 0};
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
@@ -271,11 +270,11 @@ static void test_progress_ends_at_the_end(void)
     options.user = &visitor;
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     CU_ASSERT(visitor.calls > 3);
-    suite_assert_close("done", visitor.last_frac, 1.0, 1e-12);
+    assert_close("done", visitor.last_frac, 1.0, 1e-12);
     fulcrum_measurement_free(found);
 }
 
-static void test_a_stop_keeps_what_there_is(void)
+TEST(test_a_stop_keeps_what_there_is)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     options.window_count = 1000;
@@ -304,7 +303,7 @@ static void make_impatient(struct fulcrum_window_room *room)
     for (int k = 0; k < 20000 && status == FULCRUM_OK; k++) {
         status = fulcrum_canary_add(&room->usual[k % 2], 1e-6, NULL);
     }
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
 }
 
 static bool counts_to_three(void *user)
@@ -314,7 +313,7 @@ static bool counts_to_three(void *user)
     return *count >= 3;
 }
 
-static void test_a_window_waits_for_a_calm_machine_but_not_for_ever(void)
+TEST(test_a_window_waits_for_a_calm_machine_but_not_for_ever)
 {
     static const double waits_s[] = {0.0, 0.7};
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
@@ -323,26 +322,24 @@ static void test_a_window_waits_for_a_calm_machine_but_not_for_ever(void)
         struct fulcrum_window_room room;
         struct fulcrum_measure_window window;
         options.calm_wait_s = waits_s[i];
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_window_room_open(&room, &options, NULL));
         make_impatient(&room);
         double begin_s = fulcrum_wall_s();
-        CU_ASSERT_EQUAL(
-            fulcrum_window_take(&room, &greedy_two, &window, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_window_take(&room, &greedy_two, &window, NULL));
         CU_ASSERT(fulcrum_wall_s() - begin_s > waits_s[i]);
         CU_ASSERT(window.is_disturbed && window.canary_rel > 10.0);
         fulcrum_window_room_close(&room);
     }
 }
 
-static void test_a_stop_ends_the_wait(void)
+TEST(test_a_stop_ends_the_wait)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     struct fulcrum_window_room room;
     struct fulcrum_measure_window window;
     int count = 0;
     options.calm_wait_s = 3600.0;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_window_room_open(&room, &options, NULL));
     make_impatient(&room);
     room.stops = counts_to_three;
     room.user = &count;
@@ -359,10 +356,10 @@ static void refuse(const struct fulcrum_measure_options *options,
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_measure(&found, options, &err), expected);
     CU_ASSERT_PTR_NULL(found);
-    expect_part(err.detail, part);
+    assert_part(err.detail, part);
 }
 
-static void test_what_cannot_be_measured_is_refused(void)
+TEST(test_what_cannot_be_measured_is_refused)
 {
     const struct fulcrum_measure_config nobody = {.actor_count = 0};
     const struct fulcrum_measure_config crowd = {
@@ -390,7 +387,7 @@ static void test_what_cannot_be_measured_is_refused(void)
     refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule");
 }
 
-static void test_requests_of_a_batch_are_whole(void)
+TEST(test_requests_of_a_batch_are_whole)
 {
     static const struct {
         struct fulcrum_measure_config config;
@@ -405,31 +402,16 @@ static void test_requests_of_a_batch_are_whole(void)
         {{64, 2, FULCRUM_BATCH_FIXED, 0.0, 0.5}, 32},
         {{64, 2, FULCRUM_BATCH_FIXED, 0.0, 1.0}, 64},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(
             fulcrum_measure_batch_requests(&cases[i].config), cases[i].requests);
     }
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_configuration_gets_its_windows),
-        SUITE_CASE(test_a_meter_that_opens_gives_watts_of_every_window),
-        SUITE_CASE(test_what_ran_is_described),
-        SUITE_CASE(test_a_configuration_that_cannot_run_keeps_its_reason),
-        SUITE_CASE(test_a_batch_smaller_than_a_request_keeps_its_reason),
-        SUITE_CASE(test_an_environment_that_crashes_is_named_and_the_rest_goes_on),
-        SUITE_CASE(test_training_runs_beside_inference),
-        SUITE_CASE(test_progress_ends_at_the_end),
-        SUITE_CASE(test_a_stop_keeps_what_there_is),
-        SUITE_CASE(test_a_window_waits_for_a_calm_machine_but_not_for_ever),
-        SUITE_CASE(test_a_stop_ends_the_wait),
-        SUITE_CASE(test_what_cannot_be_measured_is_refused),
-        SUITE_CASE(test_requests_of_a_batch_are_whole),
-    };
     if (!probing_has_learner()) {
         return NOT_HERE;
     }
-    return suite_run("measure", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

@@ -41,12 +41,12 @@ static void check_track(const struct fulcrum_stage_track *track, double window_s
     }
     if (sum_s > 0.0) {
         /* The first begin and the last end cost something outside the window. */
-        suite_assert_close("track", sum_s, window_s, 1e-4);
+        assert_close("track", sum_s, window_s, 1e-4);
         CU_ASSERT(track->outside_s < 0.02 * window_s);
     }
 }
 
-static void test_recorded_windows_show_every_stage_of_the_pipeline(void)
+TEST(test_recorded_windows_show_every_stage_of_the_pipeline)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "trace.json");
@@ -55,7 +55,7 @@ static void test_recorded_windows_show_every_stage_of_the_pipeline(void)
         .measure = &measure, .pair_count = 2, .trace_path = path, .span_max = 500};
     struct fulcrum_stages_measurement *found = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_measure_stages(&found, &options, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_measure_stages(&found, &options, &err));
     CU_ASSERT_EQUAL_FATAL(found->count, 1);
     const struct fulcrum_measured_stages *item = &found->items[0];
     CU_ASSERT_STRING_EQUAL(item->failure, "");
@@ -67,7 +67,7 @@ static void test_recorded_windows_show_every_stage_of_the_pipeline(void)
     CU_ASSERT_EQUAL(item->times.used_track_count, 3); /* nothing trains */
     static const enum fulcrum_stage_kind met[] = {FULCRUM_STAGE_SIMULATION,
         FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_HANDOFF, FULCRUM_STAGE_WAIT};
-    for (size_t i = 0; i < sizeof met / sizeof met[0]; i++) {
+    for (size_t i = 0; i < LENGTH(met); i++) {
         CU_ASSERT(item->times.kinds[met[i]].thread_s > 0.0);
     }
     CU_ASSERT(item->times.kinds[FULCRUM_STAGE_TRAINING].event_count < 1.0);
@@ -83,7 +83,7 @@ static void test_recorded_windows_show_every_stage_of_the_pipeline(void)
     scratch_free(&scratch);
 }
 
-static void test_options_that_measure_nothing_are_refused(void)
+TEST(test_options_that_measure_nothing_are_refused)
 {
     struct fulcrum_measure_options measure = small_options();
     struct fulcrum_measure_stages_options options = {.measure = &measure};
@@ -113,7 +113,7 @@ static bool stop_at_once(void *user)
     return 1;
 }
 
-static void test_a_run_can_be_stopped(void)
+TEST(test_a_run_can_be_stopped)
 {
     struct fulcrum_measure_options measure = small_options();
     const struct fulcrum_measure_stages_options options = {
@@ -126,7 +126,7 @@ static void test_a_run_can_be_stopped(void)
 }
 
 /* A batch that never fills is that configuration's own failure. */
-static void test_configurations_that_cannot_run_keep_their_reason(void)
+TEST(test_configurations_that_cannot_run_keep_their_reason)
 {
     const struct fulcrum_measure_config configs[] = {{.actor_count = 1,
                                                          .envs_per_actor = 1,
@@ -139,7 +139,7 @@ static void test_configurations_that_cannot_run_keep_their_reason(void)
     struct fulcrum_stages_measurement *found = NULL;
     measure.configs = configs;
     measure.config_count = 2;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_measure_stages(&found, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_measure_stages(&found, &options, NULL));
     CU_ASSERT(strlen(found->items[0].failure) > 10);
     CU_ASSERT_PTR_NULL(found->items[0].times.tracks);
     CU_ASSERT_STRING_EQUAL(found->items[1].failure, "");
@@ -176,7 +176,7 @@ static void print_item(const struct fulcrum_measured_stages *item)
         100.0 * fulcrum_stage_times_idle_frac(&item->times));
 }
 
-static void test_recording_costs_less_than_one_in_twenty(void)
+TEST(test_recording_costs_less_than_one_in_twenty)
 {
     const char *text = getenv("FULCRUM_STAGES_PAIRS");
     const struct fulcrum_measure_config configs[] = {
@@ -195,7 +195,7 @@ static void test_recording_costs_less_than_one_in_twenty(void)
         return;
     }
     struct fulcrum_stages_measurement *found = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_measure_stages(&found, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_measure_stages(&found, &options, NULL));
     (void)printf("\n  tight loops: %.1f ns inside and %.1f ns outside a pair, %.1f ns "
                  "in a chain",
         1e9 * found->cost.pair_inside_s, 1e9 * found->cost.pair_outside_s,
@@ -204,24 +204,16 @@ static void test_recording_costs_less_than_one_in_twenty(void)
         const struct fulcrum_measured_stages *item = &found->items[i];
         print_item(item);
         CU_ASSERT(item->pairs.upper_frac < 0.05);
-        suite_assert_close("corrected", item->corrected_steps_per_s,
+        assert_close("corrected", item->corrected_steps_per_s,
             item->unrecorded_steps_per_s, 0.05);
     }
     fulcrum_stages_measurement_free(found);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_recorded_windows_show_every_stage_of_the_pipeline),
-        SUITE_CASE(test_options_that_measure_nothing_are_refused),
-        SUITE_CASE(test_a_run_can_be_stopped),
-        SUITE_CASE(test_configurations_that_cannot_run_keep_their_reason),
-        SUITE_CASE(test_recording_costs_less_than_one_in_twenty),
-    };
     if (!probing_has_learner()) {
         return NOT_HERE;
     }
-    return suite_run(
-        "measure_stages", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

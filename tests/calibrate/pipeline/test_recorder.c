@@ -30,7 +30,7 @@ static double exclusive_s(
     return track->totals[kind].exclusive_s;
 }
 
-static void test_every_kind_of_stage_has_a_name_and_a_meaning(void)
+TEST(test_every_kind_of_stage_has_a_name_and_a_meaning)
 {
     for (size_t i = 0; i < FULCRUM_STAGE_KIND_COUNT; i++) {
         enum fulcrum_stage_kind kind = (enum fulcrum_stage_kind)i;
@@ -40,7 +40,7 @@ static void test_every_kind_of_stage_has_a_name_and_a_meaning(void)
     CU_ASSERT_STRING_EQUAL(fulcrum_stage_kind_name(FULCRUM_STAGE_WAIT), "wait");
 }
 
-static void test_what_has_no_room_is_refused(void)
+TEST(test_what_has_no_room_is_refused)
 {
     static const struct {
         size_t tracks;
@@ -48,7 +48,7 @@ static void test_what_has_no_room_is_refused(void)
         enum fulcrum_status status;
     } cases[] = {{0, 1, FULCRUM_ERR_RANGE}, {(size_t)-1 / 64, 1, FULCRUM_ERR_NO_MEMORY},
         {2, (size_t)-1 / 64, FULCRUM_ERR_NO_MEMORY}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_recorder *recorder = NULL;
         CU_ASSERT_EQUAL(
             fulcrum_recorder_new(&recorder, cases[i].tracks, cases[i].capacity, NULL),
@@ -57,7 +57,7 @@ static void test_what_has_no_room_is_refused(void)
     }
 }
 
-static void test_no_recorder_records_nothing(void)
+TEST(test_no_recorder_records_nothing)
 {
     fulcrum_recorder_start(NULL);
     fulcrum_recorder_attach(NULL, 7, "nobody", 0);
@@ -68,11 +68,11 @@ static void test_no_recorder_records_nothing(void)
     fulcrum_recorder_stop(NULL);
     fulcrum_recorder_free(NULL);
     CU_ASSERT_EQUAL(fulcrum_recorder_track_count(NULL), 0);
-    suite_assert_close("window", fulcrum_recorder_window_s(NULL), 0.0, 0.0);
+    assert_close("window", fulcrum_recorder_window_s(NULL), 0.0, 0.0);
 }
 
 /* Inner stages stop the outer one's clock: exclusive times add up to the whole. */
-static void test_exclusive_times_add_up_to_the_outermost_stage(void)
+TEST(test_exclusive_times_add_up_to_the_outermost_stage)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 16);
     fulcrum_recorder_start(recorder);
@@ -93,18 +93,18 @@ static void test_exclusive_times_add_up_to_the_outermost_stage(void)
     CU_ASSERT_EQUAL(track.events[0].depth, 2);
     CU_ASSERT(exclusive_s(&track, FULCRUM_STAGE_INFERENCE) >= 1e-4);
     CU_ASSERT(exclusive_s(&track, FULCRUM_STAGE_HANDOFF) >= 1e-4);
-    suite_assert_close("sum",
+    assert_close("sum",
         exclusive_s(&track, FULCRUM_STAGE_INFERENCE) +
             exclusive_s(&track, FULCRUM_STAGE_HANDOFF) +
             exclusive_s(&track, FULCRUM_STAGE_WAIT),
         outer->end_s - outer->begin_s, 1e-9);
-    suite_assert_close(
+    assert_close(
         "children", track.totals[FULCRUM_STAGE_INFERENCE].child_count, 1.0, 0.0);
     fulcrum_recorder_free(recorder);
 }
 
 /* Nobody attached: the track has a name all the same, and no CPU time. */
-static void test_next_leaves_no_gap_between_stages(void)
+TEST(test_next_leaves_no_gap_between_stages)
 {
     static const double paired[] = {1.0, 0.0, 1.0}; /* ends that read their own clock */
     static const enum fulcrum_stage_kind kinds[] = {
@@ -123,15 +123,15 @@ static void test_next_leaves_no_gap_between_stages(void)
         const struct fulcrum_recorder_total *total = &track.totals[kinds[i]];
         CU_ASSERT_EQUAL(track.events[i].depth, 0);
         CU_ASSERT(i == 0 || track.events[i].begin_s == track.events[i - 1].end_s);
-        suite_assert_close("paired", total->paired_end_count, paired[i], 0.0);
-        suite_assert_close("chained", total->chained_end_count, 2.0 - paired[i], 0.0);
+        assert_close("paired", total->paired_end_count, paired[i], 0.0);
+        assert_close("chained", total->chained_end_count, 2.0 - paired[i], 0.0);
     }
     CU_ASSERT(isnan(track.cpu_s));
     CU_ASSERT_STRING_EQUAL(track.name, "thread 0");
     fulcrum_recorder_free(recorder);
 }
 
-static void test_stages_deeper_than_the_stack_count_as_the_one_around(void)
+TEST(test_stages_deeper_than_the_stack_count_as_the_one_around)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 16);
     fulcrum_recorder_start(recorder);
@@ -146,12 +146,12 @@ static void test_stages_deeper_than_the_stack_count_as_the_one_around(void)
     fulcrum_recorder_stop(recorder);
     struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, 0);
     CU_ASSERT_EQUAL(track.event_count, FULCRUM_RECORDER_DEPTH_MAX);
-    suite_assert_close("too deep", exclusive_s(&track, FULCRUM_STAGE_WAIT), 0.0, 0.0);
+    assert_close("too deep", exclusive_s(&track, FULCRUM_STAGE_WAIT), 0.0, 0.0);
     fulcrum_recorder_free(recorder);
 }
 
 /* A stage that the window's begin or end divides counts with the part inside. */
-static void test_stages_are_cut_to_the_window(void)
+TEST(test_stages_are_cut_to_the_window)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 16);
     fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
@@ -159,7 +159,7 @@ static void test_stages_are_cut_to_the_window(void)
     fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_WAIT);
     fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
     fulcrum_spin_s(2e-4);
-    suite_assert_close("not open", fulcrum_recorder_window_s(recorder), 0.0, 0.0);
+    assert_close("not open", fulcrum_recorder_window_s(recorder), 0.0, 0.0);
     fulcrum_recorder_start(recorder);
     fulcrum_spin_s(1e-4);
     fulcrum_recorder_end(recorder, 0);
@@ -172,17 +172,17 @@ static void test_stages_are_cut_to_the_window(void)
     double window_s = fulcrum_recorder_window_s(recorder);
     CU_ASSERT_EQUAL_FATAL(track.event_count, 2);
     CU_ASSERT_EQUAL(track.events[1].kind, FULCRUM_STAGE_WAIT);
-    suite_assert_close("from the first moment", track.events[1].begin_s, 0.0, 0.0);
-    suite_assert_close("to the last one", track.events[1].end_s, window_s, 1e-6);
+    assert_close("from the first moment", track.events[1].begin_s, 0.0, 0.0);
+    assert_close("to the last one", track.events[1].end_s, window_s, 1e-6);
     CU_ASSERT(window_s >= 1e-4);
-    suite_assert_close("whole window",
+    assert_close("whole window",
         exclusive_s(&track, FULCRUM_STAGE_WAIT) +
             exclusive_s(&track, FULCRUM_STAGE_HANDOFF),
         window_s, 1e-6);
     fulcrum_recorder_free(recorder);
 }
 
-static void test_events_without_room_are_counted_and_kept_in_totals(void)
+TEST(test_events_without_room_are_counted_and_kept_in_totals)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 3);
     fulcrum_recorder_start(recorder);
@@ -195,13 +195,13 @@ static void test_events_without_room_are_counted_and_kept_in_totals(void)
     struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, 0);
     CU_ASSERT_EQUAL_FATAL(track.event_count, 3);
     CU_ASSERT_EQUAL(track.dropped_count, 7);
-    suite_assert_close(
+    assert_close(
         "count", track.totals[FULCRUM_STAGE_SIMULATION].event_count, 10.0, 0.0);
     double kept_s = 0.0;
     for (size_t i = 0; i < 3; i++) {
         kept_s += track.events[i].end_s - track.events[i].begin_s;
     }
-    suite_assert_close("total", exclusive_s(&track, FULCRUM_STAGE_SIMULATION),
+    assert_close("total", exclusive_s(&track, FULCRUM_STAGE_SIMULATION),
         kept_s + track.dropped_s, 1e-9);
     fulcrum_recorder_free(recorder);
 }
@@ -233,7 +233,7 @@ static void *work(void *argument)
 static void check_track(const struct fulcrum_recorder_track *track, double window_s)
 {
     CU_ASSERT_EQUAL(strlen(track->name), FULCRUM_RECORDER_NAME_SIZE - 1);
-    suite_assert_close("window is covered",
+    assert_close("window is covered",
         exclusive_s(track, FULCRUM_STAGE_SIMULATION) +
             exclusive_s(track, FULCRUM_STAGE_HANDOFF),
         window_s, 1e-6);
@@ -247,7 +247,7 @@ static void check_track(const struct fulcrum_recorder_track *track, double windo
     }
 }
 
-static void test_threads_record_side_by_side(void)
+TEST(test_threads_record_side_by_side)
 {
     enum { COUNT = 3 };
     struct fulcrum_recorder *recorder = new_recorder(COUNT, 0);
@@ -276,7 +276,7 @@ static void test_threads_record_side_by_side(void)
 }
 
 /* A thread that ends within the window leaves its CPU time. */
-static void test_thread_that_ends_early_keeps_its_cpu_time(void)
+TEST(test_thread_that_ends_early_keeps_its_cpu_time)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 16);
     atomic_int stops = 1;
@@ -294,7 +294,7 @@ static void test_thread_that_ends_early_keeps_its_cpu_time(void)
  * Two outer stages of begin and end; the first has three stages in a chain inside it,
  * of which the first is begun by itself and the last ended by itself.
  */
-static void test_cost_is_taken_off_where_it_arises(void)
+TEST(test_cost_is_taken_off_where_it_arises)
 {
     const struct fulcrum_recorder_cost cost = {
         .pair_inside_s = 1.0, .pair_outside_s = 10.0, .chained_s = 100.0};
@@ -311,19 +311,18 @@ static void test_cost_is_taken_off_where_it_arises(void)
         .chained_end_count = 4.0};
     struct fulcrum_recorder_correction correction =
         fulcrum_recorder_correct(&track, &cost);
-    suite_assert_close(
+    assert_close(
         "outer", correction.recording_s[FULCRUM_STAGE_INFERENCE], 2.0 + 10.0, 1e-12);
-    suite_assert_close(
+    assert_close(
         "chain", correction.recording_s[FULCRUM_STAGE_HANDOFF], 1.0 + 200.0, 1e-12);
-    suite_assert_close("around no stage", correction.outside_s, 20.0, 1e-12);
-    suite_assert_close("all", correction.total_s, 12.0 + 201.0 + 20.0, 1e-12);
-    suite_assert_close("left of inference",
-        correction.exclusive_s[FULCRUM_STAGE_INFERENCE], 988.0, 1e-12);
-    suite_assert_close(
-        "untouched", correction.exclusive_s[FULCRUM_STAGE_TRAINING], 0.0, 0.0);
+    assert_close("around no stage", correction.outside_s, 20.0, 1e-12);
+    assert_close("all", correction.total_s, 12.0 + 201.0 + 20.0, 1e-12);
+    assert_close("left of inference", correction.exclusive_s[FULCRUM_STAGE_INFERENCE],
+        988.0, 1e-12);
+    assert_close("untouched", correction.exclusive_s[FULCRUM_STAGE_TRAINING], 0.0, 0.0);
 }
 
-static void test_no_stage_falls_below_zero(void)
+TEST(test_no_stage_falls_below_zero)
 {
     const struct fulcrum_recorder_cost cost = {1.0, 1.0, 1.0};
     struct fulcrum_recorder_track track = {.event_count = 1};
@@ -331,30 +330,27 @@ static void test_no_stage_falls_below_zero(void)
         .exclusive_s = 0.25, .event_count = 1.0, .paired_end_count = 2.0};
     struct fulcrum_recorder_correction correction =
         fulcrum_recorder_correct(&track, &cost);
-    suite_assert_close("left", correction.exclusive_s[FULCRUM_STAGE_WAIT], 0.0, 0.0);
-    suite_assert_close(
-        "taken off", correction.recording_s[FULCRUM_STAGE_WAIT], 0.25, 1e-12);
+    assert_close("left", correction.exclusive_s[FULCRUM_STAGE_WAIT], 0.0, 0.0);
+    assert_close("taken off", correction.recording_s[FULCRUM_STAGE_WAIT], 0.25, 1e-12);
 }
 
 /*
  * Costs of 1, 2, 3, 4 %: mean 2.5 %, sd 1.29 %; the 95 % point of Student's t with 3
  * degrees of freedom is 2.3534 (any table).
  */
-static void test_upper_limit_of_pairs_is_students(void)
+TEST(test_upper_limit_of_pairs_is_students)
 {
     const double with[] = {1.0 / 1.01, 1.0 / 1.02, 1.0 / 1.03, 1.0 / 1.04};
     const double without[] = {1.0, 1.0, 1.0, 1.0};
     struct fulcrum_recorder_pairs pairs;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_recorder_cost_of_pairs(&pairs, with, without, 4, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_cost_of_pairs(&pairs, with, without, 4, NULL));
     CU_ASSERT_EQUAL(pairs.pair_count, 4);
-    suite_assert_close("mean", pairs.mean_frac, 0.025, 1e-12);
-    suite_assert_close("sd", pairs.sd_frac, 0.012909944, 1e-6);
-    suite_assert_close(
-        "upper", pairs.upper_frac, 0.025 + 2.353363 * 0.012909944 / 2.0, 1e-6);
+    assert_close("mean", pairs.mean_frac, 0.025, 1e-12);
+    assert_close("sd", pairs.sd_frac, 0.012909944, 1e-6);
+    assert_close("upper", pairs.upper_frac, 0.025 + 2.353363 * 0.012909944 / 2.0, 1e-6);
 }
 
-static void test_pairs_that_say_nothing_are_refused(void)
+TEST(test_pairs_that_say_nothing_are_refused)
 {
     const double rates[] = {1.0, 2.0};
     const double wrong[] = {1.0, (double)NAN};
@@ -367,11 +363,11 @@ static void test_pairs_that_say_nothing_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "pair 2"));
 }
 
-static void test_measured_cost_is_that_of_a_few_clock_reads(void)
+TEST(test_measured_cost_is_that_of_a_few_clock_reads)
 {
     struct fulcrum_recorder_cost cost;
     struct fulcrum_stopwatch stopwatch = fulcrum_stopwatch_calibrated();
-    CU_ASSERT_EQUAL_FATAL(fulcrum_recorder_cost_measure(&cost, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_cost_measure(&cost, NULL));
     double pair_s = cost.pair_inside_s + cost.pair_outside_s;
     CU_ASSERT(cost.pair_inside_s > 0.0 && cost.chained_s > 0.0);
     CU_ASSERT(cost.chained_s < pair_s);
@@ -415,7 +411,7 @@ static double corrected_error(void)
     double off_s = (double)INFINITY;
     struct fulcrum_recorder_cost cost;
     struct fulcrum_recorder *recorder = new_recorder(1, (size_t)ROUNDS * CYCLES);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_recorder_cost_measure(&cost, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_cost_measure(&cost, NULL));
     fulcrum_recorder_start(recorder);
     for (size_t i = 0; i < ROUNDS; i++) {
         off_s = fmin(off_s, run_cycles(CYCLES, NULL));
@@ -427,7 +423,7 @@ static double corrected_error(void)
 }
 
 /* What recording costs, taken off a recorded run, leaves the time of one without. */
-static void test_corrected_total_is_that_of_an_unrecorded_run(void)
+TEST(test_corrected_total_is_that_of_an_unrecorded_run)
 {
     double least = corrected_error();
     for (int i = 1; i < TRIES_APART && !(least <= 0.05); i++) {
@@ -435,27 +431,4 @@ static void test_corrected_total_is_that_of_an_unrecorded_run(void)
         least = fmin(least, corrected_error());
     }
     CU_ASSERT(least <= 0.05);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_kind_of_stage_has_a_name_and_a_meaning),
-        SUITE_CASE(test_what_has_no_room_is_refused),
-        SUITE_CASE(test_no_recorder_records_nothing),
-        SUITE_CASE(test_exclusive_times_add_up_to_the_outermost_stage),
-        SUITE_CASE(test_next_leaves_no_gap_between_stages),
-        SUITE_CASE(test_stages_deeper_than_the_stack_count_as_the_one_around),
-        SUITE_CASE(test_stages_are_cut_to_the_window),
-        SUITE_CASE(test_events_without_room_are_counted_and_kept_in_totals),
-        SUITE_CASE(test_threads_record_side_by_side),
-        SUITE_CASE(test_thread_that_ends_early_keeps_its_cpu_time),
-        SUITE_CASE(test_cost_is_taken_off_where_it_arises),
-        SUITE_CASE(test_no_stage_falls_below_zero),
-        SUITE_CASE(test_upper_limit_of_pairs_is_students),
-        SUITE_CASE(test_pairs_that_say_nothing_are_refused),
-        SUITE_CASE(test_measured_cost_is_that_of_a_few_clock_reads),
-        SUITE_CASE(test_corrected_total_is_that_of_an_unrecorded_run),
-    };
-    return suite_run("recorder", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

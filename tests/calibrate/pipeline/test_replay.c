@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 enum { ENVS = 5, LENGTH = 4, CAPACITY = 2 * LENGTH, BATCH = 64 };
@@ -27,7 +26,7 @@ static struct fulcrum_replay *new_replay(size_t env_count, uint64_t seed)
         .row_byte = sizeof(struct step),
         .seed = seed};
     struct fulcrum_replay *replay = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_replay_new(&replay, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_replay_new(&replay, &options, NULL));
     return replay;
 }
 
@@ -60,7 +59,7 @@ static const struct step *drawn(const struct rows *rows, size_t t, size_t sequen
     return &rows->steps[t * BATCH + sequence][0];
 }
 
-static void test_nothing_is_drawn_before_a_sequence_is_there(void)
+TEST(test_nothing_is_drawn_before_a_sequence_is_there)
 {
     struct fulcrum_replay *replay = new_replay(2, 1);
     struct rows rows;
@@ -108,7 +107,7 @@ static void assert_neighbours(const struct rows *rows, const unsigned *stored)
     }
 }
 
-static void test_sequences_are_neighbours_of_one_environment(void)
+TEST(test_sequences_are_neighbours_of_one_environment)
 {
     struct fulcrum_replay *replay = new_replay(ENVS, 2);
     unsigned stored[ENVS] = {0};
@@ -127,7 +126,7 @@ static void test_sequences_are_neighbours_of_one_environment(void)
 }
 
 /* Bytes between two rows belong to somebody else. */
-static void test_a_draw_writes_its_rows_and_nothing_between(void)
+TEST(test_a_draw_writes_its_rows_and_nothing_between)
 {
     struct fulcrum_replay *replay = new_replay(1, 3);
     store(replay, 0, 0, CAPACITY);
@@ -141,7 +140,7 @@ static void test_a_draw_writes_its_rows_and_nothing_between(void)
     fulcrum_replay_free(replay);
 }
 
-static void test_a_full_ring_forgets_its_oldest(void)
+TEST(test_a_full_ring_forgets_its_oldest)
 {
     struct fulcrum_replay *replay = new_replay(1, 4);
     struct rows rows;
@@ -179,7 +178,7 @@ static size_t count_wrong_notes(
 }
 
 /* Notes come with their rows, and one more follows each sequence. */
-static void test_notes_follow_their_observations(void)
+TEST(test_notes_follow_their_observations)
 {
     const struct fulcrum_replay_options options = {.env_count = 2,
         .length = LENGTH,
@@ -187,7 +186,7 @@ static void test_notes_follow_their_observations(void)
         .note_byte = sizeof(unsigned),
         .seed = 8};
     struct fulcrum_replay *replay = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_replay_new(&replay, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_replay_new(&replay, &options, NULL));
     struct rows rows;
     unsigned notes[LENGTH * BATCH] = {0};
     struct fulcrum_replay_target target = target_of(&rows, LENGTH - 1);
@@ -208,7 +207,7 @@ static void test_notes_follow_their_observations(void)
 }
 
 /* Rows shorter than an observation take its beginning, and nothing else is written. */
-static void test_what_does_not_fit_a_row_is_left_out(void)
+TEST(test_what_does_not_fit_a_row_is_left_out)
 {
     enum { ROWS = LENGTH * BATCH };
     struct fulcrum_replay *replay = new_replay(1, 3);
@@ -231,14 +230,14 @@ static void test_what_does_not_fit_a_row_is_left_out(void)
 }
 
 /* Few environments keep more of each: so many rows in all are there to draw from. */
-static void test_rings_are_as_long_as_is_wanted(void)
+TEST(test_rings_are_as_long_as_is_wanted)
 {
     const struct fulcrum_replay_options options = {.env_count = 2,
         .length = 1,
         .least_row_count = 40,
         .row_byte = sizeof(struct step)};
     struct fulcrum_replay *replay = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_replay_new(&replay, &options, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_replay_new(&replay, &options, NULL));
     CU_ASSERT_FALSE(fulcrum_replay_holds(replay, 1));
     store(replay, 1, 0, 19);
     CU_ASSERT_FALSE(fulcrum_replay_holds(replay, 20));
@@ -249,7 +248,7 @@ static void test_rings_are_as_long_as_is_wanted(void)
 }
 
 /* Starts have the same chance: an environment with five of them, one with one. */
-static void test_starts_are_drawn_with_the_same_chance(void)
+TEST(test_starts_are_drawn_with_the_same_chance)
 {
     struct fulcrum_replay *replay = new_replay(2, 5);
     struct rows rows;
@@ -281,7 +280,7 @@ static void draw_twenty(uint64_t seed, struct rows *out)
     fulcrum_replay_free(replay);
 }
 
-static void test_the_same_seed_draws_the_same(void)
+TEST(test_the_same_seed_draws_the_same)
 {
     struct rows first;
     struct rows again;
@@ -293,7 +292,7 @@ static void test_the_same_seed_draws_the_same(void)
     CU_ASSERT_NOT_EQUAL(memcmp(&first, &other, sizeof first), 0);
 }
 
-static void test_what_takes_too_much_memory_is_refused(void)
+TEST(test_what_takes_too_much_memory_is_refused)
 {
     static const struct fulcrum_replay_options huge[] = {
         {.env_count = 65536, .length = 120, .row_byte = 28224},
@@ -301,11 +300,10 @@ static void test_what_takes_too_much_memory_is_refused(void)
         {.env_count = (size_t)-1, .length = 1, .row_byte = 4},
         {.env_count = 1, .length = 1, .row_byte = (size_t)1 << 40},
     };
-    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
+    for (size_t i = 0; i < LENGTH(huge); i++) {
         struct fulcrum_replay *replay = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_replay_new(&replay, &huge[i], &err), FULCRUM_ERR_RANGE);
-        expect_part(err.detail, "at most 16 GiB");
+        ASSERT_FAILS(fulcrum_replay_new(&replay, &huge[i], &err), FULCRUM_ERR_RANGE,
+            "at most 16 GiB");
         CU_ASSERT_PTR_NULL(replay);
     }
     fulcrum_replay_free(NULL);
@@ -318,7 +316,7 @@ static void *store_many(void *argument)
 }
 
 /* One thread stores, another one draws: no sequence is torn. */
-static void test_draws_beside_stores_are_whole(void)
+TEST(test_draws_beside_stores_are_whole)
 {
     struct fulcrum_replay *replay = new_replay(1, 6);
     pthread_t writer;
@@ -337,22 +335,4 @@ static void test_draws_beside_stores_are_whole(void)
     (void)pthread_join(writer, NULL);
     CU_ASSERT_EQUAL(torn, 0);
     fulcrum_replay_free(replay);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_nothing_is_drawn_before_a_sequence_is_there),
-        SUITE_CASE(test_sequences_are_neighbours_of_one_environment),
-        SUITE_CASE(test_a_draw_writes_its_rows_and_nothing_between),
-        SUITE_CASE(test_a_full_ring_forgets_its_oldest),
-        SUITE_CASE(test_notes_follow_their_observations),
-        SUITE_CASE(test_what_does_not_fit_a_row_is_left_out),
-        SUITE_CASE(test_rings_are_as_long_as_is_wanted),
-        SUITE_CASE(test_starts_are_drawn_with_the_same_chance),
-        SUITE_CASE(test_the_same_seed_draws_the_same),
-        SUITE_CASE(test_what_takes_too_much_memory_is_refused),
-        SUITE_CASE(test_draws_beside_stores_are_whole),
-    };
-    return suite_run("replay", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -31,7 +31,7 @@ static struct fulcrum_stage_lane lane_of(
 }
 
 /* Inner stages, common ends that leave nothing empty, and one that overhangs. */
-static void test_innermost_stage_has_the_time(void)
+TEST(test_innermost_stage_has_the_time)
 {
     static const struct {
         struct fulcrum_stage_segment events[4];
@@ -53,7 +53,7 @@ static void test_innermost_stage_has_the_time(void)
         {{{1, 3, FULCRUM_STAGE_TRAINING}, {2, 4, FULCRUM_STAGE_REPLAY}},
             {{1, 2, FULCRUM_STAGE_TRAINING}, {2, 3, FULCRUM_STAGE_REPLAY}}, 2, 2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_recorder_event events[4];
         for (size_t k = 0; k < cases[i].event_count; k++) {
             const struct fulcrum_stage_segment *from = &cases[i].events[k];
@@ -63,15 +63,15 @@ static void test_innermost_stage_has_the_time(void)
         CU_ASSERT_EQUAL_FATAL(lane.count, cases[i].segment_count);
         for (size_t k = 0; k < lane.count; k++) {
             const struct fulcrum_stage_segment *wanted = &cases[i].segments[k];
-            suite_assert_close("begin", lane.segments[k].begin_s, wanted->begin_s, 0.0);
-            suite_assert_close("end", lane.segments[k].end_s, wanted->end_s, 0.0);
+            assert_close("begin", lane.segments[k].begin_s, wanted->begin_s, 0.0);
+            assert_close("end", lane.segments[k].end_s, wanted->end_s, 0.0);
             CU_ASSERT_EQUAL(lane.segments[k].kind, wanted->kind);
         }
         fulcrum_stage_lane_free(&lane);
     }
 }
 
-static void test_more_stages_within_each_other_than_there_is_room(void)
+TEST(test_more_stages_within_each_other_than_there_is_room)
 {
     enum { COUNT = 20 };
     struct fulcrum_recorder_event events[COUNT];
@@ -83,7 +83,7 @@ static void test_more_stages_within_each_other_than_there_is_room(void)
     for (size_t i = 0; i < lane.count; i++) {
         sum_s += lane.segments[i].end_s - lane.segments[i].begin_s;
     }
-    suite_assert_close("whole", sum_s, 100.0, 1e-12);
+    assert_close("whole", sum_s, 100.0, 1e-12);
     fulcrum_stage_lane_free(&lane);
 }
 
@@ -94,7 +94,7 @@ static void test_more_stages_within_each_other_than_there_is_room(void)
  * Two actors simulate from 0 to 4 and from 2 to 6; a server infers from 3 to 8 and
  * again from 9 to 10; then nothing until 12.
  */
-static void test_moments_are_divided_among_active_stages(void)
+TEST(test_moments_are_divided_among_active_stages)
 {
     struct fulcrum_stage_segment first[] = {
         {0.0, 4.0, FULCRUM_STAGE_SIMULATION}, {4.0, 12.0, FULCRUM_STAGE_WAIT}};
@@ -104,32 +104,25 @@ static void test_moments_are_divided_among_active_stages(void)
     const struct fulcrum_stage_lane lanes[] = {
         {first, 2}, {second, 1}, {server, 2}, {NULL, 0}};
     struct fulcrum_stage_overlap overlap;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_stage_sweep(&overlap, lanes, 4, 12.0, NULL), FULCRUM_OK);
-    suite_assert_close(
-        "simulation", overlap.active_s[FULCRUM_STAGE_SIMULATION], 6.0, 1e-12);
-    suite_assert_close(
-        "inference", overlap.active_s[FULCRUM_STAGE_INFERENCE], 6.0, 1e-12);
+    ASSERT_OK(fulcrum_stage_sweep(&overlap, lanes, 4, 12.0, NULL));
+    assert_close("simulation", overlap.active_s[FULCRUM_STAGE_SIMULATION], 6.0, 1e-12);
+    assert_close("inference", overlap.active_s[FULCRUM_STAGE_INFERENCE], 6.0, 1e-12);
     /* Shared from 3 to 6. */
-    suite_assert_close(
-        "simulation", overlap.wall_s[FULCRUM_STAGE_SIMULATION], 4.5, 1e-12);
-    suite_assert_close(
-        "inference", overlap.wall_s[FULCRUM_STAGE_INFERENCE], 4.5, 1e-12);
-    suite_assert_close("idle", overlap.idle_s, 3.0, 1e-12);
+    assert_close("simulation", overlap.wall_s[FULCRUM_STAGE_SIMULATION], 4.5, 1e-12);
+    assert_close("inference", overlap.wall_s[FULCRUM_STAGE_INFERENCE], 4.5, 1e-12);
+    assert_close("idle", overlap.idle_s, 3.0, 1e-12);
 }
 
-static void test_sweep_ends_where_it_is_told(void)
+TEST(test_sweep_ends_where_it_is_told)
 {
     struct fulcrum_stage_segment training[] = {{1.0, 4.0, FULCRUM_STAGE_TRAINING}};
     const struct fulcrum_stage_lane lane = {training, 1};
     struct fulcrum_stage_overlap overlap;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_stage_sweep(&overlap, &lane, 1, 2.0, NULL), FULCRUM_OK);
-    suite_assert_close("cut", overlap.wall_s[FULCRUM_STAGE_TRAINING], 1.0, 1e-12);
-    suite_assert_close("idle", overlap.idle_s, 1.0, 1e-12);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_stage_sweep(&overlap, NULL, 0, 2.0, NULL), FULCRUM_OK);
-    suite_assert_close("nobody", overlap.idle_s, 2.0, 1e-12);
+    ASSERT_OK(fulcrum_stage_sweep(&overlap, &lane, 1, 2.0, NULL));
+    assert_close("cut", overlap.wall_s[FULCRUM_STAGE_TRAINING], 1.0, 1e-12);
+    assert_close("idle", overlap.idle_s, 1.0, 1e-12);
+    ASSERT_OK(fulcrum_stage_sweep(&overlap, NULL, 0, 2.0, NULL));
+    assert_close("nobody", overlap.idle_s, 2.0, 1e-12);
 }
 
 /* Many lanes of random segments against an oracle that asks each moment of a grid. */
@@ -188,23 +181,22 @@ static void add_moment(struct fulcrum_stage_overlap *expected,
     expected->idle_s += active > 0.0 ? 0.0 : 1.0;
 }
 
-static void test_sweep_agrees_with_a_look_at_every_moment(void)
+TEST(test_sweep_agrees_with_a_look_at_every_moment)
 {
     static struct random_lanes lanes;
     struct fulcrum_stage_overlap found;
     struct fulcrum_stage_overlap expected = {.idle_s = 0.0};
     draw_lanes(&lanes);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_stage_sweep(&found, lanes.lanes, LANES, GRID, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stage_sweep(&found, lanes.lanes, LANES, GRID, NULL));
     for (size_t i = 0; i < GRID; i++) {
         add_moment(&expected, &lanes, (double)i + 0.5);
     }
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
         CU_ASSERT(expected.active_s[k] > 0.0);
-        suite_assert_close("active", found.active_s[k], expected.active_s[k], 1e-9);
-        suite_assert_close("wall", found.wall_s[k], expected.wall_s[k], 1e-9);
+        assert_close("active", found.active_s[k], expected.active_s[k], 1e-9);
+        assert_close("wall", found.wall_s[k], expected.wall_s[k], 1e-9);
     }
-    suite_assert_close("idle", found.idle_s, expected.idle_s, 1e-9);
+    assert_close("idle", found.idle_s, expected.idle_s, 1e-9);
 }
 
 /* --- Whole recordings ---------------------------------------------------------------
@@ -255,7 +247,7 @@ static struct fulcrum_recorder *record_known(void)
     return recorder;
 }
 
-static void test_times_of_a_known_recording(void)
+TEST(test_times_of_a_known_recording)
 {
     struct fulcrum_recorder *recorder = record_known();
     struct fulcrum_stage_times times = times_of(recorder, &nothing_known);
@@ -269,17 +261,17 @@ static void test_times_of_a_known_recording(void)
     double shared_s = actor[0].end_s - server[0].begin_s;
     const double tolerance = 1e-9;
     CU_ASSERT_EQUAL(times.event_count, 3);
-    suite_assert_close("swept", times.swept_s, times.window_s, 1e-12);
-    suite_assert_close("simulation", simulation->wall_s,
-        spent_s(&actor[0]) - 0.5 * shared_s, tolerance);
-    suite_assert_close("inference", inference->wall_s,
-        spent_s(&server[0]) - 0.5 * shared_s, tolerance);
-    suite_assert_close("thread", inference->thread_s, spent_s(&server[0]), tolerance);
-    suite_assert_close("waiting", times.kinds[FULCRUM_STAGE_WAIT].thread_s,
+    assert_close("swept", times.swept_s, times.window_s, 1e-12);
+    assert_close("simulation", simulation->wall_s, spent_s(&actor[0]) - 0.5 * shared_s,
+        tolerance);
+    assert_close("inference", inference->wall_s, spent_s(&server[0]) - 0.5 * shared_s,
+        tolerance);
+    assert_close("thread", inference->thread_s, spent_s(&server[0]), tolerance);
+    assert_close("waiting", times.kinds[FULCRUM_STAGE_WAIT].thread_s,
         spent_s(&actor[1]), tolerance);
-    suite_assert_close("idle", times.idle_s,
+    assert_close("idle", times.idle_s,
         times.window_s - (server[0].end_s - actor[0].begin_s), tolerance);
-    suite_assert_close("outside", times.outside_s,
+    assert_close("outside", times.outside_s,
         2.0 * times.window_s - spent_s(&actor[0]) - spent_s(&actor[1]) -
             spent_s(&server[0]),
         tolerance);
@@ -289,7 +281,7 @@ static void test_times_of_a_known_recording(void)
     CU_ASSERT_PTR_NULL(times.tracks);
 }
 
-static void test_shares_and_idle_time_add_up_to_one(void)
+TEST(test_shares_and_idle_time_add_up_to_one)
 {
     struct fulcrum_recorder *recorder = record_known();
     struct fulcrum_stage_facts facts = nothing_known;
@@ -299,13 +291,13 @@ static void test_shares_and_idle_time_add_up_to_one(void)
     for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
         sum += fulcrum_stage_times_share(&times, (enum fulcrum_stage_kind)k);
     }
-    suite_assert_close("sum", sum, 1.0, 1e-12);
+    assert_close("sum", sum, 1.0, 1e-12);
     fulcrum_stage_times_free(&times);
     fulcrum_recorder_free(recorder);
 }
 
 /* Two tracks on one processor, one alone: recording costs add up on the former. */
-static void test_cost_of_the_busiest_processor_is_taken_off_the_window(void)
+TEST(test_cost_of_the_busiest_processor_is_taken_off_the_window)
 {
     enum { EVENTS = 100 };
     struct fulcrum_recorder *recorder = new_recorder(3, (size_t)2 * EVENTS);
@@ -324,11 +316,11 @@ static void test_cost_of_the_busiest_processor_is_taken_off_the_window(void)
     struct fulcrum_stage_facts facts = nothing_known;
     facts.cost = (struct fulcrum_recorder_cost){1e-9, 9e-9, 1.0};
     struct fulcrum_stage_times times = times_of(recorder, &facts);
-    suite_assert_close("one track", times.tracks[2].recording_s, EVENTS * 10e-9, 1e-6);
-    suite_assert_close("all", times.recording_s, 3.0 * EVENTS * 10e-9, 1e-6);
-    suite_assert_close("window", times.corrected_window_s,
+    assert_close("one track", times.tracks[2].recording_s, EVENTS * 10e-9, 1e-6);
+    assert_close("all", times.recording_s, 3.0 * EVENTS * 10e-9, 1e-6);
+    assert_close("window", times.corrected_window_s,
         times.window_s - 2.0 * EVENTS * 10e-9, 1e-9);
-    suite_assert_close("inside", times.kinds[FULCRUM_STAGE_SIMULATION].recording_s,
+    assert_close("inside", times.kinds[FULCRUM_STAGE_SIMULATION].recording_s,
         3.0 * EVENTS * 1e-9, 1e-6);
     double working_s = times.kinds[FULCRUM_STAGE_SIMULATION].thread_s;
     double cpu_s = times.kinds[FULCRUM_STAGE_SIMULATION].cpu_s;
@@ -341,7 +333,7 @@ static void test_cost_of_the_busiest_processor_is_taken_off_the_window(void)
     fulcrum_recorder_free(recorder);
 }
 
-static void test_overlap_is_known_until_the_first_track_is_full(void)
+TEST(test_overlap_is_known_until_the_first_track_is_full)
 {
     struct fulcrum_recorder *recorder = new_recorder(2, 2);
     fulcrum_recorder_start(recorder);
@@ -354,18 +346,18 @@ static void test_overlap_is_known_until_the_first_track_is_full(void)
     struct fulcrum_stage_times times = times_of(recorder, &nothing_known);
     struct fulcrum_recorder_track full = fulcrum_recorder_read(recorder, 1);
     CU_ASSERT_EQUAL(times.dropped_count, 3);
-    suite_assert_close("swept", times.swept_s, full.events[1].end_s, 1e-12);
+    assert_close("swept", times.swept_s, full.events[1].end_s, 1e-12);
     CU_ASSERT(times.swept_s < times.window_s);
     /* Totals of threads are whole all the same. */
     CU_ASSERT(times.kinds[FULCRUM_STAGE_TRAINING].thread_s >= 5e-4);
-    suite_assert_close(
+    assert_close(
         "all events", times.kinds[FULCRUM_STAGE_TRAINING].event_count, 5.0, 0.0);
     fulcrum_stage_times_free(&times);
     fulcrum_recorder_free(recorder);
 }
 
 /* A track for a trainer that the run does without adds no thread time. */
-static void test_tracks_without_a_thread_count_for_nothing(void)
+TEST(test_tracks_without_a_thread_count_for_nothing)
 {
     struct fulcrum_recorder *recorder = new_recorder(3, 4);
     fulcrum_recorder_start(recorder);
@@ -376,12 +368,12 @@ static void test_tracks_without_a_thread_count_for_nothing(void)
     struct fulcrum_stage_times times = times_of(recorder, &nothing_known);
     CU_ASSERT_EQUAL(times.used_track_count, 1);
     CU_ASSERT(times.outside_s < 0.5 * times.window_s);
-    suite_assert_close("no thread", times.tracks[0].outside_s, 0.0, 0.0);
+    assert_close("no thread", times.tracks[0].outside_s, 0.0, 0.0);
     fulcrum_stage_times_free(&times);
     fulcrum_recorder_free(recorder);
 }
 
-static void test_recordings_and_facts_that_make_no_sense_are_refused(void)
+TEST(test_recordings_and_facts_that_make_no_sense_are_refused)
 {
     struct fulcrum_recorder *recorder = new_recorder(1, 4);
     struct fulcrum_stage_times times;
@@ -395,22 +387,4 @@ static void test_recordings_and_facts_that_make_no_sense_are_refused(void)
     CU_ASSERT_EQUAL(
         fulcrum_stage_times_new(&times, recorder, &facts, &err), FULCRUM_ERR_RANGE);
     fulcrum_recorder_free(recorder);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_innermost_stage_has_the_time),
-        SUITE_CASE(test_more_stages_within_each_other_than_there_is_room),
-        SUITE_CASE(test_moments_are_divided_among_active_stages),
-        SUITE_CASE(test_sweep_ends_where_it_is_told),
-        SUITE_CASE(test_sweep_agrees_with_a_look_at_every_moment),
-        SUITE_CASE(test_times_of_a_known_recording),
-        SUITE_CASE(test_shares_and_idle_time_add_up_to_one),
-        SUITE_CASE(test_cost_of_the_busiest_processor_is_taken_off_the_window),
-        SUITE_CASE(test_overlap_is_known_until_the_first_track_is_full),
-        SUITE_CASE(test_tracks_without_a_thread_count_for_nothing),
-        SUITE_CASE(test_recordings_and_facts_that_make_no_sense_are_refused),
-    };
-    return suite_run("stage_times", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

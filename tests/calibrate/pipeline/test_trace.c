@@ -77,7 +77,7 @@ static enum fulcrum_status save(const char *path,
     return fulcrum_trace_save(path, &trace, saved, NULL);
 }
 
-static void test_names_times_and_lanes_are_written(void)
+TEST(test_names_times_and_lanes_are_written)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "trace.json");
@@ -87,7 +87,7 @@ static void test_names_times_and_lanes_are_written(void)
     const struct fulcrum_trace_lane lanes[] = {
         {"actor 0", 0, spans, 2}, {"server", 1, device, 1}};
     struct fulcrum_trace_saved saved;
-    CU_ASSERT_EQUAL_FATAL(save(path, lanes, 2, 0, &saved), FULCRUM_OK);
+    ASSERT_OK(save(path, lanes, 2, 0, &saved));
     CU_ASSERT_EQUAL(saved.span_count, 3);
     CU_ASSERT_EQUAL(saved.left_out_count, 0);
     struct json_object *document = load(path);
@@ -100,8 +100,8 @@ static void test_names_times_and_lanes_are_written(void)
     struct json_object *last =
         json_object_array_get_idx(events, json_object_array_length(events) - 1);
     CU_ASSERT_STRING_EQUAL(text_of(last, "name"), "kernel");
-    suite_assert_close("ts in us", number_of(last, "ts"), 1.25, 1e-12);
-    suite_assert_close("dur in us", number_of(last, "dur"), 1.25, 1e-12);
+    assert_close("ts in us", number_of(last, "ts"), 1.25, 1e-12);
+    assert_close("dur in us", number_of(last, "dur"), 1.25, 1e-12);
     json_object_put(document);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
     free(path);
@@ -109,7 +109,7 @@ static void test_names_times_and_lanes_are_written(void)
 }
 
 /* A thousand spans of 1 ms, room for a hundred: the first and the last ones stay. */
-static void test_spans_in_the_middle_are_left_out_and_said_so(void)
+TEST(test_spans_in_the_middle_are_left_out_and_said_so)
 {
     enum { COUNT = 1000, ROOM = 100 };
     static struct fulcrum_trace_span spans[COUNT];
@@ -122,11 +122,11 @@ static void test_spans_in_the_middle_are_left_out_and_said_so(void)
     const struct fulcrum_trace_lane lanes[] = {
         {"even", 0, spans, COUNT / 2}, {"odd", 0, spans + COUNT / 2, COUNT / 2}};
     struct fulcrum_trace_saved saved;
-    CU_ASSERT_EQUAL_FATAL(save(path, lanes, 2, ROOM, &saved), FULCRUM_OK);
+    ASSERT_OK(save(path, lanes, 2, ROOM, &saved));
     CU_ASSERT(saved.span_count <= ROOM && saved.span_count >= ROOM - 2);
     CU_ASSERT_EQUAL(saved.left_out_count, COUNT - saved.span_count);
-    suite_assert_close("from", saved.left_out_begin_s, 0.05, 0.05);
-    suite_assert_close("to", saved.left_out_end_s, 0.95, 0.05);
+    assert_close("from", saved.left_out_begin_s, 0.05, 0.05);
+    assert_close("to", saved.left_out_end_s, 0.95, 0.05);
     struct json_object *document = load(path);
     struct json_object *events = events_of(document);
     CU_ASSERT_EQUAL(span_count(events), saved.span_count + 1);
@@ -134,17 +134,17 @@ static void test_spans_in_the_middle_are_left_out_and_said_so(void)
     /* After the names of the processes and of its own lane. */
     struct json_object *gap = json_object_array_get_idx(events, 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(text_of(gap, "name"), "spans left out"));
-    suite_assert_close("gap", number_of(gap, "ts"), 1e6 * saved.left_out_begin_s, 1e-6);
+    assert_close("gap", number_of(gap, "ts"), 1e6 * saved.left_out_begin_s, 1e-6);
     json_object_put(document);
     free(path);
     scratch_free(&scratch);
 }
 
-static void test_empty_traces_are_valid_too(void)
+TEST(test_empty_traces_are_valid_too)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "trace.json");
-    CU_ASSERT_EQUAL_FATAL(save(path, NULL, 0, 1, NULL), FULCRUM_OK);
+    ASSERT_OK(save(path, NULL, 0, 1, NULL));
     struct json_object *document = load(path);
     CU_ASSERT_EQUAL(span_count(events_of(document)), 0);
     json_object_put(document);
@@ -152,7 +152,7 @@ static void test_empty_traces_are_valid_too(void)
     scratch_free(&scratch);
 }
 
-static void test_folders_that_are_not_there_are_told(void)
+TEST(test_folders_that_are_not_there_are_told)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "nowhere/trace.json");
@@ -168,7 +168,7 @@ static void test_folders_that_are_not_there_are_told(void)
 static struct fulcrum_recorder *record(size_t cycles)
 {
     struct fulcrum_recorder *recorder = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_recorder_new(&recorder, 2, 0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_new(&recorder, 2, 0, NULL));
     fulcrum_recorder_attach(recorder, 0, "actor 7", 0);
     fulcrum_recorder_start(recorder);
     for (size_t i = 0; i < cycles; i++) {
@@ -240,15 +240,14 @@ static void check_threads(struct json_object *events, struct thread_check *threa
     }
 }
 
-static void test_recordings_read_back_monotone_nested_and_whole(void)
+TEST(test_recordings_read_back_monotone_nested_and_whole)
 {
     enum { CYCLES = 200 };
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "trace.json");
     struct fulcrum_recorder *recorder = record(CYCLES);
     struct fulcrum_trace_saved saved;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_recorder_save_trace(recorder, path, 0, &saved, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recorder_save_trace(recorder, path, 0, &saved, NULL));
     struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, 0);
     CU_ASSERT_EQUAL(track.event_count, (size_t)3 * CYCLES);
     struct json_object *document = load(path);
@@ -270,16 +269,4 @@ static void test_recordings_read_back_monotone_nested_and_whole(void)
     fulcrum_recorder_free(recorder);
     free(path);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_names_times_and_lanes_are_written),
-        SUITE_CASE(test_spans_in_the_middle_are_left_out_and_said_so),
-        SUITE_CASE(test_empty_traces_are_valid_too),
-        SUITE_CASE(test_folders_that_are_not_there_are_told),
-        SUITE_CASE(test_recordings_read_back_monotone_nested_and_whole),
-    };
-    return suite_run("trace", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

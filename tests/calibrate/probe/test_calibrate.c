@@ -67,12 +67,12 @@ static void assert_is_there(
     const struct fulcrum_calibration *calibration, const char *const *names)
 {
     for (; *names != NULL; names++) {
-        suite_assert_close(*names, probing_value(calibration, *names),
+        assert_close(*names, probing_value(calibration, *names),
             probing_value(calibration, *names), 0.0);
     }
 }
 
-static void test_calibration_holds_every_part(void)
+TEST(test_calibration_holds_every_part)
 {
     static const char *const expected[] = {
         "workload.step.mean_s",
@@ -101,13 +101,13 @@ static void test_calibration_holds_every_part(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &cheap, &err);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     CU_ASSERT_EQUAL(calibration->complete, 1);
     CU_ASSERT_STRING_EQUAL(calibration->machine.name, "this");
     assert_is_there(calibration, expected);
     assert_series_are_whole(calibration);
     assert_quantities_are_positive(calibration);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_check(calibration, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     CU_ASSERT_STRING_EQUAL(
         fulcrum_calibration_note(calibration, "power"), "not measured");
@@ -117,7 +117,7 @@ static void test_calibration_holds_every_part(void)
         CU_ASSERT(calibration->batch_size[i] > calibration->batch_size[i - 1]);
     }
     CU_ASSERT(calibration->capacity_count >= 2);
-    suite_assert_close("c(1)", calibration->capacity[0], 1.0, 1e-9);
+    assert_close("c(1)", calibration->capacity[0], 1.0, 1e-9);
     fulcrum_calibration_free(calibration);
 }
 
@@ -144,7 +144,7 @@ static bool stop_there(void *user)
 }
 
 /* Where a run stops, whatever its budget: a NAN is no finding yet. */
-static void test_stopped_calibration_keeps_what_was_measured(void)
+TEST(test_stopped_calibration_keeps_what_was_measured)
 {
     static const struct {
         const char *what;
@@ -153,7 +153,7 @@ static void test_stopped_calibration_keeps_what_was_measured(void)
     } cases[] = {{"preparing", "cartpole", false},
         {"memory of an environment", NULL, false},
         {"inference of a batch", "cartpole", true}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct stopper stopper = {.what = cases[i].what};
         struct fulcrum_calibrate_options options = cheap;
         options.actor = cases[i].actor;
@@ -191,7 +191,7 @@ static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
         options.budget_s = budget_s;
         fulcrum_calibration_free(calibration);
         calibration = NULL;
-        CU_ASSERT_EQUAL(fulcrum_calibrate(&calibration, &options, &err), FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibrate(&calibration, &options, &err));
         CU_ASSERT_STRING_EQUAL(err.detail, "");
         if (calibration == NULL ||
             fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w") != NULL) {
@@ -201,7 +201,7 @@ static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
     return calibration;
 }
 
-static void test_meter_that_opens_gives_watts(void)
+TEST(test_meter_that_opens_gives_watts)
 {
     struct fake_powercap *fake = fake_powercap_new();
     struct fulcrum_calibration *calibration =
@@ -213,13 +213,13 @@ static void test_meter_that_opens_gives_watts(void)
     }
     /* The counter's thread may be late by some of the 0.3 s of a window. */
     double idle_w = probing_value(calibration, "machine.cpu.idle_w");
-    suite_assert_close("idle", idle_w, FAKE_POWERCAP_W, 0.4);
-    suite_assert_close("machine", calibration->machine.cpu.idle_w, idle_w, 0.0);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    assert_close("idle", idle_w, FAKE_POWERCAP_W, 0.4);
+    assert_close("machine", calibration->machine.cpu.idle_w, idle_w, 0.0);
+    ASSERT_OK(fulcrum_calibration_check(calibration, NULL));
     fulcrum_calibration_free(calibration);
 }
 
-static void test_bad_options_are_refused(void)
+TEST(test_bad_options_are_refused)
 {
     static const struct {
         struct fulcrum_calibrate_options options;
@@ -235,7 +235,7 @@ static void test_bad_options_are_refused(void)
         {{.actor = "cartpole", .actor_options = {.frame_skip = 0.5}},
             FULCRUM_ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_calibration *calibration = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(
@@ -255,7 +255,7 @@ static void refuse_threads(
     }
 }
 
-static void test_no_thread_leaves_the_caller_on_its_cores(void)
+TEST(test_no_thread_leaves_the_caller_on_its_cores)
 {
     pthread_attr_t usual;
     pthread_attr_t huge;
@@ -264,7 +264,7 @@ static void test_no_thread_leaves_the_caller_on_its_cores(void)
     (void)pthread_attr_setstacksize(&huge, (size_t)1 << 60U);
     struct fulcrum_cpu_list before;
     struct fulcrum_cpu_list after;
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&before, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_allowed(&before, NULL));
     struct fulcrum_calibrate_options options = cheap;
     options.progress = refuse_threads;
     options.user = &huge;
@@ -274,24 +274,17 @@ static void test_no_thread_leaves_the_caller_on_its_cores(void)
     (void)pthread_setattr_default_np(&usual);
     CU_ASSERT_NOT_EQUAL(status, FULCRUM_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no thread for training"));
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&after, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_allowed(&after, NULL));
     CU_ASSERT_EQUAL(after.count, before.count);
     fulcrum_calibration_free(calibration);
     (void)pthread_attr_destroy(&huge);
     (void)pthread_attr_destroy(&usual);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_calibration_holds_every_part),
-        SUITE_CASE(test_stopped_calibration_keeps_what_was_measured),
-        SUITE_CASE(test_meter_that_opens_gives_watts),
-        SUITE_CASE(test_bad_options_are_refused),
-        SUITE_CASE(test_no_thread_leaves_the_caller_on_its_cores),
-    };
     if (!probing_has_learner()) {
         return 77;
     }
-    return suite_run("calibrate", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

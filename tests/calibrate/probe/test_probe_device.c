@@ -32,7 +32,7 @@ static size_t count_odd(const struct fulcrum_series *series)
     return odd;
 }
 
-static void test_copies_are_timed_by_the_device(void)
+TEST(test_copies_are_timed_by_the_device)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -52,9 +52,9 @@ static void test_copies_are_timed_by_the_device(void)
     CU_ASSERT_EQUAL(count_odd(copies), 0);
     double rate = probing_value(calibration, "device_bandwidth_byte_per_s");
     CU_ASSERT_TRUE(rate > copies->value[0]);
-    suite_assert_close("share", probing_value(calibration, "device_bandwidth_frac"),
+    assert_close("share", probing_value(calibration, "device_bandwidth_frac"),
         rate / 4.9152e12, 1e-12);
-    suite_assert_close(
+    assert_close(
         "as built", calibration->machine.gpu.dram_byte_per_s, 4.9152e12, 1e-12);
     CU_ASSERT_TRUE(probing_value(calibration, "launch_latency_s") > 0.0);
     CU_ASSERT_TRUE(probing_value(calibration, "launch_in_row_s") > 0.0);
@@ -62,17 +62,15 @@ static void test_copies_are_timed_by_the_device(void)
     fulcrum_canary_free(&bench.alone);
 }
 
-static void test_failures_end_the_probe(void)
+TEST(test_failures_end_the_probe)
 {
     static const char *const failures[] = {
         "cuMemAlloc_v2:1", "kernel:1", "kernel:40", "cuEventRecord:1"};
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    for (size_t i = 0; i < LENGTH(failures); i++) {
         struct fulcrum_bench bench;
         struct fulcrum_probe_state state;
         make_bench(&bench);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_probe_open(&fulcrum_probe_device, &state, &bench, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_probe_open(&fulcrum_probe_device, &state, &bench, NULL));
         fake_set("FAKE_CUDA_FAIL", failures[i]);
         CU_ASSERT_EQUAL(
             fulcrum_probe_device.visit(&state, fulcrum_wall_s() + 0.1, NULL),
@@ -83,7 +81,7 @@ static void test_failures_end_the_probe(void)
     }
 }
 
-static void test_probe_is_for_gpus(void)
+TEST(test_probe_is_for_gpus)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -93,14 +91,4 @@ static void test_probe_is_for_gpus(void)
     make_bench(&bench);
     bench.learner = &fulcrum_learner_cpu;
     CU_ASSERT_FALSE(fulcrum_probe_device.applies(&bench));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_copies_are_timed_by_the_device),
-        SUITE_CASE(test_failures_end_the_probe),
-        SUITE_CASE(test_probe_is_for_gpus),
-    };
-    return suite_run("probe_device", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -52,16 +52,14 @@ static void make_rig(struct rig *rig)
 static void open_learner(struct rig *rig)
 {
     rig->bench.learner_options.train_batch = 1;
-    CU_ASSERT_EQUAL_FATAL(fake_learner.open(&rig->bench.learner_options,
-                              &rig->bench.state, &rig->bench.learner_info, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fake_learner.open(&rig->bench.learner_options, &rig->bench.state,
+        &rig->bench.learner_info, NULL));
 }
 
 static void open_probe(struct rig *rig)
 {
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_probe_open(&fulcrum_probe_gpu_power, &rig->state, &rig->bench, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_probe_open(&fulcrum_probe_gpu_power, &rig->state, &rig->bench, NULL));
 }
 
 static void close_rig(struct rig *rig)
@@ -77,8 +75,7 @@ static void close_rig(struct rig *rig)
 static void visit(struct rig *rig, size_t window_count, double window_s)
 {
     double until_s = fulcrum_wall_s() + ((double)window_count - 0.25) * window_s;
-    CU_ASSERT_EQUAL(
-        fulcrum_probe_gpu_power.visit(&rig->state, until_s, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_probe_gpu_power.visit(&rig->state, until_s, NULL));
 }
 
 static struct fulcrum_calibration *report(struct rig *rig)
@@ -90,7 +87,7 @@ static struct fulcrum_calibration *report(struct rig *rig)
  * Seven levels, and the idle GPU before. The tolerances are for a machine that
  * is busy with other tests.
  */
-static void test_levels_tell_the_watts_of_a_gpu(void)
+TEST(test_levels_tell_the_watts_of_a_gpu)
 {
     struct rig rig;
     make_rig(&rig);
@@ -105,20 +102,18 @@ static void test_levels_tell_the_watts_of_a_gpu(void)
     CU_ASSERT(!fulcrum_probe_gpu_power.rests(&rig.state));
     visit(&rig, 7, BY_COUNTER_S);
     struct fulcrum_calibration *found = report(&rig);
-    suite_assert_close(
-        "idle", probing_value(found, "machine.gpu.idle_w"), FAKE_IDLE_W, 0.03);
-    suite_assert_close(
+    assert_close("idle", probing_value(found, "machine.gpu.idle_w"), FAKE_IDLE_W, 0.03);
+    assert_close(
         "floor", probing_value(found, "machine.gpu.floor_w"), FAKE_FLOOR_W, 0.08);
-    suite_assert_close(
+    assert_close(
         "dynamic", probing_value(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
-    suite_assert_close(
+    assert_close(
         "exponent", probing_value(found, "machine.gpu.power_exponent"), 1, 0.08);
-    suite_assert_close("inference",
-        probing_value(found, "workload.network.sm_active_frac"), FAKE_INFERENCE_REL,
-        0.08);
-    suite_assert_close(
+    assert_close("inference", probing_value(found, "workload.network.sm_active_frac"),
+        FAKE_INFERENCE_REL, 0.08);
+    assert_close(
         "training", probing_value(found, "workload.training.sm_active_frac"), 1, 0);
-    suite_assert_close("machine", found->machine.gpu.idle_w,
+    assert_close("machine", found->machine.gpu.idle_w,
         probing_value(found, "machine.gpu.idle_w"), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(probing_note(found, "gpu_power"),
         "measured with nvml: Fake H200 GPU-00a0-fake; energy counter"));
@@ -128,15 +123,14 @@ static void test_levels_tell_the_watts_of_a_gpu(void)
     CU_ASSERT_STRING_EQUAL(found->series[0].name, "gpu_power");
     CU_ASSERT_STRING_EQUAL(found->series[0].condition, "held by nobody");
     CU_ASSERT_EQUAL(found->fit_count, 1);
-    suite_assert_close("limit", probing_value(found, "gpu_power_limit_w"), 700, 1e-12);
-    suite_assert_close(
-        "clock", probing_value(found, "gpu_training_clock_hz"), 1.98e9, 1e-12);
+    assert_close("limit", probing_value(found, "gpu_power_limit_w"), 700, 1e-12);
+    assert_close("clock", probing_value(found, "gpu_training_clock_hz"), 1.98e9, 1e-12);
     fulcrum_calibration_free(found);
     close_rig(&rig);
 }
 
 /* Too little time: what two levels cannot tell is left out and said. */
-static void test_short_runs_leave_out_what_they_cannot_tell(void)
+TEST(test_short_runs_leave_out_what_they_cannot_tell)
 {
     struct rig rig;
     make_rig(&rig);
@@ -149,7 +143,7 @@ static void test_short_runs_leave_out_what_they_cannot_tell(void)
     CU_ASSERT(isnan(probing_value(found, "machine.gpu.floor_w")));
     CU_ASSERT(isnan(probing_value(found, "machine.gpu.power_exponent")));
     CU_ASSERT(isnan(probing_value(found, "workload.network.sm_active_frac")));
-    suite_assert_close(
+    assert_close(
         "dynamic", probing_value(found, "machine.gpu.dynamic_w"), FAKE_DYNAMIC_W, 0.05);
     CU_ASSERT_PTR_NOT_NULL(strstr(probing_note(found, "gpu_power_idle"), "(late)"));
     CU_ASSERT_PTR_NOT_NULL(
@@ -160,15 +154,13 @@ static void test_short_runs_leave_out_what_they_cannot_tell(void)
         fulcrum_calibration_parameter(found, "machine.gpu.dynamic_w");
     if (dynamic != NULL) {
         /* Two levels, two parameters: no residual tells an error. */
-        suite_assert_close(
-            "error", dynamic->standard_error, 0.05 * dynamic->value, 1e-9);
+        assert_close("error", dynamic->standard_error, 0.05 * dynamic->value, 1e-9);
         CU_ASSERT_PTR_NOT_NULL(strstr(dynamic->source, "error assumed: 5 %"));
     }
     fulcrum_calibration_free(found);
     /* A visit shorter than a sample saves its time up. */
     double begin_s = fulcrum_wall_s();
-    CU_ASSERT_EQUAL(
-        fulcrum_probe_gpu_power.visit(&rig.state, begin_s + 0.2, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_probe_gpu_power.visit(&rig.state, begin_s + 0.2, NULL));
     CU_ASSERT(fulcrum_wall_s() - begin_s < 1);
     close_rig(&rig);
 }
@@ -185,7 +177,7 @@ static void assert_rests(struct rig *rig, const char *reason)
     fulcrum_calibration_free(found);
 }
 
-static void test_probe_rests_where_there_is_nothing_to_do(void)
+TEST(test_probe_rests_where_there_is_nothing_to_do)
 {
     struct rig rig;
     make_rig(&rig);
@@ -204,7 +196,7 @@ static void test_probe_rests_where_there_is_nothing_to_do(void)
 }
 
 /* The UUID tells which of several GPUs; without one only a single GPU will do. */
-static void test_gpu_of_the_learner_is_told_by_its_uuid(void)
+TEST(test_gpu_of_the_learner_is_told_by_its_uuid)
 {
     static const struct {
         const char *uuid;
@@ -212,7 +204,7 @@ static void test_gpu_of_the_learner_is_told_by_its_uuid(void)
         int rests;
     } rows[] = {{"", 1, 0}, {"GPU-00a0-fake", 1, 0}, {"GPU-00a1-fake", 1, 1},
         {"GPU-00a1-fake", 2, 0}, {"GPU-00a2-fake", 2, 1}, {"", 2, 1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct rig rig;
         make_rig(&rig);
         rig.fake->gpu_count = rows[i].gpu_count;
@@ -227,7 +219,7 @@ static void test_gpu_of_the_learner_is_told_by_its_uuid(void)
 }
 
 /* Watts of the moment need a shorter window; a quarter of the batch fits. */
-static void test_meter_that_is_lost_is_given_up(void)
+TEST(test_meter_that_is_lost_is_given_up)
 {
     struct rig rig;
     make_rig(&rig);
@@ -249,7 +241,7 @@ static void test_meter_that_is_lost_is_given_up(void)
     close_rig(&rig);
 }
 
-static void test_interrupt_and_failure_keep_nothing(void)
+TEST(test_interrupt_and_failure_keep_nothing)
 {
     struct rig rig;
     make_rig(&rig);
@@ -282,7 +274,7 @@ static struct fulcrum_duty_cycle duty_of(
         .action = rig->action};
 }
 
-static void test_duty_keeps_its_share_of_the_time(void)
+TEST(test_duty_keeps_its_share_of_the_time)
 {
     static const double shares[] = {0.25, 0.6, 1};
     struct rig rig;
@@ -293,18 +285,16 @@ static void test_duty_keeps_its_share_of_the_time(void)
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_duty_cycle duty =
             duty_of(&rig, FULCRUM_DUTY_TRAINING, shares[i]);
-        CU_ASSERT_EQUAL(
-            fulcrum_duty_cycle_run(&reading, &duty, 0.4, &random, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 0.4, &random, NULL));
         CU_ASSERT(reading.wall_s >= 0.4);
         CU_ASSERT(!reading.is_ended);
-        suite_assert_close("share", reading.busy_s / reading.wall_s, shares[i], 0.1);
+        assert_close("share", reading.busy_s / reading.wall_s, shares[i], 0.1);
         CU_ASSERT(reading.step_count >= 1);
         CU_ASSERT(reading.step_count <= reading.busy_s / 4e-3 + 1);
     }
     struct fulcrum_duty_cycle nothing = duty_of(&rig, FULCRUM_DUTY_NOTHING, 0);
-    CU_ASSERT_EQUAL(
-        fulcrum_duty_cycle_run(&reading, &nothing, 0.05, &random, NULL), FULCRUM_OK);
-    suite_assert_close("nothing", reading.busy_s, 0, 0);
+    ASSERT_OK(fulcrum_duty_cycle_run(&reading, &nothing, 0.05, &random, NULL));
+    assert_close("nothing", reading.busy_s, 0, 0);
     CU_ASSERT(reading.wall_s >= 0.05);
     fake_learner_break();
     struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_INFERENCE, 1);
@@ -319,7 +309,7 @@ static bool never(void *user)
     return 0;
 }
 
-static void test_duty_ends_when_told(void)
+TEST(test_duty_ends_when_told)
 {
     struct rig rig;
     struct fulcrum_duty_cycle_reading reading;
@@ -328,8 +318,7 @@ static void test_duty_ends_when_told(void)
     open_learner(&rig);
     struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
     duty.goes_on = never;
-    CU_ASSERT_EQUAL(
-        fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL));
     CU_ASSERT(reading.is_ended);
     CU_ASSERT(reading.wall_s < 2);
     close_rig(&rig);
@@ -341,7 +330,7 @@ static bool stop_at_once(void *user)
     return 1;
 }
 
-static void test_idle_watts_are_those_of_a_gpu_that_nobody_holds(void)
+TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
 {
     struct rig rig;
     struct fulcrum_gpu_idle idle;
@@ -358,7 +347,7 @@ static void test_idle_watts_are_those_of_a_gpu_that_nobody_holds(void)
     CU_ASSERT_EQUAL(idle.gpu_count, 2);
     CU_ASSERT_EQUAL(idle.sample_count, 1);
     CU_ASSERT(idle.is_taken[0]);
-    suite_assert_close("idle", idle.watts[0][0], FAKE_IDLE_W, 0.02);
+    assert_close("idle", idle.watts[0][0], FAKE_IDLE_W, 0.02);
     CU_ASSERT(isnan(idle.watts[1][0]));
     CU_ASSERT_PTR_NOT_NULL(strstr(idle.reason, "gpu-1: nvmlDeviceGetPowerUsage"));
     fulcrum_gpu_idle_measure(
@@ -371,21 +360,4 @@ static void test_idle_watts_are_those_of_a_gpu_that_nobody_holds(void)
     CU_ASSERT_EQUAL(idle.sample_count, 0);
     CU_ASSERT_STRING_EQUAL(idle.reason, "no meter of GPUs");
     close_rig(&rig);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_levels_tell_the_watts_of_a_gpu),
-        SUITE_CASE(test_short_runs_leave_out_what_they_cannot_tell),
-        SUITE_CASE(test_probe_rests_where_there_is_nothing_to_do),
-        SUITE_CASE(test_gpu_of_the_learner_is_told_by_its_uuid),
-        SUITE_CASE(test_meter_that_is_lost_is_given_up),
-        SUITE_CASE(test_interrupt_and_failure_keep_nothing),
-        SUITE_CASE(test_duty_keeps_its_share_of_the_time),
-        SUITE_CASE(test_duty_ends_when_told),
-        SUITE_CASE(test_idle_watts_are_those_of_a_gpu_that_nobody_holds),
-    };
-    return suite_run(
-        "probe_gpu_power", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

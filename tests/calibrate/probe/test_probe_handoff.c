@@ -10,7 +10,6 @@
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/probe/probe.h"
 #include "calibrate/stopwatch.h"
-#include "tests/support/expect.h"
 #include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
@@ -25,7 +24,7 @@ static const char *const paths[] = {
     "workload.host.delay_s",
 };
 
-enum { PATH_COUNT = sizeof paths / sizeof paths[0] };
+enum { PATH_COUNT = LENGTH(paths) };
 
 static const struct fulcrum_calibrate_options cheap = {
     .actor = "cartpole", .network = FULCRUM_NETWORK_MLP, .seed = 5};
@@ -67,10 +66,10 @@ static void assert_series(const struct fulcrum_calibration *calibration,
 }
 
 /* The first visit takes every size and the larger requests, whatever the time. */
-static void test_one_visit_tells_every_part(void)
+TEST(test_one_visit_tells_every_part)
 {
     struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
+    ASSERT_OK(open_bench(&bench));
     struct fulcrum_calibration *calibration = probe(&bench, 1);
     for (size_t i = 0; i < PATH_COUNT; i++) {
         assert_parameter(calibration, paths[i]);
@@ -89,7 +88,7 @@ static void test_one_visit_tells_every_part(void)
         0.0);
     CU_ASSERT(probing_value(calibration, paths[5]) <=
               probing_value(calibration, "handoff_round_trip_s"));
-    expect_part(fulcrum_calibration_note(calibration, "handoff"), "server and actors");
+    assert_part(fulcrum_calibration_note(calibration, "handoff"), "server and actors");
     fulcrum_calibration_free(calibration);
     fulcrum_bench_close(&bench);
 }
@@ -104,7 +103,7 @@ static bool stops_at_once(void *user)
  * Three more than a round of five sizes and the larger requests; nothing; one size,
  * which is no line.
  */
-static void test_every_visit_tells_what_it_can(void)
+TEST(test_every_visit_tells_what_it_can)
 {
     static const struct {
         int visits;
@@ -112,9 +111,9 @@ static void test_every_visit_tells_what_it_can(void)
         size_t alone; /* samples */
         bool has_parameters;
     } cases[] = {{4, false, 8, true}, {0, false, 0, false}, {1, true, 1, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_bench bench;
-        CU_ASSERT_EQUAL_FATAL(open_bench(&bench), FULCRUM_OK);
+        ASSERT_OK(open_bench(&bench));
         bench.stops = cases[i].is_stopped ? stops_at_once : NULL;
         struct fulcrum_calibration *calibration = probe(&bench, cases[i].visits);
         const struct fulcrum_series *series =
@@ -126,12 +125,12 @@ static void test_every_visit_tells_what_it_can(void)
     }
 }
 
-static void test_asking_costs_an_actor_some_time(void)
+TEST(test_asking_costs_an_actor_some_time)
 {
     const struct fulcrum_handoff_plan plan = {
         .actor_count = 3, .item_count = 2, .item_byte = 64, .think_s = 2e-5};
     struct fulcrum_handoff *handoff = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_handoff_new(&handoff, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_handoff_new(&handoff, &plan, NULL));
     for (int i = 0; i < 30; i++) {
         fulcrum_handoff_collect(handoff);
         fulcrum_handoff_answer(handoff);
@@ -140,29 +139,29 @@ static void test_asking_costs_an_actor_some_time(void)
     double ask_s = fulcrum_handoff_ask_s(handoff);
     CU_ASSERT(ask_s > 0.0 && ask_s < 0.01);
     /* Nobody has asked since: it starts again. */
-    suite_assert_close("again", fulcrum_handoff_ask_s(handoff), 0.0, 0.0);
+    assert_close("again", fulcrum_handoff_ask_s(handoff), 0.0, 0.0);
     fulcrum_handoff_answer(handoff);
     fulcrum_handoff_free(handoff);
 }
 
 /* The server's thread is bound for as long as there is an handoff. */
-static void test_the_calling_thread_gets_its_processors_back(void)
+TEST(test_the_calling_thread_gets_its_processors_back)
 {
     const struct fulcrum_handoff_plan plan = {.actor_count = 1, .item_count = 1};
     struct fulcrum_cpu_list before;
     struct fulcrum_cpu_list meanwhile;
     struct fulcrum_cpu_list after;
     struct fulcrum_placement placement = {.is_apart = 0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_cpu_list_allowed(&before, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_allowed(&before, NULL));
+    ASSERT_OK(fulcrum_placement_complete(&placement, NULL));
     struct fulcrum_handoff *handoff = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_handoff_new(&handoff, &plan, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&meanwhile, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_handoff_new(&handoff, &plan, NULL));
+    ASSERT_OK(fulcrum_cpu_list_allowed(&meanwhile, NULL));
     CU_ASSERT_EQUAL(fulcrum_handoff_is_apart(handoff), placement.is_apart);
     CU_ASSERT_EQUAL(
         meanwhile.count, placement.is_apart ? placement.server.count : before.count);
     fulcrum_handoff_free(handoff);
-    CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&after, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cpu_list_allowed(&after, NULL));
     CU_ASSERT_EQUAL(after.count, before.count);
 }
 
@@ -186,10 +185,10 @@ static void assert_samples(const struct fulcrum_calibration *calibration)
     }
 }
 
-static void test_three_rounds_tell_both_parameters(void)
+TEST(test_three_rounds_tell_both_parameters)
 {
     struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
     struct fulcrum_calibration *calibration =
         probing_run(&fulcrum_probe_pause, &bench, 3 * PAUSES, 0.0);
     assert_samples(calibration);
@@ -201,10 +200,10 @@ static void test_three_rounds_tell_both_parameters(void)
     fulcrum_bench_close(&bench);
 }
 
-static void test_too_little_is_said_not_guessed(void)
+TEST(test_too_little_is_said_not_guessed)
 {
     struct fulcrum_bench bench;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_bench_open(&bench, &cheap, NULL));
     struct fulcrum_calibration *none =
         probing_run(&fulcrum_probe_pause, &bench, 0, 0.0);
     CU_ASSERT_EQUAL(none->parameter_count, 0);
@@ -212,24 +211,15 @@ static void test_too_little_is_said_not_guessed(void)
     fulcrum_calibration_free(none);
     struct fulcrum_calibration *one = probing_run(&fulcrum_probe_pause, &bench, 1, 0.0);
     CU_ASSERT_EQUAL(one->parameter_count, 0);
-    expect_part(fulcrum_calibration_note(one, "inference_after_pause"), "pause");
+    assert_part(fulcrum_calibration_note(one, "inference_after_pause"), "pause");
     fulcrum_calibration_free(one);
     fulcrum_bench_close(&bench);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_visit_tells_every_part),
-        SUITE_CASE(test_every_visit_tells_what_it_can),
-        SUITE_CASE(test_asking_costs_an_actor_some_time),
-        SUITE_CASE(test_the_calling_thread_gets_its_processors_back),
-        SUITE_CASE(test_three_rounds_tell_both_parameters),
-        SUITE_CASE(test_too_little_is_said_not_guessed),
-    };
     if (!probing_has_learner()) {
         return NOT_HERE;
     }
-    return suite_run(
-        "probe_handoff", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

@@ -134,7 +134,7 @@ static void close_bench(
 }
 
 /* Within what noise of a busy machine and weak priors leave. */
-static void test_shares_are_found_by_a_sweep(void)
+TEST(test_shares_are_found_by_a_sweep)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -174,7 +174,7 @@ static bool is_share(const struct fulcrum_calibration *calibration, size_t i)
     static const char *const shares[] = {"workload.network.math_frac",
         "workload.network.sm_frac", "workload.network.dram_frac",
         "workload.network.latency_frac"};
-    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+    for (size_t k = 0; k < LENGTH(shares); k++) {
         if (strcmp(calibration->parameters[i].path, shares[k]) == 0) {
             return 1;
         }
@@ -183,7 +183,7 @@ static bool is_share(const struct fulcrum_calibration *calibration, size_t i)
 }
 
 /* The shares of GPU time are 1 in every draw: their errors depend on each other. */
-static void test_errors_of_the_shares_cancel(void)
+TEST(test_errors_of_the_shares_cancel)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -202,7 +202,7 @@ static void test_errors_of_the_shares_cancel(void)
     close_bench(&bench, calibration);
 }
 
-static void test_refusal_ends_the_sweep_with_a_note(void)
+TEST(test_refusal_ends_the_sweep_with_a_note)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -218,7 +218,7 @@ static void test_refusal_ends_the_sweep_with_a_note(void)
 }
 
 /* What was granted is what is told, and no number of SMs is measured as two. */
-static void test_what_was_granted_is_recorded(void)
+TEST(test_what_was_granted_is_recorded)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -235,7 +235,7 @@ static void test_what_was_granted_is_recorded(void)
     close_bench(&bench, calibration);
 }
 
-static void test_probe_is_for_gpus_with_parts(void)
+TEST(test_probe_is_for_gpus_with_parts)
 {
     struct fulcrum_bench bench;
     make_bench(&bench);
@@ -252,7 +252,7 @@ static void test_probe_is_for_gpus_with_parts(void)
     CU_ASSERT_FALSE(fulcrum_probe_sm.applies(&bench));
 }
 
-static void test_counts_are_granted_ones_in_an_order_that_spreads(void)
+TEST(test_counts_are_granted_ones_in_an_order_that_spreads)
 {
     static const double h200[] = {132, 8, 64, 32, 96, 16, 48, 24, 40, 80, 112};
     double counts[FULCRUM_SM_COUNTS_MAX];
@@ -271,17 +271,4 @@ static void test_counts_are_granted_ones_in_an_order_that_spreads(void)
     const struct fulcrum_sm_steps whole = {20, 20, 20};
     CU_ASSERT_EQUAL(fulcrum_sm_counts(counts, &whole), 1);
     CU_ASSERT_EQUAL(counts[0], 20.0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_shares_are_found_by_a_sweep),
-        SUITE_CASE(test_errors_of_the_shares_cancel),
-        SUITE_CASE(test_refusal_ends_the_sweep_with_a_note),
-        SUITE_CASE(test_what_was_granted_is_recorded),
-        SUITE_CASE(test_probe_is_for_gpus_with_parts),
-        SUITE_CASE(test_counts_are_granted_ones_in_an_order_that_spreads),
-    };
-    return suite_run("probe_sm", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -12,12 +12,12 @@
 static void feed(struct fulcrum_canary *canary, double reading_s, int count)
 {
     for (int i = 0; i < count; i++) {
-        CU_ASSERT_EQUAL(fulcrum_canary_add(canary, reading_s, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_canary_add(canary, reading_s, NULL));
     }
 }
 
 /* Readings of 1 ms, some others, and how much above the usual time 1 and 1.5 ms are. */
-static void test_baseline_is_the_undisturbed_time(void)
+TEST(test_baseline_is_the_undisturbed_time)
 {
     static const struct {
         double other_s;
@@ -27,55 +27,53 @@ static void test_baseline_is_the_undisturbed_time(void)
         int other_count;
     } cases[] = {{1.5e-3, 0.0, 1e-3, 60, 40}, {0.5e-3, 0.0, 1e-3, 95, 1},
         {1.5e-3, 0.5, 1.5e-3, 40, 56}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_canary canary = {.usual_frac = cases[i].usual_frac};
-        suite_assert_close("none", fulcrum_canary_rel(&canary, 5.0), 1.0, 0.0);
+        assert_close("none", fulcrum_canary_rel(&canary, 5.0), 1.0, 0.0);
         feed(&canary, 1e-3, cases[i].count);
         feed(&canary, cases[i].other_s, cases[i].other_count);
-        suite_assert_close(
+        assert_close(
             "calm", fulcrum_canary_rel(&canary, 1e-3), 1e-3 / cases[i].usual_s, 1e-12);
-        suite_assert_close("disturbed", fulcrum_canary_rel(&canary, 1.5e-3),
+        assert_close("disturbed", fulcrum_canary_rel(&canary, 1.5e-3),
             1.5e-3 / cases[i].usual_s, 1e-12);
         fulcrum_canary_free(&canary);
     }
 }
 
 /* Of 60 readings of 1 ms, 36 within 8 % of it and 24 far above. */
-static void test_calm_time_is_the_median_of_what_is_not_disturbed(void)
+TEST(test_calm_time_is_the_median_of_what_is_not_disturbed)
 {
     struct fulcrum_canary canary = {0};
     double calm_s = 0.0;
-    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canary_calm_s(&canary, &calm_s, NULL));
     CU_ASSERT(isnan(calm_s));
     feed(&canary, 1e-3, 30);
     feed(&canary, 1.5e-3, 24);
     feed(&canary, 1.07e-3, 36);
     feed(&canary, 1e-3, 30);
-    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
-    suite_assert_close("most are fast", calm_s, 1e-3, 1e-12);
+    ASSERT_OK(fulcrum_canary_calm_s(&canary, &calm_s, NULL));
+    assert_close("most are fast", calm_s, 1e-3, 1e-12);
     feed(&canary, 1.07e-3, 40);
-    CU_ASSERT_EQUAL(fulcrum_canary_calm_s(&canary, &calm_s, NULL), FULCRUM_OK);
-    suite_assert_close("most are slower", calm_s, 1.07e-3, 1e-12);
+    ASSERT_OK(fulcrum_canary_calm_s(&canary, &calm_s, NULL));
+    assert_close("most are slower", calm_s, 1.07e-3, 1e-12);
     fulcrum_canary_free(&canary);
 }
 
-static void test_real_runs_bracket_a_sample(void)
+TEST(test_real_runs_bracket_a_sample)
 {
     struct fulcrum_canary canary = {0};
     struct fulcrum_stopwatch stopwatch = fulcrum_stopwatch_calibrated();
     double longer_s = 0.0;
-    CU_ASSERT_EQUAL(fulcrum_canary_open(&canary, &stopwatch, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canary_open(&canary, &stopwatch, NULL));
     double first_s = canary.last.cpu_s;
-    CU_ASSERT_EQUAL(
-        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_CPU, &stopwatch, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_CPU, &stopwatch, NULL));
     CU_ASSERT_EQUAL(canary.count, 2);
     CU_ASSERT(first_s > 0.0 && longer_s > 0.0);
-    suite_assert_close("longer", longer_s, fmax(first_s, canary.last.cpu_s), 0.0);
+    assert_close("longer", longer_s, fmax(first_s, canary.last.cpu_s), 0.0);
     /* On the wall clock nothing is shorter than on the thread's. */
-    CU_ASSERT_EQUAL(
-        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_WALL, &stopwatch, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_canary_close(&canary, &longer_s, FULCRUM_CLOCK_WALL, &stopwatch, NULL));
     CU_ASSERT(longer_s > 0.5 * canary.last.cpu_s);
     fulcrum_canary_free(&canary);
     CU_ASSERT_EQUAL(canary.count, 0);
@@ -84,7 +82,7 @@ static void test_real_runs_bracket_a_sample(void)
 static void add(struct fulcrum_recording *recording, double x, double value, double rel)
 {
     struct fulcrum_sample sample = {.x = x, .value = value, .canary_s = 1e-3 * rel};
-    CU_ASSERT_EQUAL(fulcrum_recording_add(recording, &sample, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recording_add(recording, &sample, NULL));
 }
 
 static void start(struct fulcrum_recording *recording, struct fulcrum_canary *canary)
@@ -101,8 +99,7 @@ static struct fulcrum_summary summarise(
     const struct fulcrum_recording *recording, double x)
 {
     struct fulcrum_summary summary = {.used = 0};
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_summary(recording, x, &summary, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recording_summary(recording, x, &summary, NULL));
     return summary;
 }
 
@@ -112,7 +109,7 @@ static void finish(struct fulcrum_recording *recording, struct fulcrum_canary *c
     fulcrum_canary_free(canary);
 }
 
-static void test_disturbed_samples_do_not_move_the_median(void)
+TEST(test_disturbed_samples_do_not_move_the_median)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
@@ -124,7 +121,7 @@ static void test_disturbed_samples_do_not_move_the_median(void)
         add(&recording, 1.0, 50.0, 1.3);
     }
     struct fulcrum_summary summary = summarise(&recording, 1.0);
-    suite_assert_close("median", summary.median, 2.095, 1e-12);
+    assert_close("median", summary.median, 2.095, 1e-12);
     CU_ASSERT_EQUAL(summary.used, 20);
     CU_ASSERT_EQUAL(summary.disturbed, 15);
     CU_ASSERT_EQUAL(summary.took_all, 0);
@@ -133,7 +130,7 @@ static void test_disturbed_samples_do_not_move_the_median(void)
     finish(&recording, &canary);
 }
 
-static void test_all_samples_count_where_few_are_undisturbed(void)
+TEST(test_all_samples_count_where_few_are_undisturbed)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
@@ -142,7 +139,7 @@ static void test_all_samples_count_where_few_are_undisturbed(void)
     add(&recording, 1.0, 3.0, 1.3);
     add(&recording, 1.0, 4.0, 1.3);
     struct fulcrum_summary summary = summarise(&recording, 1.0);
-    suite_assert_close("median", summary.median, 3.0, 1e-12);
+    assert_close("median", summary.median, 3.0, 1e-12);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 3);
     for (int i = 0; i < 20; i++) {
@@ -150,11 +147,11 @@ static void test_all_samples_count_where_few_are_undisturbed(void)
     }
     summary = summarise(&recording, 2.0);
     CU_ASSERT_EQUAL(summary.took_all, 0);
-    suite_assert_close("four are enough", summary.median, 1.0, 1e-12);
+    assert_close("four are enough", summary.median, 1.0, 1e-12);
     finish(&recording, &canary);
 }
 
-static void test_summary_of_few_samples(void)
+TEST(test_summary_of_few_samples)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
@@ -164,29 +161,28 @@ static void test_summary_of_few_samples(void)
     CU_ASSERT(isnan(summary.median));
     add(&recording, 1.0, 4.0, 1.0);
     summary = summarise(&recording, 1.0);
-    suite_assert_close("median", summary.median, 4.0, 0.0);
-    suite_assert_close("error of a lone sample", summary.standard_error, 0.4, 1e-12);
+    assert_close("median", summary.median, 4.0, 0.0);
+    assert_close("error of a lone sample", summary.standard_error, 0.4, 1e-12);
     add(&recording, 1.0, 6.0, 1.0);
     summary = summarise(&recording, 1.0);
-    suite_assert_close("lo", summary.lo, 4.0, 0.0);
-    suite_assert_close("hi", summary.hi, 6.0, 0.0);
+    assert_close("lo", summary.lo, 4.0, 0.0);
+    assert_close("hi", summary.hi, 6.0, 0.0);
     finish(&recording, &canary);
 }
 
-static void test_neediest_repeats_disturbed_samples_but_not_for_ever(void)
+TEST(test_neediest_repeats_disturbed_samples_but_not_for_ever)
 {
     static const double x[] = {1.0, 2.0, 4.0};
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
     start(&recording, &canary);
-    suite_assert_close("first", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
+    assert_close("first", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
     add(&recording, 1.0, 1.0, 1.0);
     add(&recording, 2.0, 1.0, 1.5);
     add(&recording, 4.0, 1.0, 1.0);
-    suite_assert_close(
-        "disturbed", fulcrum_recording_neediest(&recording, x, 3), 2.0, 0.0);
+    assert_close("disturbed", fulcrum_recording_neediest(&recording, x, 3), 2.0, 0.0);
     add(&recording, 2.0, 1.0, 1.5);
-    suite_assert_close("still", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
+    assert_close("still", fulcrum_recording_neediest(&recording, x, 3), 1.0, 0.0);
     finish(&recording, &canary);
 }
 
@@ -203,40 +199,37 @@ static const struct fulcrum_probe keeper = {.name = "keeper",
         {.name = "inside", .is_inside = true}, {.name = "empty", .is_busy = true}},
     .report = visit_nothing};
 
-static void test_report_keeps_every_sample_that_belongs_to_the_file(void)
+TEST(test_report_keeps_every_sample_that_belongs_to_the_file)
 {
     struct fulcrum_bench bench = {.max_threads = 1};
     struct fulcrum_probe_state state;
     struct fulcrum_calibration *calibration = NULL;
     feed(&bench.alone, 1e-3, 32);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_probe_open(&keeper, &state, &bench, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_probe_open(&keeper, &state, &bench, NULL));
     CU_ASSERT_PTR_EQUAL(state.recording[0].canary, &bench.alone);
     CU_ASSERT_PTR_EQUAL(state.recording[3].canary, &bench.busy);
-    CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     add(&state.recording[0], 1.0, 5.0, 1.0);
     add(&state.recording[0], 2.0, 7.0, 1.5);
     struct fulcrum_sample marked = {.x = 3.0, .value = 8.0, .marked = 1};
-    CU_ASSERT_EQUAL(
-        fulcrum_recording_add(&state.recording[0], &marked, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_recording_add(&state.recording[0], &marked, NULL));
     for (int i = 0; i < 10; i++) {
         add(&state.recording[1], 0.0, i, 1.0);
         add(&state.recording[2], 0.0, i, 1.0);
     }
-    CU_ASSERT_EQUAL(
-        fulcrum_probe_report(&keeper, &state, calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_probe_report(&keeper, &state, calibration, NULL));
     CU_ASSERT_EQUAL_FATAL(calibration->series_count, 2);
     const struct fulcrum_series *series = &calibration->series[0];
     CU_ASSERT_STRING_EQUAL(series->name, "all");
     CU_ASSERT_EQUAL_FATAL(series->count, 3);
-    suite_assert_close("value", series->value[1], 7.0, 0.0);
-    suite_assert_close("canary", series->canary_rel[1], 1.5, 1e-12);
-    suite_assert_close("calm", series->disturbed[0], 0.0, 0.0);
-    suite_assert_close("canary says so", series->disturbed[1], 1.0, 0.0);
-    suite_assert_close("mark says so", series->disturbed[2], 1.0, 0.0);
-    suite_assert_close("no canary", series->canary_rel[2], 1.0, 0.0);
+    assert_close("value", series->value[1], 7.0, 0.0);
+    assert_close("canary", series->canary_rel[1], 1.5, 1e-12);
+    assert_close("calm", series->disturbed[0], 0.0, 0.0);
+    assert_close("canary says so", series->disturbed[1], 1.0, 0.0);
+    assert_close("mark says so", series->disturbed[2], 1.0, 0.0);
+    assert_close("no canary", series->canary_rel[2], 1.0, 0.0);
     CU_ASSERT_EQUAL_FATAL(calibration->series[1].count, 4);
-    suite_assert_close("every third", calibration->series[1].value[3], 9.0, 0.0);
+    assert_close("every third", calibration->series[1].value[3], 9.0, 0.0);
     fulcrum_calibration_free(calibration);
     fulcrum_probe_close(&keeper, &state);
     fulcrum_canary_free(&bench.alone);
@@ -245,12 +238,11 @@ static void test_report_keeps_every_sample_that_belongs_to_the_file(void)
 static struct fulcrum_findings start_findings(void)
 {
     struct fulcrum_findings findings = {NULL, FULCRUM_OK, NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_new(&findings.calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&findings.calibration, NULL));
     return findings;
 }
 
-static void test_what_is_not_known_is_left_out(void)
+TEST(test_what_is_not_known_is_left_out)
 {
     struct fulcrum_findings findings = start_findings();
     struct fulcrum_parameter parameter = {.value = (double)NAN};
@@ -267,16 +259,16 @@ static void test_what_is_not_known_is_left_out(void)
     /* Of one parameter that is not there. */
     fulcrum_findings_covariance(
         &findings, "workload.step.mean_s", "workload.step.cv", 1.0);
-    CU_ASSERT_EQUAL(findings.status, FULCRUM_OK);
+    ASSERT_OK(findings.status);
     CU_ASSERT_EQUAL_FATAL(findings.calibration->parameter_count, 1);
     const struct fulcrum_parameter *kept = &findings.calibration->parameters[0];
-    suite_assert_close("unknown error", kept->standard_error, 0.0, 0.0);
+    assert_close("unknown error", kept->standard_error, 0.0, 0.0);
     CU_ASSERT_STRING_EQUAL(kept->source, "7 steps");
     fulcrum_calibration_free(findings.calibration);
 }
 
 /* A median with its own, and two over the logarithm, the second without an error. */
-static void test_quantities_have_their_intervals(void)
+TEST(test_quantities_have_their_intervals)
 {
     struct fulcrum_findings findings = start_findings();
     const struct fulcrum_summary summary = {
@@ -289,14 +281,14 @@ static void test_quantities_have_their_intervals(void)
     CU_ASSERT_EQUAL_FATAL(findings.calibration->quantity_count, 3);
     for (size_t i = 0; i < 3; i++) {
         const struct fulcrum_quantity *quantity = &findings.calibration->quantities[i];
-        suite_assert_close("lo", quantity->lo, expected[i][0], 1e-12);
-        suite_assert_close("hi", quantity->hi, expected[i][1], 1e-12);
+        assert_close("lo", quantity->lo, expected[i][0], 1e-12);
+        assert_close("hi", quantity->hi, expected[i][1], 1e-12);
         CU_ASSERT_STRING_EQUAL(quantity->unit, "s");
     }
     fulcrum_calibration_free(findings.calibration);
 }
 
-static void test_points_without_a_fit_are_a_note_other_failures_stay(void)
+TEST(test_points_without_a_fit_are_a_note_other_failures_stay)
 {
     struct fulcrum_findings findings = start_findings();
     const struct fulcrum_error why = {FULCRUM_ERR_NO_FIT, "two points"};
@@ -305,14 +297,14 @@ static void test_points_without_a_fit_are_a_note_other_failures_stay(void)
         fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_FIT, &why, "key", "no: "));
     CU_ASSERT_STRING_EQUAL(
         fulcrum_calibration_note(findings.calibration, "key"), "no: two points");
-    CU_ASSERT_EQUAL(findings.status, FULCRUM_OK);
+    ASSERT_OK(findings.status);
     CU_ASSERT_FALSE(
         fulcrum_findings_fitted(&findings, FULCRUM_ERR_NO_MEMORY, &why, "key", ""));
     CU_ASSERT_EQUAL(findings.status, FULCRUM_ERR_NO_MEMORY);
     fulcrum_calibration_free(findings.calibration);
 }
 
-static void test_every_warning_of_a_fit_is_told(void)
+TEST(test_every_warning_of_a_fit_is_told)
 {
     struct fulcrum_findings findings = start_findings();
     struct fulcrum_fit_result fit = {
@@ -326,14 +318,14 @@ static void test_every_warning_of_a_fit_is_told(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(report->warning, fulcrum_fit_warning_text(FULCRUM_FIT_OUTLIERS)));
     CU_ASSERT_PTR_NOT_NULL(strstr(report->warning, "; "));
-    suite_assert_close("largest", report->max_frac, 0.2, 0.0);
+    assert_close("largest", report->max_frac, 0.2, 0.0);
     fit.warnings = 0;
     fulcrum_findings_fit(&findings, "cpu_curve", "a form", &fit);
     CU_ASSERT_STRING_EQUAL(findings.calibration->fits[1].warning, "");
     fulcrum_calibration_free(findings.calibration);
 }
 
-static void test_nothing_is_added_after_a_failure(void)
+TEST(test_nothing_is_added_after_a_failure)
 {
     struct fulcrum_findings findings = start_findings();
     findings.status = FULCRUM_ERR_NO_MEMORY;
@@ -349,24 +341,4 @@ static void test_nothing_is_added_after_a_failure(void)
     CU_ASSERT_EQUAL(findings.calibration->note_count, 0);
     CU_ASSERT_EQUAL(findings.calibration->fit_count, 0);
     fulcrum_calibration_free(findings.calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_disturbed_samples_do_not_move_the_median),
-        SUITE_CASE(test_all_samples_count_where_few_are_undisturbed),
-        SUITE_CASE(test_summary_of_few_samples),
-        SUITE_CASE(test_neediest_repeats_disturbed_samples_but_not_for_ever),
-        SUITE_CASE(test_report_keeps_every_sample_that_belongs_to_the_file),
-        SUITE_CASE(test_baseline_is_the_undisturbed_time),
-        SUITE_CASE(test_calm_time_is_the_median_of_what_is_not_disturbed),
-        SUITE_CASE(test_real_runs_bracket_a_sample),
-        SUITE_CASE(test_what_is_not_known_is_left_out),
-        SUITE_CASE(test_quantities_have_their_intervals),
-        SUITE_CASE(test_points_without_a_fit_are_a_note_other_failures_stay),
-        SUITE_CASE(test_every_warning_of_a_fit_is_told),
-        SUITE_CASE(test_nothing_is_added_after_a_failure),
-    };
-    return suite_run("recording", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -25,53 +25,52 @@ static double play(const struct fulcrum_schedule *schedule, const double take[3]
     return now_s;
 }
 
-static void test_rounds_grow_with_the_budget(void)
+TEST(test_rounds_grow_with_the_budget)
 {
     static const struct {
         double budget_s;
         size_t rounds;
     } rows[] = {{1.0, 3}, {10.0, 3}, {60.0, 8}, {3600.0, 12}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_schedule schedule =
             fulcrum_schedule_plan(rows[i].budget_s, shares, 3);
         CU_ASSERT_EQUAL(schedule.round_count, rows[i].rounds);
     }
 }
 
-static void test_obedient_probes_end_on_time(void)
+TEST(test_obedient_probes_end_on_time)
 {
     static const double take[] = {1.0, 1.0, 1.0};
     struct fulcrum_schedule schedule = fulcrum_schedule_plan(60.0, shares, 3);
-    suite_assert_close(
+    assert_close(
         "end", play(&schedule, take), schedule.budget_s - schedule.reserve_s, 1e-9);
 }
 
-static void test_visits_have_the_shares_asked_for(void)
+TEST(test_visits_have_the_shares_asked_for)
 {
     struct fulcrum_schedule schedule = fulcrum_schedule_plan(60.0, shares, 3);
     double first_s = fulcrum_schedule_visit_end(&schedule, 0.0, 0, 0);
     double second_s = fulcrum_schedule_visit_end(&schedule, first_s, 0, 1) - first_s;
-    suite_assert_close("ratio", second_s / first_s, 4.0, 1e-9);
+    assert_close("ratio", second_s / first_s, 4.0, 1e-9);
 }
 
-static void test_late_and_idle_probes_move_the_others_not_the_end(void)
+TEST(test_late_and_idle_probes_move_the_others_not_the_end)
 {
     static const double late[] = {1.0, 1.6, 1.0};
     static const double idle[] = {0.0, 1.0, 1.0};
     struct fulcrum_schedule schedule = fulcrum_schedule_plan(60.0, shares, 3);
     CU_ASSERT(play(&schedule, late) < 1.05 * 60.0);
-    suite_assert_close(
+    assert_close(
         "idle", play(&schedule, idle), schedule.budget_s - schedule.reserve_s, 1e-9);
 }
 
-static void test_time_that_is_up_leaves_nothing(void)
+TEST(test_time_that_is_up_leaves_nothing)
 {
     struct fulcrum_schedule schedule = fulcrum_schedule_plan(10.0, shares, 3);
-    suite_assert_close(
-        "over", fulcrum_schedule_visit_end(&schedule, 12.0, 1, 0), 12.0, 0.0);
+    assert_close("over", fulcrum_schedule_visit_end(&schedule, 12.0, 1, 0), 12.0, 0.0);
 }
 
-static void test_thread_counts_cover_the_knee(void)
+TEST(test_thread_counts_cover_the_knee)
 {
     static const struct {
         size_t cores;
@@ -86,7 +85,7 @@ static void test_thread_counts_cover_the_knee(void)
         {64, 128, 128, 6, {1, 32, 64, 80, 96, 128}},
         {64, 128, 1, 1, {1}},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         size_t counts[FULCRUM_THREAD_COUNTS_MAX];
         size_t count =
             fulcrum_thread_counts(counts, rows[i].cores, rows[i].threads, rows[i].most);
@@ -99,14 +98,14 @@ static void test_thread_counts_cover_the_knee(void)
 static const struct fulcrum_train_work work = {1.0, 2.0, 1.0};
 static const struct fulcrum_train_size nominal = {64.0, 80.0, 40.0};
 
-static void test_work_of_a_training_step_adds_up(void)
+TEST(test_work_of_a_training_step_adds_up)
 {
-    suite_assert_close("work", fulcrum_train_work_flop(&work, &nominal),
+    assert_close("work", fulcrum_train_work_flop(&work, &nominal),
         64.0 * (1.0 + 160.0 + 40.0), 1e-12);
 }
 
 /* Of the sizes of a plan: the first, and by what each is larger than the one before. */
-static void test_training_steps_are_those_that_fit(void)
+TEST(test_training_steps_are_those_that_fit)
 {
     static const struct fulcrum_train_work flat = {10.0, 0.0, 0.0};
     static const struct {
@@ -128,7 +127,7 @@ static void test_training_steps_are_those_that_fit(void)
         /* Without length a ladder of batches. */
         {&flat, {256.0, 1.0, 0.0}, 1e3, 3, false, {16, 32, 64}, {1, 1, 1}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_train_plan plan = fulcrum_train_plan_of(
             cases[i].work, &cases[i].nominal, cases[i].flop_per_s, 1.0);
         CU_ASSERT_EQUAL_FATAL(plan.count, cases[i].count);
@@ -136,25 +135,10 @@ static void test_training_steps_are_those_that_fit(void)
         for (size_t k = 0; k < plan.count; k++) {
             const struct fulcrum_train_size *size = &plan.size[k];
             double part = cases[i].unroll[k] / cases[i].nominal.unroll;
-            suite_assert_close("batch", size->batch, cases[i].batch[k], 0.0);
-            suite_assert_close("unroll", size->unroll, cases[i].unroll[k], 0.0);
-            suite_assert_close(
+            assert_close("batch", size->batch, cases[i].batch[k], 0.0);
+            assert_close("unroll", size->unroll, cases[i].unroll[k], 0.0);
+            assert_close(
                 "burn-in", size->burn_in, round(cases[i].nominal.burn_in * part), 0.0);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_rounds_grow_with_the_budget),
-        SUITE_CASE(test_obedient_probes_end_on_time),
-        SUITE_CASE(test_visits_have_the_shares_asked_for),
-        SUITE_CASE(test_late_and_idle_probes_move_the_others_not_the_end),
-        SUITE_CASE(test_time_that_is_up_leaves_nothing),
-        SUITE_CASE(test_thread_counts_cover_the_knee),
-        SUITE_CASE(test_work_of_a_training_step_adds_up),
-        SUITE_CASE(test_training_steps_are_those_that_fit),
-    };
-    return suite_run("schedule", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static void test_lists_have_whole_items(void)
+TEST(test_lists_have_whole_items)
 {
     static const struct {
         const char *list;
@@ -26,7 +26,7 @@ static void test_lists_have_whole_items(void)
         /* A series may have a comma in its name. */
         {"a:Pong, 4 GPUs, b", "a:Pong, 4 GPUs", 1, 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(
             fulcrum_fitted_points_list_has(cases[i].list, cases[i].item), cases[i].has);
         CU_ASSERT_EQUAL(
@@ -39,17 +39,15 @@ static void test_lists_have_whole_items(void)
 static struct fulcrum_calibration *noted(const char *fitted_to, const char *held_out)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
     if (fitted_to != NULL) {
-        CU_ASSERT_EQUAL(fulcrum_calibration_add_note(
-                            calibration, FULCRUM_NOTE_FITTED_TO, fitted_to, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_add_note(
+            calibration, FULCRUM_NOTE_FITTED_TO, fitted_to, NULL));
     }
     if (held_out != NULL) {
-        CU_ASSERT_EQUAL(fulcrum_calibration_add_note(
-                            calibration, FULCRUM_NOTE_HELD_OUT, held_out, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_add_note(
+            calibration, FULCRUM_NOTE_HELD_OUT, held_out, NULL));
     }
     return calibration;
 }
@@ -79,7 +77,7 @@ static void check_case(
 }
 
 /* Points of a file whose first was left away: places and indices differ. */
-static void test_points_that_were_held_out_are_not_seen(void)
+TEST(test_points_that_were_held_out_are_not_seen)
 {
     struct fulcrum_reference_point points[] = {
         {.series = "slow", .index = 1}, {.series = "fast", .index = 2}};
@@ -93,17 +91,7 @@ static void test_points_that_were_held_out_are_not_seen(void)
         {"runs", "runs:2, runs:0", 1, 1, {1, 0}},
         {"runs", "runs:12", 1, 1, {1, 1}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         check_case(&reference, &cases[i]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_lists_have_whole_items),
-        SUITE_CASE(test_points_that_were_held_out_are_not_seen),
-    };
-    return suite_run(
-        "fitted_points", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

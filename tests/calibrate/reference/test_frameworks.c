@@ -22,7 +22,7 @@ static const struct {
     {"sf-fig3-10-core-vizdoom", "sf-10-core-vizdoom-prior"},
     {"sf-fig3-10-core-dmlab", "sf-10-core-dmlab-prior"},
 };
-enum { ENVIRONMENTS = sizeof environments / sizeof environments[0] };
+enum { ENVIRONMENTS = LENGTH(environments) };
 
 #define SEED_RL "SEED RL V-trace"
 
@@ -36,12 +36,9 @@ static void predict(struct predicted *out)
 {
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(
-                                  environments[i].reference, &out->references[i], &err),
-            FULCRUM_OK);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_validate(out->references[i], NULL, &out->sets[i], &err),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(
+            environments[i].reference, &out->references[i], &err));
+        ASSERT_OK(fulcrum_validate(out->references[i], NULL, &out->sets[i], &err));
         CU_ASSERT_STRING_EQUAL(err.detail, "");
     }
 }
@@ -99,7 +96,7 @@ static size_t check_set(const struct fulcrum_validation *set)
     return seen;
 }
 
-static void test_every_framework_is_predicted_from_three_counts(void)
+TEST(test_every_framework_is_predicted_from_three_counts)
 {
     struct predicted all;
     size_t seen = 0;
@@ -112,7 +109,7 @@ static void test_every_framework_is_predicted_from_three_counts(void)
 }
 
 /* What is promised of SEED RL, and what the others were found to be. */
-static void test_held_out_points_are_met(void)
+TEST(test_held_out_points_are_met)
 {
     static const struct {
         const char *series;
@@ -128,7 +125,7 @@ static void test_held_out_points_are_met(void)
     };
     struct predicted all;
     predict(&all);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_comparison_errors found = errors_of(&all, cases[i].series, -1);
         (void)fprintf(stderr, "%s: %zu points, %.2f / %.1f %%\n", cases[i].series,
             found.count, 100.0 * found.mape_frac, 100.0 * found.max_frac);
@@ -140,7 +137,7 @@ static void test_held_out_points_are_met(void)
 }
 
 /* The formulas are fitted to the same points, and are no strawmen. */
-static void test_formulas_compare_as_they_were_found_to(void)
+TEST(test_formulas_compare_as_they_were_found_to)
 {
     struct predicted all;
     predict(&all);
@@ -150,10 +147,10 @@ static void test_formulas_compare_as_they_were_found_to(void)
         errors_of(&all, SEED_RL, FULCRUM_BASELINE_HYPERBOLA);
     CU_ASSERT_EQUAL(capped.count, 6);
     CU_ASSERT_EQUAL(free.count, 6);
-    suite_assert_close("capped hyperbola", capped.mape_frac, 0.0355, 0.01);
-    suite_assert_close("capped hyperbola, largest", capped.max_frac, 0.083, 0.01);
-    suite_assert_close("hyperbola", free.mape_frac, 0.0557, 0.01);
-    suite_assert_close("hyperbola, largest", free.max_frac, 0.146, 0.01);
+    assert_close("capped hyperbola", capped.mape_frac, 0.0355, 0.01);
+    assert_close("capped hyperbola, largest", capped.max_frac, 0.083, 0.01);
+    assert_close("hyperbola", free.mape_frac, 0.0557, 0.01);
+    assert_close("hyperbola, largest", free.max_frac, 0.146, 0.01);
     CU_ASSERT(errors_of(&all, SEED_RL, FULCRUM_BASELINE_TEXTBOOK).mape_frac >
               errors_of(&all, SEED_RL, -1).mape_frac);
     clear(&all);
@@ -164,14 +161,14 @@ static void compare_fit(const struct fulcrum_reference_fit *fit, const char *nam
 {
     static const struct fulcrum_parameter none = {.value = 0.0};
     struct fulcrum_calibration *shipped = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(name, &shipped, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load(name, &shipped, NULL));
     CU_ASSERT_EQUAL(fit->parameter_count, 4);
     for (size_t i = 0; i < fit->parameter_count; i++) {
         const struct fulcrum_parameter *stored =
             fulcrum_calibration_parameter(shipped, fit->parameters[i].prior.path);
         stored = stored != NULL ? stored : &none;
         CU_ASSERT_EQUAL(stored->origin, FULCRUM_ORIGIN_FITTED);
-        suite_assert_close(name, stored->value, fit->parameters[i].mode, 1e-3);
+        assert_close(name, stored->value, fit->parameters[i].mode, 1e-3);
     }
     fulcrum_calibration_free(shipped);
 }
@@ -182,14 +179,10 @@ static void check_fit(size_t environment, const struct fulcrum_series_calibratio
     static const double omitted[] = {2.0, 4.0, 6.0};
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_calibration *prior = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(environments[environment].reference, &reference, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_keep_series(reference, own->series, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(environments[environment].prior, &prior, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_reference_load(environments[environment].reference, &reference, NULL));
+    ASSERT_OK(fulcrum_reference_keep_series(reference, own->series, NULL));
+    ASSERT_OK(fulcrum_calibration_load(environments[environment].prior, &prior, NULL));
     const struct fulcrum_reference *one = reference;
     const struct fulcrum_calibration *start = prior;
     const struct fulcrum_reference_fit_plan plan = {.references = &one,
@@ -202,20 +195,18 @@ static void check_fit(size_t environment, const struct fulcrum_series_calibratio
         .seed = 1,
         .thread_count = 1};
     struct fulcrum_reference_fit fit;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
     compare_fit(&fit, own->calibration);
     fulcrum_reference_fit_clear(&fit);
     fulcrum_calibration_free(prior);
     fulcrum_reference_free(reference);
 }
 
-static void test_calibrations_are_what_their_fits_find(void)
+TEST(test_calibrations_are_what_their_fits_find)
 {
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         struct fulcrum_reference *reference = NULL;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(environments[i].reference, &reference, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(environments[i].reference, &reference, NULL));
         CU_ASSERT_EQUAL(reference->calibration_count, 5);
         for (size_t k = 0; k < reference->calibration_count; k++) {
             check_fit(i, &reference->calibrations[k]);
@@ -224,15 +215,13 @@ static void test_calibrations_are_what_their_fits_find(void)
     }
 }
 
-static void test_a_series_without_calibration_says_so(void)
+TEST(test_a_series_without_calibration_says_so)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation part;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(environments[0].reference, &reference, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(environments[0].reference, &reference, NULL));
     reference->calibration_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_validate(reference, NULL, &part, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_validate(reference, NULL, &part, NULL));
     CU_ASSERT_EQUAL(part.comparison.count, 6);
     CU_ASSERT_STRING_EQUAL(part.calibration, "appo-10-core-atari");
     CU_ASSERT_PTR_NOT_NULL(strstr(part.reason, "no calibration goes with series"));
@@ -243,19 +232,15 @@ static void test_a_series_without_calibration_says_so(void)
 }
 
 /* A calibration of one series has seen nothing of the others. */
-static void test_marks_are_those_of_the_calibration_in_use(void)
+TEST(test_marks_are_those_of_the_calibration_in_use)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_validation other;
     size_t fitted = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(environments[0].reference, &reference, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("seed-rl-10-core-atari", &calibration, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_validate(reference, calibration, &other, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(environments[0].reference, &reference, NULL));
+    ASSERT_OK(fulcrum_calibration_load("seed-rl-10-core-atari", &calibration, NULL));
+    ASSERT_OK(fulcrum_validate(reference, calibration, &other, NULL));
     CU_ASSERT_EQUAL(other.comparison.count, reference->point_count);
     for (size_t k = 0; k < other.comparison.count; k++) {
         const struct fulcrum_compared *item = &other.comparison.items[k];
@@ -270,19 +255,8 @@ static void test_marks_are_those_of_the_calibration_in_use(void)
     fulcrum_reference_free(reference);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_every_framework_is_predicted_from_three_counts),
-        SUITE_CASE(test_held_out_points_are_met),
-        SUITE_CASE(test_formulas_compare_as_they_were_found_to),
-        SUITE_CASE(test_calibrations_are_what_their_fits_find),
-        SUITE_CASE(test_a_series_without_calibration_says_so),
-        SUITE_CASE(test_marks_are_those_of_the_calibration_in_use),
-    };
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
-        return EXIT_FAILURE;
-    }
-    return suite_run("frameworks", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return setenv("FULCRUM_PRESETS", "presets", 1);
 }

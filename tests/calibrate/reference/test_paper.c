@@ -15,14 +15,14 @@
 
 static const char *const names[] = {
     "inci2020-fig3-text", "inci2020-fig3-further-text", "inci2020-fig4-text"};
-enum { REFERENCES = sizeof names / sizeof names[0] };
+enum { REFERENCES = LENGTH(names) };
 
 /*
  * In the order of the references: 5.8 times, 11.6 times (which follows from the others
  * and is held out), 2.0 times, 1.06. Rounding and the noise of a run.
  */
 static const double figure_sd[] = {0.06, 3.0, 0.03, 0.008};
-enum { FIGURES = sizeof figure_sd / sizeof figure_sd[0], HELD_OUT = 1 };
+enum { FIGURES = LENGTH(figure_sd), HELD_OUT = 1 };
 static const double held_out[] = {HELD_OUT + 1};
 
 struct inputs {
@@ -33,11 +33,9 @@ struct inputs {
 static void load(struct inputs *out)
 {
     for (size_t i = 0; i < REFERENCES; i++) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(names[i], &out->references[i], NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(names[i], &out->references[i], NULL));
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("v100-prior", &out->priors, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load("v100-prior", &out->priors, NULL));
 }
 
 static void clear(struct inputs *inputs)
@@ -91,7 +89,7 @@ static struct fulcrum_reference_fit run(
     return fit;
 }
 
-static void test_priors_cover_and_figures_predict_each_other(void)
+TEST(test_priors_cover_and_figures_predict_each_other)
 {
     struct inputs inputs;
     load(&inputs);
@@ -124,12 +122,12 @@ static void test_priors_cover_and_figures_predict_each_other(void)
 }
 
 /* X = N / (1 + a N): 5.8 fixes a, and that gives 1.82 for the 2.0. */
-static void test_one_parameter_does_nearly_as_well(void)
+TEST(test_one_parameter_does_nearly_as_well)
 {
     double a = (40.0 / 5.8 / 4.0 - 1.0) / (40.0 - 4.0 * 40.0 / 5.8 / 4.0);
     double gain = (256.0 / 40.0) * (1.0 + 40.0 * a) / (1.0 + 256.0 * a);
-    suite_assert_close("a", a, 0.0219, 0.01);
-    suite_assert_close("X(256) / X(40)", gain, 1.82, 0.005);
+    assert_close("a", a, 0.0219, 0.01);
+    assert_close("X(256) / X(40)", gain, 1.82, 0.005);
 }
 
 static struct fulcrum_setting number(const char *path, double value)
@@ -147,7 +145,7 @@ static double objective(const struct inputs *inputs, const struct held *held)
 }
 
 /* What the figures demand, and what they cannot tell. */
-static void test_three_mechanisms_are_needed(void)
+TEST(test_three_mechanisms_are_needed)
 {
     struct inputs inputs;
     load(&inputs);
@@ -191,26 +189,23 @@ static double rate(const struct fulcrum_scenario *scenario, double actor_count,
             .half_width_rel = 1e-5, /* never reached: every run takes all its steps */
             .max_steps = STEPS}};
     struct fulcrum_prediction prediction;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(scenario, &point, &options, &prediction, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
     return prediction.value[FULCRUM_OUTPUT_steps_per_s];
 }
 
 /* Long runs with three seeds, which the fit has not used. */
-static void test_the_fitted_calibration_meets_the_figures(void)
+TEST(test_the_fitted_calibration_meets_the_figures)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_calibration *fitted = NULL;
     struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(names[0], &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("v100-inci2020", &fitted, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(names[0], &reference, NULL));
+    ASSERT_OK(fulcrum_calibration_load("v100-inci2020", &fitted, NULL));
     const struct fulcrum_calibration *const calibrations[] = {fitted};
     const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
         .calibrations = calibrations,
         .calibration_count = 1};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     double first = 0.0;
     double further = 0.0;
     double slower = 0.0;
@@ -222,25 +217,16 @@ static void test_the_fitted_calibration_meets_the_figures(void)
         slower += at_256 / rate(scenario, 256.0, 40.0, seed) / SEEDS;
     }
     (void)fprintf(stderr, "fitted %.4g, %.4g, %.4g\n", first, further, slower);
-    suite_assert_close("X(40) / X(4)", first, 5.8, 0.01);
-    suite_assert_close("X(256) / X(40)", further, 2.0, 0.01);
+    assert_close("X(40) / X(4)", first, 5.8, 0.01);
+    assert_close("X(256) / X(40)", further, 2.0, 0.01);
     CU_ASSERT(fabs(slower - 1.06) <= 0.01);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(fitted);
     fulcrum_reference_free(reference);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_priors_cover_and_figures_predict_each_other),
-        SUITE_CASE(test_one_parameter_does_nearly_as_well),
-        SUITE_CASE(test_three_mechanisms_are_needed),
-        SUITE_CASE(test_the_fitted_calibration_meets_the_figures),
-    };
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
-        return EXIT_FAILURE;
-    }
-    return suite_run("paper", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return setenv("FULCRUM_PRESETS", "presets", 1);
 }

@@ -11,7 +11,6 @@
 #include "calibrate/reference/validation.h"
 #include "model/predict/partition.h"
 #include "presets/load/reference_file.h"
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 32 };
@@ -78,15 +77,14 @@ static void name_series(struct made *made, const char *series)
 static struct fulcrum_comparison predict(const struct fulcrum_reference *reference)
 {
     struct fulcrum_comparison out = {.count = 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_reference(reference, NULL, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict_reference(reference, NULL, &out, NULL));
     return out;
 }
 
 static struct fulcrum_reference *load_reference(const char *name)
 {
     struct fulcrum_reference *reference = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(name, &reference, NULL));
     return reference;
 }
 
@@ -115,7 +113,7 @@ static const struct cpu_truth sync_prior = {0.30, 0.010, 1.3};
 static const struct cpu_truth pipe_prior = {0.30, 0.065, 1.0};
 
 static const double workers[] = {1, 2, 4, 8, 12, 16, 20, 24, 28, 32};
-enum { WORKERS = sizeof workers / sizeof workers[0] };
+enum { WORKERS = LENGTH(workers) };
 
 /* The bracket of (20) with (21): 16 cores of two threads. */
 static double bracket(double n, const struct cpu_truth *truth, bool lockstep)
@@ -169,7 +167,7 @@ static void make_workers(struct made *made)
 }
 
 /* Truths at the priors, so that these agree with the points: exact everywhere. */
-static void test_curves_of_workers_follow_the_form(void)
+TEST(test_curves_of_workers_follow_the_form)
 {
     static const struct {
         const char *series;
@@ -188,7 +186,7 @@ static void test_curves_of_workers_follow_the_form(void)
         {"Subprocess", "steps_per_s", &pipe_prior, 1, 1, 0},
         {"pipes of 2", "steps_per_s", &pipe_prior, 2, 1, 1},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (size_t c = 0; c < LENGTH(cases); c++) {
         struct made made;
         begin_workers(&made, cases[c].sockets);
         for (size_t i = 0; i < WORKERS; i++) {
@@ -201,7 +199,7 @@ static void test_curves_of_workers_follow_the_form(void)
         CU_ASSERT_EQUAL_FATAL(compared.count, WORKERS);
         for (size_t i = 0; i < WORKERS; i++) {
             const struct fulcrum_compared *item = &compared.items[i];
-            suite_assert_close("rate", item->predicted, item->observed, 1e-6);
+            assert_close("rate", item->predicted, item->observed, 1e-6);
             CU_ASSERT_EQUAL(item->is_fitted, i % 2 == 0);
             CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
         }
@@ -209,7 +207,7 @@ static void test_curves_of_workers_follow_the_form(void)
     }
 }
 
-static void test_every_other_count_of_workers_is_held_out(void)
+TEST(test_every_other_count_of_workers_is_held_out)
 {
     struct made made;
     size_t fitted = 0;
@@ -229,7 +227,7 @@ static void test_every_other_count_of_workers_is_held_out(void)
 }
 
 /* In proportion to workers from the first point on, until 8 threads are used up. */
-static void test_workers_are_shown_beside_a_rate_per_worker(void)
+TEST(test_workers_are_shown_beside_a_rate_per_worker)
 {
     static const double expected[] = {1800, 3600, 7200, 7200};
     static const double counts[] = {2, 4, 8, 12};
@@ -245,9 +243,8 @@ static void test_workers_are_shown_beside_a_rate_per_worker(void)
     struct fulcrum_comparison compared = predict(&made.reference);
     for (size_t i = 0; i < 4; i++) {
         const double *baseline = compared.items[i].baseline;
-        suite_assert_close(
-            "bound", baseline[FULCRUM_BASELINE_BOUNDS], expected[i], 1e-12);
-        suite_assert_close(
+        assert_close("bound", baseline[FULCRUM_BASELINE_BOUNDS], expected[i], 1e-12);
+        assert_close(
             "textbook", baseline[FULCRUM_BASELINE_TEXTBOOK], expected[i], 1e-12);
         CU_ASSERT(isnan(baseline[FULCRUM_BASELINE_HYPERBOLA]));
     }
@@ -255,7 +252,7 @@ static void test_workers_are_shown_beside_a_rate_per_worker(void)
 }
 
 /* Truths from the priors, points with the noise that the predictor counts with. */
-static void test_intervals_of_workers_cover_nine_in_ten(void)
+TEST(test_intervals_of_workers_cover_nine_in_ten)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double covered = 0;
@@ -284,7 +281,7 @@ static void test_intervals_of_workers_cover_nine_in_ten(void)
 
 /* Published curves of workers: means of held-out points by coupling, and beside those
  * of counting threads, which misses them by their own size. */
-static void test_published_curves_of_workers_are_met(void)
+TEST(test_published_curves_of_workers_are_met)
 {
     static const char *const names[] = {"envpool-atari-laptop",
         "envpool-atari-workstation", "envpool-atari-dgx-a100", "envpool-mujoco-laptop",
@@ -299,7 +296,7 @@ static void test_published_curves_of_workers_are_met(void)
     double count = 0;
     double covered = 0;
     double bound = 0;
-    for (size_t r = 0; r < sizeof names / sizeof names[0]; r++) {
+    for (size_t r = 0; r < LENGTH(names); r++) {
         struct fulcrum_reference *reference = load_reference(names[r]);
         struct fulcrum_comparison compared = predict(reference);
         struct fulcrum_comparison_errors own = held_out_errors(&compared, -1);
@@ -339,7 +336,7 @@ static void test_published_curves_of_workers_are_met(void)
 /* Curves of watts. */
 
 static const double rates[] = {100, 190, 340, 520, 640, 700, 830, 900, 1000};
-enum { RATES = sizeof rates / sizeof rates[0] };
+enum { RATES = LENGTH(rates) };
 
 /* Watts of the form, 120 + 400 U^0.6, behind the rates that U is taken from. */
 static void make_gpu(struct made *made)
@@ -381,7 +378,7 @@ static void make_rates(struct made *made)
 
 /* More work than in any fitted point is full activity, not more. The baseline: from
  * idle to rated watts in proportion, nothing where either is unknown. */
-static void test_watts_of_a_gpu_are_predicted_from_rates(void)
+TEST(test_watts_of_a_gpu_are_predicted_from_rates)
 {
     struct made made;
     make_gpu(&made);
@@ -389,7 +386,7 @@ static void test_watts_of_a_gpu_are_predicted_from_rates(void)
     CU_ASSERT_EQUAL_FATAL(compared.count, RATES);
     for (size_t i = 0; i < RATES; i++) {
         const struct fulcrum_compared *item = &compared.items[i];
-        suite_assert_close("watts", item->predicted, item->observed, 1e-6);
+        assert_close("watts", item->predicted, item->observed, 1e-6);
         CU_ASSERT_EQUAL(item->is_fitted, i % 2 == 0);
         CU_ASSERT_EQUAL(item->observation, 1);
         CU_ASSERT(isnan(item->baseline[FULCRUM_BASELINE_BOUNDS]));
@@ -399,9 +396,9 @@ static void test_watts_of_a_gpu_are_predicted_from_rates(void)
     set_field(&made, "machine.gpu.idle_w", 60);
     set_field(&made, "machine.gpu.tdp_w", 660);
     compared = predict(&made.reference);
-    suite_assert_close("watts", compared.items[1].predicted, 520, 1e-6);
+    assert_close("watts", compared.items[1].predicted, 520, 1e-6);
     for (size_t i = 0; i < RATES; i++) {
-        suite_assert_close("line", compared.items[i].baseline[FULCRUM_BASELINE_BOUNDS],
+        assert_close("line", compared.items[i].baseline[FULCRUM_BASELINE_BOUNDS],
             60 + 600 * (i == 1 ? 1 : rates[i] / 1000), 1e-12);
     }
     fulcrum_comparison_clear(&compared);
@@ -411,7 +408,7 @@ static void test_watts_of_a_gpu_are_predicted_from_rates(void)
  * Two series and two machines in words: four curves of four loads each, two of them
  * fitted. Alpha comes from the prior, so a curve of that alpha is met.
  */
-static void test_watts_of_servers_are_predicted_from_loads(void)
+TEST(test_watts_of_servers_are_predicted_from_loads)
 {
     static const double loads[] = {0.5, 0, 1, 0.1};
     struct made made;
@@ -431,7 +428,7 @@ static void test_watts_of_servers_are_predicted_from_loads(void)
     for (size_t i = 0; i < 16; i++) {
         const struct fulcrum_compared *item = &compared.items[i];
         double load = made.settings[item->point][0].number;
-        suite_assert_close("watts", item->predicted, item->observed, 1e-6);
+        assert_close("watts", item->predicted, item->observed, 1e-6);
         CU_ASSERT_EQUAL(item->is_fitted, load < 0.05 || (load > 0.4 && load < 0.6));
         CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
     }
@@ -442,7 +439,7 @@ static void test_watts_of_servers_are_predicted_from_loads(void)
  * Watts that fall to 1 W with the load, which no idle draw allows: with an idle draw of
  * 60 W known the constant term stays there.
  */
-static void test_watts_keep_to_a_known_idle_draw(void)
+TEST(test_watts_keep_to_a_known_idle_draw)
 {
     struct made made;
     make_gpu(&made);
@@ -462,7 +459,7 @@ static void test_watts_keep_to_a_known_idle_draw(void)
  * missed at full load, which is extrapolated from half. SPECpower's servers from the
  * watts of generic-server, and GNMT on 4 and 16 GPUs of one machine: see below.
  */
-static void test_published_watts_are_met(void)
+TEST(test_published_watts_are_met)
 {
     static const struct {
         const char *name;
@@ -477,7 +474,7 @@ static void test_published_watts_are_met(void)
         {"power-teads-ec2", 10, 0.08, 0, 0.13},
         {"power-teads-ec2-gpu", 6, 0.08, 0, 0.15},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reference *reference = load_reference(cases[i].name);
         struct fulcrum_comparison compared = predict(reference);
         struct fulcrum_comparison_errors errors = held_out_errors(&compared, -1);
@@ -512,7 +509,7 @@ static void make_sm_of_any_share(struct made *made)
 }
 
 /* The law with the shares of the model's own fallbacks: (6), and half of it fixed. */
-static void test_work_on_a_part_of_the_sms_follows_the_law(void)
+TEST(test_work_on_a_part_of_the_sms_follows_the_law)
 {
     static const double launch_bound[] = {0, 0.5};
     for (size_t c = 0; c < 2; c++) {
@@ -525,11 +522,11 @@ static void test_work_on_a_part_of_the_sms_follows_the_law(void)
         for (size_t i = 0; i < SM_COUNTS; i++) {
             const struct fulcrum_compared *item = &compared.items[i];
             double s = sm_counts[item->point];
-            suite_assert_close("rate", item->predicted, item->observed, 1e-6);
+            assert_close("rate", item->predicted, item->observed, 1e-6);
             CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
             CU_ASSERT_EQUAL(
                 item->is_fitted, s < 6 || (s > 15 && s < 30) || (s > 50 && s < 70));
-            suite_assert_close("in proportion", item->baseline[FULCRUM_BASELINE_BOUNDS],
+            assert_close("in proportion", item->baseline[FULCRUM_BASELINE_BOUNDS],
                 made.observed[SM_COUNTS - 1][0].value * s / 5, 1e-12);
         }
         fulcrum_comparison_clear(&compared);
@@ -540,7 +537,7 @@ static void test_work_on_a_part_of_the_sms_follows_the_law(void)
  * Limits: pure arithmetic goes with SMs, pure latency does not care for them. The prior
  * keeps a share from either end, which a factor of 16 in SMs makes little of.
  */
-static void test_work_on_a_part_of_the_sms_has_its_limits(void)
+TEST(test_work_on_a_part_of_the_sms_has_its_limits)
 {
     static const double tolerance[] = {0.005, 0.05};
     for (int math = 0; math < 2; math++) {
@@ -548,7 +545,7 @@ static void test_work_on_a_part_of_the_sms_has_its_limits(void)
         make_sm(&made, math, 1 - math);
         struct fulcrum_comparison compared = predict(&made.reference);
         const struct fulcrum_compared *all = &compared.items[SM_COUNTS - 1];
-        suite_assert_close("all SMs", all->predicted, 1000, tolerance[math]);
+        assert_close("all SMs", all->predicted, 1000, tolerance[math]);
         CU_ASSERT(all->predicted < all->baseline[FULCRUM_BASELINE_BOUNDS]);
         fulcrum_comparison_clear(&compared);
     }
@@ -561,7 +558,7 @@ static void test_work_on_a_part_of_the_sms_has_its_limits(void)
  * what docs/whatifs.md says of seven small slices beside the whole, and of
  * a + w / x through both ends, which misses the middle of work that stops to grow.
  */
-static void test_slices_of_an_a100_are_as_told(void)
+TEST(test_slices_of_an_a100_are_as_told)
 {
     static const struct {
         const char *series;
@@ -598,7 +595,7 @@ static void test_slices_of_an_a100_are_as_told(void)
         const struct fulcrum_gpu_stage stage = {
             .per_round = {.latency_s = 1 - work, .sm_s = work}};
         CU_ASSERT(fabs(7 * small / whole - cases[i].seven_small) < 0.01);
-        suite_assert_close(
+        assert_close(
             "small", fulcrum_gpu_stage_s(&stage, 14.0 / 108, 1), whole / small, 1e-12);
         double middle = whole / fulcrum_gpu_stage_s(&stage, 42.0 / 108, 1);
         CU_ASSERT(fabs(middle / item[2].observed - 1 - cases[i].middle) < 0.01);
@@ -639,7 +636,7 @@ static void make_gpus(struct made *made)
 }
 
 /* The same curve is the same whatever it counts, and is named by what it does. */
-static void test_scaling_follows_the_ring(void)
+TEST(test_scaling_follows_the_ring)
 {
     static const double costs[][2] = {{0.2, 0}, {0, 0.02}, {0.15, 0.01}, {0, 0}};
     static const char *const counted[] = {"node_count", "gpu_count"};
@@ -654,7 +651,7 @@ static void test_scaling_follows_the_ring(void)
         for (size_t i = 0; i < compared.count; i++) {
             const struct fulcrum_compared *item = &compared.items[i];
             double nodes = node_counts[item->point];
-            suite_assert_close("speed-up", item->predicted, item->observed, 1e-9);
+            assert_close("speed-up", item->predicted, item->observed, 1e-9);
             CU_ASSERT_EQUAL(item->is_fitted, nodes < 3 || (nodes > 7 && nodes < 9));
             CU_ASSERT_EQUAL(item->baseline[FULCRUM_BASELINE_BOUNDS], nodes);
         }
@@ -664,7 +661,7 @@ static void test_scaling_follows_the_ring(void)
 
 /* More than so many times one machine: nothing below 0 explains it, and none is asked.
  */
-static void test_more_than_in_proportion_is_met_by_no_cost(void)
+TEST(test_more_than_in_proportion_is_met_by_no_cost)
 {
     struct made made;
     make_nodes(&made, "node_count", 0, 0);
@@ -680,7 +677,7 @@ static void test_more_than_in_proportion_is_met_by_no_cost(void)
 }
 
 /* GNMT on the GPUs of one machine: 4 and 16 fitted, 8 predicted. */
-static void test_eight_gpus_are_predicted_from_four_and_sixteen(void)
+TEST(test_eight_gpus_are_predicted_from_four_and_sixteen)
 {
     struct fulcrum_reference *reference = load_reference("gnmt-dgx2-scaling");
     struct fulcrum_comparison compared = predict(reference);
@@ -717,7 +714,7 @@ static double least_residual(double two, double four, double eight)
  * with machines, and no efficiency that does meets the table: what is left is not
  * noise, and near the least that there can be.
  */
-static void test_four_machines_are_predicted_as_well_as_can_be(void)
+TEST(test_four_machines_are_predicted_as_well_as_can_be)
 {
     struct fulcrum_reference *reference = load_reference("gmidrl-table5-multinode");
     struct fulcrum_comparison compared = predict(reference);
@@ -763,7 +760,7 @@ static void make_server(struct made *made)
     begin(made, FULCRUM_PREDICTOR_SERVER_PRIOR);
     made->reference.design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
     (void)strcpy(made->reference.machine, "inline");
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < LENGTH(fields); i++) {
         set_field(made, fields[i].path, fields[i].value);
     }
     for (size_t i = 0; i < 3; i++) {
@@ -784,7 +781,7 @@ static void make_server_with_gpu(struct made *made)
  * preset's: of all parts by a factor of 2 and 1.8, so that no interval can be wider
  * than those of one part, nor nearly as narrow as the supply's alone.
  */
-static void test_watts_of_a_server_follow_the_equation(void)
+TEST(test_watts_of_a_server_follow_the_equation)
 {
     static const double expected[] = {75, 150, 112.5};
     static const double quantile = 1.6448536;
@@ -798,8 +795,8 @@ static void test_watts_of_a_server_follow_the_equation(void)
         const struct fulcrum_compared *item = &spread.items[i];
         double up = log(item->hi / item->predicted);
         double down = log(item->predicted / item->lo);
-        suite_assert_close("watts", plain.items[i].predicted, expected[i], 1e-12);
-        suite_assert_close("watts", item->predicted, expected[i], 1e-12);
+        assert_close("watts", plain.items[i].predicted, expected[i], 1e-12);
+        assert_close("watts", item->predicted, expected[i], 1e-12);
         CU_ASSERT(!plain.items[i].is_fitted);
         CU_ASSERT(isnan(plain.items[i].lo) && isnan(plain.items[i].hi));
         CU_ASSERT(up > 0.3 && up < quantile * log(2));
@@ -814,7 +811,7 @@ static void test_watts_of_a_server_follow_the_equation(void)
  * 20 % at full load. Idle, all but the two newest Xeons are predicted 1.5 to 3 times
  * too high: one watt for every idle core is too much for processors of many cores.
  */
-static void test_watts_of_published_servers(void)
+TEST(test_watts_of_published_servers)
 {
     struct fulcrum_reference *reference = load_reference("power-specpower-servers");
     struct fulcrum_comparison compared = predict(reference);
@@ -854,7 +851,7 @@ static void make_gain(struct made *made)
 }
 
 /* Work of a share of 0.28 and an exponent of 0.5, at another change: (18) by hand. */
-static void test_another_change_is_predicted_with_an_interval(void)
+TEST(test_another_change_is_predicted_with_an_interval)
 {
     static const double copa[] = {16, 1.6};
     static const double four[] = {4, 1};
@@ -866,9 +863,9 @@ static void test_another_change_is_predicted_with_an_interval(void)
     add_gain(&made, four, "fewer_gpus_frac", 0.2);
     struct fulcrum_comparison found = predict(&made.reference);
     CU_ASSERT_EQUAL_FATAL(found.count, 2);
-    suite_assert_close("4 x", found.items[0].predicted, at_four, 1e-9);
+    assert_close("4 x", found.items[0].predicted, at_four, 1e-9);
     CU_ASSERT(found.items[0].lo < at_four && at_four < found.items[0].hi);
-    suite_assert_close("fewer", found.items[1].predicted, 0.14, 1e-9);
+    assert_close("fewer", found.items[1].predicted, 0.14, 1e-9);
     CU_ASSERT(found.items[1].lo < 0.14 && 0.14 < found.items[1].hi);
     CU_ASSERT(!found.items[0].is_fitted);
     fulcrum_comparison_clear(&found);
@@ -876,14 +873,14 @@ static void test_another_change_is_predicted_with_an_interval(void)
 
 /* At the same change every member of the family says the same, so the error of the
  * second figure is that of taking two kinds of work for one. */
-static void test_copa_is_two_guesses(void)
+TEST(test_copa_is_two_guesses)
 {
     struct fulcrum_reference *reference = load_reference("copa-gpun");
     struct fulcrum_comparison found = predict(reference);
     CU_ASSERT_EQUAL_FATAL(found.count, 2);
-    suite_assert_close("inference", found.items[0].predicted, 0.31, 1e-12);
+    assert_close("inference", found.items[0].predicted, 0.31, 1e-12);
     CU_ASSERT_EQUAL(found.items[0].observed, 0.35);
-    suite_assert_close("GPUs", found.items[1].predicted, 0.31 / 1.31, 1e-12);
+    assert_close("GPUs", found.items[1].predicted, 0.31 / 1.31, 1e-12);
     CU_ASSERT(!found.items[0].is_fitted && !found.items[1].is_fitted);
     CU_ASSERT(isnan(found.items[0].lo));
     fulcrum_comparison_clear(&found);
@@ -919,7 +916,7 @@ static void make_parts(struct made *made)
 }
 
 /* Seven instances of serving and of training, and what they gain in utilisation. */
-static void test_gains_of_parts_are_those_worked_out_by_hand(void)
+TEST(test_gains_of_parts_are_those_worked_out_by_hand)
 {
     static const double busy[] = {1e-6, 0.1, 0.3, 0.8};
     static const double costs[][2] = {{1e-9, 1e-9}, {0.045, 0.16}};
@@ -940,8 +937,8 @@ static void test_gains_of_parts_are_those_worked_out_by_hand(void)
         CU_ASSERT_EQUAL_FATAL(found.count, 4);
         for (size_t i = 0; i < 4; i++) {
             const struct fulcrum_compared *item = &found.items[i];
-            suite_assert_close("gain", item->predicted, expected[i], 1e-8);
-            suite_assert_close(
+            assert_close("gain", item->predicted, expected[i], 1e-8);
+            assert_close(
                 "bound", item->baseline[FULCRUM_BASELINE_BOUNDS], bounds[i], 1e-8);
             CU_ASSERT(item->predicted < bounds[i]);
         }
@@ -950,7 +947,7 @@ static void test_gains_of_parts_are_those_worked_out_by_hand(void)
 }
 
 /* What docs/whatifs.md says of the error of each prediction. */
-static void test_published_gains_of_parts_are_predicted_as_told(void)
+TEST(test_published_gains_of_parts_are_predicted_as_told)
 {
     static const struct {
         const char *quantity;
@@ -975,7 +972,7 @@ static void test_published_gains_of_parts_are_predicted_as_told(void)
 }
 
 /* Apart, no stage of the published ratios lets a round be shorter than simulation. */
-static void test_stages_apart_have_their_ceiling(void)
+TEST(test_stages_apart_have_their_ceiling)
 {
     static const double times[] = {1, 1.0 / 6, 1.0 / 3};
     static const double shares[] = {1, 0.1, 0.2};
@@ -997,18 +994,17 @@ static void test_stages_apart_have_their_ceiling(void)
             round_s += times[i];
         }
         fulcrum_place_exclusive(&loop, &alone);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_place_shares(&loop, &sharing, &grouping, &apart, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_place_shares(&loop, &sharing, &grouping, &apart, NULL));
         CU_ASSERT(apart.rounds_per_s / alone.rounds_per_s <= round_s * (1 + 1e-9));
     }
 }
 
 /* Predictions do not move, to the last bit, with what they are judged on. */
-static void test_nothing_that_is_held_out_is_looked_at(void)
+TEST(test_nothing_that_is_held_out_is_looked_at)
 {
     static void (*const make[])(struct made *) = {make_workers, make_gpu_off,
         make_sm_of_any_share, make_machines, make_gpus, make_server, make_parts};
-    for (size_t c = 0; c < sizeof make / sizeof make[0]; c++) {
+    for (size_t c = 0; c < LENGTH(make); c++) {
         struct made made;
         size_t moved = 0;
         make[c](&made);
@@ -1179,49 +1175,15 @@ static const struct fault faults[] = {
     {make_parts, POINTS, 0, "", 0, FULCRUM_ERR_MISSING, "points is empty"},
 };
 
-static void test_each_fault_is_named(void)
+TEST(test_each_fault_is_named)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (size_t i = 0; i < LENGTH(faults); i++) {
         struct made made;
         struct fulcrum_comparison out = {.count = 0};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         faults[i].make(&made);
         spoil(&made, &faults[i]);
-        CU_ASSERT_EQUAL(fulcrum_predict_reference(&made.reference, NULL, &out, &err),
-            faults[i].status);
-        expect_part(err.detail, faults[i].detail);
+        ASSERT_FAILS(fulcrum_predict_reference(&made.reference, NULL, &out, &err),
+            faults[i].status, faults[i].detail);
         CU_ASSERT_PTR_NULL(out.items);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_curves_of_workers_follow_the_form),
-        SUITE_CASE(test_every_other_count_of_workers_is_held_out),
-        SUITE_CASE(test_workers_are_shown_beside_a_rate_per_worker),
-        SUITE_CASE(test_intervals_of_workers_cover_nine_in_ten),
-        SUITE_CASE(test_published_curves_of_workers_are_met),
-        SUITE_CASE(test_watts_of_a_gpu_are_predicted_from_rates),
-        SUITE_CASE(test_watts_of_servers_are_predicted_from_loads),
-        SUITE_CASE(test_watts_keep_to_a_known_idle_draw),
-        SUITE_CASE(test_published_watts_are_met),
-        SUITE_CASE(test_work_on_a_part_of_the_sms_follows_the_law),
-        SUITE_CASE(test_work_on_a_part_of_the_sms_has_its_limits),
-        SUITE_CASE(test_slices_of_an_a100_are_as_told),
-        SUITE_CASE(test_scaling_follows_the_ring),
-        SUITE_CASE(test_more_than_in_proportion_is_met_by_no_cost),
-        SUITE_CASE(test_eight_gpus_are_predicted_from_four_and_sixteen),
-        SUITE_CASE(test_four_machines_are_predicted_as_well_as_can_be),
-        SUITE_CASE(test_watts_of_a_server_follow_the_equation),
-        SUITE_CASE(test_watts_of_published_servers),
-        SUITE_CASE(test_another_change_is_predicted_with_an_interval),
-        SUITE_CASE(test_copa_is_two_guesses),
-        SUITE_CASE(test_gains_of_parts_are_those_worked_out_by_hand),
-        SUITE_CASE(test_published_gains_of_parts_are_predicted_as_told),
-        SUITE_CASE(test_stages_apart_have_their_ceiling),
-        SUITE_CASE(test_nothing_that_is_held_out_is_looked_at),
-        SUITE_CASE(test_each_fault_is_named),
-    };
-    return suite_run("predictors", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -27,7 +27,7 @@ static struct fulcrum_reference *observed(const struct fulcrum_calibration *prio
         .thread_count = 1};
     struct fulcrum_throughput *model = NULL;
     double rate[3];
-    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_throughput_new(&plan, &model, NULL));
     CU_ASSERT_FATAL(
         fulcrum_throughput_forward(fulcrum_throughput_contexts(model)[0], truth, rate));
     for (size_t i = 0; i < 3; i++) {
@@ -66,7 +66,7 @@ static void end(struct hand *hand)
     fulcrum_calibration_free(hand->priors);
 }
 
-static void test_what_made_the_figures_is_found(void)
+TEST(test_what_made_the_figures_is_found)
 {
     struct hand hand;
     begin(&hand);
@@ -75,7 +75,7 @@ static void test_what_made_the_figures_is_found(void)
     plan.draw_count = 2000;
     plan.prior_draw_count = 500;
     plan.held_out_draw_count = 500;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_fitted_parameter *found = &fit.parameters[i];
         CU_ASSERT(fabs(log(found->mode / truth[i])) < 2.0 * found->sd);
@@ -83,13 +83,13 @@ static void test_what_made_the_figures_is_found(void)
     }
     for (size_t i = 0; i < 3; i++) {
         const struct fulcrum_fitted_figure *figure = &fit.figures[i];
-        suite_assert_close("fitted", figure->mode, figure->figure.value, 0.01);
-        suite_assert_close("simulated", figure->simulated, figure->figure.value, 0.01);
+        assert_close("fitted", figure->mode, figure->figure.value, 0.01);
+        assert_close("simulated", figure->simulated, figure->figure.value, 0.01);
         CU_ASSERT(figure->prior.high - figure->prior.low >
                   5.0 * (figure->posterior.high - figure->posterior.low));
     }
     /* Two parameters from two figures: the third follows. */
-    suite_assert_close("8 actors from 1 and 64", fit.figures[1].held_out.mean,
+    assert_close("8 actors from 1 and 64", fit.figures[1].held_out.mean,
         fit.figures[1].figure.value, 0.03);
     fulcrum_reference_fit_clear(&fit);
     end(&hand);
@@ -137,7 +137,7 @@ static enum fulcrum_status fit_until(
     return status;
 }
 
-static void test_a_fit_that_is_stopped_early_leaves_nothing(void)
+TEST(test_a_fit_that_is_stopped_early_leaves_nothing)
 {
     static const char *const stages[] = {"prior predictive", "best parameters"};
     for (size_t i = 0; i < 2; i++) {
@@ -157,13 +157,13 @@ static void assert_sloped(const struct fulcrum_reference_fit *fit)
     }
 }
 
-static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
+TEST(test_a_fit_that_is_stopped_keeps_the_best_parameters)
 {
     static const char *const stages[] = {
         "simulations of the best parameters", "draws of the posterior"};
     for (size_t i = 0; i < 2; i++) {
         struct fulcrum_reference_fit fit = {.figure_count = 0};
-        CU_ASSERT_EQUAL_FATAL(fit_until(stages[i], 0, &fit), FULCRUM_OK);
+        ASSERT_OK(fit_until(stages[i], 0, &fit));
         CU_ASSERT_STRING_EQUAL(fit.stopped_in, stages[i]);
         CU_ASSERT_EQUAL(fit.draw_count, 0);
         CU_ASSERT_EQUAL(isnan(fit.figures[0].simulated) != 0, i == 0);
@@ -173,29 +173,27 @@ static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
     }
 }
 
-static void test_a_fit_that_is_stopped_keeps_its_draws(void)
+TEST(test_a_fit_that_is_stopped_keeps_its_draws)
 {
     struct fulcrum_reference_fit whole = {.figure_count = 0};
     struct fulcrum_reference_fit some = {.figure_count = 0};
     struct fulcrum_reference_fit later = {.figure_count = 0};
-    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &whole), FULCRUM_OK);
+    ASSERT_OK(fit_until("no such stage", 0, &whole));
     CU_ASSERT_STRING_EQUAL(whole.stopped_in, "");
     CU_ASSERT_EQUAL(whole.draw_count, 1000);
     /* Four sweeps a step, six before those that are kept: 30 to 90 in all. */
     int parts = 30;
     while (some.draw_count == 0 && parts < 200) {
         fulcrum_reference_fit_clear(&some);
-        CU_ASSERT_EQUAL_FATAL(
-            fit_until("draws of the posterior", parts, &some), FULCRUM_OK);
+        ASSERT_OK(fit_until("draws of the posterior", parts, &some));
         parts += 4;
     }
     CU_ASSERT(some.draw_count >= 100 && some.draw_count < 1000);
     CU_ASSERT_EQUAL(some.draw_count % 100, 0);
     CU_ASSERT_STRING_EQUAL(some.stopped_in, "draws of the posterior");
-    suite_assert_close(
-        "sd of some", some.parameters[0].sd, whole.parameters[0].sd, 0.5);
+    assert_close("sd of some", some.parameters[0].sd, whole.parameters[0].sd, 0.5);
     CU_ASSERT(isnan(some.figures[0].held_out.mean));
-    CU_ASSERT_EQUAL_FATAL(fit_until("figures left out in turn", 0, &later), FULCRUM_OK);
+    ASSERT_OK(fit_until("figures left out in turn", 0, &later));
     CU_ASSERT_EQUAL(later.draw_count, 1000);
     CU_ASSERT_EQUAL(later.parameters[0].sd, whole.parameters[0].sd);
     CU_ASSERT(isnan(later.figures[0].held_out.mean));
@@ -206,12 +204,12 @@ static void test_a_fit_that_is_stopped_keeps_its_draws(void)
 }
 
 /* Roughly: slopes are taken over a good part of a prior, and draws see it bend. */
-static void test_slopes_stand_in_for_draws(void)
+TEST(test_slopes_stand_in_for_draws)
 {
     struct fulcrum_reference_fit drawn = {.figure_count = 0};
     struct fulcrum_reference_fit sloped = {.figure_count = 0};
-    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &drawn), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fit_until("draws of the posterior", 0, &sloped), FULCRUM_OK);
+    ASSERT_OK(fit_until("no such stage", 0, &drawn));
+    ASSERT_OK(fit_until("draws of the posterior", 0, &sloped));
     for (size_t i = 0; i < 2; i++) {
         double ratio = sloped.parameters[i].sd / drawn.parameters[i].sd;
         CU_ASSERT(ratio > 0.5 && ratio < 2.0);
@@ -223,7 +221,7 @@ static void test_slopes_stand_in_for_draws(void)
 }
 
 /* Where nobody trains the time of a train step has no effect. */
-static void test_parameters_that_figures_tell_of_are_selected(void)
+TEST(test_parameters_that_figures_tell_of_are_selected)
 {
     static const char *const three[] = {"workload.training.train_step_s",
         "workload.step.mean_s", "workload.host.per_item_s"};
@@ -231,25 +229,24 @@ static void test_parameters_that_figures_tell_of_are_selected(void)
     begin(&hand);
     struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit = {.figure_count = 0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     plan.free_paths = three;
     plan.free_count = 3;
     plan.selects = 1;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
     CU_ASSERT_EQUAL_FATAL(fit.parameter_count, 2);
     CU_ASSERT_STRING_EQUAL(fit.parameters[0].prior.path, three[1]);
     CU_ASSERT_STRING_EQUAL(fit.parameters[1].prior.path, three[2]);
     CU_ASSERT_EQUAL_FATAL(fit.held_count, 1);
     CU_ASSERT_STRING_EQUAL(fit.held[0].path, three[0]);
-    suite_assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
+    assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
     fulcrum_reference_fit_clear(&fit);
     plan.free_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT);
-    CU_ASSERT(strstr(err.detail, "none of 1 parameters") != NULL);
+    ASSERT_FAILS(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT,
+        "none of 1 parameters");
     end(&hand);
 }
 
-static void test_a_fit_becomes_a_calibration(void)
+TEST(test_a_fit_becomes_a_calibration)
 {
     struct hand hand;
     begin(&hand);
@@ -257,18 +254,17 @@ static void test_a_fit_becomes_a_calibration(void)
     struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit;
     plan.draw_count = 1000;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_reference_fit_apply(&fit, "by hand", priors, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
+    ASSERT_OK(fulcrum_reference_fit_apply(&fit, "by hand", priors, NULL));
     static const struct fulcrum_parameter none = {.value = 0.0};
     const struct fulcrum_parameter *step =
         fulcrum_calibration_parameter(priors, paths[0]);
     step = step != NULL ? step : &none;
     CU_ASSERT_EQUAL(step->origin, FULCRUM_ORIGIN_FITTED);
-    suite_assert_close("value", step->value, fit.parameters[0].mode, 0.0);
-    suite_assert_close(
+    assert_close("value", step->value, fit.parameters[0].mode, 0.0);
+    assert_close(
         "error", step->standard_error / step->value, fit.parameters[0].sd, 1e-9);
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(priors, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_check(priors, NULL));
     CU_ASSERT_EQUAL_FATAL(priors->draw_count, 256);
     double mean = 0.0;
     for (size_t i = 0; i < priors->draw_count * priors->parameter_count; i++) {
@@ -285,7 +281,7 @@ static void test_a_fit_becomes_a_calibration(void)
     end(&hand);
 }
 
-static void test_what_cannot_be_fitted_is_refused(void)
+TEST(test_what_cannot_be_fitted_is_refused)
 {
     static const char *const odd[] = {"workload.step.law"};
     static const double sds[] = {1.0};
@@ -307,20 +303,4 @@ static void test_what_cannot_be_fitted_is_refused(void)
     plan.reference_count = 0;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_MISSING);
     end(&hand);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_what_made_the_figures_is_found),
-        SUITE_CASE(test_a_fit_that_is_stopped_early_leaves_nothing),
-        SUITE_CASE(test_a_fit_that_is_stopped_keeps_the_best_parameters),
-        SUITE_CASE(test_a_fit_that_is_stopped_keeps_its_draws),
-        SUITE_CASE(test_slopes_stand_in_for_draws),
-        SUITE_CASE(test_parameters_that_figures_tell_of_are_selected),
-        SUITE_CASE(test_a_fit_becomes_a_calibration),
-        SUITE_CASE(test_what_cannot_be_fitted_is_refused),
-    };
-    return suite_run(
-        "reference_fit", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

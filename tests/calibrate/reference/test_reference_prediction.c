@@ -11,7 +11,6 @@
 
 #include "calibrate/reference/validation.h"
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/hand_reference.h"
 #include "tests/support/suite.h"
 
@@ -54,9 +53,7 @@ static struct fulcrum_prediction predict(const struct fulcrum_reference *referen
 {
     struct fulcrum_prediction out;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_predict(reference, calibration, &out, NULL, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_predict(reference, calibration, &out, NULL, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return out;
 }
@@ -66,8 +63,7 @@ static struct fulcrum_compared compare(const struct fulcrum_reference *reference
     const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_comparison found = {.count = 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_reference(reference, calibration, &found, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict_reference(reference, calibration, &found, NULL));
     CU_ASSERT_EQUAL_FATAL(found.count, 1);
     struct fulcrum_compared item = found.items[0];
     fulcrum_comparison_clear(&found);
@@ -87,14 +83,14 @@ static void assert_lone_interval(const struct fulcrum_reference *reference,
     double cycle_s = 1.0 / here.value[rate];
     double reach = QUANTILE * sd_s / cycle_s;
     CU_ASSERT(here.has_interval);
-    suite_assert_close("lo", 1.0 - here.lo[rate] * cycle_s, reach, DRAW_ERROR);
-    suite_assert_close("hi", here.hi[rate] * cycle_s - 1.0, reach, DRAW_ERROR);
-    suite_assert_close("value there", there.predicted, here.value[rate], 1e-9);
-    suite_assert_close("lo there", there.lo, here.lo[rate], 1e-9);
-    suite_assert_close("hi there", there.hi, here.hi[rate], 1e-9);
+    assert_close("lo", 1.0 - here.lo[rate] * cycle_s, reach, DRAW_ERROR);
+    assert_close("hi", here.hi[rate] * cycle_s - 1.0, reach, DRAW_ERROR);
+    assert_close("value there", there.predicted, here.value[rate], 1e-9);
+    assert_close("lo there", there.lo, here.lo[rate], 1e-9);
+    assert_close("hi there", there.hi, here.hi[rate], 1e-9);
 }
 
-static void test_an_interval_is_that_of_the_cycle(void)
+TEST(test_an_interval_is_that_of_the_cycle)
 {
     static const double actors[] = {1.0};
     struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
@@ -106,7 +102,7 @@ static void test_an_interval_is_that_of_the_cycle(void)
 }
 
 /* A measured table stands where the line did: its times move as the line is drawn. */
-static void test_a_table_of_batch_times_has_the_errors_of_its_line(void)
+TEST(test_a_table_of_batch_times_has_the_errors_of_its_line)
 {
     static const double actors[] = {1.0};
     static const double size[] = {1.0, 16.0, 256.0};
@@ -119,9 +115,7 @@ static void test_a_table_of_batch_times_has_the_errors_of_its_line(void)
     for (size_t i = 0; i < 3; i++) {
         time_s[i] = per_batch_s + per_item_s * size[i];
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_set_batch_time(calibration, size, time_s, 3, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_set_batch_time(calibration, size, time_s, 3, NULL));
     /* The factor is the line's at a batch of 16; a batch of 1 gets as much. */
     assert_lone_interval(one, calibration, 1.5e-4 * time_s[0] / time_s[1]);
     fulcrum_calibration_free(calibration);
@@ -133,7 +127,7 @@ static bool is_beside_the_step(const char *path)
     static const char *const others[] = {"workload.host.per_batch_s",
         "workload.host.per_item_s", "workload.host.delay_s",
         "workload.network.per_batch_s", "workload.network.per_item_s"};
-    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+    for (size_t k = 0; k < LENGTH(others); k++) {
         if (strcmp(path, others[k]) == 0) {
             return 1;
         }
@@ -152,7 +146,7 @@ static void make_step_everything(struct fulcrum_calibration *calibration)
 }
 
 /* (23): a thread twice as fast halves a step, for `validate` as for `predict`. */
-static void test_times_are_carried_over_to_the_machine_of_the_reference(void)
+TEST(test_times_are_carried_over_to_the_machine_of_the_reference)
 {
     static const double actors[] = {1.0};
     struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
@@ -163,20 +157,20 @@ static void test_times_are_carried_over_to_the_machine_of_the_reference(void)
     struct fulcrum_compared same = compare(one, calibration);
     one->design.machine.cpu.single_thread_speed_rel *= 2.0;
     struct fulcrum_compared faster = compare(one, calibration);
-    suite_assert_close("twice", faster.predicted, 2.0 * same.predicted, 0.001);
-    suite_assert_close("same processor", same.hi - same.lo, 0.0, 1e-9);
+    assert_close("twice", faster.predicted, 2.0 * same.predicted, 0.001);
+    assert_close("same processor", same.hi - same.lo, 0.0, 1e-9);
     /* Of another model, how much it carries over is uncertain by x/÷ 1.15. */
     (void)strcpy(one->design.machine.cpu.name, "another");
     struct fulcrum_compared other = compare(one, calibration);
-    suite_assert_close("value stays", other.predicted, faster.predicted, 1e-9);
-    suite_assert_close(
+    assert_close("value stays", other.predicted, faster.predicted, 1e-9);
+    assert_close(
         "spread", log(other.hi / other.lo), 2.0 * QUANTILE * log(1.15), DRAW_ERROR);
     fulcrum_calibration_free(calibration);
     fulcrum_reference_free(one);
 }
 
 /* A step's error moves two rates alike, and hardly their ratio. */
-static void test_a_ratio_is_drawn_as_one(void)
+TEST(test_a_ratio_is_drawn_as_one)
 {
     static const double actors[] = {1.0, 8.0};
     struct fulcrum_reference *two = hand_reference(actors, 2, "steps_per_s");
@@ -196,31 +190,29 @@ static void test_a_ratio_is_drawn_as_one(void)
     if (drawn == NULL) {
         abort();
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_predict(two, calibration, rates, drawn, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_predict(two, calibration, rates, drawn, NULL));
     double ratio = rates[1].value[FULCRUM_OUTPUT_steps_per_s] /
                    rates[0].value[FULCRUM_OUTPUT_steps_per_s];
     for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
-        suite_assert_close(
-            "draw", drawn[FULCRUM_POINT_DRAWS + k] / drawn[k], ratio, 0.001);
+        assert_close("draw", drawn[FULCRUM_POINT_DRAWS + k] / drawn[k], ratio, 0.001);
     }
     (void)strcpy(two->points[1].observations[0].quantity, "speedup");
     two->is_relative = 1;
     struct fulcrum_compared speedup = compare(two, calibration);
-    suite_assert_close("speedup", speedup.predicted, ratio, 1e-9);
+    assert_close("speedup", speedup.predicted, ratio, 1e-9);
     CU_ASSERT((speedup.hi - speedup.lo) < 0.002 * ratio);
     CU_ASSERT(rates[0].hi[FULCRUM_OUTPUT_steps_per_s] >
               1.2 * rates[0].lo[FULCRUM_OUTPUT_steps_per_s]);
     (void)strcpy(two->points[1].observations[0].quantity, "runtime_rel");
     struct fulcrum_compared slower = compare(two, calibration);
-    suite_assert_close("runtime", slower.predicted, 1.0 / ratio, 1e-9);
+    assert_close("runtime", slower.predicted, 1.0 / ratio, 1e-9);
     free(drawn);
     fulcrum_calibration_free(calibration);
     fulcrum_reference_free(two);
 }
 
 /* Watts of the GPU and of the processors; the machine's, as the preset states them. */
-static void test_watts_are_those_of_the_prediction(void)
+TEST(test_watts_are_those_of_the_prediction)
 {
     static const double actors[] = {64.0};
     static const struct {
@@ -234,15 +226,15 @@ static void test_watts_are_those_of_the_prediction(void)
         struct fulcrum_compared there = compare(one, calibration);
         const enum fulcrum_predicted output = cases[i].output;
         CU_ASSERT(here.value[output] > 10.0);
-        suite_assert_close("watts", there.predicted, here.value[output], 1e-9);
-        suite_assert_close("lo", there.lo, here.lo[output], 1e-9);
-        suite_assert_close("hi", there.hi, here.hi[output], 1e-9);
+        assert_close("watts", there.predicted, here.value[output], 1e-9);
+        assert_close("lo", there.lo, here.lo[output], 1e-9);
+        assert_close("hi", there.hi, here.hi[output], 1e-9);
         fulcrum_reference_free(one);
     }
     fulcrum_calibration_free(calibration);
 }
 
-static void test_environments_are_counted_over_actors(void)
+TEST(test_environments_are_counted_over_actors)
 {
     static const double envs[] = {24.0};
     struct fulcrum_reference *one = hand_reference(envs, 1, "steps_per_s");
@@ -250,43 +242,25 @@ static void test_environments_are_counted_over_actors(void)
     one->design.run.envs_per_actor = 4.0;
     struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
     size_t count = 0;
-    CU_ASSERT_EQUAL(fulcrum_point_settings(one, 0, settings, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_point_settings(one, 0, settings, &count, NULL));
     CU_ASSERT_EQUAL_FATAL(count, 1);
     CU_ASSERT_STRING_EQUAL(settings[0].field->path, "run.actor_count");
-    suite_assert_close("actors", settings[0].number, 6.0, 0.0);
+    assert_close("actors", settings[0].number, 6.0, 0.0);
     fulcrum_reference_free(one);
 }
 
-static void test_what_is_no_field_is_named(void)
+TEST(test_what_is_no_field_is_named)
 {
     static const double actors[] = {4.0};
     struct fulcrum_calibration *calibration = hand_priors();
     struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
     struct fulcrum_prediction out;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     (void)strcpy(one->points[0].settings[0].path, "run.actors");
-    CU_ASSERT_EQUAL(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
-        FULCRUM_ERR_UNKNOWN_NAME);
-    expect_part(err.detail, "hand: points are set by 'run.actors'");
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
+        FULCRUM_ERR_UNKNOWN_NAME, "hand: points are set by 'run.actors'");
     one->points[0].setting_count = FULCRUM_POINT_SETTINGS_MOST + 1;
-    CU_ASSERT_EQUAL(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
-        FULCRUM_ERR_RANGE);
-    expect_part(err.detail, "hand: point 0 sets 9 fields: expected at most 8");
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
+        FULCRUM_ERR_RANGE, "hand: point 0 sets 9 fields: expected at most 8");
     fulcrum_reference_free(one);
     fulcrum_calibration_free(calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_an_interval_is_that_of_the_cycle),
-        SUITE_CASE(test_a_table_of_batch_times_has_the_errors_of_its_line),
-        SUITE_CASE(test_times_are_carried_over_to_the_machine_of_the_reference),
-        SUITE_CASE(test_a_ratio_is_drawn_as_one),
-        SUITE_CASE(test_watts_are_those_of_the_prediction),
-        SUITE_CASE(test_environments_are_counted_over_actors),
-        SUITE_CASE(test_what_is_no_field_is_named),
-    };
-    return suite_run(
-        "reference_prediction", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

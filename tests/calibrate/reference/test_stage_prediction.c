@@ -36,12 +36,10 @@ static struct predicted prepare(const double *actors, size_t count)
 static void predict(struct predicted *out)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_predict(out->reference, out->calibration,
-                              out->points, NULL, &err),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_stage_predict(out->reference, out->calibration,
-                              out->points, out->stages, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_predict(
+        out->reference, out->calibration, out->points, NULL, &err));
+    ASSERT_OK(fulcrum_stage_predict(
+        out->reference, out->calibration, out->points, out->stages, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
 }
 
@@ -69,7 +67,7 @@ static double sum_of(const struct fulcrum_stage_prediction *stages)
 }
 
 /* One cycle after the other: a stage's share is its time over the cycle's. */
-static void test_a_lone_actor_by_hand(void)
+TEST(test_a_lone_actor_by_hand)
 {
     static const double actors[] = {1.0};
     struct predicted one = prepare(actors, 1);
@@ -87,26 +85,26 @@ static void test_a_lone_actor_by_hand(void)
     double cycle_s = step_s + 3e-4 + 2e-4 + host_s + learner_s + delay_s;
     const struct fulcrum_stage_prediction *stages = &one.stages[0];
     const double *threads = stages->thread_count;
-    suite_assert_close("rate", stages->steps_per_s, 1.0 / cycle_s, SIMULATED);
-    suite_assert_close(
+    assert_close("rate", stages->steps_per_s, 1.0 / cycle_s, SIMULATED);
+    assert_close(
         "simulation", threads[FULCRUM_STAGE_SIMULATION], step_s / cycle_s, SIMULATED);
-    suite_assert_close(
+    assert_close(
         "inference", threads[FULCRUM_STAGE_INFERENCE], learner_s / cycle_s, SIMULATED);
     /* The actor's own, waking the server, and the server's. */
-    suite_assert_close("handoff", threads[FULCRUM_STAGE_HANDOFF],
+    assert_close("handoff", threads[FULCRUM_STAGE_HANDOFF],
         (3e-4 + 2e-4 + host_s) / cycle_s, SIMULATED);
     CU_ASSERT_EQUAL(threads[FULCRUM_STAGE_TRAINING], 0.0);
     CU_ASSERT(isnan(threads[FULCRUM_STAGE_REPLAY]));
-    suite_assert_close("actor and server", sum_of(stages), 2.0, 1e-9);
-    suite_assert_close("cpu", stages->residence.cpu_s, step_s + 5e-4, SIMULATED);
-    suite_assert_close("host", stages->residence.host_s, host_s, SIMULATED);
-    suite_assert_close("learner", stages->residence.gpu_s, learner_s, SIMULATED);
-    suite_assert_close("delay", stages->residence.delay_s, delay_s, SIMULATED);
+    assert_close("actor and server", sum_of(stages), 2.0, 1e-9);
+    assert_close("cpu", stages->residence.cpu_s, step_s + 5e-4, SIMULATED);
+    assert_close("host", stages->residence.host_s, host_s, SIMULATED);
+    assert_close("learner", stages->residence.gpu_s, learner_s, SIMULATED);
+    assert_close("delay", stages->residence.delay_s, delay_s, SIMULATED);
     end(&one);
 }
 
 /* Little's law: residence times of a cycle add up to actors over requests. */
-static void test_requests_carry_all_environments_of_an_actor(void)
+TEST(test_requests_carry_all_environments_of_an_actor)
 {
     static const double actors[] = {8.0, 64.0};
     struct predicted two = prepare(actors, 2);
@@ -115,16 +113,15 @@ static void test_requests_carry_all_environments_of_an_actor(void)
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_stage_prediction *stages = &two.stages[i];
         const struct fulcrum_residence *parts = &stages->residence;
-        suite_assert_close(
+        assert_close(
             "requests", stages->requests_per_s, stages->steps_per_s / 4.0, 1e-12);
         double cycle_s = parts->cpu_s + parts->host_s + parts->gpu_s + parts->delay_s;
-        suite_assert_close(
-            "actors", stages->requests_per_s * cycle_s, actors[i], SIMULATED);
-        suite_assert_close("threads", sum_of(stages), actors[i] + 1.0, 1e-9);
+        assert_close("actors", stages->requests_per_s * cycle_s, actors[i], SIMULATED);
+        assert_close("threads", sum_of(stages), actors[i] + 1.0, 1e-9);
     }
     /* Eight have a core each; second threads of cores take longer for the same work. */
     double step_s = time_of(&two, "workload.step.mean_s");
-    suite_assert_close("eight", two.stages[0].thread_count[FULCRUM_STAGE_SIMULATION],
+    assert_close("eight", two.stages[0].thread_count[FULCRUM_STAGE_SIMULATION],
         two.stages[0].steps_per_s * step_s, SIMULATED);
     CU_ASSERT(two.stages[1].thread_count[FULCRUM_STAGE_SIMULATION] >
               1.2 * two.stages[1].steps_per_s * step_s);
@@ -132,7 +129,7 @@ static void test_requests_carry_all_environments_of_an_actor(void)
 }
 
 /* Beside training both threads take longer than their work, the one as the other. */
-static void test_a_trainer_is_a_thread_of_its_own(void)
+TEST(test_a_trainer_is_a_thread_of_its_own)
 {
     static const double actors[] = {40.0};
     struct predicted one = prepare(actors, 1);
@@ -145,15 +142,15 @@ static void test_a_trainer_is_a_thread_of_its_own(void)
                     value[FULCRUM_OUTPUT_gpu_inference_busy_frac];
     CU_ASSERT(value[FULCRUM_OUTPUT_gpu_train_busy_frac] > 0.1);
     CU_ASSERT(longer > 0.0);
-    suite_assert_close("training", threads[FULCRUM_STAGE_TRAINING],
+    assert_close("training", threads[FULCRUM_STAGE_TRAINING],
         value[FULCRUM_OUTPUT_gpu_train_busy_frac] + longer, 1e-9);
     CU_ASSERT(threads[FULCRUM_STAGE_TRAINING] < 1.0);
     CU_ASSERT(threads[FULCRUM_STAGE_INFERENCE] < 1.0);
-    suite_assert_close("threads", sum_of(&one.stages[0]), 42.0, 1e-9);
+    assert_close("threads", sum_of(&one.stages[0]), 42.0, 1e-9);
     end(&one);
 }
 
-static void test_what_cannot_be_set_is_refused(void)
+TEST(test_what_cannot_be_set_is_refused)
 {
     static const double actors[] = {1.0};
     struct predicted one = prepare(actors, 1);
@@ -163,16 +160,4 @@ static void test_what_cannot_be_set_is_refused(void)
                         one.reference, one.calibration, one.points, one.stages, NULL),
         FULCRUM_ERR_UNKNOWN_NAME);
     end(&one);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_lone_actor_by_hand),
-        SUITE_CASE(test_requests_carry_all_environments_of_an_actor),
-        SUITE_CASE(test_a_trainer_is_a_thread_of_its_own),
-        SUITE_CASE(test_what_cannot_be_set_is_refused),
-    };
-    return suite_run(
-        "stage_prediction", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

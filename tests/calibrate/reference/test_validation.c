@@ -21,15 +21,11 @@ struct run {
 static struct run run(const char *reference, const char *calibration)
 {
     struct run out = {.reference = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(reference, &out.reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(reference, &out.reference, NULL));
     if (calibration != NULL) {
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_calibration_load(calibration, &out.calibration, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_load(calibration, &out.calibration, NULL));
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(out.reference, out.calibration, &out.validation, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_validate(out.reference, out.calibration, &out.validation, NULL));
     return out;
 }
 
@@ -40,11 +36,11 @@ static void end(struct run *run)
     fulcrum_reference_free(run->reference);
 }
 
-static void test_each_kind_has_its_predictor(void)
+TEST(test_each_kind_has_its_predictor)
 {
     static const char *const references[] = {
         "envpool-atari-laptop", "power-mlenergy-llama8b-h100", "power-teads-ec2"};
-    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+    for (size_t i = 0; i < LENGTH(references); i++) {
         struct run one = run(references[i], NULL);
         struct fulcrum_comparison_errors held_out = fulcrum_comparison_errors(
             &one.validation.comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1);
@@ -56,7 +52,7 @@ static void test_each_kind_has_its_predictor(void)
 }
 
 /* What a reference says of itself is the reason; nothing is tried. */
-static void test_what_nothing_predicts_says_why(void)
+TEST(test_what_nothing_predicts_says_why)
 {
     struct run none = run("power-h100-node", NULL);
     CU_ASSERT_EQUAL(none.validation.comparison.count, 0);
@@ -70,7 +66,7 @@ static void test_what_nothing_predicts_says_why(void)
 }
 
 /* Figures beside the gains are told of, and are no failure. */
-static void test_what_describes_a_gpu_is_not_predicted(void)
+TEST(test_what_describes_a_gpu_is_not_predicted)
 {
     struct run copa = run("copa-gpun", NULL);
     CU_ASSERT_EQUAL(copa.validation.comparison.count, 2);
@@ -80,36 +76,31 @@ static void test_what_describes_a_gpu_is_not_predicted(void)
 }
 
 /* Without words of its own the kind of the points is named. */
-static void test_points_that_no_predictor_knows_name_their_kind(void)
+TEST(test_points_that_no_predictor_knows_name_their_kind)
 {
     struct run shares = run("rlscope-fig5-stage-shares", NULL);
     struct fulcrum_validation again;
     fulcrum_validation_clear(&shares.validation);
     shares.reference->not_predicted[0] = '\0';
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(shares.reference, NULL, &again, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_validate(shares.reference, NULL, &again, NULL));
     CU_ASSERT_STRING_EQUAL(again.reason,
         "nothing predicts shares of time in simulation, inference and training yet");
     shares.reference->predictor = FULCRUM_PREDICTOR_NONE;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(shares.reference, NULL, &again, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_validate(shares.reference, NULL, &again, NULL));
     CU_ASSERT_STRING_EQUAL(again.reason, "nothing predicts points of this kind yet");
     end(&shares);
 }
 
 /* Every preset that no predictor takes says why in words of its own. */
-static void test_presets_that_are_not_predicted_say_why(void)
+TEST(test_presets_that_are_not_predicted_say_why)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     size_t silent = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_reference *reference = NULL;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(entries[i].name, &reference, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(entries[i].name, &reference, NULL));
         bool is_taken = reference->predictor != FULCRUM_PREDICTOR_NONE &&
                         reference->predictor != FULCRUM_PREDICTOR_STAGE_SHARES;
         silent += !is_taken && reference->not_predicted[0] == '\0' ? 1 : 0;
@@ -119,7 +110,7 @@ static void test_presets_that_are_not_predicted_say_why(void)
     free(entries);
 }
 
-static void test_a_reference_brings_its_calibration(void)
+TEST(test_a_reference_brings_its_calibration)
 {
     struct run own = run("inci2020-fig3-text", NULL);
     struct run given = run("inci2020-fig3-text", "v100-prior");
@@ -141,7 +132,7 @@ static double predicted_from(const char *calibration, size_t item)
 }
 
 /* The point that ratios refer to goes with either; points keep their places. */
-static void test_series_are_predicted_from_calibrations_of_their_own(void)
+TEST(test_series_are_predicted_from_calibrations_of_their_own)
 {
     struct fulcrum_series_calibration *own = calloc(1, sizeof *own);
     struct fulcrum_reference *reference = NULL;
@@ -150,13 +141,12 @@ static void test_series_are_predicted_from_calibrations_of_their_own(void)
         CU_FAIL("no memory");
         return;
     }
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load("inci2020-fig3-text", &reference, NULL));
     (void)strcpy(reference->points[1].series, "near");
     *own = (struct fulcrum_series_calibration){"near", "v100-inci2020"};
     reference->calibrations = own;
     reference->calibration_count = 1;
-    CU_ASSERT_EQUAL(fulcrum_validate(reference, NULL, &parts, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_validate(reference, NULL, &parts, NULL));
     CU_ASSERT_STRING_EQUAL(parts.calibration, "by series");
     CU_ASSERT_STRING_EQUAL(parts.reason, "");
     CU_ASSERT_EQUAL_FATAL(parts.comparison.count, 2);
@@ -180,9 +170,9 @@ static const struct {
     {"inci2020-fig3-text", 5.8, 0.01}, {"inci2020-fig3-further-text", 2.0, 0.01},
     {"inci2020-fig4-text", 1.06, 0.0094}, /* one point of slowdown */
 };
-enum { FIGURES = sizeof figures / sizeof figures[0] };
+enum { FIGURES = LENGTH(figures) };
 
-static void test_priors_cover_the_paper(void)
+TEST(test_priors_cover_the_paper)
 {
     for (size_t i = 0; i < FIGURES; i++) {
         struct run one = run(figures[i].reference, "v100-prior");
@@ -197,31 +187,15 @@ static void test_priors_cover_the_paper(void)
     }
 }
 
-static void test_the_fitted_calibration_meets_the_paper(void)
+TEST(test_the_fitted_calibration_meets_the_paper)
 {
     for (size_t i = 0; i < FIGURES; i++) {
         struct run one = run(figures[i].reference, "v100-inci2020");
         const struct fulcrum_compared *item = &one.validation.comparison.items[0];
         CU_ASSERT_FATAL(one.validation.comparison.count > 0);
         CU_ASSERT_EQUAL(item->is_fitted, 1);
-        suite_assert_close(figures[i].reference, item->predicted, figures[i].value,
+        assert_close(figures[i].reference, item->predicted, figures[i].value,
             figures[i].tolerance_rel);
         end(&one);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_each_kind_has_its_predictor),
-        SUITE_CASE(test_what_nothing_predicts_says_why),
-        SUITE_CASE(test_what_describes_a_gpu_is_not_predicted),
-        SUITE_CASE(test_points_that_no_predictor_knows_name_their_kind),
-        SUITE_CASE(test_presets_that_are_not_predicted_say_why),
-        SUITE_CASE(test_a_reference_brings_its_calibration),
-        SUITE_CASE(test_series_are_predicted_from_calibrations_of_their_own),
-        SUITE_CASE(test_priors_cover_the_paper),
-        SUITE_CASE(test_the_fitted_calibration_meets_the_paper),
-    };
-    return suite_run("validation", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

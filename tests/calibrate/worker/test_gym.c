@@ -15,7 +15,6 @@
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 #include "tests/support/trial.h"
@@ -89,21 +88,20 @@ static const struct space_case spaces[] = {
     {"odd_spaces:OpenActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 4},
 };
 
-static void test_spaces_are_mapped(void)
+TEST(test_spaces_are_mapped)
 {
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+    for (size_t i = 0; i < LENGTH(spaces); i++) {
         struct trial trial;
         struct fulcrum_actor_options options = gym_options(spaces[i].env_id);
         trial_open(&trial, "gym", &options);
         CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
-        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        ASSERT_OK(trial.status);
         const struct fulcrum_actor_info *info = &trial.stage.info;
         CU_ASSERT_EQUAL(info->observation_kind, spaces[i].kind);
         CU_ASSERT_EQUAL(info->observation_count, spaces[i].observation_count);
         CU_ASSERT_EQUAL(info->action_count, spaces[i].action_count);
-        expect_part(info->detail, "Gymnasium");
-        CU_ASSERT_EQUAL(
-            fulcrum_stepper_run(&trial.stepper, 300, NULL, &trial.err), FULCRUM_OK);
+        assert_part(info->detail, "Gymnasium");
+        ASSERT_OK(fulcrum_stepper_run(&trial.stepper, 300, NULL, &trial.err));
         (void)trial_step_singly(&trial, 50);
         CU_ASSERT_STRING_EQUAL(failure_of(&trial), "");
         trial_close(&trial);
@@ -111,7 +109,7 @@ static void test_spaces_are_mapped(void)
 }
 
 /* What an environment does wrong while it steps, in its own words where it has some. */
-static void test_what_goes_wrong_is_named(void)
+TEST(test_what_goes_wrong_is_named)
 {
     static const struct {
         const char *env_id;
@@ -122,37 +120,37 @@ static void test_what_goes_wrong_is_named(void)
         {"odd_spaces:Raise-v0",
             "environment 1: step 5: RuntimeError: the wheels came off all of them"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trial trial;
         struct fulcrum_actor_options options = gym_options(rows[i].env_id);
         trial_open(&trial, "gym", &options);
-        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        ASSERT_OK(trial.status);
         enum fulcrum_status status = FULCRUM_OK;
         for (int j = 0; j < 5 && status == FULCRUM_OK; j++) {
             status = fulcrum_stepper_run(&trial.stepper, 1, NULL, &trial.err);
         }
         CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
-        expect_part(trial.err.detail, rows[i].says);
+        assert_part(trial.err.detail, rows[i].says);
         trial_close(&trial);
     }
 }
 
-static void test_runs_do_what_single_steps_do(void)
+TEST(test_runs_do_what_single_steps_do)
 {
     struct trial single;
     struct trial run;
     struct fulcrum_actor_options options = gym_options("CartPole-v1");
     trial_open(&single, "gym", &options);
     trial_open(&run, "gym", &options);
-    CU_ASSERT_EQUAL_FATAL(single.status, FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(run.status, FULCRUM_OK);
+    ASSERT_OK(single.status);
+    ASSERT_OK(run.status);
     trial_compare(&single, &run, 500);
     trial_close(&single);
     trial_close(&run);
 }
 
 /* Video frames in ALE, repeated actions elsewhere. */
-static void test_frame_skip_is_in_force(void)
+TEST(test_frame_skip_is_in_force)
 {
     static const struct {
         const char *env_id;
@@ -160,14 +158,13 @@ static void test_frame_skip_is_in_force(void)
         double expected;
     } rows[] = {{"ALE/Pong-v5", 0.0, 4.0}, {"ALE/Pong-v5", 2.0, 2.0},
         {"CartPole-v1", 0.0, 1.0}, {"CartPole-v1", 3.0, 3.0}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct trial trial;
         struct fulcrum_actor_options options = gym_options(rows[i].env_id);
         options.frame_skip = rows[i].asked;
         trial_open(&trial, "gym", &options);
-        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-        suite_assert_close(
-            "frame skip", trial.stage.info.frame_skip, rows[i].expected, 0.0);
+        ASSERT_OK(trial.status);
+        assert_close("frame skip", trial.stage.info.frame_skip, rows[i].expected, 0.0);
         trial_close(&trial);
     }
 }
@@ -178,12 +175,12 @@ static void expect_refused(
     struct trial trial;
     trial_open(&trial, "gym", options);
     CU_ASSERT_EQUAL(trial.status, FULCRUM_ERR_ENVIRONMENT);
-    expect_part(trial.err.detail, options->env_id);
-    expect_part(trial.err.detail, says);
+    assert_part(trial.err.detail, options->env_id);
+    assert_part(trial.err.detail, says);
     trial_close(&trial);
 }
 
-static void test_what_cannot_be_made_is_named(void)
+TEST(test_what_cannot_be_made_is_named)
 {
     struct fulcrum_actor_options options = gym_options("NoSuchGame-v9");
     expect_refused(&options, "NoSuchGame");
@@ -268,8 +265,7 @@ static struct block bridge_block(struct fulcrum_stepper *stepper, size_t count)
 {
     struct block block = {0, fulcrum_wall_s(), 0.0};
     double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(stepper);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_stepper_run(stepper, count, &block.reset_count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_run(stepper, count, &block.reset_count, NULL));
     block.cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(stepper) - cpu_s;
     block.wall_s = fulcrum_wall_s() - block.wall_s;
     return block;
@@ -322,7 +318,7 @@ static struct ratio measure_ratio(const char *env_id)
     struct fulcrum_actor_options options = gym_options(env_id);
     struct scratch scratch = scratch_new();
     trial_open(&trial, "gym", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    ASSERT_OK(trial.status);
     char *actions = write_actions(&scratch, &trial.stage.actions);
     struct plain_loop loop = plain_loop_start(env_id, trial.stage.seed, actions);
     struct ratio ratio = compare(&trial, &loop);
@@ -343,7 +339,7 @@ static bool is_close(double ratio)
 }
 
 /* CPU time of blocks in alternation: what runs beside takes from both alike. */
-static void test_bridge_costs_what_the_plain_loop_does(void)
+TEST(test_bridge_costs_what_the_plain_loop_does)
 {
     CU_ASSERT(is_close(measure_ratio("ALE/Pong-v5").cpu_rel));
 }
@@ -353,8 +349,7 @@ static double plain_rate(const struct fulcrum_calibrate_options *options)
 {
     struct scratch scratch = scratch_new();
     struct fulcrum_actions actions;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actions_new(&actions, options->seed, 1, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_actions_new(&actions, options->seed, 1, NULL));
     char *path = write_actions(&scratch, &actions);
     struct plain_loop loop =
         plain_loop_start(options->actor_options.env_id, options->seed, path);
@@ -379,7 +374,7 @@ static int calibration_agrees(const struct fulcrum_calibrate_options *options)
         return 1;
     }
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     double plain_per_s = 0.5 * (before_per_s + plain_rate(options));
     const struct fulcrum_parameter *mean =
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
@@ -392,7 +387,7 @@ static int calibration_agrees(const struct fulcrum_calibrate_options *options)
     return is_close(ratio);
 }
 
-static void test_calibration_agrees_with_the_plain_loop(void)
+TEST(test_calibration_agrees_with_the_plain_loop)
 {
     const struct fulcrum_calibrate_options options = {
         .actor = "gym",
@@ -406,17 +401,8 @@ static void test_calibration_agrees_with_the_plain_loop(void)
     CU_ASSERT(calibration_agrees(&options));
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_spaces_are_mapped),
-        SUITE_CASE(test_what_goes_wrong_is_named),
-        SUITE_CASE(test_runs_do_what_single_steps_do),
-        SUITE_CASE(test_frame_skip_is_in_force),
-        SUITE_CASE(test_what_cannot_be_made_is_named),
-        SUITE_CASE(test_bridge_costs_what_the_plain_loop_does),
-        SUITE_CASE(test_calibration_agrees_with_the_plain_loop),
-    };
     if (!find_python()) {
         (void)fprintf(stderr,
             "skipped: no Python with Gymnasium and ale-py; FULCRUM_GYM_PYTHON may name "
@@ -424,5 +410,5 @@ int main(int argc, char **argv)
         return 77;
     }
     (void)setenv("PYTHONPATH", "tests/workers", 1);
-    return suite_run("gym", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return 0;
 }

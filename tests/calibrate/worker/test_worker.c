@@ -21,7 +21,6 @@
 #include "calibrate/probe/calibrate.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker/worker_protocol.h"
-#include "tests/support/expect.h"
 #include "tests/support/probing.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -56,7 +55,7 @@ static void open_plugin(struct trial *trial, const char *path, const char *fault
         (void)setenv("FULCRUM_TEST_FAULT", fault, 1);
     }
     trial_open(trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial->status, FULCRUM_OK);
+    ASSERT_OK(trial->status);
 }
 
 static bool has_python(void)
@@ -76,15 +75,15 @@ static void assert_no_children(void)
     CU_ASSERT_EQUAL(errno, ECHILD);
 }
 
-static void test_plugin_steps_as_its_equations_say(void)
+TEST(test_plugin_steps_as_its_equations_say)
 {
     struct trial trial;
     open_plugin(&trial, CAR, NULL);
     CU_ASSERT_EQUAL(trial.stage.info.observation_kind, FULCRUM_OBSERVE_FLOAT32);
     CU_ASSERT_EQUAL(trial.stage.info.observation_count, 2);
     CU_ASSERT_EQUAL(trial.stage.info.action_count, 1);
-    suite_assert_close("frame skip", trial.stage.info.frame_skip, 1.0, 0.0);
-    expect_part(trial.stage.info.detail, "mountain car 1.0");
+    assert_close("frame skip", trial.stage.info.frame_skip, 1.0, 0.0);
+    assert_part(trial.stage.info.detail, "mountain car 1.0");
     const float *seen = trial.stepper.observation;
     CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_ON);
     float place = seen[0];
@@ -100,7 +99,7 @@ static void test_plugin_steps_as_its_equations_say(void)
 }
 
 /* Runs and single steps lead to the same place, over the end of the table too. */
-static void test_runs_do_what_single_steps_do(void)
+TEST(test_runs_do_what_single_steps_do)
 {
     struct trial single;
     struct trial run;
@@ -122,7 +121,7 @@ static void assert_times(const double *time_s, size_t count, double least_sum_s)
 }
 
 /* More steps than an exchange has room for times. */
-static void test_steps_and_resets_are_timed_in_the_worker(void)
+TEST(test_steps_and_resets_are_timed_in_the_worker)
 {
     enum { COUNT = 10000 };
     static double step_s[COUNT];
@@ -132,26 +131,26 @@ static void test_steps_and_resets_are_timed_in_the_worker(void)
     CU_ASSERT_EQUAL(fulcrum_stepper_has_log(&trial.stepper), 1);
     struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
     double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper);
-    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL));
     CU_ASSERT_EQUAL(log.reset_count, COUNT / 200);
     assert_times(step_s, COUNT, 1e-6);
     assert_times(reset_s, log.reset_count, 0.0);
     cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - cpu_s;
     CU_ASSERT(cpu_s > 0.0 && cpu_s < AT_MOST_S);
     log = (struct fulcrum_step_log){.stride = 100, .step_s = step_s};
-    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL));
     assert_times(step_s, COUNT / 100, 1e-6);
     CU_ASSERT(fulcrum_stepper_memory_byte(&trial.stepper) > 4096.0);
     trial_close(&trial);
 }
 
 /* The kernel's clock of the process has all of its threads. */
-static void test_cpu_time_of_threads_counts(void)
+TEST(test_cpu_time_of_threads_counts)
 {
     struct trial trial;
     open_plugin(&trial, MISBEHAVE, "thread");
     double begin_s = fulcrum_stepper_cpu_s(&trial.stepper);
-    CU_ASSERT_EQUAL(fulcrum_stepper_run(&trial.stepper, 20, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_run(&trial.stepper, 20, NULL, NULL));
     double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - begin_s;
     CU_ASSERT(cpu_s >= 20 * 1.5e-3); /* threads that compute for 2 ms each */
     trial_close(&trial);
@@ -203,7 +202,7 @@ static void *step_bound(void *argument)
     return is_bound ? argument : NULL;
 }
 
-static void test_worker_runs_where_its_thread_may(void)
+TEST(test_worker_runs_where_its_thread_may)
 {
     struct scratch scratch = scratch_new();
     char *pid_file = scratch_path(&scratch, "pids");
@@ -214,7 +213,7 @@ static void test_worker_runs_where_its_thread_may(void)
     pid_t pids[32] = {-1};
     char here[128];
     char there[128];
-    read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+    read_pids(pid_file, pids, LENGTH(pids));
     CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
     read_processors(getpid(), here, sizeof here);
     read_processors(pids[0], there, sizeof there);
@@ -233,16 +232,15 @@ static void test_worker_runs_where_its_thread_may(void)
 }
 
 /* A run of many slow steps is as long as it likes; the limit is that of each. */
-static void test_slow_steps_do_not_add_up_to_a_failure(void)
+TEST(test_slow_steps_do_not_add_up_to_a_failure)
 {
     struct trial trial;
     struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
     options.limit_s = 0.2;
     (void)setenv("FULCRUM_TEST_FAULT", "slow", 1);
     trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_stepper_run(&trial.stepper, 40, NULL, &trial.err), FULCRUM_OK);
+    ASSERT_OK(trial.status);
+    ASSERT_OK(fulcrum_stepper_run(&trial.stepper, 40, NULL, &trial.err));
     CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
     trial_close(&trial);
     (void)unsetenv("FULCRUM_TEST_FAULT");
@@ -299,11 +297,11 @@ static void expect_fault(const char *actor, const struct fulcrum_actor_options *
     }
     if (fault->says == NULL) {
         CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
-        CU_ASSERT_EQUAL(status, FULCRUM_OK);
+        ASSERT_OK(status);
     } else {
         CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
-        expect_part(trial.err.detail, fault->says);
-        expect_part(trial.err.detail,
+        assert_part(trial.err.detail, fault->says);
+        assert_part(trial.err.detail,
             options->plugin != NULL ? options->plugin : options->env_id);
         CU_ASSERT_PTR_NULL(strchr(trial.err.detail, '\n'));
     }
@@ -371,10 +369,9 @@ static struct fulcrum_actor_options misbehaving(const struct fault_case *fault)
     return plugin_options(MISBEHAVE);
 }
 
-static void test_plugin_faults_are_named(void)
+TEST(test_plugin_faults_are_named)
 {
-    expect_faults("plugin", misbehaving, plugin_faults,
-        sizeof plugin_faults / sizeof plugin_faults[0]);
+    expect_faults("plugin", misbehaving, plugin_faults, LENGTH(plugin_faults));
     assert_no_children();
 }
 
@@ -390,9 +387,8 @@ static struct fulcrum_worker_reply reply_to(
     char *const argv[] = {program, parent, mode, path, NULL};
     struct fulcrum_worker_process process;
     struct fulcrum_worker_reply reply = {0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_worker_find_program(program, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_worker_process_start(&process, argv, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_worker_find_program(program, NULL));
+    ASSERT_OK(fulcrum_worker_process_start(&process, argv, NULL));
     CU_ASSERT_EQUAL(send(process.socket, command, sizeof *command, 0), 32);
     (void)recv(process.socket, &reply, sizeof reply, MSG_WAITALL);
     ssize_t got = recv(process.socket, text, text_byte - 1, 0);
@@ -402,7 +398,7 @@ static struct fulcrum_worker_reply reply_to(
     return reply;
 }
 
-static void test_server_refuses_what_makes_no_sense(void)
+TEST(test_server_refuses_what_makes_no_sense)
 {
     static const struct {
         uint32_t code;
@@ -417,7 +413,7 @@ static void test_server_refuses_what_makes_no_sense(void)
         {77, 0, "does not know command 77 here"},
     };
     char text[FULCRUM_WORKER_TEXT_BYTE + 1];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_worker_command command = {
             FULCRUM_WORKER_MAGIC, rows[i].code, {rows[i].value, 0, 0}};
         struct fulcrum_worker_reply reply = reply_to(&command, text, sizeof text);
@@ -425,7 +421,7 @@ static void test_server_refuses_what_makes_no_sense(void)
         CU_ASSERT_EQUAL(reply.code, rows[i].code);
         CU_ASSERT_EQUAL(reply.result, FULCRUM_WORKER_FAILED);
         CU_ASSERT_EQUAL(reply.payload_byte, strlen(text));
-        expect_part(text, rows[i].says);
+        assert_part(text, rows[i].says);
     }
     /* Whoever speaks something else gets no answer. */
     struct fulcrum_worker_command command = {1, FULCRUM_WORKER_DESCRIBE, {1, 0, 0}};
@@ -434,11 +430,11 @@ static void test_server_refuses_what_makes_no_sense(void)
 }
 
 /* Started by hand, or by a parent that has died meanwhile, it does nothing. */
-static void test_worker_program_is_of_no_use_to_people(void)
+TEST(test_worker_program_is_of_no_use_to_people)
 {
     char program[FULCRUM_WORKER_PATH_SIZE];
     char line[FULCRUM_WORKER_PATH_SIZE + 100];
-    CU_ASSERT_EQUAL_FATAL(fulcrum_worker_find_program(program, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_worker_find_program(program, NULL));
     (void)snprintf(line, sizeof line, "'%s' 2>/dev/null", program);
     int status = system(line); /* NOLINT(cert-env33-c) */
     CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 2);
@@ -447,7 +443,7 @@ static void test_worker_program_is_of_no_use_to_people(void)
     CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
-static void test_failed_environment_stays_failed(void)
+TEST(test_failed_environment_stays_failed)
 {
     struct trial trial;
     open_plugin(&trial, MISBEHAVE, "exit@3");
@@ -458,26 +454,25 @@ static void test_failed_environment_stays_failed(void)
         CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_FAILED);
         CU_ASSERT_EQUAL(fulcrum_stepper_failure(&trial.stepper, &trial.err),
             FULCRUM_ERR_ENVIRONMENT);
-        expect_part(trial.err.detail, "environment 1: exited with code 3 in step 3");
+        assert_part(trial.err.detail, "environment 1: exited with code 3 in step 3");
     }
-    suite_assert_close("CPU time", fulcrum_stepper_cpu_s(&trial.stepper), 0.0, 0.0);
+    assert_close("CPU time", fulcrum_stepper_cpu_s(&trial.stepper), 0.0, 0.0);
     trial_close(&trial);
     (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
-static void test_crew_tells_of_a_failed_environment(void)
+TEST(test_crew_tells_of_a_failed_environment)
 {
     struct trial trial;
     open_plugin(&trial, MISBEHAVE, "nan@5000");
     struct fulcrum_actor_threads *actor_threads = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 3, 1e-6, &trial.err),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 3, 1e-6, &trial.err));
     struct fulcrum_actor_threads_reading reading;
     CU_ASSERT_EQUAL(
         fulcrum_actor_threads_window(actor_threads, 3, 0.2, &reading, &trial.err),
         FULCRUM_ERR_ENVIRONMENT);
-    expect_part(trial.err.detail, "the observation after step 5000 is");
+    assert_part(trial.err.detail, "the observation after step 5000 is");
     fulcrum_actor_threads_free(actor_threads);
     trial_close(&trial);
     assert_no_children();
@@ -485,14 +480,13 @@ static void test_crew_tells_of_a_failed_environment(void)
 }
 
 /* Sixteen environments that block when they are to end do not take turns at it. */
-static void test_many_rude_environments_are_closed_soon(void)
+TEST(test_many_rude_environments_are_closed_soon)
 {
     struct trial trial;
     open_plugin(&trial, MISBEHAVE, "destroy-block");
     struct fulcrum_actor_threads *actor_threads = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 16, 1e-6, &trial.err),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 16, 1e-6, &trial.err));
     double begin_s = fulcrum_wall_s();
     fulcrum_actor_threads_free(actor_threads);
     CU_ASSERT(fulcrum_wall_s() - begin_s < 4.0 * LIMIT_S);
@@ -508,11 +502,11 @@ static void expect_refused(const char *actor,
     struct trial trial;
     trial_open(&trial, actor, options);
     CU_ASSERT_EQUAL(trial.status, expected);
-    expect_part(trial.err.detail, says);
+    assert_part(trial.err.detail, says);
     trial_close(&trial);
 }
 
-static void test_options_that_cannot_be_are_refused(void)
+TEST(test_options_that_cannot_be_are_refused)
 {
     struct fulcrum_actor_options options = plugin_options("no/such.so");
     expect_refused("plugin", &options, FULCRUM_ERR_FILE, "No such file");
@@ -542,14 +536,14 @@ static void test_options_that_cannot_be_are_refused(void)
         "no-such-python cannot be run: No such file");
 }
 
-static void test_frame_skip_is_the_plugins_to_keep(void)
+TEST(test_frame_skip_is_the_plugins_to_keep)
 {
     struct trial trial;
     struct fulcrum_actor_options options = plugin_options(CAR);
     options.frame_skip = 3.0;
     trial_open(&trial, "plugin", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-    suite_assert_close("frame skip", trial.stage.info.frame_skip, 3.0, 0.0);
+    ASSERT_OK(trial.status);
+    assert_close("frame skip", trial.stage.info.frame_skip, 3.0, 0.0);
     trial_close(&trial);
 }
 
@@ -578,16 +572,15 @@ static struct fulcrum_actor_options pendulum_of(const struct fault_case *fault)
     return pendulum_options(fault->fault);
 }
 
-static void test_worker_faults_are_named(void)
+TEST(test_worker_faults_are_named)
 {
     if (has_python()) {
-        expect_faults("gym", pendulum_of, worker_faults,
-            sizeof worker_faults / sizeof worker_faults[0]);
+        expect_faults("gym", pendulum_of, worker_faults, LENGTH(worker_faults));
     }
     assert_no_children();
 }
 
-static void test_python_without_gymnasium_is_told_so(void)
+TEST(test_python_without_gymnasium_is_told_so)
 {
     if (!has_python()) {
         return;
@@ -614,20 +607,19 @@ static void expect_pendulum(struct trial *trial)
     CU_ASSERT_DOUBLE_EQUAL((double)seen[2], fmax(-8.0, fmin(8.0, speed)), 1e-5);
 }
 
-static void test_example_of_the_document_works(void)
+TEST(test_example_of_the_document_works)
 {
     struct trial trial;
     open_plugin(&trial, EXAMPLE, NULL);
-    expect_part(trial.stage.info.detail, "pendulum 1.0");
+    assert_part(trial.stage.info.detail, "pendulum 1.0");
     expect_pendulum(&trial);
     size_t reset_count = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_stepper_run(&trial.stepper, 999, &reset_count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_run(&trial.stepper, 999, &reset_count, NULL));
     CU_ASSERT_EQUAL(reset_count, 5);
     trial_close(&trial);
 }
 
-static void test_protocol_needs_nothing_but_the_standard_library(void)
+TEST(test_protocol_needs_nothing_but_the_standard_library)
 {
     if (!has_python()) {
         return;
@@ -635,12 +627,12 @@ static void test_protocol_needs_nothing_but_the_standard_library(void)
     struct trial trial;
     struct fulcrum_actor_options options = pendulum_options("pendulum");
     trial_open(&trial, "gym", &options);
-    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    ASSERT_OK(trial.status);
     expect_pendulum(&trial);
     double step_s[40];
     double reset_s[40];
     struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
-    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, 40, &log, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stepper_log(&trial.stepper, 40, &log, NULL));
     assert_times(step_s, 40, 1e-6);
     trial_close(&trial);
     assert_no_children();
@@ -651,14 +643,14 @@ static void expect_kept(const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(calibration->complete, 0);
-    expect_part(probing_note(calibration, "incomplete"),
+    assert_part(probing_note(calibration, "incomplete"),
         "environment 2: step 20 has not returned");
-    expect_part(probing_note(calibration, "actor"), "misbehaving 1");
+    assert_part(probing_note(calibration, "actor"), "misbehaving 1");
     CU_ASSERT_PTR_NOT_NULL(
         fulcrum_calibration_quantity(calibration, "env_memory_byte"));
     CU_ASSERT_PTR_NOT_NULL(
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s"));
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_check(calibration, &err));
 }
 
 /* As far as it comes; `err` says why no further. */
@@ -682,7 +674,7 @@ static struct fulcrum_calibration *calibrate_plugin(
 }
 
 /* The second environment takes few steps in the first probes, many in the third. */
-static void test_calibration_keeps_what_was_measured(void)
+TEST(test_calibration_keeps_what_was_measured)
 {
     struct fulcrum_error err;
     if (!probing_has_learner()) {
@@ -694,7 +686,7 @@ static void test_calibration_keeps_what_was_measured(void)
     (void)unsetenv("FULCRUM_TEST_FAULT");
     (void)unsetenv("FULCRUM_TEST_ODD");
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_ENVIRONMENT);
-    expect_part(err.detail, "environment 2: step 20 has not returned for 1 s");
+    assert_part(err.detail, "environment 2: step 20 has not returned for 1 s");
     CU_ASSERT_PTR_NOT_NULL(calibration);
     if (calibration != NULL) {
         expect_kept(calibration);
@@ -703,7 +695,7 @@ static void test_calibration_keeps_what_was_measured(void)
     assert_no_children();
 }
 
-static void test_calibration_measures_a_plugin(void)
+TEST(test_calibration_measures_a_plugin)
 {
     struct fulcrum_error err;
     if (!probing_has_learner()) {
@@ -720,14 +712,14 @@ static void test_calibration_measures_a_plugin(void)
     /* Which is told apart: two system calls and two changes of context at least. */
     double hand_over_s = probing_value(calibration, "actor_hand_over_s");
     CU_ASSERT(hand_over_s > 1e-6 && hand_over_s < 1e-2);
-    expect_part(
+    assert_part(
         probing_note(calibration, "actor_hand_over"), "environments in turn: 1");
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
 
 /* The same on the command line: a file, the reason last, exit code 1. */
-static void test_program_keeps_what_was_measured(void)
+TEST(test_program_keeps_what_was_measured)
 {
     struct scratch scratch = scratch_new();
     char *file = scratch_path(&scratch, "c.json");
@@ -743,14 +735,14 @@ static void test_program_keeps_what_was_measured(void)
     CU_ASSERT_EQUAL(WEXITSTATUS(status), 1);
     char *text = scratch_read(said);
     if (strstr(text, "OpenBLAS") == NULL) {
-        expect_part(text, "fulcrum: error: step time: env plug-in ");
-        expect_part(
+        assert_part(text, "fulcrum: error: step time: env plug-in ");
+        assert_part(
             text, ", environment 2: element 5 of the observation after step 20 ");
         char *kept = scratch_read(file);
-        expect_part(kept, "\"complete\": false");
-        expect_part(kept, "env_memory_byte");
-        expect_part(kept, "workload.step.mean_s");
-        expect_part(kept, "\"incomplete\": \"step time: env plug-in ");
+        assert_part(kept, "\"complete\": false");
+        assert_part(kept, "env_memory_byte");
+        assert_part(kept, "workload.step.mean_s");
+        assert_part(kept, "\"incomplete\": \"step time: env plug-in ");
         free(kept);
     }
     free(text);
@@ -783,7 +775,7 @@ static pid_t start_program(const char *pid_file)
 }
 
 /* Even a program that is killed takes its workers along. */
-static void test_workers_die_with_the_program(void)
+TEST(test_workers_die_with_the_program)
 {
     if (!probing_has_learner()) {
         return;
@@ -794,7 +786,7 @@ static void test_workers_die_with_the_program(void)
     pid_t pids[32] = {-1};
     for (int i = 0; i < 500 && pids[0] <= 0; i++) {
         fulcrum_sleep_s(0.01);
-        read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+        read_pids(pid_file, pids, LENGTH(pids));
     }
     CU_ASSERT(pids[0] > 0);
     CU_ASSERT_EQUAL(all_are_gone(pids), 0);
@@ -811,7 +803,7 @@ static void test_workers_die_with_the_program(void)
 }
 
 /* What an environment has started itself goes with its group. */
-static void test_children_of_an_environment_are_killed(void)
+TEST(test_children_of_an_environment_are_killed)
 {
     struct scratch scratch = scratch_new();
     char *pid_file = scratch_path(&scratch, "pids");
@@ -823,7 +815,7 @@ static void test_children_of_an_environment_are_killed(void)
     (void)unsetenv("FULCRUM_TEST_FAULT");
     (void)unsetenv("FULCRUM_TEST_PID");
     pid_t pids[32] = {-1};
-    read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+    read_pids(pid_file, pids, LENGTH(pids));
     CU_ASSERT(pids[0] > 0 && pids[1] > 0);
     bool is_clean = 0;
     for (int i = 0; i < 300 && !is_clean; i++) {
@@ -833,34 +825,4 @@ static void test_children_of_an_environment_are_killed(void)
     CU_ASSERT(is_clean);
     free(pid_file);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_plugin_steps_as_its_equations_say),
-        SUITE_CASE(test_example_of_the_document_works),
-        SUITE_CASE(test_runs_do_what_single_steps_do),
-        SUITE_CASE(test_steps_and_resets_are_timed_in_the_worker),
-        SUITE_CASE(test_cpu_time_of_threads_counts),
-        SUITE_CASE(test_worker_runs_where_its_thread_may),
-        SUITE_CASE(test_slow_steps_do_not_add_up_to_a_failure),
-        SUITE_CASE(test_plugin_faults_are_named),
-        SUITE_CASE(test_server_refuses_what_makes_no_sense),
-        SUITE_CASE(test_worker_program_is_of_no_use_to_people),
-        SUITE_CASE(test_failed_environment_stays_failed),
-        SUITE_CASE(test_crew_tells_of_a_failed_environment),
-        SUITE_CASE(test_many_rude_environments_are_closed_soon),
-        SUITE_CASE(test_options_that_cannot_be_are_refused),
-        SUITE_CASE(test_frame_skip_is_the_plugins_to_keep),
-        SUITE_CASE(test_worker_faults_are_named),
-        SUITE_CASE(test_python_without_gymnasium_is_told_so),
-        SUITE_CASE(test_protocol_needs_nothing_but_the_standard_library),
-        SUITE_CASE(test_calibration_keeps_what_was_measured),
-        SUITE_CASE(test_calibration_measures_a_plugin),
-        SUITE_CASE(test_program_keeps_what_was_measured),
-        SUITE_CASE(test_workers_die_with_the_program),
-        SUITE_CASE(test_children_of_an_environment_are_killed),
-    };
-    return suite_run("worker", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

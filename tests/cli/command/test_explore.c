@@ -99,7 +99,7 @@ static void compare_threads(const char *words)
     static const char *const threads[] = {"2", "3"};
     char *alone = text_of("1", words);
     CU_ASSERT(strlen(alone) > 1000);
-    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+    for (size_t i = 0; i < LENGTH(threads); i++) {
         char *text = text_of(threads[i], words);
         CU_ASSERT_STRING_EQUAL(text, alone);
         free(text);
@@ -108,7 +108,7 @@ static void compare_threads(const char *words)
 }
 
 /* Equations, simulations, draws and points that cannot run, side by side. */
-static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
+TEST(test_the_bytes_do_not_depend_on_the_number_of_threads)
 {
     compare_threads("-v run.gpu_count=1,2 -v actors=1:30:1 --format csv "
                     "--intervals none --half-width 0.2");
@@ -141,7 +141,7 @@ static int simulates(size_t points, const char *more)
     return found;
 }
 
-static void test_large_sweeps_are_simulated_when_asked_to_be(void)
+TEST(test_large_sweeps_are_simulated_when_asked_to_be)
 {
     CU_ASSERT(simulates(20, ""));
     CU_ASSERT(simulates(256, "--max-steps 1000"));
@@ -169,10 +169,10 @@ static double memory_of(const char *format, size_t points)
  * A row is 400 bytes and more in any form, so that 160000 more of them are 64 MB. How
  * far the first block gets before somebody wants to see points decides over some 20 MB.
  */
-static void test_memory_does_not_grow_with_the_number_of_points(void)
+TEST(test_memory_does_not_grow_with_the_number_of_points)
 {
     static const char *const formats[] = {"csv", "jsonl", "json", "table"};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < LENGTH(formats); i++) {
         double few_byte = memory_of(formats[i], 100000);
         double many_byte = memory_of(formats[i], 260000);
         CU_ASSERT(many_byte - few_byte < 32e6);
@@ -180,7 +180,7 @@ static void test_memory_does_not_grow_with_the_number_of_points(void)
 }
 
 /* Beside them, the front is kept, and its points are predicted twice. */
-static void test_a_front_takes_no_memory_for_the_points_that_it_beats(void)
+TEST(test_a_front_takes_no_memory_for_the_points_that_it_beats)
 {
     static const char *const actors[] = {"1000", "4000"};
     double memory_byte[2] = {0.0, 0.0};
@@ -200,7 +200,7 @@ static void test_a_front_takes_no_memory_for_the_points_that_it_beats(void)
 }
 
 /* The same points as in the whole sweep, line by line. */
-static void test_a_front_has_lines_of_the_whole_sweep(void)
+TEST(test_a_front_has_lines_of_the_whole_sweep)
 {
     const char *words = "-v machine.cpu.thread_count=20:80:20 -v actors=1:300:1 "
                         "--intervals none --format csv --columns "
@@ -241,14 +241,14 @@ static void interrupt(const char *format, const char *end)
     free(text);
 }
 
-static void test_ctrl_c_leaves_whole_lines(void)
+TEST(test_ctrl_c_leaves_whole_lines)
 {
     interrupt("csv", ",ok\n");
     interrupt("jsonl", "\"complete\":false}\n");
     interrupt("json", "\"complete\":false}\n");
 }
 
-static void test_a_full_disk_ends_the_sweep(void)
+TEST(test_a_full_disk_ends_the_sweep)
 {
     struct run run =
         start("2", "-v run.sm_count=1:10000:1 -a 40 --intervals none --format csv "
@@ -256,18 +256,4 @@ static void test_a_full_disk_ends_the_sweep(void)
     free(read_all(&run));
     finish(&run);
     CU_ASSERT_EQUAL(run.exit_code, 1);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_the_bytes_do_not_depend_on_the_number_of_threads),
-        SUITE_CASE(test_large_sweeps_are_simulated_when_asked_to_be),
-        SUITE_CASE(test_memory_does_not_grow_with_the_number_of_points),
-        SUITE_CASE(test_a_front_takes_no_memory_for_the_points_that_it_beats),
-        SUITE_CASE(test_a_front_has_lines_of_the_whole_sweep),
-        SUITE_CASE(test_ctrl_c_leaves_whole_lines),
-        SUITE_CASE(test_a_full_disk_ends_the_sweep),
-    };
-    return suite_run("explore", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -112,7 +111,7 @@ static const struct {
     const char *path;
     double value;
 } truths[] = {{"workload.step.mean_s", 3e-3}, {"workload.host.per_item_s", 5e-5}};
-enum { TRUTHS = sizeof truths / sizeof truths[0] };
+enum { TRUTHS = LENGTH(truths) };
 
 static void make_table(const char *path)
 {
@@ -139,7 +138,7 @@ static void assert_found(const struct fulcrum_calibration *calibration, size_t i
 }
 
 /* The priors lie at two thirds and at two fifths of what made the table. */
-static void test_what_made_the_table_is_found(void)
+TEST(test_what_made_the_table_is_found)
 {
     struct scratch scratch = scratch_new();
     char *table = scratch_path(&scratch, "runs.csv");
@@ -153,8 +152,7 @@ static void test_what_made_the_table_is_found(void)
     struct run run = start(OUTPUT, words);
     CU_ASSERT_EQUAL_FATAL(finish(&run, NULL), 0);
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(file, &calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load(file, &calibration, NULL));
     CU_ASSERT_STRING_EQUAL(calibration->name, "runs-fitted");
     CU_ASSERT_EQUAL(calibration->complete, 1);
     for (size_t i = 0; i < TRUTHS; i++) {
@@ -203,7 +201,7 @@ static int interrupt_at(const char *part, const char *path)
     return code;
 }
 
-static void test_ctrl_c_before_there_is_anything_leaves_no_file(void)
+TEST(test_ctrl_c_before_there_is_anything_leaves_no_file)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
@@ -214,32 +212,21 @@ static void test_ctrl_c_before_there_is_anything_leaves_no_file(void)
 }
 
 /* Draws begin with the best parameters. */
-static void test_ctrl_c_keeps_the_best_parameters(void)
+TEST(test_ctrl_c_keeps_the_best_parameters)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL(interrupt_at("draws of the posterior", path), EXIT_INTERRUPTED);
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(path, &calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load(path, &calibration, NULL));
     CU_ASSERT_EQUAL(calibration->complete, 0);
     const char *note = fulcrum_calibration_note(calibration, "fit");
-    expect_part(note != NULL ? note : "", "stopped before there were all draws");
+    assert_part(note != NULL ? note : "", "stopped before there were all draws");
     const struct fulcrum_parameter *step =
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
     CU_ASSERT(step != NULL && step->origin == FULCRUM_ORIGIN_FITTED);
     fulcrum_calibration_free(calibration);
     free(path);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_what_made_the_table_is_found),
-        SUITE_CASE(test_ctrl_c_before_there_is_anything_leaves_no_file),
-        SUITE_CASE(test_ctrl_c_keeps_the_best_parameters),
-    };
-    return suite_run("fit_program", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -19,7 +19,7 @@
     "1,2 --hold-out 2 --noise 0.1 --draws 0 --seed 7"
 
 /* Texts, and what is written of them: what changes no value is left out. */
-static void test_a_recipe_reads_as_it_was_written(void)
+TEST(test_a_recipe_reads_as_it_was_written)
 {
     static const char *const texts[][2] = {{ALL, ALL},
         {"a --noise 0.008 --draws 50000 --seed 1",
@@ -27,19 +27,17 @@ static void test_a_recipe_reads_as_it_was_written(void)
         {"'' --set '' --noise 1e-06 --draws 100000000 --seed 9007199254740992",
             "'' --set '' --noise 1e-06 --draws 100000000 --seed 9007199254740992"},
         {" a  --leave-one-out -n 1000", "a --noise 0.008 --draws 1000 --seed 1"}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(texts); i++) {
         struct fulcrum_note note;
         struct fulcrum_fit_recipe recipe;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_recipe_parse(texts[i][0], &recipe, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_fit_recipe_write(&recipe.settings, &note, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_recipe_parse(texts[i][0], &recipe, NULL));
+        ASSERT_OK(fulcrum_fit_recipe_write(&recipe.settings, &note, NULL));
         CU_ASSERT_STRING_EQUAL(note.text, texts[i][1]);
         fulcrum_fit_recipe_clear(&recipe);
     }
 }
 
-static void test_what_is_no_recipe_is_refused(void)
+TEST(test_what_is_no_recipe_is_refused)
 {
     static const struct {
         const char *text;
@@ -51,18 +49,16 @@ static void test_what_is_no_recipe_is_refused(void)
         {"a -o b.json", FULCRUM_ERR_UNKNOWN_NAME, "-o"},
         {"a --noise", FULCRUM_ERR_MISSING, "--noise"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_error err = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_fit_recipe recipe;
-        CU_ASSERT_EQUAL(
-            fulcrum_fit_recipe_parse(cases[i].text, &recipe, &err), cases[i].status);
-        CU_ASSERT(strstr(err.detail, cases[i].word) != NULL);
+        ASSERT_FAILS(fulcrum_fit_recipe_parse(cases[i].text, &recipe, &err),
+            cases[i].status, cases[i].word);
         fulcrum_fit_recipe_clear(&recipe);
     }
 }
 
 /* A text that is cut short would be another fit. */
-static void test_a_recipe_that_does_not_fit_is_an_error(void)
+TEST(test_a_recipe_that_does_not_fit_is_an_error)
 {
     static const char rest[] = " --noise 0.008 --draws 50000 --seed 1";
     struct fulcrum_note note;
@@ -71,8 +67,7 @@ static void test_a_recipe_that_does_not_fit_is_an_error(void)
     for (size_t length = most; length <= most + 1; length++) {
         struct fulcrum_fit_recipe recipe;
         memset(text, 'a', length);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_recipe_parse(text, &recipe, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_fit_recipe_parse(text, &recipe, NULL));
         CU_ASSERT_EQUAL(fulcrum_fit_recipe_write(&recipe.settings, &note, NULL),
             length == most ? FULCRUM_OK : FULCRUM_ERR_RANGE);
         fulcrum_fit_recipe_clear(&recipe);
@@ -92,9 +87,7 @@ static struct fulcrum_calibration *repeat(const char *arguments)
     static const struct fulcrum_context context = {.quiet = 1};
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_repeat(arguments, "made", &context, &calibration, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_fit_repeat(arguments, "made", &context, &calibration, &err));
     return calibration;
 }
 
@@ -115,7 +108,7 @@ static void assert_note(const struct fulcrum_calibration *calibration, const cha
     }
 }
 
-static void test_a_calibration_can_be_made_again_from_its_notes(void)
+TEST(test_a_calibration_can_be_made_again_from_its_notes)
 {
     struct fulcrum_calibration *first = repeat(QUICK);
     CU_ASSERT_STRING_EQUAL(first->name, "made");
@@ -132,12 +125,12 @@ static void test_a_calibration_can_be_made_again_from_its_notes(void)
 }
 
 /* What the priors of a fit have seen, the fit has seen. */
-static void test_priors_hand_on_what_they_were_fitted_to(void)
+TEST(test_priors_hand_on_what_they_were_fitted_to)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "first.json");
     struct fulcrum_calibration *first = repeat(QUICK);
-    CU_ASSERT_EQUAL(fulcrum_calibration_save(first, path, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_save(first, path, NULL));
     char arguments[400];
     (void)snprintf(arguments, sizeof arguments,
         "'" OTHER "' --calibration %s --free workload.host.delay_s --draws 0", path);
@@ -156,16 +149,4 @@ static void test_priors_hand_on_what_they_were_fitted_to(void)
     fulcrum_calibration_free(third);
     free(path);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_recipe_reads_as_it_was_written),
-        SUITE_CASE(test_what_is_no_recipe_is_refused),
-        SUITE_CASE(test_a_recipe_that_does_not_fit_is_an_error),
-        SUITE_CASE(test_a_calibration_can_be_made_again_from_its_notes),
-        SUITE_CASE(test_priors_hand_on_what_they_were_fitted_to),
-    };
-    return suite_run("fit_recipe", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -34,9 +33,7 @@ static void pipe_open(struct pipe_stream *out)
     out->reader = ends[0];
     out->writer = ends[1];
     (void)snprintf(out->path, sizeof out->path, "/dev/fd/%d", out->reader);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_line_stream_open(out->path, &out->stop, &out->stream, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_line_stream_open(out->path, &out->stop, &out->stream, NULL));
 }
 
 static void pipe_put(const struct pipe_stream *pipes, const char *text)
@@ -71,13 +68,12 @@ static void expect_line(
 static size_t next(struct fulcrum_line_stream *stream, struct fulcrum_line *lines)
 {
     size_t count = 99;
-    CU_ASSERT_EQUAL(
-        fulcrum_line_stream_next(stream, lines, MOST, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_line_stream_next(stream, lines, MOST, &count, NULL));
     return count;
 }
 
 /* The first line is there before the second is written, and again in parts. */
-static void test_what_is_there_is_handed_out_without_waiting(void)
+TEST(test_what_is_there_is_handed_out_without_waiting)
 {
     struct pipe_stream pipes;
     struct fulcrum_line lines[MOST];
@@ -102,7 +98,7 @@ static void test_what_is_there_is_handed_out_without_waiting(void)
     pipe_close(&pipes);
 }
 
-static void test_a_block_is_no_larger_than_asked_for(void)
+TEST(test_a_block_is_no_larger_than_asked_for)
 {
     struct pipe_stream pipes;
     struct fulcrum_line lines[MOST];
@@ -118,7 +114,7 @@ static void test_a_block_is_no_larger_than_asked_for(void)
 }
 
 /* The mark comes in two parts, as a slow writer may send it. */
-static void test_blank_lines_and_the_byte_order_mark_are_passed_over(void)
+TEST(test_blank_lines_and_the_byte_order_mark_are_passed_over)
 {
     struct pipe_stream pipes;
     struct fulcrum_line lines[MOST];
@@ -152,7 +148,7 @@ static void expect_length(
     size_t count = 0;
     enum fulcrum_status status =
         fulcrum_line_stream_next(stream, &line, 1, &count, NULL);
-    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
     CU_ASSERT_EQUAL(count, 1);
     CU_ASSERT_EQUAL(line.number, number);
     CU_ASSERT_EQUAL(line.is_too_long, length > FULCRUM_LINE_MOST_BYTE);
@@ -160,19 +156,18 @@ static void expect_length(
     CU_ASSERT_EQUAL(line.text[line.length], '\0');
 }
 
-static void test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped(void)
+TEST(test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped)
 {
     static const size_t lengths[] = {65535, 65536, 131072, FULCRUM_LINE_MOST_BYTE,
         FULCRUM_LINE_MOST_BYTE + 1, FULCRUM_LINE_MOST_BYTE + 70000,
         3 * FULCRUM_LINE_MOST_BYTE};
     const volatile sig_atomic_t stop = 0;
     struct scratch scratch = scratch_new();
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
         char *path = write_long(&scratch, lengths[i]);
         struct fulcrum_line_stream *stream = NULL;
         struct fulcrum_line lines[MOST];
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_line_stream_open(path, &stop, &stream, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_line_stream_open(path, &stop, &stream, NULL));
         CU_ASSERT_STRING_EQUAL(fulcrum_line_stream_name(stream), path);
         expect_length(stream, 1, 1);
         expect_length(stream, 2, lengths[i]);
@@ -186,7 +181,7 @@ static void test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped(void)
 }
 
 /* The end of the input ends a line that is too long as well. */
-static void test_a_long_last_line_is_reported(void)
+TEST(test_a_long_last_line_is_reported)
 {
     struct pipe_stream pipes;
     struct fulcrum_line lines[MOST];
@@ -210,7 +205,7 @@ static void test_a_long_last_line_is_reported(void)
     pipe_close(&pipes);
 }
 
-static void test_a_wait_ends_when_it_is_stopped(void)
+TEST(test_a_wait_ends_when_it_is_stopped)
 {
     struct pipe_stream pipes;
     struct fulcrum_line lines[MOST];
@@ -224,7 +219,7 @@ static void test_a_wait_ends_when_it_is_stopped(void)
     pipe_close(&pipes);
 }
 
-static void test_what_cannot_be_read_is_named(void)
+TEST(test_what_cannot_be_read_is_named)
 {
     const volatile sig_atomic_t stop = 0;
     static const struct {
@@ -235,27 +230,11 @@ static void test_what_cannot_be_read_is_named(void)
             "/nowhere/networks.jsonl: cannot be read: No such file"},
         {"/", "/: cannot be read: Is a directory"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_line_stream *stream = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_line_stream_open(cases[i].path, &stop, &stream, &err),
-            FULCRUM_ERR_FILE);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(fulcrum_line_stream_open(cases[i].path, &stop, &stream, &err),
+            FULCRUM_ERR_FILE, cases[i].part);
         CU_ASSERT_PTR_NULL(stream);
     }
     fulcrum_line_stream_free(NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_what_is_there_is_handed_out_without_waiting),
-        SUITE_CASE(test_a_block_is_no_larger_than_asked_for),
-        SUITE_CASE(test_blank_lines_and_the_byte_order_mark_are_passed_over),
-        SUITE_CASE(test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped),
-        SUITE_CASE(test_a_long_last_line_is_reported),
-        SUITE_CASE(test_a_wait_ends_when_it_is_stopped),
-        SUITE_CASE(test_what_cannot_be_read_is_named),
-    };
-    return suite_run("line_stream", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

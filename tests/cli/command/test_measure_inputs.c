@@ -8,7 +8,6 @@
 
 #include "cli/message.h"
 #include "presets/load/preset.h"
-#include "tests/support/expect.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
@@ -46,7 +45,7 @@ static struct fulcrum_measure_inputs load_well(
     struct fulcrum_measure_inputs out;
     struct fulcrum_error err;
     int code = 0;
-    CU_ASSERT_EQUAL_FATAL(load(settings, &out, &err, &code), FULCRUM_OK);
+    ASSERT_OK(load(settings, &out, &err, &code));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     CU_ASSERT_EQUAL(code, 0);
     return out;
@@ -60,11 +59,11 @@ static void assert_refused(const struct fulcrum_measure_settings *settings,
     int code = 0;
     CU_ASSERT_EQUAL(load(settings, &out, &err, &code), expected);
     CU_ASSERT_EQUAL(code, expected_code);
-    expect_part(err.detail, part);
+    assert_part(err.detail, part);
     fulcrum_measure_inputs_clear(&out);
 }
 
-static void test_options_are_those_of_the_settings(void)
+TEST(test_options_are_those_of_the_settings)
 {
     struct fulcrum_measure_settings settings = standard();
     struct fulcrum_measure_inputs inputs = load_well(&settings);
@@ -85,7 +84,7 @@ static void test_options_are_those_of_the_settings(void)
 }
 
 /* Every rule with every number of environments and of actors, actors fastest. */
-static void test_configurations_are_all_combinations(void)
+TEST(test_configurations_are_all_combinations)
 {
     const char *rules[] = {"greedy:8", "half", "fixed:3", "greedy"};
     struct fulcrum_measure_settings settings = standard();
@@ -110,11 +109,11 @@ static void test_configurations_are_all_combinations(void)
     fulcrum_measure_inputs_clear(&inputs);
 }
 
-static void test_rules_that_are_none_are_refused(void)
+TEST(test_rules_that_are_none_are_refused)
 {
     static const char *const texts[] = {
         "fixed", "fixed:0", "fixed:1.5", "greedy:", "half:2", "halff", "greed:3", ""};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(texts); i++) {
         const char *rules[] = {texts[i]};
         struct fulcrum_measure_settings settings = standard();
         settings.batching = (struct fulcrum_text_list){1, rules};
@@ -122,7 +121,7 @@ static void test_rules_that_are_none_are_refused(void)
     }
 }
 
-static void test_what_is_to_train_comes_from_the_workload(void)
+TEST(test_what_is_to_train_comes_from_the_workload)
 {
     struct fulcrum_measure_settings settings = standard();
     settings.trains = 1;
@@ -131,8 +130,7 @@ static void test_what_is_to_train_comes_from_the_workload(void)
     settings.learner.workload = "ppo-mujoco-humanoid";
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("ppo-mujoco-humanoid", &design, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_workload_load("ppo-mujoco-humanoid", &design, NULL, NULL));
     struct fulcrum_measure_inputs inputs = load_well(&settings);
     const struct fulcrum_measure_training *training = &inputs.options.training;
     CU_ASSERT_EQUAL(training->env_steps_per_train_step,
@@ -141,7 +139,7 @@ static void test_what_is_to_train_comes_from_the_workload(void)
     fulcrum_measure_inputs_clear(&inputs);
 }
 
-static void test_processors_are_read_and_wrong_ones_named(void)
+TEST(test_processors_are_read_and_wrong_ones_named)
 {
     struct fulcrum_measure_settings settings = standard();
     settings.actor_cpus = "0"; /* every machine has it */
@@ -156,22 +154,18 @@ static void test_processors_are_read_and_wrong_ones_named(void)
 }
 
 /* A calibration of this actor and learner is taken, others are refused. */
-static void test_calibrations_of_another_pipeline_are_refused(void)
+TEST(test_calibrations_of_another_pipeline_are_refused)
 {
     struct fulcrum_measure_settings settings = standard();
     struct fulcrum_calibration *calibration = NULL;
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "c.json");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("v100-prior", &calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(calibration, "actor", "cartpole: built in", NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_note(calibration, "learner", "cpu, network mlp", NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_save(calibration, path, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_load("v100-prior", &calibration, NULL));
+    ASSERT_OK(
+        fulcrum_calibration_add_note(calibration, "actor", "cartpole: built in", NULL));
+    ASSERT_OK(
+        fulcrum_calibration_add_note(calibration, "learner", "cpu, network mlp", NULL));
+    ASSERT_OK(fulcrum_calibration_save(calibration, path, NULL));
     settings.calibration = path;
     struct fulcrum_measure_inputs inputs = load_well(&settings);
     CU_ASSERT_PTR_NOT_NULL(inputs.calibration);
@@ -186,18 +180,4 @@ static void test_calibrations_of_another_pipeline_are_refused(void)
     fulcrum_calibration_free(calibration);
     free(path);
     scratch_free(&scratch);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_options_are_those_of_the_settings),
-        SUITE_CASE(test_configurations_are_all_combinations),
-        SUITE_CASE(test_rules_that_are_none_are_refused),
-        SUITE_CASE(test_what_is_to_train_comes_from_the_workload),
-        SUITE_CASE(test_processors_are_read_and_wrong_ones_named),
-        SUITE_CASE(test_calibrations_of_another_pipeline_are_refused),
-    };
-    return suite_run(
-        "measure_inputs", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

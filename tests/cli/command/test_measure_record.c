@@ -32,10 +32,10 @@ static enum fulcrum_status take(const struct fulcrum_measure_config *of, size_t 
     return fulcrum_measure_record_take(out, &options, NULL);
 }
 
-static void test_runs_are_named_by_what_tells_them_apart(void)
+TEST(test_runs_are_named_by_what_tells_them_apart)
 {
     struct fulcrum_measure_record record;
-    CU_ASSERT_EQUAL_FATAL(take(configs, 1, &record), FULCRUM_OK);
+    ASSERT_OK(take(configs, 1, &record));
     CU_ASSERT_EQUAL_FATAL(record.run_count, 1);
     CU_ASSERT_STRING_EQUAL(record.runs[0].name, "1 actor");
     fulcrum_measure_record_clear(&record);
@@ -43,10 +43,10 @@ static void test_runs_are_named_by_what_tells_them_apart(void)
 }
 
 /* One that cannot run has no row; where rules differ names tell them. */
-static void test_configurations_that_failed_have_no_run(void)
+TEST(test_configurations_that_failed_have_no_run)
 {
     struct fulcrum_measure_record record;
-    CU_ASSERT_EQUAL_FATAL(take(configs, 3, &record), FULCRUM_OK);
+    ASSERT_OK(take(configs, 3, &record));
     CU_ASSERT_EQUAL_FATAL(record.run_count, 2);
     CU_ASSERT_PTR_NOT_NULL(strstr(record.runs[0].name, "1 actor, greedy"));
     CU_ASSERT_PTR_NOT_NULL(strstr(record.runs[1].name, "2 actors of 3, greedy"));
@@ -56,7 +56,7 @@ static void test_configurations_that_failed_have_no_run(void)
 }
 
 /* Points are numbered without those that have no window, as in the reference. */
-static void test_each_run_gets_the_prediction_of_its_configuration(void)
+TEST(test_each_run_gets_the_prediction_of_its_configuration)
 {
     static const double actors[] = {1.0, 2.0};
     struct fulcrum_measured items[3] = {{.config = configs[0], .window_count = 1},
@@ -66,30 +66,26 @@ static void test_each_run_gets_the_prediction_of_its_configuration(void)
     struct fulcrum_calibration *calibration = hand_priors();
     struct fulcrum_prediction points[2];
     struct fulcrum_measure_record record;
-    CU_ASSERT_EQUAL_FATAL(take(configs, 3, &record), FULCRUM_OK);
+    ASSERT_OK(take(configs, 3, &record));
     CU_ASSERT_PTR_NULL(record.runs[0].predicted);
     const struct fulcrum_measured_points measured = {
         &measurement, reference, calibration, points};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_predict(reference, calibration, points, NULL, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_measure_record_predict(&record, &measured, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_predict(reference, calibration, points, NULL, NULL));
+    ASSERT_OK(fulcrum_measure_record_predict(&record, &measured, NULL));
     CU_ASSERT_PTR_EQUAL(record.runs[0].predicted, &record.predicted[0]);
     CU_ASSERT_PTR_EQUAL(record.runs[1].predicted, &record.predicted[1]);
     CU_ASSERT_EQUAL(record.runs[1].predicted->steps_per_s,
         points[1].value[FULCRUM_OUTPUT_steps_per_s]);
     /* One that was recorded but not measured has none. */
     items[2].window_count = 0; /* cppcheck-suppress unreadVariable */
-    CU_ASSERT_EQUAL(
-        fulcrum_measure_record_predict(&record, &measured, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_measure_record_predict(&record, &measured, NULL));
     CU_ASSERT_PTR_NULL(record.runs[1].predicted);
     fulcrum_measure_record_clear(&record);
     fulcrum_calibration_free(calibration);
     fulcrum_reference_free(reference);
 }
 
-static void test_failures_leave_nothing(void)
+TEST(test_failures_leave_nothing)
 {
     struct fulcrum_measure_record record;
     CU_ASSERT_EQUAL(take(configs, 0, &record), FULCRUM_ERR_RANGE);
@@ -98,20 +94,11 @@ static void test_failures_leave_nothing(void)
     fulcrum_measure_record_clear(&record);
 }
 
-int main(int argc, char **argv)
+SUITE_SETUP
 {
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_runs_are_named_by_what_tells_them_apart),
-        SUITE_CASE(test_configurations_that_failed_have_no_run),
-        SUITE_CASE(test_each_run_gets_the_prediction_of_its_configuration),
-        SUITE_CASE(test_failures_leave_nothing),
-    };
     struct fulcrum_measure_record record;
     enum fulcrum_status status = take(configs, 1, &record);
     fulcrum_measure_record_clear(&record);
     /* Builds without a learner have no pipeline. */
-    return status == FULCRUM_ERR_UNSUPPORTED
-               ? NOT_HERE
-               : suite_run("measure_record", cases, sizeof cases / sizeof cases[0],
-                     argc, argv);
+    return status == FULCRUM_ERR_UNSUPPORTED ? NOT_HERE : 0;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 enum { ITEMS = 4, PREDICTED = 3, RATE = FULCRUM_OUTPUT_steps_per_s };
@@ -92,12 +91,12 @@ static struct fulcrum_result *result_of(const struct scene *scene)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
     fulcrum_measure_add_points(result, &scene->answer);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_result_check(result, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_check(result, NULL));
     return result;
 }
 
 /* What is predicted of the third item is the second prediction. */
-static void test_errors_are_of_the_points_that_count(void)
+TEST(test_errors_are_of_the_points_that_count)
 {
     static const struct {
         const char *key;
@@ -117,15 +116,15 @@ static void test_errors_are_of_the_points_that_count(void)
     struct scene scene;
     set_scene(&scene);
     struct fulcrum_result *result = result_of(&scene);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        suite_assert_close(cases[i].key, fulcrum_result_number_of(result, cases[i].key),
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_close(cases[i].key, fulcrum_result_number_of(result, cases[i].key),
             cases[i].value, 1e-12);
     }
     fulcrum_result_free(result);
     clear_scene(&scene);
 }
 
-static void test_errors_of_nothing_are_not_known(void)
+TEST(test_errors_of_nothing_are_not_known)
 {
     static const char *const keys[] = {"undisturbed/mape_frac", "undisturbed/max_frac",
         "undisturbed/bias_frac", "undisturbed/covered_frac"};
@@ -136,7 +135,7 @@ static void test_errors_of_nothing_are_not_known(void)
     }
     struct fulcrum_result *result = result_of(&scene);
     CU_ASSERT_EQUAL(fulcrum_result_number_of(result, "undisturbed/point_count"), 0.0);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < LENGTH(keys); i++) {
         CU_ASSERT_PTR_NOT_NULL(fulcrum_result_find(result, keys[i]));
         CU_ASSERT(isnan(fulcrum_result_number_of(result, keys[i])));
     }
@@ -152,51 +151,50 @@ static char *print(const struct scene *scene, enum fulcrum_format format)
     FILE *stream = open_memstream(&text, &size);
     struct fulcrum_result *result = result_of(scene);
     CU_ASSERT_FATAL(stream != NULL);
-    CU_ASSERT_EQUAL(
-        fulcrum_result_write(result, format, NULL, stream, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_write(result, format, NULL, stream, NULL));
     fulcrum_result_free(result);
     (void)fclose(stream);
     return text;
 }
 
-static void test_rows_have_what_was_measured_and_what_was_not(void)
+TEST(test_rows_have_what_was_measured_and_what_was_not)
 {
     struct scene scene;
     set_scene(&scene);
     char *csv = print(&scene, FULCRUM_FORMAT_CSV);
-    expect_part(csv, "batching,actors,envs_per_actor,measured_steps_per_s,");
-    expect_part(csv, "greedy K=1,1,1,1000,980,1020,1100,1010,1190,0.1");
-    expect_part(csv, "greedy K=1,2,1,,,,,,,,,,,,,,,,,,0,0,the left wheel came off");
-    expect_part(csv, "greedy K=1,4,1,4000,3920,4080,3800,3670,3930,-0.05");
-    expect_part(csv, ",2,2,disturbed");
+    assert_part(csv, "batching,actors,envs_per_actor,measured_steps_per_s,");
+    assert_part(csv, "greedy K=1,1,1,1000,980,1020,1100,1010,1190,0.1");
+    assert_part(csv, "greedy K=1,2,1,,,,,,,,,,,,,,,,,,0,0,the left wheel came off");
+    assert_part(csv, "greedy K=1,4,1,4000,3920,4080,3800,3670,3930,-0.05");
+    assert_part(csv, ",2,2,disturbed");
     free(csv);
     scene.answer.predictions = NULL;
     csv = print(&scene, FULCRUM_FORMAT_CSV);
-    expect_part(csv, "greedy K=1,4,1,4000,3920,4080,,,,,1.5,,");
+    assert_part(csv, "greedy K=1,4,1,4000,3920,4080,,,,,1.5,,");
     free(csv);
     clear_scene(&scene);
 }
 
-static void test_people_read_errors_and_notes(void)
+TEST(test_people_read_errors_and_notes)
 {
     struct scene scene;
     set_scene(&scene);
     char *text = print(&scene, FULCRUM_FORMAT_TABLE);
-    expect_part(text, "actors on processors  0-1,4\n");
-    expect_part(text, "server on processors  7\n");
-    expect_part(
+    assert_part(text, "actors on processors  0-1,4\n");
+    assert_part(text, "server on processors  7\n");
+    assert_part(
         text, "2 points: mean |error| 7.5 %, largest 10.0 %, bias +2.5 %; 100 %");
-    expect_part(text, "3 points: mean |error| 11.7 %, largest 20.0 %");
-    expect_part(text, "1 of 4 points disturbed: a canary above 1.08");
-    expect_part(text, "other programs above 3 % of the machine");
-    expect_part(text, "power not measured: `fulcrum list meters` says why");
+    assert_part(text, "3 points: mean |error| 11.7 %, largest 20.0 %");
+    assert_part(text, "1 of 4 points disturbed: a canary above 1.08");
+    assert_part(text, "other programs above 3 % of the machine");
+    assert_part(text, "power not measured: `fulcrum list meters` says why");
     CU_ASSERT_PTR_NULL(strstr(text, "share cores"));
     CU_ASSERT_PTR_NULL(strstr(text, "nothing predicted"));
     free(text);
     clear_scene(&scene);
 }
 
-static void test_a_table_has_no_column_that_says_nothing(void)
+TEST(test_a_table_has_no_column_that_says_nothing)
 {
     struct scene scene;
     set_scene(&scene);
@@ -206,21 +204,21 @@ static void test_a_table_has_no_column_that_says_nothing(void)
         CU_ASSERT_EQUAL(strstr(text, "  predicted  ") != NULL, predicts);
         CU_ASSERT_PTR_NULL(strstr(text, "GPU power"));
         CU_ASSERT_PTR_NULL(strstr(text, "envs"));
-        expect_part(text, "actors busy");
-        expect_part(text, "the left wheel came off");
+        assert_part(text, "actors busy");
+        assert_part(text, "the left wheel came off");
         free(text);
     }
     scene.items[0].median.gpu_w = 250.0;
     scene.items[0].config.envs_per_actor = 2;
     char *text = print(&scene, FULCRUM_FORMAT_TABLE);
-    expect_part(text, "GPU power");
-    expect_part(text, "250 W");
-    expect_part(text, "envs");
+    assert_part(text, "GPU power");
+    assert_part(text, "250 W");
+    assert_part(text, "envs");
     free(text);
     clear_scene(&scene);
 }
 
-static void test_sentences_that_are_not_needed_are_left_out(void)
+TEST(test_sentences_that_are_not_needed_are_left_out)
 {
     struct scene scene;
     set_scene(&scene);
@@ -229,8 +227,8 @@ static void test_sentences_that_are_not_needed_are_left_out(void)
     scene.items[0].median.cpu_w = 50.0;
     scene.found.placement.is_apart = 0;
     char *text = print(&scene, FULCRUM_FORMAT_TABLE);
-    expect_part(text, "actors and server share cores, which the model does not");
-    expect_part(text, "nothing predicted: --calibration FILE, taken beforehand");
+    assert_part(text, "actors and server share cores, which the model does not");
+    assert_part(text, "nothing predicted: --calibration FILE, taken beforehand");
     CU_ASSERT_PTR_NULL(strstr(text, "disturbed"));
     CU_ASSERT_PTR_NULL(strstr(text, "|error|"));
     CU_ASSERT_PTR_NULL(strstr(text, "power not"));
@@ -239,7 +237,7 @@ static void test_sentences_that_are_not_needed_are_left_out(void)
 }
 
 /* The canary then took 1 ms. */
-static void test_a_machine_in_another_state_is_told(void)
+TEST(test_a_machine_in_another_state_is_told)
 {
     static const struct {
         double canary_s;
@@ -250,9 +248,9 @@ static void test_a_machine_in_another_state_is_told(void)
         {1.04e-3, NULL},
     };
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine.cpu.canary_s = 1e-3;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scene scene;
         set_scene(&scene);
         scene.answer.calibration = calibration;
@@ -260,7 +258,7 @@ static void test_a_machine_in_another_state_is_told(void)
             scene.items[k].median.canary_s = cases[i].canary_s;
         }
         char *text = print(&scene, FULCRUM_FORMAT_TABLE);
-        expect_part(text, cases[i].part != NULL ? cases[i].part : "power not measured");
+        assert_part(text, cases[i].part != NULL ? cases[i].part : "power not measured");
         CU_ASSERT_EQUAL(
             strstr(text, "the canary takes") != NULL, cases[i].part != NULL);
         free(text);
@@ -269,7 +267,7 @@ static void test_a_machine_in_another_state_is_told(void)
     fulcrum_calibration_free(calibration);
 }
 
-static void test_the_document_has_every_window(void)
+TEST(test_the_document_has_every_window)
 {
     struct scene scene;
     set_scene(&scene);
@@ -279,8 +277,8 @@ static void test_the_document_has_every_window(void)
         "\"complete\": true", "\"calibration\": null", "\"undisturbed\": {",
         "\"point_count\": 2", "\"all\": {", "\"canary_drift_rel\": null",
         "\"power\": \"no meter\""};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        expect_part(text, parts[i]);
+    for (size_t i = 0; i < LENGTH(parts); i++) {
+        assert_part(text, parts[i]);
     }
     free(text);
     /* Of three points; the fourth has none. */
@@ -288,20 +286,4 @@ static void test_the_document_has_every_window(void)
     CU_ASSERT_EQUAL(fulcrum_table_rows(fulcrum_result_table_of(result, "windows")), 6);
     fulcrum_result_free(result);
     clear_scene(&scene);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_errors_are_of_the_points_that_count),
-        SUITE_CASE(test_errors_of_nothing_are_not_known),
-        SUITE_CASE(test_rows_have_what_was_measured_and_what_was_not),
-        SUITE_CASE(test_people_read_errors_and_notes),
-        SUITE_CASE(test_a_table_has_no_column_that_says_nothing),
-        SUITE_CASE(test_sentences_that_are_not_needed_are_left_out),
-        SUITE_CASE(test_a_machine_in_another_state_is_told),
-        SUITE_CASE(test_the_document_has_every_window),
-    };
-    return suite_run(
-        "measure_report", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -58,8 +58,7 @@ static char *print_beside(const struct fulcrum_stage_times *times,
     FILE *stream = open_memstream(&text, &size);
     CU_ASSERT_FATAL(stream != NULL);
     fulcrum_measure_add_stages(result, &run, 1);
-    CU_ASSERT_EQUAL(
-        fulcrum_result_write(result, format, NULL, stream, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_result_write(result, format, NULL, stream, NULL));
     fulcrum_result_free(result);
     (void)fclose(stream);
     return text;
@@ -78,7 +77,7 @@ static void expect(const char *text, const char *part)
     }
 }
 
-static void test_tables_show_shares_times_and_sentences(void)
+TEST(test_tables_show_shares_times_and_sentences)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_TABLE);
@@ -87,7 +86,7 @@ static void test_tables_show_shares_times_and_sentences(void)
         "over 20 pairs of windows by turns recording costs 1.2 %, at most 3.4 %",
         "990 steps/s with it, 1000 corrected, 1010 without",
         "123 stages recorded in 10 s", "took 100 ms", "at most 1 %"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(parts); i++) {
         expect(text, parts[i]);
     }
     CU_ASSERT_PTR_NULL(strstr(text, "training"));
@@ -114,7 +113,7 @@ static struct fulcrum_stage_track actor_track(void)
             [FULCRUM_STAGE_WAIT] = 6.0}};
 }
 
-static void test_predictions_stand_beside_what_was_recorded(void)
+TEST(test_predictions_stand_beside_what_was_recorded)
 {
     struct fulcrum_stage_times times = ten_seconds();
     struct fulcrum_stage_track tracks[3] = {
@@ -126,7 +125,7 @@ static void test_predictions_stand_beside_what_was_recorded(void)
     static const char *const parts[] = {"threads  predicted  per step  predicted",
         "5.5 ms      0.6       0.45      6 ms       5 ms", "0.36      3 ms       4 ms",
         "step and hand in  predicted", "12 ms      20 ms", "24 ms     7.5 ms"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < LENGTH(parts); i++) {
         expect(text, parts[i]);
     }
     free(text);
@@ -146,7 +145,7 @@ static void test_predictions_stand_beside_what_was_recorded(void)
     free(text);
 }
 
-static void test_what_was_dropped_is_said(void)
+TEST(test_what_was_dropped_is_said)
 {
     struct fulcrum_stage_times times = ten_seconds();
     times.dropped_count = 77;
@@ -156,7 +155,7 @@ static void test_what_was_dropped_is_said(void)
     free(text);
 }
 
-static void test_runs_without_pairs_say_nothing_of_them(void)
+TEST(test_runs_without_pairs_say_nothing_of_them)
 {
     struct fulcrum_stage_times times = ten_seconds();
     const struct fulcrum_measured_stages one_window = {.recorded_steps_per_s = 5.0};
@@ -175,7 +174,7 @@ static void test_runs_without_pairs_say_nothing_of_them(void)
     fulcrum_result_free(result);
 }
 
-static void test_csv_has_empty_cells_for_what_is_not_known(void)
+TEST(test_csv_has_empty_cells_for_what_is_not_known)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_CSV);
@@ -189,7 +188,7 @@ static void test_csv_has_empty_cells_for_what_is_not_known(void)
 }
 
 /* What is printed as JSON is what the chart is drawn from. */
-static void test_json_reads_back_into_a_chart(void)
+TEST(test_json_reads_back_into_a_chart)
 {
     struct fulcrum_stage_times times = ten_seconds();
     char *text = print(&times, FULCRUM_FORMAT_JSON);
@@ -207,32 +206,18 @@ static void test_json_reads_back_into_a_chart(void)
     plot_file_result(&file, "measured.json", text, &result);
     const struct fulcrum_bar_chart_data data = {
         .chart = &fulcrum_bars_stages, .result = result};
-    suite_assert_close("cpu",
+    assert_close("cpu",
         fulcrum_table_at(fulcrum_result_table_of(result, "stages"),
             FULCRUM_STAGE_INFERENCE, "cpu_only_frac")
             .number,
         0.3, 1e-12);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL), FULCRUM_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 600, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL));
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
     }
     fulcrum_canvas_free(canvas);
     fulcrum_result_free(result);
     plot_file_close(&file);
     free(text);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_tables_show_shares_times_and_sentences),
-        SUITE_CASE(test_predictions_stand_beside_what_was_recorded),
-        SUITE_CASE(test_what_was_dropped_is_said),
-        SUITE_CASE(test_runs_without_pairs_say_nothing_of_them),
-        SUITE_CASE(test_csv_has_empty_cells_for_what_is_not_known),
-        SUITE_CASE(test_json_reads_back_into_a_chart),
-    };
-    return suite_run("stage_report", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -78,9 +78,8 @@ static const struct fulcrum_table *analyse(
     struct fulcrum_context context = {.keeps = out, .quiet = true};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_options_parse(&syntax.syntax, settings, argc, argv, &err), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(command->run(settings, &context, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_options_parse(&syntax.syntax, settings, argc, argv, &err));
+    ASSERT_OK(command->run(settings, &context, &err));
     fulcrum_options_free(&syntax.syntax, settings);
     free(settings);
     return fulcrum_result_table_of(*out, "rows");
@@ -112,9 +111,9 @@ static void check_share(const struct question *question, const char *path, doubl
     CU_ASSERT(agrees);
 }
 
-static void test_shares_agree_with_the_prototypes(void)
+TEST(test_shares_agree_with_the_prototypes)
 {
-    for (size_t q = 0; q < sizeof questions / sizeof questions[0]; q++) {
+    for (size_t q = 0; q < LENGTH(questions); q++) {
         struct fulcrum_result *result = NULL;
         const struct fulcrum_table *rows = analyse(&questions[q], "512", &result);
         size_t seen = 0;
@@ -137,7 +136,7 @@ static bool is_watts(const char *path)
 }
 
 /* Watts do not change how fast it is, and a ratio of rates has none of them. */
-static void test_watts_have_no_share_of_rates(void)
+TEST(test_watts_have_no_share_of_rates)
 {
     struct fulcrum_result *result = NULL;
     const struct fulcrum_table *rows = analyse(&questions[0], "32", &result);
@@ -152,13 +151,4 @@ static void test_watts_have_no_share_of_rates(void)
     CU_ASSERT(watts >= 5);
     CU_ASSERT_EQUAL(sum, 0.0);
     fulcrum_result_free(result);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_shares_agree_with_the_prototypes),
-        SUITE_CASE(test_watts_have_no_share_of_rates),
-    };
-    return suite_run("which_number", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

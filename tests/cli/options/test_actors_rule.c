@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 #define NO_NUMBER ((double)NAN)
 
-static void test_one_way_to_give_actors_is_enough(void)
+TEST(test_one_way_to_give_actors_is_enough)
 {
     static const struct {
         struct fulcrum_actors_rule rule;
@@ -27,7 +26,7 @@ static void test_one_way_to_give_actors_is_enough(void)
         {{NO_NUMBER, "1:4:1"}, 1, FULCRUM_ERR_RANGE},
         {{NO_NUMBER, NULL}, 2, FULCRUM_ERR_RANGE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_context context = {.exit_code = 0};
         bool is_refused = cases[i].status != FULCRUM_OK;
@@ -39,7 +38,7 @@ static void test_one_way_to_give_actors_is_enough(void)
     }
 }
 
-static void test_choices_are_those_of_the_range(void)
+TEST(test_choices_are_those_of_the_range)
 {
     static const double expected[] = {4.0, 8.0, 16.0};
     struct fulcrum_actors_rule rule = {NO_NUMBER, "4:16:x2"};
@@ -47,9 +46,7 @@ static void test_choices_are_those_of_the_range(void)
     struct fulcrum_context context = {.exit_code = 0};
     double *choices = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_actors_rule_choices(&rule, &choices, &count, &context, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_actors_rule_choices(&rule, &choices, &count, &context, &err));
     CU_ASSERT_EQUAL(count, 3);
     for (size_t i = 0; i < count && i < 3; i++) {
         CU_ASSERT_EQUAL(choices[i], expected[i]);
@@ -58,19 +55,17 @@ static void test_choices_are_those_of_the_range(void)
     choices = NULL;
     count = 0;
     rule.best_of = NULL;
-    CU_ASSERT_EQUAL(
-        fulcrum_actors_rule_choices(&rule, &choices, &count, &context, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_actors_rule_choices(&rule, &choices, &count, &context, &err));
     CU_ASSERT(choices == NULL && count == 0 && context.exit_code == 0);
     rule.best_of = "some";
     CU_ASSERT_EQUAL(
         fulcrum_actors_rule_choices(&rule, &choices, &count, &context, &err),
         FULCRUM_ERR_FORMAT);
-    expect_part(err.detail, "--best-actors: run.actor_count=some");
+    assert_part(err.detail, "--best-actors: run.actor_count=some");
     CU_ASSERT(choices == NULL && context.exit_code == 2);
 }
 
-static void test_the_rule_is_told_as_it_is_taken(void)
+TEST(test_the_rule_is_told_as_it_is_taken)
 {
     static const struct {
         struct fulcrum_actors_rule rule;
@@ -82,21 +77,11 @@ static void test_the_rule_is_told_as_it_is_taken(void)
         {{NO_NUMBER, NULL}, 256.0 / 40.0,
             "6.4 per hardware thread, as none were given"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[80];
-        suite_assert_close("per thread", fulcrum_actors_rule_per_thread(&cases[i].rule),
+        assert_close("per thread", fulcrum_actors_rule_per_thread(&cases[i].rule),
             cases[i].per_thread, 1e-15);
         fulcrum_actors_rule_text(&cases[i].rule, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_one_way_to_give_actors_is_enough),
-        SUITE_CASE(test_choices_are_those_of_the_range),
-        SUITE_CASE(test_the_rule_is_told_as_it_is_taken),
-    };
-    return suite_run("actors_rule", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

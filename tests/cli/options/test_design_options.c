@@ -21,14 +21,13 @@ static struct fulcrum_design_settings bare_settings(void)
     return settings;
 }
 
-static void test_the_workload_names_its_calibration(void)
+TEST(test_the_workload_names_its_calibration)
 {
     struct fulcrum_design_settings settings = bare_settings();
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_inputs_load(&settings, &context, &inputs, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
     CU_ASSERT_STRING_EQUAL(inputs.base.machine.name, "dgx-1");
     CU_ASSERT_STRING_EQUAL(inputs.base.workload.name, "r2d2-atari");
     CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 1);
@@ -39,15 +38,14 @@ static void test_the_workload_names_its_calibration(void)
     fulcrum_design_inputs_free(&inputs);
 }
 
-static void test_a_setting_replaces_the_workloads_calibration(void)
+TEST(test_a_setting_replaces_the_workloads_calibration)
 {
     const char *sets[] = {"workload.calibration=v100-impala-prior"};
     struct fulcrum_design_settings settings = bare_settings();
     settings.sets = (struct fulcrum_text_list){1, sets};
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_design_inputs inputs;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_inputs_load(&settings, &context, &inputs, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, NULL));
     CU_ASSERT_EQUAL_FATAL(inputs.calibration_count, 1);
     CU_ASSERT_STRING_EQUAL(inputs.calibrations[0]->name, "v100-impala-prior");
     fulcrum_design_inputs_free(&inputs);
@@ -58,14 +56,13 @@ static void test_a_setting_replaces_the_workloads_calibration(void)
 }
 
 /* As many priors as there are sources that say so. */
-static void test_priors_of_the_presets_reach_the_scenario(void)
+TEST(test_priors_of_the_presets_reach_the_scenario)
 {
     struct fulcrum_design_settings settings = bare_settings();
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_inputs_load(&settings, &context, &inputs, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
     size_t wanted = 0;
     for (size_t i = 0; i < inputs.sources.count; i++) {
         const struct fulcrum_source *source = &inputs.sources.items[i];
@@ -82,7 +79,7 @@ static void test_priors_of_the_presets_reach_the_scenario(void)
     fulcrum_design_inputs_free(&inputs);
 }
 
-static void test_settings_come_in_order_and_actors_last(void)
+TEST(test_settings_come_in_order_and_actors_last)
 {
     const char *sets[] = {
         "machine.gpu.sm_count=40", "workload.step.law=erlang", "run.actor_count=8"};
@@ -94,8 +91,7 @@ static void test_settings_come_in_order_and_actors_last(void)
     struct fulcrum_context context = {.exit_code = 0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_design_inputs inputs;
-    CU_ASSERT_EQUAL(
-        fulcrum_design_inputs_load(&settings, &context, &inputs, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, &err));
     CU_ASSERT_EQUAL(inputs.scenario.calibration_count, 2);
     CU_ASSERT_EQUAL_FATAL(inputs.scenario.setting_count, 4);
     const struct fulcrum_setting *set = inputs.scenario.settings;
@@ -108,13 +104,13 @@ static void test_settings_come_in_order_and_actors_last(void)
     fulcrum_design_inputs_free(&inputs);
 }
 
-static void test_this_machine_is_found_out(void)
+TEST(test_this_machine_is_found_out)
 {
     struct fulcrum_design design;
     struct fulcrum_sources sources = {0, NULL};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL(fulcrum_machine_find("this", &design, &sources, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_find("this", &design, &sources, &err));
     CU_ASSERT(design.machine.cpu.thread_count >= design.machine.cpu.core_count);
     CU_ASSERT(design.machine.cpu.core_count >= 1.0);
     CU_ASSERT_EQUAL(design.machine.cpu.slice_s, fulcrum_host_slice_s());
@@ -127,7 +123,7 @@ static void test_this_machine_is_found_out(void)
 static void save_with_gpu(const char *path, const char *cpu_name)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     struct fulcrum_machine *machine = &calibration->machine;
     fulcrum_host_detect(machine);
     machine->accelerator = FULCRUM_ACCELERATOR_GPU;
@@ -137,12 +133,12 @@ static void save_with_gpu(const char *path, const char *cpu_name)
         (void)snprintf(machine->cpu.name, sizeof machine->cpu.name, "%s", cpu_name);
     }
     (void)snprintf(calibration->name, sizeof calibration->name, "with-gpu");
-    CU_ASSERT_EQUAL(fulcrum_calibration_save(calibration, path, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_save(calibration, path, NULL));
     fulcrum_calibration_free(calibration);
 }
 
 /* GPUs are not looked for: one that was measured here is this machine's. */
-static void test_this_machine_has_the_gpu_that_was_measured_on_it(void)
+TEST(test_this_machine_has_the_gpu_that_was_measured_on_it)
 {
     const char *const cpu_names[] = {NULL, "Another Processor"};
     struct scratch scratch = scratch_new();
@@ -155,8 +151,7 @@ static void test_this_machine_has_the_gpu_that_was_measured_on_it(void)
         settings.machine = "this";
         settings.calibrations = (struct fulcrum_text_list){1, calibrations};
         save_with_gpu(path, cpu_names[i]);
-        CU_ASSERT_EQUAL(
-            fulcrum_design_inputs_load(&settings, &context, &inputs, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &inputs, NULL));
         const struct fulcrum_machine *machine = &inputs.base.machine;
         CU_ASSERT_EQUAL(machine->accelerator,
             i == 0 ? FULCRUM_ACCELERATOR_GPU : FULCRUM_ACCELERATOR_CPU);
@@ -167,7 +162,7 @@ static void test_this_machine_has_the_gpu_that_was_measured_on_it(void)
     scratch_free(&scratch);
 }
 
-static void test_wrong_options_fail_and_leave_nothing_behind(void)
+TEST(test_wrong_options_fail_and_leave_nothing_behind)
 {
     static const struct {
         const char *machine;
@@ -186,7 +181,7 @@ static void test_wrong_options_fail_and_leave_nothing_behind(void)
         {"dgx-1", "r2d2-atari", NULL, "x=1", FULCRUM_ERR_UNKNOWN_NAME, 2},
         {"dgx-1", "r2d2-atari", NULL, "workload.step.law=none", FULCRUM_ERR_RANGE, 2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const char *calibrations[] = {cases[i].calibration};
         const char *sets[] = {cases[i].set};
         struct fulcrum_design_settings settings = {
@@ -205,19 +200,4 @@ static void test_wrong_options_fail_and_leave_nothing_behind(void)
         CU_ASSERT(strlen(err.detail) > 0);
         fulcrum_design_inputs_free(&inputs);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_the_workload_names_its_calibration),
-        SUITE_CASE(test_a_setting_replaces_the_workloads_calibration),
-        SUITE_CASE(test_priors_of_the_presets_reach_the_scenario),
-        SUITE_CASE(test_settings_come_in_order_and_actors_last),
-        SUITE_CASE(test_this_machine_is_found_out),
-        SUITE_CASE(test_this_machine_has_the_gpu_that_was_measured_on_it),
-        SUITE_CASE(test_wrong_options_fail_and_leave_nothing_behind),
-    };
-    return suite_run(
-        "design_options", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -19,7 +19,7 @@ static char *junit(const struct fulcrum_check_list *list)
     return text;
 }
 
-static void test_suites_follow_each_other(void)
+TEST(test_suites_follow_each_other)
 {
     struct fulcrum_check_list list = {.count = 0};
     (void)fulcrum_check_list_add(&list, "a", FULCRUM_CHECK_PASSED, "point %d", 1);
@@ -53,7 +53,7 @@ static void test_suites_follow_each_other(void)
 }
 
 /* Names come from files: whatever they hold, the XML is well-formed. */
-static void test_any_text_is_well_formed(void)
+TEST(test_any_text_is_well_formed)
 {
     struct fulcrum_check_list list = {.count = 0};
     fulcrum_check_say(
@@ -67,7 +67,7 @@ static void test_any_text_is_well_formed(void)
     fulcrum_check_list_clear(&list);
 }
 
-static void test_many_checks_are_counted(void)
+TEST(test_many_checks_are_counted)
 {
     struct fulcrum_check_list list = {.count = 0};
     for (int i = 0; i < 1000; i++) {
@@ -82,14 +82,4 @@ static void test_many_checks_are_counted(void)
     char *empty = junit(&list);
     CU_ASSERT_PTR_NOT_NULL(strstr(empty, "tests=\"0\""));
     free(empty);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_suites_follow_each_other),
-        SUITE_CASE(test_any_text_is_well_formed),
-        SUITE_CASE(test_many_checks_are_counted),
-    };
-    return suite_run("check_list", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

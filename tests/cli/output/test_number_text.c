@@ -50,7 +50,7 @@ static size_t reads_back_as_another(double value)
     return strtod(text, NULL) != value || length != strlen(text);
 }
 
-static void test_random_numbers_are_printf_s_and_read_back(void)
+TEST(test_random_numbers_are_printf_s_and_read_back)
 {
     size_t different = 0;
     size_t lost = 0;
@@ -63,7 +63,7 @@ static void test_random_numbers_are_printf_s_and_read_back(void)
 }
 
 /* Powers of ten and halves, where a digit is gained or rounding may go either way. */
-static void test_the_neighbours_of_borders_are_right(void)
+TEST(test_the_neighbours_of_borders_are_right)
 {
     size_t different = 0;
     size_t lost = 0;
@@ -73,7 +73,7 @@ static void test_the_neighbours_of_borders_are_right(void)
         const double values[] = {border, nextafter(border, 0.0),
             nextafter(border, INFINITY), -border, half, nextafter(half, 0.0),
             nextafter(half, INFINITY), border * 9.999999999995};
-        for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        for (size_t i = 0; i < LENGTH(values); i++) {
             different += differs_from_printf(values[i]);
             lost += reads_back_as_another(values[i]);
         }
@@ -82,7 +82,7 @@ static void test_the_neighbours_of_borders_are_right(void)
     CU_ASSERT_EQUAL(lost, 0);
 }
 
-static void test_known_texts(void)
+TEST(test_known_texts)
 {
     static const struct {
         double value;
@@ -105,7 +105,7 @@ static void test_known_texts(void)
         {DBL_MAX, "1.79769313486e+308", "1.7976931348623157e+308"},
         {DBL_TRUE_MIN, "4.94065645841e-324", "4.940656458412465e-324"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[FULCRUM_NUMBER_SIZE];
         (void)fulcrum_number_text(cases[i].value, text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
@@ -113,14 +113,4 @@ static void test_known_texts(void)
         CU_ASSERT_STRING_EQUAL(text, cases[i].exact);
         CU_ASSERT_EQUAL(strtod(text, NULL), cases[i].value);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_random_numbers_are_printf_s_and_read_back),
-        SUITE_CASE(test_the_neighbours_of_borders_are_right),
-        SUITE_CASE(test_known_texts),
-    };
-    return suite_run("number_text", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

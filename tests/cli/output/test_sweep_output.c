@@ -80,8 +80,7 @@ static char *written(
     CU_ASSERT_FATAL(out != NULL);
     fulcrum_sweep_columns_init(&columns, head, &f->plan, NULL);
     if (names != NULL) {
-        CU_ASSERT_EQUAL(
-            fulcrum_sweep_columns_keep(&columns, names, &context, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_columns_keep(&columns, names, &context, NULL));
     }
     const struct fulcrum_stream_table table = {
         "points", columns.items, columns.count, 2};
@@ -102,7 +101,7 @@ static char *written(
     struct fulcrum_json *tail = fulcrum_json_new_object();
     fulcrum_json_add_text(tail, "finding", "this");
     const struct fulcrum_text_layout layout = {0, writing->all};
-    CU_ASSERT_EQUAL(fulcrum_stream_end(stream, tail, &layout, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_stream_end(stream, tail, &layout, NULL));
     fulcrum_json_free(tail);
     fulcrum_stream_free(stream);
     fulcrum_result_free(head);
@@ -122,7 +121,7 @@ static char *row_text(const struct fixture *f, const char *names,
     return text;
 }
 
-static void test_a_row_of_each_kind_in_each_form(void)
+TEST(test_a_row_of_each_kind_in_each_form)
 {
     static const char *const names =
         "machine,machine.cpu.thread_count,workload.step.mean_s,actor_count,steps_per_s,"
@@ -153,7 +152,7 @@ static void test_a_row_of_each_kind_in_each_form(void)
             "\"gpu_w\":null,\"method\":\"\",\"bottleneck\":\"\",\"flags\":\"\","
             "\"status\":\"no \\\"x\\\", caf\xc3\xa9\"}\n"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char *csv = row_text(&f, names, cases[i].point, FULCRUM_FORMAT_CSV);
         char *json = row_text(&f, names, cases[i].point, FULCRUM_FORMAT_JSON_LINES);
         CU_ASSERT_STRING_EQUAL(csv, cases[i].csv);
@@ -175,7 +174,7 @@ static size_t titled(const struct fulcrum_sweep_columns *columns)
     return count;
 }
 
-static void test_columns_are_all_few_or_named(void)
+TEST(test_columns_are_all_few_or_named)
 {
     struct fixture f;
     struct fulcrum_sweep_columns columns;
@@ -197,9 +196,8 @@ static void test_columns_are_all_few_or_named(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "did you mean 'steps_per_s'?"));
     CU_ASSERT_EQUAL(context.exit_code, 2);
     fulcrum_sweep_columns_init(&columns, head, &f.plan, NULL);
-    CU_ASSERT_EQUAL(fulcrum_sweep_columns_keep(
-                        &columns, "method,system_w,system_w_hi", &context, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_columns_keep(
+        &columns, "method,system_w,system_w_hi", &context, &err));
     CU_ASSERT_EQUAL(titled(&columns), 3);
     CU_ASSERT_STRING_EQUAL(
         columns.items[1].title, fulcrum_output_title(FULCRUM_OUTPUT_system_w));
@@ -207,7 +205,7 @@ static void test_columns_are_all_few_or_named(void)
     fulcrum_result_free(head);
 }
 
-static void test_an_output_is_whole_in_each_form(void)
+TEST(test_an_output_is_whole_in_each_form)
 {
     static const char *const head =
         "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},"
@@ -241,7 +239,7 @@ static void test_an_output_is_whole_in_each_form(void)
         good_point(), good_point(), good_point(), bad_point()};
     struct fixture f;
     start(&f, 0.0);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct writing writing = {
             .points = points, .count = 4, .format = cases[i].format};
         char *text = written(&f, "actor_count,method", &writing);
@@ -264,7 +262,7 @@ static size_t line_count(const char *text)
     return lines;
 }
 
-static void test_a_table_for_people_ends(void)
+TEST(test_a_table_for_people_ends)
 {
     enum { MORE = 7 };
     const size_t count = FULCRUM_STREAM_KEPT_ROWS + MORE;
@@ -286,7 +284,7 @@ static void test_a_table_for_people_ends(void)
 }
 
 /* What stands beside its ends is one thing to people, and all columns can be seen. */
-static void test_people_see_titles_units_and_intervals(void)
+TEST(test_people_see_titles_units_and_intervals)
 {
     struct fixture f;
     start(&f, 2.0);
@@ -326,7 +324,7 @@ static void creep(struct fulcrum_sweep_finding *finding, size_t count, double sl
     }
 }
 
-static void test_the_finding_names_the_first_point_near_the_best(void)
+TEST(test_the_finding_names_the_first_point_near_the_best)
 {
     struct fixture f;
     start(&f, 0.0);
@@ -369,11 +367,11 @@ static void describe_rates(const double *rates, double draws, char *out, size_t 
     f.plan.axis_count = 1;
     struct fulcrum_sweep_best *best = NULL;
     if (draws > 0.0) {
-        CU_ASSERT_EQUAL_FATAL(fulcrum_sweep_best_new(&f.plan, &best, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_best_new(&f.plan, &best, NULL));
         f.plan.best = best;
     }
     struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
-    CU_ASSERT_EQUAL(fulcrum_sweep_finding_keep_optima(optima, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_finding_keep_optima(optima, NULL));
     for (size_t i = 0; i < PLACES; i++) {
         struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
         double *value = point.prediction.value;
@@ -396,7 +394,7 @@ static void describe_rates(const double *rates, double draws, char *out, size_t 
     fulcrum_sweep_best_free(best);
 }
 
-static void test_a_plateau_is_not_called_an_optimum(void)
+TEST(test_a_plateau_is_not_called_an_optimum)
 {
     static const struct {
         double rates[PLACES];
@@ -430,7 +428,7 @@ static void test_a_plateau_is_not_called_an_optimum(void)
             "from 8 to 80, the whole sweep: it is flat; as CPU/GPU ratio 0.1, within "
             "5 % from 0.1 to 1"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[900];
         describe_rates(cases[i].rates, cases[i].draws, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
@@ -438,7 +436,7 @@ static void test_a_plateau_is_not_called_an_optimum(void)
 }
 
 /* Two axes, one of a single value, and no draws. */
-static void test_optima_in_numbers(void)
+TEST(test_optima_in_numbers)
 {
     static const double threads[] = {8};
     static const double times[] = {0.5, 1, 2, 4};
@@ -449,7 +447,7 @@ static void test_optima_in_numbers(void)
     f.axes[0].count = 1;
     f.axes[1].values = times;
     struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
-    CU_ASSERT_EQUAL(fulcrum_sweep_finding_keep_optima(optima, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_finding_keep_optima(optima, NULL));
     for (size_t i = 0; i < 4; i++) {
         struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
         point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
@@ -461,8 +459,7 @@ static void test_optima_in_numbers(void)
     struct fulcrum_json *document = fulcrum_json_new_object();
     fulcrum_sweep_optima_json(optima, document);
     char *text = NULL;
-    CU_ASSERT_EQUAL(
-        fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL));
     CU_ASSERT_STRING_EQUAL(text,
         "{\"optima\":[{\"output\":\"steps_per_s\",\"draws\":0,"
         "\"simulated_points\":1,\"value_interval\":null,\"cpu_gpu_ratio_used\":0.5,"
@@ -475,19 +472,4 @@ static void test_optima_in_numbers(void)
     free(text);
     fulcrum_json_free(document);
     fulcrum_sweep_finding_free(optima);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_row_of_each_kind_in_each_form),
-        SUITE_CASE(test_columns_are_all_few_or_named),
-        SUITE_CASE(test_an_output_is_whole_in_each_form),
-        SUITE_CASE(test_a_table_for_people_ends),
-        SUITE_CASE(test_people_see_titles_units_and_intervals),
-        SUITE_CASE(test_the_finding_names_the_first_point_near_the_best),
-        SUITE_CASE(test_a_plateau_is_not_called_an_optimum),
-        SUITE_CASE(test_optima_in_numbers),
-    };
-    return suite_run("sweep_output", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

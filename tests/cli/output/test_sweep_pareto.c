@@ -25,7 +25,7 @@ static void start(struct fixture *f)
     f->plan = (struct fulcrum_sweep_plan){.axes = f->axes, .axis_count = 2};
 }
 
-static void test_metrics_are_outputs_and_fields_with_their_sense(void)
+TEST(test_metrics_are_outputs_and_fields_with_their_sense)
 {
     static const struct {
         const char *list;
@@ -40,19 +40,18 @@ static void test_metrics_are_outputs_and_fields_with_their_sense(void)
     };
     struct fixture f;
     start(&f);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_sweep_pareto pareto;
         char text[300];
-        CU_ASSERT_EQUAL(fulcrum_sweep_pareto_parse(
-                            cases[i].list, &f.plan, &f.context, &pareto, &f.err),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_pareto_parse(
+            cases[i].list, &f.plan, &f.context, &pareto, &f.err));
         fulcrum_sweep_pareto_text(&pareto, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].text);
     }
     CU_ASSERT_EQUAL(f.context.exit_code, 0);
 }
 
-static void test_what_is_no_front_is_refused_with_a_reason(void)
+TEST(test_what_is_no_front_is_refused_with_a_reason)
 {
     static const struct {
         const char *list;
@@ -76,7 +75,7 @@ static void test_what_is_no_front_is_refused_with_a_reason(void)
     };
     struct fixture f;
     start(&f);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_sweep_pareto pareto = {.metric_count = 77};
         f.context.exit_code = 0;
         CU_ASSERT_EQUAL(fulcrum_sweep_pareto_parse(
@@ -86,13 +85,4 @@ static void test_what_is_no_front_is_refused_with_a_reason(void)
         CU_ASSERT_EQUAL(f.context.exit_code, 2);
         CU_ASSERT_EQUAL(pareto.metric_count, 77);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_metrics_are_outputs_and_fields_with_their_sense),
-        SUITE_CASE(test_what_is_no_front_is_refused_with_a_reason),
-    };
-    return suite_run("sweep_pareto", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

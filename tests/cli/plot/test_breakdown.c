@@ -17,27 +17,26 @@ enum { FILES_MOST = 3 };
 static struct fulcrum_canvas *new_canvas(double height_pt)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_canvas_new(&canvas, 640.0, height_pt, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 640.0, height_pt, NULL));
     return canvas;
 }
 
-static void test_stack_is_as_long_as_its_parts(void)
+TEST(test_stack_is_as_long_as_its_parts)
 {
     const struct fulcrum_row_part parts[] = {
         {.size = 2.0, .rgb = 1}, {.size = 0.0, .rgb = 2}, {.size = 6.0, .rgb = 3}};
     struct fulcrum_row row = {.name = "a"};
-    suite_assert_close(
+    assert_close(
         "whole", fulcrum_row_stack(&row, parts, 3, FULCRUM_ROW_AMOUNT), 8.0, 1e-12);
     CU_ASSERT_EQUAL(row.bar_count, 3);
-    suite_assert_close("end", row.bars[2].hi, 8.0, 1e-12);
+    assert_close("end", row.bars[2].hi, 8.0, 1e-12);
     CU_ASSERT_STRING_EQUAL(row.bars[0].text, "25 %");
     CU_ASSERT_STRING_EQUAL(row.bars[1].text, ""); /* nothing to label */
     CU_ASSERT_STRING_EQUAL(row.bars[2].text, "75 %");
     struct fulcrum_row share = {.name = "a"};
     (void)fulcrum_row_stack(&share, parts, 3, FULCRUM_ROW_SHARE);
-    suite_assert_close("begin", share.bars[2].lo, 0.25, 1e-12);
-    suite_assert_close("end", share.bars[2].hi, 1.0, 1e-12);
+    assert_close("begin", share.bars[2].lo, 0.25, 1e-12);
+    assert_close("end", share.bars[2].hi, 1.0, 1e-12);
     const struct fulcrum_row_part none[] = {{.size = 0.0, .rgb = 1}};
     struct fulcrum_row empty = {.name = "a"};
     (void)fulcrum_row_stack(&empty, none, 1, FULCRUM_ROW_SHARE);
@@ -45,7 +44,7 @@ static void test_stack_is_as_long_as_its_parts(void)
 }
 
 /* Shares of 1 are labelled as they are; where they take turns they are not. */
-static void test_shares_of_one_may_take_turns(void)
+TEST(test_shares_of_one_may_take_turns)
 {
     const struct fulcrum_row_part parts[] = {
         {.size = 0.5, .half = FULCRUM_ROW_UPPER}, {.size = 0.2, .is_apart = true}};
@@ -58,7 +57,7 @@ static void test_shares_of_one_may_take_turns(void)
     CU_ASSERT(row.bars[0].bottom_frac < row.bars[1].bottom_frac);
     CU_ASSERT(row.bars[1].hi < 0.7 && row.bars[1].hi > 0.69);
     (void)fulcrum_row_stack(&taken, turns, 2, FULCRUM_ROW_OF_ONE);
-    suite_assert_close("end", taken.bars[1].hi, 1.0, 1e-12);
+    assert_close("end", taken.bars[1].hi, 1.0, 1e-12);
     CU_ASSERT_STRING_EQUAL(taken.bars[0].text, "");
 }
 
@@ -98,17 +97,17 @@ static enum fulcrum_status draw_on(struct fulcrum_canvas *canvas,
     return status;
 }
 
-static void test_only_parts_that_there_are_are_explained(void)
+TEST(test_only_parts_that_there_are_are_explained)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     add_bar(table, "one", 3.0, 1.0, NAN);
     add_bar(table, "two", 2.0, 6.0, NAN);
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    CU_ASSERT_EQUAL(draw_on(canvas, result, false, NULL), FULCRUM_OK);
+    ASSERT_OK(draw_on(canvas, result, false, NULL));
     static const char *const words[] = {"first", "third", "one", "two", "4 s, 5 apples",
         "8 s, 5 apples", "a cycle", "time"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < LENGTH(words); i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
     }
     CU_ASSERT_EQUAL(count_texts(canvas, "second"), 0);
@@ -118,20 +117,20 @@ static void test_only_parts_that_there_are_are_explained(void)
 }
 
 /* Drawn and explained where bars are as long as their wholes, and only there. */
-static void test_intervals_are_shown_where_lengths_are_amounts(void)
+TEST(test_intervals_are_shown_where_lengths_are_amounts)
 {
     static const struct {
         bool as_shares;
         double lo;
         size_t explained;
     } cases[] = {{false, 2.0, 1}, {false, NAN, 0}, {true, 2.0, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_result *result = fulcrum_result_new(NULL);
         struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
         add_bar(table, "one", 3.0, 0.0, cases[i].lo);
         add_bar(table, "two", 4.0, 0.0, NAN);
         struct fulcrum_canvas *canvas = new_canvas(480.0);
-        CU_ASSERT_EQUAL(draw_on(canvas, result, cases[i].as_shares, NULL), FULCRUM_OK);
+        ASSERT_OK(draw_on(canvas, result, cases[i].as_shares, NULL));
         CU_ASSERT_EQUAL(count_texts(canvas, "the interval"), cases[i].explained);
         /* The axis reaches as far as the interval does. */
         CU_ASSERT_EQUAL(count_texts(canvas, "8 s") > 0, cases[i].explained == 1);
@@ -140,7 +139,7 @@ static void test_intervals_are_shown_where_lengths_are_amounts(void)
 }
 
 /* Of more rows than there is room for, the first and the last are among those shown. */
-static void test_many_rows_are_thinned_evenly(void)
+TEST(test_many_rows_are_thinned_evenly)
 {
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
@@ -150,7 +149,7 @@ static void test_many_rows_are_thinned_evenly(void)
         add_bar(table, name, 1.0, 0.0, NAN);
     }
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    CU_ASSERT_EQUAL(draw_on(canvas, result, false, NULL), FULCRUM_OK);
+    ASSERT_OK(draw_on(canvas, result, false, NULL));
     size_t shown = count_texts(canvas, "row ");
     char finding[40];
     (void)snprintf(finding, sizeof finding, "%zu of 500 points", shown);
@@ -163,7 +162,7 @@ static void test_many_rows_are_thinned_evenly(void)
 }
 
 /* What is not known leaves a row without a bar; what cannot be is refused. */
-static void test_odd_parts_are_refused(void)
+TEST(test_odd_parts_are_refused)
 {
     static const struct {
         double part;
@@ -171,7 +170,7 @@ static void test_odd_parts_are_refused(void)
         size_t shown;
     } cases[] = {{-0.1, FULCRUM_ERR_RANGE, 0}, {INFINITY, FULCRUM_ERR_RANGE, 0},
         {NAN, FULCRUM_OK, 0}, {0.1, FULCRUM_OK, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_result *result = fulcrum_result_new(NULL);
         struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
         struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -230,12 +229,11 @@ static const struct fulcrum_table *broken_down(
 {
     fulcrum_result_free(opened->result);
     opened->result = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_breakdown_result(chart, opened->files,
-                              opened->count, &opened->result, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_plot_breakdown_result(
+        chart, opened->files, opened->count, &opened->result, NULL));
     const struct fulcrum_bar_chart_data data = {
         .chart = chart, .result = opened->result};
-    CU_ASSERT_EQUAL(fulcrum_bar_chart_check(&data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
     return fulcrum_bar_chart_table(chart, opened->result);
 }
 
@@ -246,14 +244,13 @@ static size_t says(const struct opened *opened, const struct fulcrum_bar_chart *
     const struct fulcrum_bar_chart_data data = {
         .chart = chart, .result = opened->result, .as_shares = as_shares};
     struct fulcrum_canvas *canvas = new_canvas(480.0);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL));
     size_t count = count_texts(canvas, words);
     fulcrum_canvas_free(canvas);
     return count;
 }
 
-static void test_points_of_a_sweep_are_bars(void)
+TEST(test_points_of_a_sweep_are_bars)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
@@ -261,7 +258,7 @@ static void test_points_of_a_sweep_are_bars(void)
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 2);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "name").text, "1 actor");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "name").text, "64 actors");
-    suite_assert_close(
+    assert_close(
         "GPU", fulcrum_table_at(rows, 0, "gpu_residence_s").number, 0.003, 1e-12);
     CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "10 ms, 100 steps/s"), 1);
     CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "30 %"), 1);
@@ -272,7 +269,7 @@ static void test_points_of_a_sweep_are_bars(void)
     close_all(&opened);
 }
 
-static void test_the_rest_is_what_is_left(void)
+TEST(test_the_rest_is_what_is_left)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
@@ -291,7 +288,7 @@ static void test_the_rest_is_what_is_left(void)
 }
 
 /* Named after what tells them apart, with a gap between the groups. */
-static void test_files_are_groups(void)
+TEST(test_files_are_groups)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
@@ -321,7 +318,7 @@ static void test_files_are_groups(void)
  * Little's law: two actors at 100 steps/s have cycles of 20 ms, at 80 of 25 ms; all of
  * a GPU's time is all of it. Axes reach as far as intervals do.
  */
-static void test_the_interval_is_that_of_the_whole(void)
+TEST(test_the_interval_is_that_of_the_whole)
 {
     static const char slow[] = "30 ms";
     static const struct {
@@ -332,7 +329,7 @@ static void test_the_interval_is_that_of_the_whole(void)
         {&fulcrum_bars_watts, "300 W", 1}, {&fulcrum_bars_gpu, "interval", 0}};
     struct opened opened = {.count = 0};
     open_one(&opened, "ends.csv", WITH_ENDS);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         (void)broken_down(&opened, cases[i].chart);
         CU_ASSERT_EQUAL(
             says(&opened, cases[i].chart, false, cases[i].tick), cases[i].reaches);
@@ -341,7 +338,7 @@ static void test_the_interval_is_that_of_the_whole(void)
 }
 
 /* What 'fulcrum predict' writes is one point. */
-static void test_a_prediction_is_a_bar(void)
+TEST(test_a_prediction_is_a_bar)
 {
     static const char text[] =
         "{\"schema\":{\"name\":\"fulcrum-predict\",\"version\":1},\"machine\":\"dgx\","
@@ -363,7 +360,7 @@ static void test_a_prediction_is_a_bar(void)
     close_all(&opened);
 }
 
-static void test_files_without_the_parts_are_refused(void)
+TEST(test_files_without_the_parts_are_refused)
 {
     static const struct {
         const char *text;
@@ -380,7 +377,7 @@ static void test_files_without_the_parts_are_refused(void)
         {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", &fulcrum_bars_watts, "row 1: cpu_w is -1"},
         {"cpu_w,gpu_w,system_w\nx,2,2.5\n", &fulcrum_bars_watts, "cpu_w = 'x'"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct opened opened = {.count = 0};
         struct fulcrum_error err = {FULCRUM_OK, ""};
         open_one(&opened, "odd.csv", cases[i].text);
@@ -390,23 +387,4 @@ static void test_files_without_the_parts_are_refused(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         close_all(&opened);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_stack_is_as_long_as_its_parts),
-        SUITE_CASE(test_shares_of_one_may_take_turns),
-        SUITE_CASE(test_only_parts_that_there_are_are_explained),
-        SUITE_CASE(test_intervals_are_shown_where_lengths_are_amounts),
-        SUITE_CASE(test_many_rows_are_thinned_evenly),
-        SUITE_CASE(test_odd_parts_are_refused),
-        SUITE_CASE(test_points_of_a_sweep_are_bars),
-        SUITE_CASE(test_the_rest_is_what_is_left),
-        SUITE_CASE(test_files_are_groups),
-        SUITE_CASE(test_the_interval_is_that_of_the_whole),
-        SUITE_CASE(test_a_prediction_is_a_bar),
-        SUITE_CASE(test_files_without_the_parts_are_refused),
-    };
-    return suite_run("breakdown", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

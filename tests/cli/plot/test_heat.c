@@ -73,7 +73,7 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas **canvas,
         .y_label = "SMs",
         .value_name = "throughput",
         .contours = grid->contours};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL));
     return fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err);
 }
 
@@ -82,7 +82,7 @@ static struct fulcrum_canvas *drawn(const struct grid *grid)
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result =
         result_of(grid, grid->metric != NULL ? grid->metric : "steps_per_s");
-    CU_ASSERT_EQUAL(draw_heat(&canvas, result, grid, NULL), FULCRUM_OK);
+    ASSERT_OK(draw_heat(&canvas, result, grid, NULL));
     fulcrum_result_free(result);
     return canvas;
 }
@@ -102,7 +102,7 @@ static void check_said(const struct grid *grid, const struct said *said)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_kind_of_axis_follows_the_spacing(void)
+TEST(test_kind_of_axis_follows_the_spacing)
 {
     static const struct {
         double values[5];
@@ -119,13 +119,13 @@ static void test_kind_of_axis_follows_the_spacing(void)
         {{1, 2}, 2, FULCRUM_AXIS_LINEAR},
         {{1, 9}, 2, FULCRUM_AXIS_LOG},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(
             fulcrum_cells_kind(cases[i].values, cases[i].count), cases[i].kind);
     }
 }
 
-static void test_cells_end_half_way(void)
+TEST(test_cells_end_half_way)
 {
     static const double steps[] = {1, 2, 4};
     static const double factors[] = {4, 16, 64};
@@ -133,10 +133,9 @@ static void test_cells_end_half_way(void)
     static const double linear_edges[] = {0.5, 1.5, 3, 5};
     static const double log_edges[] = {2, 8, 32, 128};
     for (size_t i = 0; i < 4; i++) {
-        suite_assert_close("linear",
-            fulcrum_cells_edge(steps, 3, FULCRUM_AXIS_LINEAR, i), linear_edges[i],
-            1e-12);
-        suite_assert_close("logarithmic",
+        assert_close("linear", fulcrum_cells_edge(steps, 3, FULCRUM_AXIS_LINEAR, i),
+            linear_edges[i], 1e-12);
+        assert_close("logarithmic",
             fulcrum_cells_edge(factors, 3, FULCRUM_AXIS_LOG2, i), log_edges[i], 1e-12);
     }
     CU_ASSERT(fulcrum_cells_edge(alone, 1, FULCRUM_AXIS_LINEAR, 0) < 50.0);
@@ -144,10 +143,10 @@ static void test_cells_end_half_way(void)
 }
 
 /* Borders that no double holds would leave the page. */
-static void test_borders_of_extreme_values_are_finite(void)
+TEST(test_borders_of_extreme_values_are_finite)
 {
     static const double far[][2] = {{-1e308, 1e308}, {1e-300, 2e300}, {1e-307, 1e-300}};
-    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+    for (size_t i = 0; i < LENGTH(far); i++) {
         const struct grid grid = {2, 1, far[i], far[0], .value = {1, 2}};
         enum fulcrum_axis_kind kind = fulcrum_cells_kind(far[i], 2);
         for (size_t k = 0; k <= 2; k++) {
@@ -157,7 +156,7 @@ static void test_borders_of_extreme_values_are_finite(void)
     }
 }
 
-static void test_few_values_are_the_ticks(void)
+TEST(test_few_values_are_the_ticks)
 {
     static const double values[] = {8, 24, 72, 108};
     struct fulcrum_axis fitted = {.tick_count = 0};
@@ -188,7 +187,7 @@ static double lightness(unsigned rgb)
     return 116.0 * cbrt(luminance(rgb)) - 16.0;
 }
 
-static void test_colours_grow_lighter_evenly(void)
+TEST(test_colours_grow_lighter_evenly)
 {
     double first = lightness(fulcrum_palette_heat(0.0));
     double last = lightness(fulcrum_palette_heat(1.0));
@@ -226,7 +225,7 @@ static struct grid grid_of(double value_of_9, double offset)
     return grid;
 }
 
-static void test_best_cell_and_contours_are_named(void)
+TEST(test_best_cell_and_contours_are_named)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     check_said(
@@ -252,7 +251,7 @@ static char *document_of(const struct fulcrum_canvas *canvas)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(fulcrum_canvas_write_svg(canvas, "heat", out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_write_svg(canvas, "heat", out, NULL));
     CU_ASSERT_EQUAL(fclose(out), 0);
     return text;
 }
@@ -284,7 +283,7 @@ static size_t cells_at(const char *svg, struct fulcrum_spot at, unsigned *rgb)
 }
 
 /* Cells of one colour share rectangles; what cannot run or is not known has none. */
-static void test_cells_have_their_colour_once(void)
+TEST(test_cells_have_their_colour_once)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     struct fulcrum_canvas *canvas = drawn(&grid);
@@ -328,14 +327,14 @@ static void test_cells_have_their_colour_once(void)
 }
 
 /* Negative values have no percents. */
-static void test_values_below_zero_have_round_contours(void)
+TEST(test_values_below_zero_have_round_contours)
 {
     const struct grid grid = grid_of(-500.0, -600.0);
     check_said(&grid, (struct said[]){{" %", 1} /* of the finding */,
                           {"line of equal value", 1}, {NULL, 0}});
 }
 
-static void test_equal_values_have_no_best_cell(void)
+TEST(test_equal_values_have_no_best_cell)
 {
     struct grid grid = grid_of(7.0, 0.0);
     for (size_t i = 0; i < 12; i++) {
@@ -350,7 +349,7 @@ static void test_equal_values_have_no_best_cell(void)
 }
 
 /* Threads over SMs at each cell: ratios 1/4 and 1 lie within, 4 does not. */
-static void test_ratio_lines_are_named(void)
+TEST(test_ratio_lines_are_named)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     for (size_t i = 0; i < 12; i++) {
@@ -365,7 +364,7 @@ static void test_ratio_lines_are_named(void)
 }
 
 /* A cell that cannot run has no say in how far intervals reach. */
-static void test_intervals_are_put_into_words(void)
+TEST(test_intervals_are_put_into_words)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     for (size_t i = 0; i < 12; i++) {
@@ -381,7 +380,7 @@ static void test_intervals_are_put_into_words(void)
     check_said(&grid, (struct said[]){{"interval", 0}, {NULL, 0}});
 }
 
-static void test_machines_share_a_tag_or_are_noted(void)
+TEST(test_machines_share_a_tag_or_are_noted)
 {
     struct grid grid = grid_of((double)NAN, 0.0);
     grid.machine_count = 3;
@@ -427,12 +426,12 @@ static struct fulcrum_result *large_result(void)
     return result;
 }
 
-static void test_large_grids_stay_small(void)
+TEST(test_large_grids_stay_small)
 {
     const struct grid grid = {.metric = NULL};
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result = large_result();
-    CU_ASSERT_EQUAL_FATAL(draw_heat(&canvas, result, &grid, NULL), FULCRUM_OK);
+    ASSERT_OK(draw_heat(&canvas, result, &grid, NULL));
     fulcrum_result_free(result);
     char *svg = document_of(canvas);
     /* Each number of a cell would take more. */
@@ -460,7 +459,7 @@ static enum fulcrum_status draw_text(const char *text,
     struct fulcrum_canvas **canvas, struct fulcrum_error *err)
 {
     struct fulcrum_heat_chart_data data;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL));
     plot_file_open(opened, "grid.csv", text);
     enum fulcrum_status status =
         fulcrum_plot_heat_data(opened->source.result, options, &data, err);
@@ -469,7 +468,7 @@ static enum fulcrum_status draw_text(const char *text,
                : status;
 }
 
-static void test_files_become_heat_maps(void)
+TEST(test_files_become_heat_maps)
 {
     static const struct {
         const char *text;
@@ -490,12 +489,10 @@ static void test_files_become_heat_maps(void)
         /* DGX-1 has 80 threads and 80 SMs a GPU, DGX A100 has 256 and 108. */
         {grid_text, {.machines = "dgx-1,dgx-a100"},
             {{"dgx-1 at (80, 80)", 1}, {"dgx-a100 at (256, 108)", 1}}}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
         struct fulcrum_canvas *canvas = NULL;
-        CU_ASSERT_EQUAL(
-            draw_text(cases[i].text, &cases[i].options, &opened, &canvas, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(draw_text(cases[i].text, &cases[i].options, &opened, &canvas, NULL));
         for (const struct said *said = cases[i].said; said->words != NULL; said++) {
             CU_ASSERT_EQUAL(count_texts(canvas, said->words), said->count);
         }
@@ -519,7 +516,7 @@ static void check_refused(const char *text,
     plot_file_close(&opened);
 }
 
-static void test_what_is_no_grid_is_refused(void)
+TEST(test_what_is_no_grid_is_refused)
 {
     const struct fulcrum_plot_heat_options plain = {.machines = "none"};
     static const struct {
@@ -541,12 +538,12 @@ static void test_what_is_no_grid_is_refused(void)
             "run.actor_count varies too, with 2 values"},
         {"run.sm_count,run.gpu_count,rate\n1,1,1\n2,2,2\n", "no column 'steps_per_s'"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         check_refused(cases[i].rows, &plain, cases[i].words);
     }
 }
 
-static void test_columns_that_there_are_not_are_refused(void)
+TEST(test_columns_that_there_are_not_are_refused)
 {
     static const struct {
         struct fulcrum_plot_heat_options options;
@@ -562,12 +559,12 @@ static void test_columns_that_there_are_not_are_refused(void)
         {{.x = "actor_count", .y = "machine.cpu.thread_count", .machines = "dgx-1"},
             "run.sm_count varies too"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         check_refused(grid_text, &cases[i].options, cases[i].words);
     }
 }
 
-static void test_fields_that_vary_are_found_in_json_too(void)
+TEST(test_fields_that_vary_are_found_in_json_too)
 {
     static const char json[] =
         "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
@@ -582,28 +579,4 @@ static void test_fields_that_vary_are_found_in_json_too(void)
         CU_ASSERT_EQUAL(fulcrum_plot_varies(points, j), varying[j]);
     }
     plot_file_close(&opened);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_kind_of_axis_follows_the_spacing),
-        SUITE_CASE(test_cells_end_half_way),
-        SUITE_CASE(test_borders_of_extreme_values_are_finite),
-        SUITE_CASE(test_few_values_are_the_ticks),
-        SUITE_CASE(test_colours_grow_lighter_evenly),
-        SUITE_CASE(test_best_cell_and_contours_are_named),
-        SUITE_CASE(test_cells_have_their_colour_once),
-        SUITE_CASE(test_values_below_zero_have_round_contours),
-        SUITE_CASE(test_equal_values_have_no_best_cell),
-        SUITE_CASE(test_ratio_lines_are_named),
-        SUITE_CASE(test_intervals_are_put_into_words),
-        SUITE_CASE(test_machines_share_a_tag_or_are_noted),
-        SUITE_CASE(test_large_grids_stay_small),
-        SUITE_CASE(test_files_become_heat_maps),
-        SUITE_CASE(test_what_is_no_grid_is_refused),
-        SUITE_CASE(test_columns_that_there_are_not_are_refused),
-        SUITE_CASE(test_fields_that_vary_are_found_in_json_too),
-    };
-    return suite_run("heat", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

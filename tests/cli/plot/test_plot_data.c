@@ -12,7 +12,6 @@
 #include "model/try.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
-#include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -42,19 +41,17 @@ static void check_rows(const char *file, const char *text)
     CU_ASSERT_EQUAL(fulcrum_table_rows(points), 2);
     CU_ASSERT(fulcrum_table_find(points, "value") < fulcrum_table_columns(points));
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(points, 1, "name").text, "y");
-    suite_assert_close(
-        "value", fulcrum_table_at(points, 0, "value").number, 1.5, 1e-15);
-    suite_assert_close("low", fulcrum_table_at(points, 0, "value_lo").number, 1, 1e-15);
-    suite_assert_close(
-        "high", fulcrum_table_at(points, 0, "value_hi").number, 2, 1e-15);
+    assert_close("value", fulcrum_table_at(points, 0, "value").number, 1.5, 1e-15);
+    assert_close("low", fulcrum_table_at(points, 0, "value_lo").number, 1, 1e-15);
+    assert_close("high", fulcrum_table_at(points, 0, "value_hi").number, 2, 1e-15);
     static const char *const blank[] = {"value", "value_lo", "blank", "other", "_lo"};
-    for (size_t i = 0; i < sizeof blank / sizeof blank[0]; i++) {
+    for (size_t i = 0; i < LENGTH(blank); i++) {
         CU_ASSERT(isnan(fulcrum_table_at(points, 1, blank[i]).number));
     }
     plot_file_close(&opened);
 }
 
-static void test_csv_and_json_read_alike(void)
+TEST(test_csv_and_json_read_alike)
 {
     check_rows("a.csv", "name,value,value_lo,value_hi,blank\nx,1.5,1,2,\ny,,,,\n");
     check_rows("a.json",
@@ -63,7 +60,7 @@ static void test_csv_and_json_read_alike(void)
         "{\"name\":\"y\",\"value\":null,\"value_lo\":null,\"value_hi\":null}]}");
 }
 
-static void test_files_that_are_no_data_are_refused(void)
+TEST(test_files_that_are_no_data_are_refused)
 {
     static const struct {
         const char *file;
@@ -75,12 +72,10 @@ static void test_files_that_are_no_data_are_refused(void)
         {"a.csv", "a,b\n1\n", "line 2"},
         {"a.csv", "a,b\n", "a.csv"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(plot_file_try(&opened, cases[i].file, cases[i].text, &err),
-            FULCRUM_ERR_FORMAT);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(plot_file_try(&opened, cases[i].file, cases[i].text, &err),
+            FULCRUM_ERR_FORMAT, cases[i].part);
         plot_file_close(&opened);
     }
 }
@@ -108,52 +103,45 @@ static struct fulcrum_cell point_at(
     return fulcrum_table_at(fulcrum_result_table_of(result, "rows"), row, key);
 }
 
-static void test_ratios_are_made_where_a_file_has_none(void)
+TEST(test_ratios_are_made_where_a_file_has_none)
 {
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL),
-        FULCRUM_OK);
-    suite_assert_close(
+    ASSERT_OK(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL));
+    assert_close(
         "relative to", fulcrum_result_number_of(result, "relative_x"), 4.0, 1e-12);
-    suite_assert_close(
-        "runtime", point_at(result, 2, "runtime_rel").number, 0.2, 1e-12);
-    suite_assert_close("speed-up", point_at(result, 1, "speedup").number, 10.0, 1e-12);
+    assert_close("runtime", point_at(result, 2, "runtime_rel").number, 0.2, 1e-12);
+    assert_close("speed-up", point_at(result, 1, "speedup").number, 10.0, 1e-12);
     CU_ASSERT(isnan(point_at(result, 1, "speedup").lo));
     CU_ASSERT(isnan(point_at(result, 3, "speedup").number)); /* cannot run */
-    expect_part(
+    assert_part(
         fulcrum_table_cell(fulcrum_result_table_of(result, "footnotes"), 0, 0).text,
         "without an interval");
     fulcrum_result_free(result);
 }
 
-static void test_ratios_of_a_file_keep_their_intervals(void)
+TEST(test_ratios_of_a_file_keep_their_intervals)
 {
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL),
-        FULCRUM_OK);
-    suite_assert_close(
+    ASSERT_OK(lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &no_names, &result, NULL));
+    assert_close(
         "relative to", fulcrum_result_number_of(result, "relative_x"), 40.0, 1e-12);
     struct fulcrum_cell runtime = point_at(result, 2, "runtime_rel");
-    suite_assert_close("runtime", runtime.number, 0.5, 1e-12);
-    suite_assert_close("low", runtime.lo, 1.0 / 2.5, 1e-12);
-    suite_assert_close("high", runtime.hi, 1.0 / 1.6, 1e-12);
+    assert_close("runtime", runtime.number, 0.5, 1e-12);
+    assert_close("low", runtime.lo, 1.0 / 2.5, 1e-12);
+    assert_close("high", runtime.hi, 1.0 / 1.6, 1e-12);
     CU_ASSERT_PTR_NULL(fulcrum_result_find(result, "footnotes"));
     fulcrum_result_free(result);
 }
 
-static void test_slowdowns_refer_to_the_most_sms(void)
+TEST(test_slowdowns_refer_to_the_most_sms)
 {
     static const char text[] = "run.sm_count,cpu_gpu_ratio_used,runtime_s,status\n"
                                "80,0.5,100,ok\n20,2,180,ok\n40,1,106,ok\n";
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(text, FULCRUM_PLOT_SM, &no_names, &result, NULL), FULCRUM_OK);
-    suite_assert_close(
+    ASSERT_OK(lay_over(text, FULCRUM_PLOT_SM, &no_names, &result, NULL));
+    assert_close(
         "relative to", fulcrum_result_number_of(result, "relative_x"), 80.0, 1e-12);
-    suite_assert_close(
-        "slowdown", point_at(result, 2, "runtime_rel").number, 1.06, 1e-12);
+    assert_close("slowdown", point_at(result, 2, "runtime_rel").number, 1.06, 1e-12);
     fulcrum_result_free(result);
 }
 
@@ -186,29 +174,28 @@ static size_t published_in(const struct fulcrum_result *result, size_t panel, si
     return count;
 }
 
-static void test_published_ratios_go_over_as_they_are(void)
+TEST(test_published_ratios_go_over_as_they_are)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
     static const struct fulcrum_plot_names list = {names, 1};
     struct fulcrum_result *result = NULL;
     struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
     /* Not the point that is 1 by definition. */
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
-    suite_assert_close("x", point.x, 40.0, 1e-12);
-    suite_assert_close("speed-up", point.value.number, 5.8, 1e-12);
-    suite_assert_close("its low end", point.value.lo, 5.75, 1e-12);
+    assert_close("x", point.x, 40.0, 1e-12);
+    assert_close("speed-up", point.value.number, 5.8, 1e-12);
+    assert_close("its low end", point.value.lo, 5.75, 1e-12);
     /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
     CU_ASSERT_EQUAL(point.is_fitted, 1.0);
     CU_ASSERT_STRING_EQUAL(point.name, "published: inci2020-fig3-text");
     CU_ASSERT_EQUAL_FATAL(published_in(result, 0, 0, &point), 2);
-    suite_assert_close("runtime", point.value.number, 1.0 / 5.8, 1e-12);
-    suite_assert_close("its high end", point.value.hi, 1.0 / 5.75, 1e-12);
+    assert_close("runtime", point.value.number, 1.0 / 5.8, 1e-12);
+    assert_close("its high end", point.value.hi, 1.0 / 5.75, 1e-12);
     fulcrum_result_free(result);
 }
 
-static void test_published_ratios_are_chained(void)
+TEST(test_published_ratios_are_chained)
 {
     static const char *const names[] = {
         "inci2020-fig3-further-text", "inci2020-fig3-text"};
@@ -224,51 +211,46 @@ static void test_published_ratios_are_chained(void)
         const struct fulcrum_plot_names list = {names, cases[i].names};
         struct fulcrum_result *result = NULL;
         struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-        CU_ASSERT_EQUAL_FATAL(
-            lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
         CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
-        expect_part(point.name, cases[i].words);
-        suite_assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
+        assert_part(point.name, cases[i].words);
+        assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
         fulcrum_result_free(result);
     }
 }
 
 /* Between the points of the sweep the prediction is interpolated. */
-static void test_ratios_are_chained_between_points(void)
+TEST(test_ratios_are_chained_between_points)
 {
     static const char *const names[] = {"inci2020-fig3-further-text"};
     static const struct fulcrum_plot_names list = {names, 1};
     static const char sweep[] = SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n";
     struct fulcrum_result *result = NULL;
     struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(lay_over(sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
     CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
-    expect_part(point.name, "chained on the predicted 5 at 40");
+    assert_part(point.name, "chained on the predicted 5 at 40");
     fulcrum_result_free(result);
 }
 
 /* Relative to 40 actors, 4 are 1 / 5.8 as fast, as the reference itself has it. */
-static void test_ratios_are_restated_relative_to_a_point_of_their_own(void)
+TEST(test_ratios_are_restated_relative_to_a_point_of_their_own)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
     static const struct fulcrum_plot_names list = {names, 1};
     struct fulcrum_result *result = NULL;
     struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    CU_ASSERT_EQUAL_FATAL(
-        lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
-    expect_part(point.name, "restated relative to 40");
-    suite_assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
-    suite_assert_close("low", point.value.lo, 1.0 / 5.85, 1e-12);
+    assert_part(point.name, "restated relative to 40");
+    assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
+    assert_close("low", point.value.lo, 1.0 / 5.85, 1e-12);
     (void)published_in(result, 1, 1, &point);
-    suite_assert_close("256 actors", point.value.number, 2.0, 1e-12);
+    assert_close("256 actors", point.value.number, 2.0, 1e-12);
     fulcrum_result_free(result);
 }
 
-static void test_references_that_do_not_belong_are_refused(void)
+TEST(test_references_that_do_not_belong_are_refused)
 {
     static const char short_sweep[] = SWEEP_HEAD "x,8,8,100,ok\nx,16,16,190,ok\n";
     static const struct {
@@ -289,13 +271,11 @@ static void test_references_that_do_not_belong_are_refused(void)
             "run.actor_count = 4, which the sweep does not reach"},
     };
     struct fulcrum_result *result = NULL;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_plot_names list = {&cases[i].name, 1};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
+        ASSERT_FAILS(
             lay_over(cases[i].sweep, FULCRUM_PLOT_RUNTIME, &list, &result, &err),
-            cases[i].status);
-        expect_part(err.detail, cases[i].part);
+            cases[i].status, cases[i].part);
         fulcrum_result_free(result);
     }
     static const char *const many[] = {"a", "b", "c", "d", "e"};
@@ -318,17 +298,16 @@ static enum fulcrum_status lay_over_sms(
     return lay_over(text, FULCRUM_PLOT_SM, &list, out, err);
 }
 
-static void test_points_at_other_settings_are_left_out(void)
+TEST(test_points_at_other_settings_are_left_out)
 {
     struct fulcrum_result *result = NULL;
     struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(lay_over_sms(256.0, &result, NULL));
     CU_ASSERT_EQUAL(published_in(result, 0, 0, &point), 1);
-    suite_assert_close("slowdown", point.value.number, 1.06, 1e-12);
+    assert_close("slowdown", point.value.number, 1.06, 1e-12);
     fulcrum_result_free(result);
-    CU_ASSERT_EQUAL(lay_over_sms(40.0, &result, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
+    ASSERT_FAILS(lay_over_sms(40.0, &result, &err), FULCRUM_ERR_UNSUPPORTED,
+        "run.actor_count = 256, the sweep of 40");
     fulcrum_result_free(result);
 }
 
@@ -345,7 +324,7 @@ static enum fulcrum_status draw_points(struct drawn *out, const char *name,
     *out = (struct drawn){NULL, NULL};
     plot_file_result(&opened, name, text, &out->result);
     plot_file_close(&opened);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&out->canvas, 900, 675, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&out->canvas, 900, 675, NULL));
     TRY(chart == &fulcrum_chart_parity ? fulcrum_plot_parity_add(out->result, err)
                                        : fulcrum_plot_measured_add(out->result, err));
     const struct fulcrum_line_chart_data data = {.chart = chart, .result = out->result};
@@ -371,8 +350,7 @@ static void check_words(const struct fulcrum_chart *chart, const char *name,
     for (size_t i = 0; i < count; i++) {
         struct drawn drawn;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            draw_points(&drawn, name, cases[i].text, chart, &err), FULCRUM_OK);
+        ASSERT_OK(draw_points(&drawn, name, cases[i].text, chart, &err));
         size_t found = count_texts(drawn.canvas, cases[i].words);
         if (found != cases[i].count) {
             (void)fprintf(stderr, "\n  '%s': %zu times", cases[i].words, found);
@@ -386,7 +364,7 @@ static void check_words(const struct fulcrum_chart *chart, const char *name,
     "reference,quantity,observed,half_width,predicted,predicted_lo,predicted_hi,"      \
     "kind\n"
 
-static void test_validations_sort_points_by_unit_and_family(void)
+TEST(test_validations_sort_points_by_unit_and_family)
 {
     static const char mixed[] =
         VALIDATION_HEAD "envpool-a,steps_per_s,100,,110,90,130,predicted\n"
@@ -412,14 +390,14 @@ static void test_validations_sort_points_by_unit_and_family(void)
         {odd, "relative to the first", 1},
         {VALIDATION_HEAD "a,gpu_w,1,,,,,predicted\n", "no data", 1},
     };
-    check_words(&fulcrum_chart_parity, "a.csv", cases, sizeof cases / sizeof cases[0]);
+    check_words(&fulcrum_chart_parity, "a.csv", cases, LENGTH(cases));
     static const struct words_case none[] = {
         {"{\"schema\":{\"name\":\"fulcrum-validate\"},\"sets\":[],\"points\":[]}",
             "0 references", 1}};
     check_words(&fulcrum_chart_parity, "a.json", none, 1);
 }
 
-static void test_families_beyond_the_legend_share_its_last_entry(void)
+TEST(test_families_beyond_the_legend_share_its_last_entry)
 {
     char text[2000] = "reference,quantity,observed,predicted,kind\n";
     for (int i = 0; i < 11; i++) {
@@ -440,42 +418,38 @@ static double component_at(const struct fulcrum_result *result, size_t row)
 }
 
 /* Four rows of one GPU are a bar. */
-static void test_gpu_time_follows_the_model(void)
+TEST(test_gpu_time_follows_the_model)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_result *result = NULL;
     struct fulcrum_design a100;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_gpu_time_result(reference, "dgx-1,dgx-a100", &result, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load("inci2020-fig2-text", &reference, NULL));
+    ASSERT_OK(fulcrum_plot_gpu_time_result(reference, "dgx-1,dgx-a100", &result, NULL));
     const struct fulcrum_table *rows = fulcrum_result_table_of(result, "components");
     /* The reference's own GPU is there already. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 12);
     static const double published[] = {0.57, 0.15, 0.12, 0.16};
     for (size_t k = 0; k < 4; k++) {
-        suite_assert_close("published", component_at(result, k), published[k], 1e-12);
+        assert_close("published", component_at(result, k), published[k], 1e-12);
     }
-    suite_assert_close("half of the SMs", component_at(result, 4), 2.0 * 0.57, 1e-12);
+    assert_close("half of the SMs", component_at(result, 4), 2.0 * 0.57, 1e-12);
     CU_ASSERT(isnan(fulcrum_table_at(rows, 4, "whole_rel").lo));
     fulcrum_design_init(&a100);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-a100", &a100, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load("dgx-a100", &a100, NULL, NULL));
     struct fulcrum_gpu_scale scale =
         fulcrum_gpu_scale(&reference->design.workload.network,
             &reference->design.machine.gpu, &a100.machine.gpu);
-    suite_assert_close("math", component_at(result, 8), scale.math, 1e-12);
-    suite_assert_close("DRAM", component_at(result, 10), scale.dram, 1e-12);
+    assert_close("math", component_at(result, 8), scale.math, 1e-12);
+    assert_close("DRAM", component_at(result, 10), scale.dram, 1e-12);
     struct fulcrum_cell whole = fulcrum_table_at(rows, 8, "whole_rel");
-    suite_assert_close("interval", whole.hi * whole.lo,
+    assert_close("interval", whole.hi * whole.lo,
         pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
     CU_ASSERT(whole.hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
     fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 
-static void test_gpu_time_needs_such_a_reference_and_machines(void)
+TEST(test_gpu_time_needs_such_a_reference_and_machines)
 {
     static const struct {
         const char *reference;
@@ -487,17 +461,16 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
         {"inci2020-fig2-text", "dgx-a100,dgx-h10", FULCRUM_ERR_UNKNOWN_NAME,
             "--machines"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reference *reference = NULL;
         struct fulcrum_result *result = NULL;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_reference_load(cases[i].reference, &reference, NULL));
         CU_ASSERT_EQUAL(
             fulcrum_plot_gpu_time_result(reference, cases[i].machines, &result, &err),
             cases[i].status);
         CU_ASSERT_PTR_NULL(result);
-        expect_part(err.detail, cases[i].part);
+        assert_part(err.detail, cases[i].part);
         fulcrum_reference_free(reference);
     }
 }
@@ -511,47 +484,40 @@ static size_t stages_say(const struct fulcrum_result *result, const char *words)
     const struct fulcrum_bar_chart_data data = {
         .text = {.title = "mine"}, .chart = &fulcrum_bars_stages, .result = result};
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 600, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL));
     size_t count = count_texts(canvas, words);
     fulcrum_canvas_free(canvas);
     return count;
 }
 
-static void test_published_stages_are_shares_of_points(void)
+TEST(test_published_stages_are_shares_of_points)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_result(reference, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL));
+    ASSERT_OK(fulcrum_plot_stages_result(reference, &result, NULL));
     static const struct {
         const char *words;
         size_t count;
     } cases[] = {{"A2C", 1}, {"of 13091 s", 1}, {"67 %", 1}, {"72 %", 1},
         {"upper half", 0}, {"all wait", 0}, {"mine", 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(stages_say(result, cases[i].words), cases[i].count);
     }
-    expect_part(fulcrum_result_text_of(result, "subtitle"), "RTX 2080 Ti");
-    expect_part(fulcrum_result_text_of(result, "footnote"), "1.00 to 1.01");
+    assert_part(fulcrum_result_text_of(result, "subtitle"), "RTX 2080 Ti");
+    assert_part(fulcrum_result_text_of(result, "footnote"), "1.00 to 1.01");
     fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 
-static void test_stages_need_a_reference_of_stages(void)
+TEST(test_stages_need_a_reference_of_stages)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_result *result = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_plot_stages_result(reference, &result, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "no share of time by stage");
+    ASSERT_OK(fulcrum_reference_load("inci2020-fig3-text", &reference, NULL));
+    ASSERT_FAILS(fulcrum_plot_stages_result(reference, &result, &err),
+        FULCRUM_ERR_UNSUPPORTED, "no share of time by stage");
     fulcrum_reference_free(reference);
 }
 
@@ -564,7 +530,7 @@ static const char measured_stages[] =
     "8 actors,inference,0.75,0.21,0.35,0.19\n"
     "8 actors,outside,,,,\n";
 
-static void test_measured_stages_are_a_bar_for_each_run(void)
+TEST(test_measured_stages_are_a_bar_for_each_run)
 {
     static const struct {
         const char *words;
@@ -576,7 +542,7 @@ static void test_measured_stages_are_a_bar_for_each_run(void)
     struct fulcrum_result *result = NULL;
     plot_file_result(&opened, "stages.csv", measured_stages, &result);
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_STAGES);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(stages_say(result, cases[i].words), cases[i].count);
     }
     fulcrum_result_free(result);
@@ -584,7 +550,7 @@ static void test_measured_stages_are_a_bar_for_each_run(void)
 }
 
 /* Sampled threads leave shares open, and a chart of zeros would lie. */
-static void test_stages_without_shares_have_no_chart(void)
+TEST(test_stages_without_shares_have_no_chart)
 {
     static const struct {
         const char *text;
@@ -598,22 +564,21 @@ static void test_stages_without_shares_have_no_chart(void)
         {"run,stage,share_frac,cpu_only_frac\nmine,simulation,1,much\n",
             FULCRUM_ERR_FORMAT, "much"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
         struct fulcrum_result *result = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         plot_file_result(&opened, "stages.csv", cases[i].text, &result);
         const struct fulcrum_bar_chart_data data = {
             .chart = &fulcrum_bars_stages, .result = result};
-        CU_ASSERT_EQUAL(fulcrum_bar_chart_check(&data, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(
+            fulcrum_bar_chart_check(&data, &err), cases[i].status, cases[i].part);
         fulcrum_result_free(result);
         plot_file_close(&opened);
     }
 }
 
 /* Two SMs, one disturbed; the curve between them follows (5) and (6). */
-static void test_sm_time_has_samples_and_the_fitted_curve(void)
+TEST(test_sm_time_has_samples_and_the_fitted_curve)
 {
     static double sms[] = {8, 132};
     static double time_s[] = {2e-3, 1e-3};
@@ -622,7 +587,7 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     CU_ASSERT_EQUAL(
         fulcrum_plot_sm_time_add(calibration, result, &err), FULCRUM_ERR_UNSUPPORTED);
     fulcrum_result_free(result);
@@ -643,20 +608,14 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     const struct fulcrum_parameter parameters[] = {
         {.path = "workload.network.launch_bound_frac", .value = 0.5},
         {.path = "workload.network.math_frac", .value = 0.8}};
-    CU_ASSERT_EQUAL(
-        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_add_series(calibration, &series, NULL));
     for (size_t i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL(
-            fulcrum_calibration_add_quantity(calibration, &quantities[i], NULL),
-            FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_calibration_add_quantity(calibration, &quantities[i], NULL));
+        ASSERT_OK(fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL));
     }
     (void)snprintf(
         calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_sm_time_add(calibration, result, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_plot_sm_time_add(calibration, result, &err));
     CU_ASSERT_STRING_EQUAL(
         fulcrum_result_text_of(result, "chart_title"), "G, on a part of its SMs");
     const struct fulcrum_table *rows = fulcrum_result_table_of(result, "samples");
@@ -669,10 +628,9 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     CU_ASSERT(isnan(fulcrum_table_at(rows, 1, "fit_s").number));
     CU_ASSERT(isnan(fulcrum_table_at(rows, 2, "sample_s").number));
     double phi = 0.8 * 132 / 8 + 0.2;
-    suite_assert_close("8 SMs", fulcrum_table_at(rows, 2, "fit_s").number,
+    assert_close("8 SMs", fulcrum_table_at(rows, 2, "fit_s").number,
         4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
-    suite_assert_close(
-        "all", fulcrum_table_at(rows, 65, "fit_s").number, 4e-4 + 64e-5, 1e-9);
+    assert_close("all", fulcrum_table_at(rows, 65, "fit_s").number, 4e-4 + 64e-5, 1e-9);
     fulcrum_result_free(result);
     fulcrum_calibration_free(calibration);
 }
@@ -693,7 +651,7 @@ static const char measured_points[] =
 #define WITHOUT_PREDICTION                                                             \
     "batching,actors,measured_steps_per_s\ngreedy,1,100\ngreedy,2,180\n"
 
-static void test_measured_points_are_told_of_around_the_chart(void)
+TEST(test_measured_points_are_told_of_around_the_chart)
 {
     static const struct words_case cases[] = {
         {measured_points, "Measured against predicted", 1},
@@ -722,17 +680,16 @@ static void test_measured_points_are_told_of_around_the_chart(void)
         {WITHOUT_PREDICTION, "median of the windows", 1},
         {WITHOUT_PREDICTION, "window", 1},
     };
-    check_words(
-        &fulcrum_chart_measured, "m.csv", cases, sizeof cases / sizeof cases[0]);
+    check_words(&fulcrum_chart_measured, "m.csv", cases, LENGTH(cases));
 }
 
-static void test_measured_rates_share_a_scale_where_they_are_alike(void)
+TEST(test_measured_rates_share_a_scale_where_they_are_alike)
 {
     static const struct {
         double factor;
         size_t ticks; /* near the upper end of the larger rates */
     } cases[] = {{0.5, 2}, {1e-9, 1}, {1e12, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[400];
         (void)snprintf(text, sizeof text,
             "batching,actors,measured_steps_per_s\na,1,1500\na,2,2000\nb,1,%g\nb,2,%"
@@ -745,7 +702,7 @@ static void test_measured_rates_share_a_scale_where_they_are_alike(void)
 
 #define MEASURED_SCHEMA "{\"schema\":{\"name\":\"fulcrum-measure\",\"version\":1},"
 
-static void test_measured_documents_name_what_ran(void)
+TEST(test_measured_documents_name_what_ran)
 {
 #define DOCUMENT(points)                                                               \
     MEASURED_SCHEMA "\"actor\":\"pole\",\"machine\":\"a CPU\",\"learner\":\"cpu\","    \
@@ -763,11 +720,10 @@ static void test_measured_documents_name_what_ran(void)
         {ONE_POINT("\"predicted_steps_per_s\":50,\"note\":\"disturbed\""),
             "learner cpu, calibration c; no point to compare: all disturbed", 1},
     };
-    check_words(
-        &fulcrum_chart_measured, "m.json", cases, sizeof cases / sizeof cases[0]);
+    check_words(&fulcrum_chart_measured, "m.json", cases, LENGTH(cases));
 }
 
-static void test_measured_points_with_odd_cells_are_refused(void)
+TEST(test_measured_points_with_odd_cells_are_refused)
 {
     static const struct {
         const char *row;
@@ -784,15 +740,12 @@ static void test_measured_points_with_odd_cells_are_refused(void)
         {"greedy,1,1,1,1,1,1,1,1,1,0,\ngreedy,2,1,nan,1,1,1,1,1,1,0,\n",
             "row 2: measured_steps_per_s = 'nan'"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct drawn drawn;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         char text[400];
         (void)snprintf(text, sizeof text, MEASURED_HEAD "%s", cases[i].row);
-        CU_ASSERT_EQUAL(
-            draw_points(&drawn, "m.csv", text, &fulcrum_chart_measured, &err),
-            FULCRUM_ERR_FORMAT);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(draw_points(&drawn, "m.csv", text, &fulcrum_chart_measured, &err),
+            FULCRUM_ERR_FORMAT, cases[i].part);
         free_drawn(&drawn);
     }
 }
@@ -805,38 +758,34 @@ static struct fulcrum_cell rate_at(
 
 /* As `fulcrum validate` predicts it: every other point of a published curve was fitted.
  */
-static void test_measured_references_are_predicted_anew(void)
+TEST(test_measured_references_are_predicted_anew)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_keep_series(reference, "DeepMind IMPALA", NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, result, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL));
+    ASSERT_OK(fulcrum_reference_keep_series(reference, "DeepMind IMPALA", NULL));
+    ASSERT_OK(fulcrum_validate(reference, NULL, &validation, NULL));
+    ASSERT_OK(fulcrum_plot_measured_of_reference(&validation, result, &err));
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(fulcrum_result_table_of(result, "points")),
         validation.comparison.count);
     CU_ASSERT_STRING_EQUAL(rate_at(result, 0, "series").text, "DeepMind IMPALA");
     CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(result, "label/x"), "environments");
     for (size_t i = 0; i < validation.comparison.count; i++) {
         const struct fulcrum_compared *item = &validation.comparison.items[i];
-        suite_assert_close(
+        assert_close(
             "observed", rate_at(result, i, "measured").number, item->observed, 0.0);
-        suite_assert_close(
+        assert_close(
             "predicted", rate_at(result, i, "predicted").number, item->predicted, 0.0);
         CU_ASSERT_STRING_EQUAL(
             rate_at(result, i, "fit").text, item->is_fitted ? "seen" : "");
         CU_ASSERT_STRING_EQUAL(rate_at(result, i, "state").text, "");
     }
-    expect_part(
+    assert_part(
         fulcrum_table_cell(fulcrum_result_table_of(result, "footnotes"), 0, 0).text,
         "2 of 4 points were seen by the fit");
-    expect_part(fulcrum_result_text_of(result, "chart_subtitle"),
+    assert_part(fulcrum_result_text_of(result, "chart_subtitle"),
         "2 points that no fit has seen: mean |error|");
     fulcrum_result_free(result);
     fulcrum_validation_clear(&validation);
@@ -844,7 +793,7 @@ static void test_measured_references_are_predicted_anew(void)
 }
 
 /* What `fulcrum measure -o` writes names its disturbed points by their series. */
-static void test_measured_references_keep_disturbed_points_apart(void)
+TEST(test_measured_references_keep_disturbed_points_apart)
 {
     static struct fulcrum_reference_setting settings[][2] = {
         {{"run.actor_count", 8.0, ""}, {"run.envs_per_actor", 4.0, ""}},
@@ -859,9 +808,7 @@ static void test_measured_references_keep_disturbed_points_apart(void)
     struct fulcrum_validation validation = {
         .reference = &reference, .reason = "no calibration is named"};
     struct fulcrum_result *result = fulcrum_result_new(NULL);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, result, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_plot_measured_of_reference(&validation, result, NULL));
     CU_ASSERT_STRING_EQUAL(
         rate_at(result, 0, "series").text, "greedy, 4 envs per actor");
     CU_ASSERT_STRING_EQUAL(
@@ -869,25 +816,24 @@ static void test_measured_references_keep_disturbed_points_apart(void)
     CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(result, "chart_title"), "Mine");
     CU_ASSERT_STRING_EQUAL(
         fulcrum_result_text_of(result, "chart_subtitle"), "nothing was predicted");
-    expect_part(
+    assert_part(
         fulcrum_table_cell(fulcrum_result_table_of(result, "footnotes"), 0, 0).text,
         "no calibration is named");
     CU_ASSERT_STRING_EQUAL(rate_at(result, 0, "state").text, "disturbed");
     CU_ASSERT_STRING_EQUAL(rate_at(result, 1, "state").text, "");
-    suite_assert_close("least", rate_at(result, 1, "measured").lo, 200.0, 0.0);
-    suite_assert_close("most", rate_at(result, 0, "measured").hi, 950.0, 0.0);
+    assert_close("least", rate_at(result, 1, "measured").lo, 200.0, 0.0);
+    assert_close("most", rate_at(result, 0, "measured").hi, 950.0, 0.0);
     fulcrum_result_free(result);
     (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
     (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
     result = fulcrum_result_new(NULL);
-    CU_ASSERT_EQUAL(fulcrum_plot_measured_of_reference(&validation, result, &err),
-        FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "reference mine: no point gives steps_per_s");
+    ASSERT_FAILS(fulcrum_plot_measured_of_reference(&validation, result, &err),
+        FULCRUM_ERR_UNSUPPORTED, "reference mine: no point gives steps_per_s");
     fulcrum_result_free(result);
 }
 
 /* Of a document with both, stages are drawn where they are asked for. */
-static void test_documents_of_points_and_stages_give_what_is_asked_for(void)
+TEST(test_documents_of_points_and_stages_give_what_is_asked_for)
 {
     static const struct {
         const char *rest;
@@ -900,52 +846,16 @@ static void test_documents_of_points_and_stages_give_what_is_asked_for(void)
         {"\"stages\":[]}", FULCRUM_PLOT_MEASURED, FULCRUM_PLOT_STAGES},
         {"\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_STAGES},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct scratch scratch = scratch_new();
         struct fulcrum_plot_source source;
         char text[200];
         (void)snprintf(text, sizeof text, MEASURED_SCHEMA "%s", cases[i].rest);
         char *path = scratch_write(&scratch, "m.json", text);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_plot_source_open(path, cases[i].expected, &source, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_plot_source_open(path, cases[i].expected, &source, NULL));
         CU_ASSERT_EQUAL(source.content, cases[i].content);
         fulcrum_plot_source_close(&source);
         free(path);
         scratch_free(&scratch);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_csv_and_json_read_alike),
-        SUITE_CASE(test_files_that_are_no_data_are_refused),
-        SUITE_CASE(test_ratios_are_made_where_a_file_has_none),
-        SUITE_CASE(test_ratios_of_a_file_keep_their_intervals),
-        SUITE_CASE(test_slowdowns_refer_to_the_most_sms),
-        SUITE_CASE(test_published_ratios_go_over_as_they_are),
-        SUITE_CASE(test_published_ratios_are_chained),
-        SUITE_CASE(test_ratios_are_chained_between_points),
-        SUITE_CASE(test_ratios_are_restated_relative_to_a_point_of_their_own),
-        SUITE_CASE(test_references_that_do_not_belong_are_refused),
-        SUITE_CASE(test_points_at_other_settings_are_left_out),
-        SUITE_CASE(test_validations_sort_points_by_unit_and_family),
-        SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
-        SUITE_CASE(test_gpu_time_follows_the_model),
-        SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
-        SUITE_CASE(test_published_stages_are_shares_of_points),
-        SUITE_CASE(test_stages_need_a_reference_of_stages),
-        SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),
-        SUITE_CASE(test_stages_without_shares_have_no_chart),
-        SUITE_CASE(test_sm_time_has_samples_and_the_fitted_curve),
-        SUITE_CASE(test_measured_rates_share_a_scale_where_they_are_alike),
-        SUITE_CASE(test_measured_points_are_told_of_around_the_chart),
-        SUITE_CASE(test_measured_documents_name_what_ran),
-        SUITE_CASE(test_measured_points_with_odd_cells_are_refused),
-        SUITE_CASE(test_measured_references_are_predicted_anew),
-        SUITE_CASE(test_measured_references_keep_disturbed_points_apart),
-        SUITE_CASE(test_documents_of_points_and_stages_give_what_is_asked_for),
-    };
-    return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

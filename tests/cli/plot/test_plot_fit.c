@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
-#include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 
@@ -38,38 +37,36 @@ static struct fulcrum_cell cell_in(
         fulcrum_result_table_of(opened->source.result, table), row, key);
 }
 
-static void test_fit_counts_in_prior_standard_deviations(void)
+TEST(test_fit_counts_in_prior_standard_deviations)
 {
     struct plot_file opened;
     char text[2000];
     (void)snprintf(text, sizeof text, FIT_TEXT, "log", "5");
-    CU_ASSERT_EQUAL_FATAL(read_fit(text, &opened, NULL), FULCRUM_OK);
+    ASSERT_OK(read_fit(text, &opened, NULL));
     struct fulcrum_cell span = cell_in(&opened, "parameters", 1, "posterior_z");
-    suite_assert_close("fitted", cell_in(&opened, "parameters", 1, "fitted_z").number,
+    assert_close("fitted", cell_in(&opened, "parameters", 1, "fitted_z").number,
         log(2.0) / 0.5, 1e-12);
-    suite_assert_close("low", span.lo + 1.0, 1.0, 1e-12);
-    suite_assert_close("high", span.hi, log(4.0) / 0.5, 1e-12);
+    assert_close("low", span.lo + 1.0, 1.0, 1e-12);
+    assert_close("high", span.hi, log(4.0) / 0.5, 1e-12);
     CU_ASSERT_STRING_EQUAL(cell_in(&opened, "parameters", 1, "shown_text").text,
         "2 ms \xe2\x86\x92 4 ms (2 ms to 8 ms)");
     CU_ASSERT(isnan(cell_in(&opened, "parameters", 1, "open_z").lo));
-    suite_assert_close(
-        "linear", cell_in(&opened, "parameters", 0, "open_z").hi, 2.0, 1e-12);
+    assert_close("linear", cell_in(&opened, "parameters", 0, "open_z").hi, 2.0, 1e-12);
     /* What the data say most of comes first. */
     CU_ASSERT(cell_in(&opened, "parameters", 1, "rank").number <
               cell_in(&opened, "parameters", 0, "rank").number);
-    expect_part(
+    assert_part(
         cell_in(&opened, "parameters", 0, "headline").text, "1 of 2 told apart");
-    suite_assert_close(
-        "prior", cell_in(&opened, "figures", 0, "prior_rel").hi, 1.6, 1e-12);
-    suite_assert_close(
+    assert_close("prior", cell_in(&opened, "figures", 0, "prior_rel").hi, 1.6, 1e-12);
+    assert_close(
         "best", cell_in(&opened, "figures", 0, "fitted_rel").number, 1.1, 1e-12);
-    suite_assert_close("posterior", cell_in(&opened, "figures", 0, "posterior_rel").hi,
+    assert_close("posterior", cell_in(&opened, "figures", 0, "posterior_rel").hi,
         1.0 + 1.645 * 0.04, 1e-12);
     CU_ASSERT(isnan(cell_in(&opened, "figures", 0, "others_rel").lo));
     plot_file_close(&opened);
 }
 
-static void test_fits_without_draws_have_a_spread_by_slopes(void)
+TEST(test_fits_without_draws_have_a_spread_by_slopes)
 {
     static const char text[] =
         "{\"schema\":{\"name\":\"fulcrum-fit\"},\"complete\":false,"
@@ -78,19 +75,19 @@ static void test_fits_without_draws_have_a_spread_by_slopes(void)
         "\"fitted\":0.6,\"posterior_low\":null,\"posterior_high\":null,"
         "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
     struct plot_file opened;
-    CU_ASSERT_EQUAL_FATAL(read_fit(text, &opened, NULL), FULCRUM_OK);
-    suite_assert_close("high", cell_in(&opened, "parameters", 0, "posterior_z").hi,
+    ASSERT_OK(read_fit(text, &opened, NULL));
+    assert_close("high", cell_in(&opened, "parameters", 0, "posterior_z").hi,
         1.0 + 1.645 * 0.5, 1e-12);
     CU_ASSERT_STRING_EQUAL(
         cell_in(&opened, "parameters", 0, "shown_text").text, "0.5 \xe2\x86\x92 0.6");
-    expect_part(
+    assert_part(
         fulcrum_result_text_of(opened.source.result, "subtitle"), "from the slopes");
-    expect_part(
+    assert_part(
         fulcrum_result_text_of(opened.source.result, "footnote"), "interrupted");
     plot_file_close(&opened);
 }
 
-static void test_fits_with_odd_cells_are_refused(void)
+TEST(test_fits_with_odd_cells_are_refused)
 {
     static const struct {
         const char *scale;
@@ -102,13 +99,11 @@ static void test_fits_with_odd_cells_are_refused(void)
         {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
         {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = 5"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
         char text[2000];
         (void)snprintf(text, sizeof text, FIT_TEXT, cases[i].scale, cases[i].observed);
-        CU_ASSERT_EQUAL(read_fit(text, &opened, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(read_fit(text, &opened, &err), cases[i].status, cases[i].part);
         plot_file_close(&opened);
     }
 }
@@ -131,7 +126,7 @@ static enum fulcrum_status read_tornado(
     return fulcrum_plot_tornado_add(opened->source.result, err);
 }
 
-static void test_each_metric_has_a_panel_of_its_fields(void)
+TEST(test_each_metric_has_a_panel_of_its_fields)
 {
     static const struct {
         size_t row;
@@ -155,18 +150,17 @@ static void test_each_metric_has_a_panel_of_its_fields(void)
         {0, "total_bar", 0.4, 0.8}, {1, "high", 2, 2.5}, {2, "total_share", NAN, NAN},
         {3, "low", NAN, NAN}, {3, "low_half", 8, 9}, {3, "high_half", 8, 10}};
     struct plot_file opened;
-    CU_ASSERT_EQUAL_FATAL(
+    ASSERT_OK(
         read_tornado("delay_s,s,a.b,W,2,3,4000,0.5,0.1,0.6,0.2,1,3,2,0.5,4,0.25\n"
                      "delay_s,s,draws of x,,,,,0.1,0.1,0.2,0.2,1.5,2.5,2,0.5,4,0.25\n"
                      "mean_batch,,a.b,W,2,3,4000,,,,,7,9,8,5,11,\n"
                      "mean_batch,,c.d,W,2,3,4000,,,,,9,10,8,5,11,\n",
-            &opened, NULL),
-        FULCRUM_OK);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+            &opened, NULL));
+    for (size_t i = 0; i < LENGTH(texts); i++) {
         CU_ASSERT_STRING_EQUAL(
             cell_in(&opened, "rows", texts[i].row, texts[i].key).text, texts[i].text);
     }
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+    for (size_t i = 0; i < LENGTH(spans); i++) {
         struct fulcrum_cell cell = cell_in(&opened, "rows", spans[i].row, spans[i].key);
         CU_ASSERT(
             isnan(spans[i].lo) ? isnan(cell.lo) : fabs(cell.lo - spans[i].lo) < 1e-12);
@@ -178,7 +172,7 @@ static void test_each_metric_has_a_panel_of_its_fields(void)
     plot_file_close(&opened);
 }
 
-static void test_what_no_tornado_shows_is_refused(void)
+TEST(test_what_no_tornado_shows_is_refused)
 {
     static const struct {
         const char *lines;
@@ -192,23 +186,10 @@ static void test_what_no_tornado_shows_is_refused(void)
         {"a,,f,,1,2,3,x,0,0,0,1,1,1,1,1,0\n", FULCRUM_ERR_FORMAT, "first_frac"},
         {"a,,f,,1,2,3,0,0,0,0,1,1,,1,1,0\n", FULCRUM_ERR_RANGE,
             "a: its value is not known"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(read_tornado(cases[i].lines, &opened, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(read_tornado(cases[i].lines, &opened, &err), cases[i].status,
+            cases[i].part);
         plot_file_close(&opened);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
-        SUITE_CASE(test_fits_without_draws_have_a_spread_by_slopes),
-        SUITE_CASE(test_fits_with_odd_cells_are_refused),
-        SUITE_CASE(test_each_metric_has_a_panel_of_its_fields),
-        SUITE_CASE(test_what_no_tornado_shows_is_refused),
-    };
-    return suite_run("plot_fit", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "cli/plot/plot_data.h"
-#include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
@@ -33,7 +32,7 @@ static double run_time(const struct fulcrum_result *result, size_t row)
         .number;
 }
 
-static void test_components_are_bars_beside_the_first_machine(void)
+TEST(test_components_are_bars_beside_the_first_machine)
 {
     static const char text[] = COMPONENTS_HEAD "one,V100,dram,1e-5,0.05,1000\n"
                                                "one,V100,math,3e-5,0.15,1000\n"
@@ -45,25 +44,24 @@ static void test_components_are_bars_beside_the_first_machine(void)
     struct plot_file opened;
     struct fulcrum_result *result = NULL;
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(read_components(&opened, text, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(read_components(&opened, text, &result, NULL));
     /* Arithmetic, DRAM: of all of the first GPU's 4e-5 s. */
-    suite_assert_close("math", gpu_time(result, 1), 0.75, 1e-12);
-    suite_assert_close("DRAM", gpu_time(result, 0), 0.25, 1e-12);
-    suite_assert_close("math there", gpu_time(result, 5), 0.225, 1e-12);
+    assert_close("math", gpu_time(result, 1), 0.75, 1e-12);
+    assert_close("DRAM", gpu_time(result, 0), 0.25, 1e-12);
+    assert_close("math there", gpu_time(result, 5), 0.225, 1e-12);
     /* Twice the rate: half the time for the same steps. */
-    suite_assert_close("rest", run_time(result, 3), 0.9, 1e-12);
-    suite_assert_close("rest there", run_time(result, 6), 0.48, 1e-12);
+    assert_close("rest", run_time(result, 3), 0.9, 1e-12);
+    assert_close("rest there", run_time(result, 6), 0.48, 1e-12);
     CU_ASSERT_EQUAL(run_time(result, 2), 0.0);
     const char *footnote = fulcrum_result_text_of(result, "footnote");
-    expect_part(footnote, "Parts below 0 are drawn as 0.");
-    expect_part(footnote, "1.3");
+    assert_part(footnote, "Parts below 0 are drawn as 0.");
+    assert_part(footnote, "1.3");
     const struct fulcrum_bar_chart_data data = {
         .chart = &fulcrum_bars_components, .result = result};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 640, 480, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 640, 480, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL));
     static const char *const words[] = {"V100", "H100", "one", "two", "0.25", "0.50"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < LENGTH(words); i++) {
         CU_ASSERT(count_texts(canvas, words[i]) >= 1);
     }
     CU_ASSERT_EQUAL(count_texts(canvas, "kernel launches"), 0);
@@ -73,7 +71,7 @@ static void test_components_are_bars_beside_the_first_machine(void)
 }
 
 /* Parts of 5 s in a whole of 4 s: they are drawn smaller alike. */
-static void test_parts_are_no_more_than_the_whole(void)
+TEST(test_parts_are_no_more_than_the_whole)
 {
     static const char text[] =
         "machine,gpu,component,gpu_s,gpu_frac,run_frac,steps_per_s\n"
@@ -81,17 +79,17 @@ static void test_parts_are_no_more_than_the_whole(void)
         "two,H100,dram,1,0.5,0.5,10\ntwo,H100,math,0.5,0.25,0.5,10\n";
     struct plot_file opened;
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(read_components(&opened, text, &result, NULL), FULCRUM_OK);
-    suite_assert_close("DRAM", gpu_time(result, 0), 0.4, 1e-12);
-    suite_assert_close("math", gpu_time(result, 1), 0.6, 1e-12);
+    ASSERT_OK(read_components(&opened, text, &result, NULL));
+    assert_close("DRAM", gpu_time(result, 0), 0.4, 1e-12);
+    assert_close("math", gpu_time(result, 1), 0.6, 1e-12);
     /* Less than the whole stays as it is: 1.5 s of 4 s. */
-    suite_assert_close("DRAM there", gpu_time(result, 2), 0.25, 1e-12);
-    suite_assert_close("math there", gpu_time(result, 3), 0.125, 1e-12);
+    assert_close("DRAM there", gpu_time(result, 2), 0.25, 1e-12);
+    assert_close("math there", gpu_time(result, 3), 0.125, 1e-12);
     fulcrum_result_free(result);
     plot_file_close(&opened);
 }
 
-static void test_components_that_are_none_are_refused(void)
+TEST(test_components_that_are_none_are_refused)
 {
     static const struct {
         const char *text;
@@ -103,13 +101,11 @@ static void test_components_that_are_none_are_refused(void)
         {COMPONENTS_HEAD "one,V100,dram,1,0.5,0\n", FULCRUM_ERR_FORMAT, "steps_per_s"},
         {COMPONENTS_HEAD "one,V100,dram,0,0.5,9\n", FULCRUM_ERR_FORMAT, "no GPU time"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
         struct fulcrum_result *result = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            read_components(&opened, cases[i].text, &result, &err), cases[i].status);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(read_components(&opened, cases[i].text, &result, &err),
+            cases[i].status, cases[i].part);
         fulcrum_result_free(result);
         plot_file_close(&opened);
     }
@@ -132,7 +128,7 @@ static struct fulcrum_canvas *draw_factors(
     opened.source.is_lent = true; /* the caller frees it */
     const struct fulcrum_line_chart_data data = {
         .chart = &fulcrum_chart_memory, .result = result};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 700, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 700, NULL));
     CU_ASSERT_EQUAL(
         fulcrum_chart_draw(&fulcrum_chart_memory, canvas, &data, err), status);
     fulcrum_result_free(result);
@@ -141,7 +137,7 @@ static struct fulcrum_canvas *draw_factors(
 }
 
 /* The machine's own is the first row, whatever its place along the curve. */
-static void test_factors_are_a_curve_for_each_bandwidth(void)
+TEST(test_factors_are_a_curve_for_each_bandwidth)
 {
     static const char text[] = FACTORS_HEAD "1,1,1,1,1,1,1,1\n"
                                             "0.5,1,1.1,1.05,1.2,0.9,0.8,0.95\n"
@@ -160,7 +156,7 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
 }
 
 /* Bandwidths alone are one curve over them; nothing is said of intervals. */
-static void test_bandwidths_alone_are_one_curve(void)
+TEST(test_bandwidths_alone_are_one_curve)
 {
     static const char text[] =
         FACTORS_HEAD "1,1,1,,,1,,\n1,2,0.9,,,1.1,,\n1,4,0.8,,,1.2,,\n";
@@ -171,7 +167,7 @@ static void test_bandwidths_alone_are_one_curve(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_odd_factors_are_refused(void)
+TEST(test_odd_factors_are_refused)
 {
     static const struct {
         const char *text;
@@ -187,22 +183,9 @@ static void test_odd_factors_are_refused(void)
         {FACTORS_HEAD "1,1,1,,,1,,\n2,1,1,,,1,,\n2,1,1,,,1,,\n", FULCRUM_ERR_FORMAT,
             "two points at cache_rel = 2"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         fulcrum_canvas_free(draw_factors(cases[i].text, cases[i].status, &err));
-        expect_part(err.detail, cases[i].part);
+        assert_part(err.detail, cases[i].part);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_components_are_bars_beside_the_first_machine),
-        SUITE_CASE(test_parts_are_no_more_than_the_whole),
-        SUITE_CASE(test_components_that_are_none_are_refused),
-        SUITE_CASE(test_factors_are_a_curve_for_each_bandwidth),
-        SUITE_CASE(test_bandwidths_alone_are_one_curve),
-        SUITE_CASE(test_odd_factors_are_refused),
-    };
-    return suite_run("plot_memory", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "cli/plot/plot_source.h"
-#include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
@@ -43,11 +42,10 @@ static struct fulcrum_cell point_at(
     return fulcrum_table_at(fulcrum_plot_points(result), row, key);
 }
 
-static void test_a_whole_sweep_shows_its_front(void)
+TEST(test_a_whole_sweep_shows_its_front)
 {
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        find_front("sweep.csv", points_csv, NULL, &result, NULL), FULCRUM_OK);
+    ASSERT_OK(find_front("sweep.csv", points_csv, NULL, &result, NULL));
     static const double front[] = {100, 200, NAN, 400, NAN};
     static const double beaten[] = {NAN, NAN, 150, NAN, NAN}; /* 16 threads do more */
     for (size_t i = 0; i < 5; i++) {
@@ -63,36 +61,33 @@ static void test_a_whole_sweep_shows_its_front(void)
     CU_ASSERT(isnan(point_at(result, 3, "holds_before").number));
     CU_ASSERT_EQUAL(point_at(result, 3, "front").hi, 500.0);
     CU_ASSERT(isnan(point_at(result, 3, "along").hi));
-    expect_part(fulcrum_result_text_of(result, "label/y"), "more is better");
-    expect_part(fulcrum_result_text_of(result, "label/x"), "less is better");
+    assert_part(fulcrum_result_text_of(result, "label/y"), "more is better");
+    assert_part(fulcrum_result_text_of(result, "label/x"), "less is better");
     struct fulcrum_canvas *canvas = NULL;
     const struct fulcrum_line_chart_data data = {
         .chart = &fulcrum_chart_pareto, .result = result};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 900, 600, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_pareto, canvas, &data, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 600, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_pareto, canvas, &data, NULL));
     static const char *const words[] = {"w on m", "3 of 4 points are on the front",
         "beaten by one of them", "90 % interval", "16 threads, 2 GPUs"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < LENGTH(words); i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
     }
     fulcrum_canvas_free(canvas);
     fulcrum_result_free(result);
 }
 
-static void test_metrics_are_those_of_the_option_then_of_the_file(void)
+TEST(test_metrics_are_those_of_the_option_then_of_the_file)
 {
     struct fulcrum_result *result = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        find_front("front.json", front_json, NULL, &result, NULL), FULCRUM_OK);
-    expect_part(fulcrum_result_text_of(result, "label/y"), "more is better");
-    expect_part(fulcrum_result_text_of(result, "label/x"), "less is better");
+    ASSERT_OK(find_front("front.json", front_json, NULL, &result, NULL));
+    assert_part(fulcrum_result_text_of(result, "label/y"), "more is better");
+    assert_part(fulcrum_result_text_of(result, "label/x"), "less is better");
     CU_ASSERT_EQUAL(point_at(result, 0, "front").number, 300.0);
     CU_ASSERT_EQUAL(point_at(result, 1, "beaten").number, 250.0);
     fulcrum_result_free(result);
-    CU_ASSERT_EQUAL_FATAL(find_front("front.json", front_json,
-                              "steps_per_s,system_w:max,point", &result, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(find_front(
+        "front.json", front_json, "steps_per_s,system_w:max,point", &result, NULL));
     CU_ASSERT_EQUAL(point_at(result, 0, "front").number, 100.0);
     CU_ASSERT_EQUAL(point_at(result, 1, "front").number, 200.0);
     CU_ASSERT_STRING_EQUAL(point_at(result, 1, "colour").text, "point: 1");
@@ -100,7 +95,7 @@ static void test_metrics_are_those_of_the_option_then_of_the_file(void)
     fulcrum_result_free(result);
 }
 
-static void test_what_is_no_list_of_columns_is_refused(void)
+TEST(test_what_is_no_list_of_columns_is_refused)
 {
     static const struct {
         const char *list;
@@ -119,23 +114,10 @@ static void test_what_is_no_list_of_columns_is_refused(void)
             "--pareto: no column 'zzzzzz': expected machine, workload, "},
         {"steps_per_s,status", FULCRUM_ERR_FORMAT, "status"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_result *result = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            find_front("sweep.csv", points_csv, cases[i].list, &result, &err),
-            cases[i].status);
-        expect_part(err.detail, cases[i].part);
+        ASSERT_FAILS(find_front("sweep.csv", points_csv, cases[i].list, &result, &err),
+            cases[i].status, cases[i].part);
         fulcrum_result_free(result);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_whole_sweep_shows_its_front),
-        SUITE_CASE(test_metrics_are_those_of_the_option_then_of_the_file),
-        SUITE_CASE(test_what_is_no_list_of_columns_is_refused),
-    };
-    return suite_run("plot_pareto", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -33,12 +33,12 @@ static enum fulcrum_status draw_text(
 static struct fulcrum_canvas *new_canvas(void)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 640, 560, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 640, 560, NULL));
     return canvas;
 }
 
 /* The first panel has a row for each placement, and the second its gain. */
-static void test_parts_are_gathered_by_placement(void)
+TEST(test_parts_are_gathered_by_placement)
 {
     static const struct {
         const char *words;
@@ -49,15 +49,14 @@ static void test_parts_are_gathered_by_placement(void)
         {"1.30 (1.10 to 1.50)", 1}, {"0.90", 1}, {"(", 2}, {"interval of the gain", 1},
         {"w on parts of one", 0}, {"Training on parts of a GPU", 1}};
     struct fulcrum_canvas *canvas = new_canvas();
-    CU_ASSERT_EQUAL_FATAL(
+    ASSERT_OK(
         draw_text(HEAD "exclusive,,100,1,1,1,simulation + agent,1,1,1\n"
                        "time-sliced x 2,,130,1.3,1.1,1.5,simulation + agent,2,1,0.6\n"
                        "\"slices, best\",4g + 3g,90,0.9,,,simulation,1,0.5,1\n"
                        "\"slices, best\",4g + 3g,90,0.9,,,agent,1,0.4,0.2\n"
                        "\"slices, as asked\",1g,,,,,,,,\n",
-            canvas, NULL),
-        FULCRUM_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            canvas, NULL));
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
     }
     fulcrum_canvas_free(canvas);
@@ -67,18 +66,16 @@ static void expect_refusal(
     const char *text, enum fulcrum_status status, const char *words)
 {
     struct fulcrum_canvas *canvas = new_canvas();
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(draw_text(text, canvas, &err), status);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, words));
+    ASSERT_FAILS(draw_text(text, canvas, &err), status, words);
     fulcrum_canvas_free(canvas);
 }
 
 /* Bars are counted: as many as no GPU holds, none or half a one cannot be drawn. */
-static void test_processes_that_cannot_be_counted_are_refused(void)
+TEST(test_processes_that_cannot_be_counted_are_refused)
 {
     static const char *const rows[] = {HEAD "e,,100,1,1,1,all,1e308,1,1\n",
         HEAD "e,,100,1,1,1,all,0,1,1\n", HEAD "e,,100,1,1,1,all,1.5,1,1\n"};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         expect_refusal(rows[i], FULCRUM_ERR_RANGE, "e: part_instances = ");
     }
     expect_refusal(HEAD "e,,100,1,1,1,all,-1,1,1\n", FULCRUM_ERR_RANGE,
@@ -86,7 +83,7 @@ static void test_processes_that_cannot_be_counted_are_refused(void)
 }
 
 /* What a chart cannot show is refused by name. */
-static void test_odd_parts_are_refused(void)
+TEST(test_odd_parts_are_refused)
 {
     expect_refusal(HEAD "exclusive,,100,1,1,1,all,one,1,1\n", FULCRUM_ERR_FORMAT,
         "part_instances = 'one'");
@@ -105,7 +102,7 @@ static void test_odd_parts_are_refused(void)
     expect_refusal(text, FULCRUM_ERR_RANGE, "odd: more than 16 parts");
 }
 
-static void test_too_many_kinds_are_refused(void)
+TEST(test_too_many_kinds_are_refused)
 {
     char text[2000] = HEAD;
     for (int i = 0; i < 9; i++) {
@@ -114,16 +111,4 @@ static void test_too_many_kinds_are_refused(void)
             text + used, sizeof text - used, "shares,,100,1,1,1,stage %d,1,0.1,1\n", i);
     }
     expect_refusal(text, FULCRUM_ERR_RANGE, "more than 8 different stages");
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_parts_are_gathered_by_placement),
-        SUITE_CASE(test_processes_that_cannot_be_counted_are_refused),
-        SUITE_CASE(test_odd_parts_are_refused),
-        SUITE_CASE(test_too_many_kinds_are_refused),
-    };
-    return suite_run(
-        "plot_partition", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -4,7 +4,6 @@
 
 #include "cli/plot/plot_data.h"
 #include "presets/load/reference_file.h"
-#include "tests/support/expect.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
@@ -25,7 +24,7 @@ static enum fulcrum_status try_text(
     out->result = file.source.result;
     file.source.is_lent = true; /* the caller frees it */
     plot_file_close(&file);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&out->canvas, 900, 700, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&out->canvas, 900, 700, NULL));
     const struct fulcrum_line_chart_data data = {
         .chart = &fulcrum_chart_scaling, .result = out->result};
     enum fulcrum_status status = fulcrum_plot_scaling_add(out->result, err);
@@ -36,7 +35,7 @@ static enum fulcrum_status try_text(
 
 static void draw_text(struct drawn *out, const char *text)
 {
-    CU_ASSERT_EQUAL_FATAL(try_text(out, text, NULL), FULCRUM_OK);
+    ASSERT_OK(try_text(out, text, NULL));
 }
 
 static void close_drawn(struct drawn *drawn)
@@ -54,7 +53,7 @@ static size_t says(const struct drawn *drawn, const char *text)
 #define HEAD                                                                           \
     "scaling,gpu_count,model_parallel_gpu_count,speedup,quality_speedup,hybrid_gain\n"
 
-static void test_panels_are_quality_weak_and_strong(void)
+TEST(test_panels_are_quality_weak_and_strong)
 {
     static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,1.9,\nweak,4,1,4,2.5,\n"
                                     "weak,8,2,6,5,1.2\n"
@@ -88,7 +87,7 @@ static void test_panels_are_quality_weak_and_strong(void)
 
 /* Bands where rows have them, and how sure it is that hybrid wins where it begins to.
  */
-static void test_intervals_are_bands(void)
+TEST(test_intervals_are_bands)
 {
     static const char text[] = DRAWN_HEAD "weak,1,1,1,1,1,1,1,1,,\n"
                                           "weak,4,1,4,3.5,4,2.5,2,3,,\n"
@@ -103,7 +102,7 @@ static void test_intervals_are_bands(void)
     close_drawn(&drawn);
 }
 
-static void test_unknown_quality_has_no_panel(void)
+TEST(test_unknown_quality_has_no_panel)
 {
     static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,,\n";
     struct drawn drawn;
@@ -123,7 +122,7 @@ static void expect_refusal(const char *text, enum fulcrum_status status)
     close_drawn(&drawn);
 }
 
-static void test_odd_files_are_refused(void)
+TEST(test_odd_files_are_refused)
 {
     expect_refusal(HEAD "weak,x,1,1,1,\n", FULCRUM_ERR_FORMAT);
     expect_refusal(HEAD "weak,0,1,1,1,\n", FULCRUM_ERR_FORMAT);
@@ -144,9 +143,8 @@ static enum fulcrum_status take_reference(
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
     *out = fulcrum_result_new(NULL);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_reference_load(name, &reference, NULL));
+    ASSERT_OK(fulcrum_validate(reference, NULL, &validation, NULL));
     enum fulcrum_status status =
         fulcrum_plot_scaling_of_reference(&validation, *out, err);
     fulcrum_validation_clear(&validation);
@@ -154,11 +152,10 @@ static enum fulcrum_status take_reference(
     return status;
 }
 
-static void test_published_speedups_stand_beside_their_predictions(void)
+TEST(test_published_speedups_stand_beside_their_predictions)
 {
     struct drawn drawn = {.result = NULL};
-    CU_ASSERT_EQUAL_FATAL(
-        take_reference("gmidrl-table5-multinode", &drawn.result, NULL), FULCRUM_OK);
+    ASSERT_OK(take_reference("gmidrl-table5-multinode", &drawn.result, NULL));
     const struct fulcrum_table *rows = fulcrum_result_table_of(drawn.result, "rows");
     /* Four curves of four machines. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 16);
@@ -168,7 +165,7 @@ static void test_published_speedups_stand_beside_their_predictions(void)
         const char *held_out = fulcrum_table_at(rows, i, "held_out").text;
         /* 3.28 on four machines, held out; 1.84 on two, fitted. */
         if (nodes == 4.0) {
-            suite_assert_close(
+            assert_close(
                 "four", fulcrum_table_at(rows, i, "observed_frac").number, 0.82, 1e-12);
             CU_ASSERT_STRING_EQUAL(held_out, "yes");
             checked++;
@@ -180,11 +177,8 @@ static void test_published_speedups_stand_beside_their_predictions(void)
     CU_ASSERT_EQUAL(checked, 2);
     const struct fulcrum_line_chart_data data = {
         .chart = &fulcrum_chart_efficiency, .result = drawn.result};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_canvas_new(&drawn.canvas, 900, 700, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_chart_draw(&fulcrum_chart_efficiency, drawn.canvas, &data, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&drawn.canvas, 900, 700, NULL));
+    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_efficiency, drawn.canvas, &data, NULL));
     CU_ASSERT_EQUAL(says(&drawn, "machines"), 2); /* title and axis */
     CU_ASSERT_EQUAL(says(&drawn, ", predicted"), 4);
     CU_ASSERT_EQUAL(says(&drawn, "published, held out"), 1);
@@ -192,25 +186,10 @@ static void test_published_speedups_stand_beside_their_predictions(void)
     close_drawn(&drawn);
 }
 
-static void test_references_of_other_kinds_are_refused(void)
+TEST(test_references_of_other_kinds_are_refused)
 {
     struct fulcrum_result *result = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(
-        take_reference("pal2019-abstract", &result, &err), FULCRUM_ERR_UNSUPPORTED);
-    expect_part(err.detail, "no speedup_over_one_node");
+    ASSERT_FAILS(take_reference("pal2019-abstract", &result, &err),
+        FULCRUM_ERR_UNSUPPORTED, "no speedup_over_one_node");
     fulcrum_result_free(result);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_panels_are_quality_weak_and_strong),
-        SUITE_CASE(test_intervals_are_bands),
-        SUITE_CASE(test_unknown_quality_has_no_panel),
-        SUITE_CASE(test_odd_files_are_refused),
-        SUITE_CASE(test_published_speedups_stand_beside_their_predictions),
-        SUITE_CASE(test_references_of_other_kinds_are_refused),
-    };
-    return suite_run("plot_scaling", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -38,7 +38,7 @@ static void assert_page(struct page *page, const char *expected)
     free(page->text);
 }
 
-static void test_text_is_escaped(void)
+TEST(test_text_is_escaped)
 {
     static const struct {
         const char *text;
@@ -59,7 +59,7 @@ static void test_text_is_escaped(void)
             "a\xEF\xBF\xBD"
             "b\xEF\xBF\xBD\tc\n"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct page page = {.text = NULL};
         page_open(&page);
         fulcrum_html_text(page.out, cases[i].text);
@@ -67,7 +67,7 @@ static void test_text_is_escaped(void)
     }
 }
 
-static void test_printed_text_is_escaped_after_it_is_made(void)
+TEST(test_printed_text_is_escaped_after_it_is_made)
 {
     struct page page = {.text = NULL};
     page_open(&page);
@@ -92,7 +92,7 @@ static char *table_of(const char *name, double value, double lo, double hi,
     return page.text;
 }
 
-static void test_tables_name_rows_and_columns(void)
+TEST(test_tables_name_rows_and_columns)
 {
     char *text =
         table_of("x<y", 3.0, 2.0, 4.0, &(struct fulcrum_html_view){.caption = "A & B"});
@@ -105,7 +105,7 @@ static void test_tables_name_rows_and_columns(void)
 }
 
 /* What a caller asks for: code, a class, the unit of the name, no interval. */
-static void test_views_choose_columns(void)
+TEST(test_views_choose_columns)
 {
     char *text = table_of("gpu_w", 3.0, 2.0, 4.0,
         &(struct fulcrum_html_view){.caption = "A",
@@ -120,11 +120,11 @@ static void test_views_choose_columns(void)
     free(text);
 }
 
-static void test_whiskers_stay_inside_their_picture(void)
+TEST(test_whiskers_stay_inside_their_picture)
 {
     static const char *const columns[] = {
         "name=what;value:0:10=from 0 to 10", "name=what;value:0.5:2=times"};
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (size_t i = 0; i < LENGTH(columns); i++) {
         const struct fulcrum_html_view view = {.caption = "A", .columns = columns[i]};
         char *text = table_of("x", 5.0, -1e9, 1e9, &view);
         CU_ASSERT_PTR_NULL(strstr(text, "nan"));
@@ -137,7 +137,7 @@ static void test_whiskers_stay_inside_their_picture(void)
 }
 
 /* Nothing known is no column, and no picture. */
-static void test_the_unknown_has_no_whisker(void)
+TEST(test_the_unknown_has_no_whisker)
 {
     static const struct fulcrum_html_view view = {
         .caption = "A", .columns = "name=what;value:0:10=from 0 to 10"};
@@ -147,7 +147,7 @@ static void test_the_unknown_has_no_whisker(void)
     free(text);
 }
 
-static void test_quantities_read_well(void)
+TEST(test_quantities_read_well)
 {
     static const struct {
         double value;
@@ -185,14 +185,14 @@ static void test_quantities_read_well(void)
             "5\xC2\xA0"
             "furlong"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char text[FULCRUM_QUANTITY_SIZE];
         fulcrum_quantity_words(cases[i].value, cases[i].unit, text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
     }
 }
 
-static void test_the_unknown_is_a_dash(void)
+TEST(test_the_unknown_is_a_dash)
 {
     char text[2 * FULCRUM_QUANTITY_SIZE];
     fulcrum_quantity_words((double)NAN, "s", text);
@@ -203,7 +203,7 @@ static void test_the_unknown_is_a_dash(void)
     CU_ASSERT_STRING_EQUAL(text, "");
 }
 
-static void test_ranges_share_the_scale_of_their_value(void)
+TEST(test_ranges_share_the_scale_of_their_value)
 {
     char text[2 * FULCRUM_QUANTITY_SIZE];
     fulcrum_range_words(0.5, 2000.0, 0.002, "s", text);
@@ -229,17 +229,17 @@ static double number_in(const char *text)
 }
 
 /* Whatever the value, no more than the digits that were asked for, and its size. */
-static void test_numbers_keep_their_digits(void)
+TEST(test_numbers_keep_their_digits)
 {
     for (int exponent = -6; exponent < 15; exponent++) {
         double value = 9.996 * pow(10.0, exponent);
         char text[FULCRUM_QUANTITY_SIZE];
         fulcrum_number_words(value, 3, text);
-        suite_assert_close("number", number_in(text), value, 0.005);
+        assert_close("number", number_in(text), value, 0.005);
     }
 }
 
-static void test_factors_have_digits_that_count(void)
+TEST(test_factors_have_digits_that_count)
 {
     char text[FULCRUM_QUANTITY_SIZE];
     fulcrum_factor_words(1.0, text);
@@ -261,7 +261,7 @@ static void test_factors_have_digits_that_count(void)
     CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
 }
 
-static void test_lines_are_quoted_for_a_shell(void)
+TEST(test_lines_are_quoted_for_a_shell)
 {
     struct fulcrum_argv_text words = {.count = 0};
     fulcrum_argv_text_add(&words, "report");
@@ -279,7 +279,7 @@ static void test_lines_are_quoted_for_a_shell(void)
     CU_ASSERT_EQUAL(words.count, 0);
 }
 
-static void test_too_many_words_are_told(void)
+TEST(test_too_many_words_are_told)
 {
     struct fulcrum_argv_text words = {.count = 0};
     for (int i = 0; i <= FULCRUM_WORDS_MOST; i++) {
@@ -297,7 +297,7 @@ static void test_too_many_words_are_told(void)
 }
 
 /* The reader that judges reports must see faults. */
-static void test_the_reader_of_markup_sees_faults(void)
+TEST(test_the_reader_of_markup_sees_faults)
 {
 #define DOCUMENT(body) "<!DOCTYPE html>\n<html><body>" body "</body></html>\n"
     static const struct {
@@ -324,31 +324,10 @@ static void test_the_reader_of_markup_sees_faults(void)
             "without a scope"},
     };
 #undef DOCUMENT
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         char fault[MARKUP_FAULT_SIZE];
         bool is_sound = markup_is_sound(cases[i].document, fault);
         CU_ASSERT_EQUAL(is_sound, cases[i].fault[0] == '\0');
         CU_ASSERT_PTR_NOT_NULL(strstr(fault, cases[i].fault));
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_text_is_escaped),
-        SUITE_CASE(test_printed_text_is_escaped_after_it_is_made),
-        SUITE_CASE(test_tables_name_rows_and_columns),
-        SUITE_CASE(test_views_choose_columns),
-        SUITE_CASE(test_whiskers_stay_inside_their_picture),
-        SUITE_CASE(test_the_unknown_has_no_whisker),
-        SUITE_CASE(test_quantities_read_well),
-        SUITE_CASE(test_the_unknown_is_a_dash),
-        SUITE_CASE(test_ranges_share_the_scale_of_their_value),
-        SUITE_CASE(test_numbers_keep_their_digits),
-        SUITE_CASE(test_factors_have_digits_that_count),
-        SUITE_CASE(test_lines_are_quoted_for_a_shell),
-        SUITE_CASE(test_too_many_words_are_told),
-        SUITE_CASE(test_the_reader_of_markup_sees_faults),
-    };
-    return suite_run("html", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

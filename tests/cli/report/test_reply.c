@@ -31,10 +31,10 @@ static enum fulcrum_status ask(
 
 #define POINT "-m dgx-1-inci2020 -w r2d2-atari --method fast --intervals 8 "
 
-static void test_an_answer_is_a_result(void)
+TEST(test_an_answer_is_a_result)
 {
     struct fulcrum_reply reply;
-    CU_ASSERT_EQUAL(ask(&reply, "predict " POINT "--actors 40", NULL), FULCRUM_OK);
+    ASSERT_OK(ask(&reply, "predict " POINT "--actors 40", NULL));
     CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_EQUAL(reply.exit_code, 0);
     CU_ASSERT_STRING_EQUAL(reply.warnings, "");
@@ -46,7 +46,7 @@ static void test_an_answer_is_a_result(void)
 }
 
 /* A refusal is an answer: with its text and the exit code that it would have had. */
-static void test_a_refusal_is_an_answer(void)
+TEST(test_a_refusal_is_an_answer)
 {
     static const struct {
         const char *line;
@@ -59,10 +59,10 @@ static void test_a_refusal_is_an_answer(void)
         {"predict " POINT "--no-such-option", "--no-such-option", 2},
         {"explore " POINT "--actors 40 -v run.gpu_count=9,10", "no point can run", 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reply reply;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(ask(&reply, cases[i].line, &err), FULCRUM_OK);
+        ASSERT_OK(ask(&reply, cases[i].line, &err));
         CU_ASSERT_PTR_NULL(reply.result);
         CU_ASSERT_PTR_NOT_NULL(strstr(reply.refusal.detail, cases[i].text));
         CU_ASSERT_NOT_EQUAL(reply.refusal.status, FULCRUM_OK);
@@ -71,14 +71,12 @@ static void test_a_refusal_is_an_answer(void)
     }
 }
 
-static void test_warnings_go_to_who_asked(void)
+TEST(test_warnings_go_to_who_asked)
 {
     struct fulcrum_reply reply;
-    CU_ASSERT_EQUAL(
-        ask(&reply,
-            "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s",
-            NULL),
-        FULCRUM_OK);
+    ASSERT_OK(ask(&reply,
+        "explore " POINT "--actors 40 -v run.gpu_count=1,9 --columns steps_per_s",
+        NULL));
     CU_ASSERT_PTR_NOT_NULL(reply.result);
     CU_ASSERT_PTR_NOT_NULL(strstr(reply.warnings, "1 of 2 points cannot run"));
     fulcrum_reply_clear(&reply);
@@ -100,7 +98,7 @@ static char *table_of(
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(ask(&reply, line, NULL), FULCRUM_OK);
+    ASSERT_OK(ask(&reply, line, NULL));
     *count =
         fulcrum_html_table(out, fulcrum_result_table_of(reply.result, "points"), view);
     text = text_of(out, &text);
@@ -108,7 +106,7 @@ static char *table_of(
     return text;
 }
 
-static void test_rows_become_a_table(void)
+TEST(test_rows_become_a_table)
 {
     static const struct fulcrum_html_view view = {
         .caption = "Points",
@@ -132,7 +130,7 @@ static void test_rows_become_a_table(void)
 }
 
 /* Nothing known in any row: no column; a sentence has room, a short name takes none. */
-static void test_columns_that_say_nothing_are_left_out(void)
+TEST(test_columns_that_say_nothing_are_left_out)
 {
     static const struct fulcrum_html_view view = {
         .caption = "Points",
@@ -150,7 +148,7 @@ static void test_columns_that_say_nothing_are_left_out(void)
     free(text);
 }
 
-static void test_no_rows_are_no_table(void)
+TEST(test_no_rows_are_no_table)
 {
     static const struct fulcrum_html_view view = {.caption = "None", .columns = "a=a"};
     char *text = NULL;
@@ -164,20 +162,19 @@ static void test_no_rows_are_no_table(void)
 }
 
 /* As explore itself says it, but in ratios. */
-static void test_the_best_is_that_of_the_sweep(void)
+TEST(test_the_best_is_that_of_the_sweep)
 {
     struct fulcrum_reply reply;
     struct fulcrum_report_best best;
-    CU_ASSERT_EQUAL(ask(&reply,
-                        "explore " POINT "--actors-per-thread 6.4 "
-                        "-v machine.cpu.thread_count=20,40,80,160",
-                        NULL),
-        FULCRUM_OK);
+    ASSERT_OK(ask(&reply,
+        "explore " POINT "--actors-per-thread 6.4 "
+        "-v machine.cpu.thread_count=20,40,80,160",
+        NULL));
     CU_ASSERT_EQUAL_FATAL(fulcrum_report_best_read(reply.result, 0, true, &best), true);
     CU_ASSERT(best.is_ratio);
     CU_ASSERT_STRING_EQUAL(best.metric, "throughput");
     /* 80 SMs: the most threads are a ratio of 2. */
-    suite_assert_close("end of the plateau", best.to, 2.0, 1e-9);
+    assert_close("end of the plateau", best.to, 2.0, 1e-9);
     CU_ASSERT(best.from.number <= best.at.number && best.at.number <= best.to);
     CU_ASSERT(best.at.lo <= best.at.hi && best.from.lo <= best.from.hi);
     CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 3, true, &best), false);
@@ -185,7 +182,7 @@ static void test_the_best_is_that_of_the_sweep(void)
     CU_ASSERT_EQUAL(fulcrum_report_best_read(reply.result, 0, true, &best), false);
 }
 
-static void test_shapes_are_told_in_words(void)
+TEST(test_shapes_are_told_in_words)
 {
     static const struct {
         const char *shape;
@@ -200,7 +197,7 @@ static void test_shapes_are_told_in_words(void)
         {"plateau-from-first", "stays within 5 % of its best up to ratio 1.4"},
         {"flat", "changes by less than 5 % from ratio 0.7 to 1.4"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_report_best best = {.shape = cases[i].shape,
             .at = {1.0, 0.5, 2.0, NULL},
             .from = {0.7, 0.6, 0.8, NULL},
@@ -210,19 +207,4 @@ static void test_shapes_are_told_in_words(void)
         CU_ASSERT_STRING_EQUAL(fulcrum_string_get(&text), cases[i].words);
         fulcrum_string_clear(&text);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_an_answer_is_a_result),
-        SUITE_CASE(test_a_refusal_is_an_answer),
-        SUITE_CASE(test_warnings_go_to_who_asked),
-        SUITE_CASE(test_rows_become_a_table),
-        SUITE_CASE(test_columns_that_say_nothing_are_left_out),
-        SUITE_CASE(test_no_rows_are_no_table),
-        SUITE_CASE(test_the_best_is_that_of_the_sweep),
-        SUITE_CASE(test_shapes_are_told_in_words),
-    };
-    return suite_run("reply", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

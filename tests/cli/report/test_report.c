@@ -74,7 +74,7 @@ static void assert_sound(const struct written *written)
 
 #define V100 "-m dgx-1-inci2020 -w r2d2-atari --actors 40 --intervals 8 "
 
-static void test_a_report_has_every_section_that_applies(void)
+TEST(test_a_report_has_every_section_that_applies)
 {
     struct written report = write_report(V100);
     assert_sound(&report);
@@ -97,7 +97,7 @@ static void test_a_report_has_every_section_that_applies(void)
 }
 
 /* Every field in force is there, with its origin. */
-static void test_inputs_are_all_there(void)
+TEST(test_inputs_are_all_there)
 {
     struct written report =
         write_report(V100 "--set workload.step.mean_s=0.003 --section inputs");
@@ -123,7 +123,7 @@ static void test_inputs_are_all_there(void)
     written_free(&report);
 }
 
-static void test_several_machines_are_compared(void)
+TEST(test_several_machines_are_compared)
 {
     struct written report =
         write_report("-m dgx-a100 -m dgx-1 -w r2d2-atari --actors 64 "
@@ -140,7 +140,7 @@ static void test_several_machines_are_compared(void)
 }
 
 /* Names from a user's files and words from the command line are text, not markup. */
-static void test_names_are_escaped(void)
+TEST(test_names_are_escaped)
 {
     static const char machine[] =
         "{\"kind\":\"machine\",\"name\":\"<i>a&b</i>\","
@@ -168,7 +168,7 @@ static void test_names_are_escaped(void)
     scratch_free(&scratch);
 }
 
-static void test_threads_do_not_change_the_bytes(void)
+TEST(test_threads_do_not_change_the_bytes)
 {
     static const char line[] = V100 "--section ratio --section actors --section levers";
     CU_ASSERT_EQUAL(setenv("OMP_NUM_THREADS", "1", 1), 0);
@@ -182,7 +182,7 @@ static void test_threads_do_not_change_the_bytes(void)
     written_free(&second);
 }
 
-static void test_another_seed_changes_them(void)
+TEST(test_another_seed_changes_them)
 {
     struct written first = write_report(V100 "--section prediction");
     struct written second =
@@ -195,7 +195,7 @@ static void test_another_seed_changes_them(void)
 }
 
 /* What a learner on cores has none of is left out. */
-static void test_a_machine_without_gpus_has_no_sms(void)
+TEST(test_a_machine_without_gpus_has_no_sms)
 {
     struct written report = write_report("-m generic-server -w ppo-mujoco-ant "
                                          "-c xeon-vm-ant-mlp --actors 8 --intervals 4 "
@@ -210,7 +210,7 @@ static void test_a_machine_without_gpus_has_no_sms(void)
 }
 
 /* Environments on the GPU: no actors, so no sweeps over them; placements instead. */
-static void test_environments_on_the_gpu_have_placements(void)
+TEST(test_environments_on_the_gpu_have_placements)
 {
     struct written report =
         write_report("-m dgx-a100 -w isaac-ant --intervals none --method fast");
@@ -224,7 +224,7 @@ static void test_environments_on_the_gpu_have_placements(void)
     written_free(&report);
 }
 
-static void test_faults_leave_no_file(void)
+TEST(test_faults_leave_no_file)
 {
     static const struct {
         const char *line;
@@ -243,7 +243,7 @@ static void test_faults_leave_no_file(void)
          "-m gb200-nvl72 -m aws-p3-16xlarge -w r2d2-atari",
             2},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct written report = write_report(cases[i].line);
         CU_ASSERT_EQUAL(report.exit_code, cases[i].exit_code);
         if (report.exit_code != cases[i].exit_code) {
@@ -252,20 +252,4 @@ static void test_faults_leave_no_file(void)
         CU_ASSERT_EQUAL(scratch_count(&report.scratch), 0);
         written_free(&report);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_report_has_every_section_that_applies),
-        SUITE_CASE(test_inputs_are_all_there),
-        SUITE_CASE(test_several_machines_are_compared),
-        SUITE_CASE(test_names_are_escaped),
-        SUITE_CASE(test_threads_do_not_change_the_bytes),
-        SUITE_CASE(test_another_seed_changes_them),
-        SUITE_CASE(test_a_machine_without_gpus_has_no_sms),
-        SUITE_CASE(test_environments_on_the_gpu_have_placements),
-        SUITE_CASE(test_faults_leave_no_file),
-    };
-    return suite_run("report", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

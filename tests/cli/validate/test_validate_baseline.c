@@ -74,8 +74,7 @@ static size_t failures(struct fulcrum_stored_point points[STORED_MOST],
     const struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
     struct fulcrum_context context = {.quiet = true};
     struct fulcrum_baseline_run now = {.count = 0};
-    CU_ASSERT_EQUAL(
-        fulcrum_baseline_make(&job, false, &context, &now, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_baseline_make(&job, false, &context, &now, NULL));
     struct fulcrum_check_list checks = {.count = 0};
     (void)fulcrum_baseline_check(
         &(struct fulcrum_baseline_pair){&baseline, &now}, &fixture()->set, by, &checks);
@@ -123,8 +122,8 @@ static void test_nothing_moves_from_what_was_just_stored(void)
 static void test_numbers_move_by_shares_of_what_is_stored(void)
 {
     const double unknown = (double)NAN;
-    suite_assert_close("up", fulcrum_relative_change(200.0, 201.0), 0.005, 1e-12);
-    suite_assert_close("down", fulcrum_relative_change(-200.0, -202.0), 0.01, 1e-12);
+    assert_close("up", fulcrum_relative_change(200.0, 201.0), 0.005, 1e-12);
+    assert_close("down", fulcrum_relative_change(-200.0, -202.0), 0.01, 1e-12);
     CU_ASSERT_EQUAL(fulcrum_relative_change(0.0, 0.0), 0.0);
     CU_ASSERT(isinf(fulcrum_relative_change(0.0, 1e-300)));
     CU_ASSERT_EQUAL(fulcrum_relative_change(unknown, unknown), 0.0);
@@ -259,8 +258,7 @@ static void test_presets_are_predicted(void)
     struct fulcrum_context context = {.quiet = 1};
     const struct fulcrum_validate_job job = {.count = 0};
     struct fulcrum_baseline_run made = {.count = 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_baseline_make(&job, true, &context, &made, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_baseline_make(&job, true, &context, &made, NULL));
     CU_ASSERT(made.design_count >= 20);
     for (size_t i = 0; i < made.design_count; i++) {
         CU_ASSERT(made.designs[i].value[FULCRUM_OUTPUT_steps_per_s] > 0.0);
@@ -287,8 +285,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "%s cannot be predicted\n", REFERENCE);
         return 1;
     }
-    int code = suite_run(
-        "validate_baseline", cases, sizeof cases / sizeof cases[0], argc, argv);
+    int code = suite_run("validate_baseline", cases, LENGTH(cases), argc, argv);
     tear_down();
     return code;
 }

@@ -20,8 +20,7 @@ static struct fulcrum_pareto *new_pareto(
     const enum fulcrum_sense *senses, size_t metric_count)
 {
     struct fulcrum_pareto *pareto = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_pareto_new(senses, metric_count, &pareto, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_pareto_new(senses, metric_count, &pareto, NULL));
     return pareto;
 }
 
@@ -30,8 +29,7 @@ static const struct fulcrum_pareto_point *front_of(
 {
     const struct fulcrum_pareto_point *front = NULL;
     *count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_pareto_front(pareto, &front, count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_pareto_front(pareto, &front, count, NULL));
     return front;
 }
 
@@ -102,10 +100,8 @@ static void check_set(const struct point *points, size_t count,
     size_t unknown = 0;
     for (size_t i = 0; i < count; i++) {
         size_t j = count - 1 - i;
-        CU_ASSERT_EQUAL(
-            fulcrum_pareto_add(forward, i, points[i].value, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_pareto_add(backward, j, points[j].value, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_pareto_add(forward, i, points[i].value, NULL));
+        ASSERT_OK(fulcrum_pareto_add(backward, j, points[j].value, NULL));
         unknown += !is_known(&points[i], metric_count);
     }
     size_t front_count = 0;
@@ -130,7 +126,7 @@ static void check_set(const struct point *points, size_t count,
     fulcrum_pareto_free(backward);
 }
 
-static void test_a_front_is_what_all_pairs_leave(void)
+TEST(test_a_front_is_what_all_pairs_leave)
 {
     static const enum fulcrum_sense senses[][FULCRUM_PARETO_METRICS_MOST] = {
         {FULCRUM_SENSE_MORE, FULCRUM_SENSE_MORE, FULCRUM_SENSE_MORE},
@@ -147,7 +143,7 @@ static void test_a_front_is_what_all_pairs_leave(void)
 }
 
 /* On a plane no point beats another, so that the front outgrows what waits at once. */
-static void test_a_large_front_is_swept_many_times(void)
+TEST(test_a_large_front_is_swept_many_times)
 {
     static const enum fulcrum_sense senses[] = {
         FULCRUM_SENSE_MORE, FULCRUM_SENSE_MORE, FULCRUM_SENSE_MORE};
@@ -160,14 +156,14 @@ static void test_a_large_front_is_swept_many_times(void)
     check_set(points, POINTS_MOST, senses, 3);
 }
 
-static void test_two_metrics_make_a_staircase(void)
+TEST(test_two_metrics_make_a_staircase)
 {
     static const enum fulcrum_sense senses[] = {FULCRUM_SENSE_MORE, FULCRUM_SENSE_LESS};
     /* Rate and watts: 1 costs more than 0 for less, 4 is 2 again. */
     static const double points[][2] = {{5, 2}, {4, 3}, {7, 4}, {9, 8}, {7, 4}, {9, 9}};
     struct fulcrum_pareto *pareto = new_pareto(senses, 2);
     for (size_t i = 0; i < 6; i++) {
-        CU_ASSERT_EQUAL(fulcrum_pareto_add(pareto, i, points[i], NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_pareto_add(pareto, i, points[i], NULL));
     }
     size_t count = 0;
     const struct fulcrum_pareto_point *front = front_of(pareto, &count);
@@ -180,14 +176,14 @@ static void test_two_metrics_make_a_staircase(void)
     CU_ASSERT_EQUAL(front[1].value[2], 0.0);
     /* It goes on from there: one point beats them all. */
     static const double better[] = {9, 1};
-    CU_ASSERT_EQUAL(fulcrum_pareto_add(pareto, 6, better, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_pareto_add(pareto, 6, better, NULL));
     front = front_of(pareto, &count);
     CU_ASSERT_EQUAL_FATAL(count, 1);
     CU_ASSERT_EQUAL(front[0].index, 6);
     fulcrum_pareto_free(pareto);
 }
 
-static void test_nothing_gives_an_empty_front(void)
+TEST(test_nothing_gives_an_empty_front)
 {
     static const enum fulcrum_sense senses[] = {FULCRUM_SENSE_MORE, FULCRUM_SENSE_LESS};
     static const double unknown[] = {1.0, INFINITY};
@@ -195,7 +191,7 @@ static void test_nothing_gives_an_empty_front(void)
     size_t count = 1;
     (void)front_of(pareto, &count);
     CU_ASSERT_EQUAL(count, 0);
-    CU_ASSERT_EQUAL(fulcrum_pareto_add(pareto, 0, unknown, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_pareto_add(pareto, 0, unknown, NULL));
     (void)front_of(pareto, &count);
     CU_ASSERT_EQUAL(count, 0);
     CU_ASSERT_EQUAL(fulcrum_pareto_left_out(pareto), 1);
@@ -204,7 +200,7 @@ static void test_nothing_gives_an_empty_front(void)
 }
 
 /* A front is whole or refused. */
-static void test_a_front_that_is_too_large_is_refused(void)
+TEST(test_a_front_that_is_too_large_is_refused)
 {
     static const enum fulcrum_sense senses[] = {
         FULCRUM_SENSE_MORE, FULCRUM_SENSE_LESS, FULCRUM_SENSE_MORE};
@@ -223,16 +219,4 @@ static void test_a_front_that_is_too_large_is_refused(void)
     fulcrum_pareto_free(pareto);
     CU_ASSERT_EQUAL(fulcrum_pareto_new(senses, 1, &pareto, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(fulcrum_pareto_new(senses, 4, &pareto, &err), FULCRUM_ERR_RANGE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_front_is_what_all_pairs_leave),
-        SUITE_CASE(test_a_large_front_is_swept_many_times),
-        SUITE_CASE(test_two_metrics_make_a_staircase),
-        SUITE_CASE(test_nothing_gives_an_empty_front),
-        SUITE_CASE(test_a_front_that_is_too_large_is_refused),
-    };
-    return suite_run("pareto", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -15,8 +15,7 @@ static double *filled(size_t rows, size_t dimensions, uint64_t seed)
 {
     double *points = calloc(rows * dimensions, sizeof *points);
     CU_ASSERT_PTR_NOT_NULL_FATAL(points);
-    CU_ASSERT_EQUAL(
-        fulcrum_quasi_fill(points, rows, dimensions, seed, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_quasi_fill(points, rows, dimensions, seed, NULL));
     return points;
 }
 
@@ -43,7 +42,7 @@ static void check_strata(const double *points, size_t dimensions)
 }
 
 /* 2^m points of a net: one in each of 2^m equal pieces of every coordinate. */
-static void test_each_coordinate_is_stratified(void)
+TEST(test_each_coordinate_is_stratified)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double *points = filled(ROWS, DIMENSIONS, seed);
@@ -53,7 +52,7 @@ static void test_each_coordinate_is_stratified(void)
 }
 
 /* Sobol's first two coordinates are a (0, m, 2) net: one in each square of a grid. */
-static void test_the_first_two_are_a_net_of_squares(void)
+TEST(test_the_first_two_are_a_net_of_squares)
 {
     double *points = filled(ROWS, 2, 3);
     size_t seen[ROWS] = {0};
@@ -69,7 +68,7 @@ static void test_the_first_two_are_a_net_of_squares(void)
 }
 
 /* Coordinates beyond GSL's 40 come from another set, and are stratified as well. */
-static void test_wide_points_are_stratified_and_inside(void)
+TEST(test_wide_points_are_stratified_and_inside)
 {
     const size_t wide = 93;
     double *points = filled(ROWS, wide, 7);
@@ -101,7 +100,7 @@ static size_t followers_of(const double *points, size_t stride, size_t j)
  * and none across sets. Were the rows of both in one order, each column would also have
  * its like in the other set: 60 pairs and more.
  */
-static void test_sets_do_not_follow_each_other(void)
+TEST(test_sets_do_not_follow_each_other)
 {
     const size_t wide = 80;
     size_t count = 0;
@@ -114,7 +113,7 @@ static void test_sets_do_not_follow_each_other(void)
 }
 
 /* Those pairs are of other columns with every seed: none has to live with another. */
-static void test_columns_take_turns(void)
+TEST(test_columns_take_turns)
 {
     const size_t wide = 40;
     size_t seen = 0;
@@ -128,7 +127,7 @@ static void test_columns_take_turns(void)
 }
 
 /* A single scrambled point is uniform: its mean over 4096 seeds, within 4 sigma. */
-static void test_a_point_is_uniform_over_seeds(void)
+TEST(test_a_point_is_uniform_over_seeds)
 {
     enum { SEEDS = 4096 };
     double sum[2] = {0.0, 0.0};
@@ -170,7 +169,7 @@ static double rms_error(size_t rows)
 /* Random points gain a factor 8 from 64 times as many; scrambled nets of a smooth
  * function up to 512 (Owen 1997): 64 is asked for.
  */
-static void test_averages_converge_faster_than_random_ones(void)
+TEST(test_averages_converge_faster_than_random_ones)
 {
     CU_ASSERT(rms_error(1024) < rms_error(16) / 64.0);
 }
@@ -184,7 +183,7 @@ static size_t count_equal(const double *a, const double *b, size_t count)
     return equal;
 }
 
-static void test_seeds_decide(void)
+TEST(test_seeds_decide)
 {
     double *a = filled(ROWS, 3, 1);
     double *b = filled(ROWS, 3, 1);
@@ -196,32 +195,15 @@ static void test_seeds_decide(void)
     free(c);
 }
 
-static void test_other_counts_are_refused(void)
+TEST(test_other_counts_are_refused)
 {
     double out[8] = {0.0};
-    struct fulcrum_error err;
-    CU_ASSERT_EQUAL(fulcrum_quasi_fill(out, 3, 1, 1, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "3 quasi-random points"));
+    ASSERT_FAILS(fulcrum_quasi_fill(out, 3, 1, 1, &err), FULCRUM_ERR_RANGE,
+        "3 quasi-random points");
     CU_ASSERT_EQUAL(fulcrum_quasi_fill(out, 0, 1, 1, NULL), FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(fulcrum_quasi_fill(out, 4, 0, 1, NULL), FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(
         fulcrum_quasi_fill(out, (size_t)1 << 30, 1, 1, NULL), FULCRUM_ERR_RANGE);
-    CU_ASSERT_EQUAL(fulcrum_quasi_fill(out, 1, 1, 1, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_quasi_fill(out, 1, 1, 1, NULL));
     CU_ASSERT(out[0] > 0.0 && out[0] < 1.0);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_each_coordinate_is_stratified),
-        SUITE_CASE(test_the_first_two_are_a_net_of_squares),
-        SUITE_CASE(test_wide_points_are_stratified_and_inside),
-        SUITE_CASE(test_sets_do_not_follow_each_other),
-        SUITE_CASE(test_columns_take_turns),
-        SUITE_CASE(test_a_point_is_uniform_over_seeds),
-        SUITE_CASE(test_averages_converge_faster_than_random_ones),
-        SUITE_CASE(test_seeds_decide),
-        SUITE_CASE(test_other_counts_are_refused),
-    };
-    return suite_run("quasi", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -30,7 +30,7 @@ static int collect(
 static struct fulcrum_calibration *rough_steps(const struct fulcrum_design *design)
 {
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design->machine;
     designs_add_parameter(
         calibration, "workload.step.mean_s", 2e-3, 4e-4, FULCRUM_SCALE_LOG);
@@ -50,11 +50,10 @@ static struct visited sweep_beside(
     struct visited visited = {.count = 0};
     const struct fulcrum_sweep_visitor visitor = {
         .context = &visited, .visit = collect};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_yardstick(scenario, plan, index, &yardstick, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
+    ASSERT_OK(fulcrum_sweep_yardstick(scenario, plan, index, &yardstick, NULL));
     plan->yardstick = yardstick;
-    CU_ASSERT_EQUAL(fulcrum_sweep_run(scenario, plan, &visitor, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_run(scenario, plan, &visitor, NULL));
     fulcrum_yardstick_free(yardstick);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(calibration);
@@ -73,7 +72,7 @@ static double width_of_ends(
  * Two GPUs with 80 threads and twice the actors are two of one GPU with 40, whatever a
  * step takes: the ratio is 2 in every draw, though neither rate is known to 20 %.
  */
-static void test_twice_the_machine_is_twice_as_fast_in_every_draw(void)
+TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
 {
     static const double gpus[] = {1, 2};
     static const double threads[] = {40, 80};
@@ -91,21 +90,20 @@ static void test_twice_the_machine_is_twice_as_fast_in_every_draw(void)
     CU_ASSERT_EQUAL_FATAL(visited.count, 4);
     const struct fulcrum_sweep_point *one = &visited.points[0];
     const struct fulcrum_sweep_point *two = &visited.points[3];
-    suite_assert_close("itself", one->relative[FULCRUM_RELATIVE_speedup].lo, 1.0, 0.0);
-    suite_assert_close(
-        "itself", one->relative[FULCRUM_RELATIVE_runtime_rel].hi, 1.0, 0.0);
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_speedup].lo, 1.0, 0.0);
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_runtime_rel].hi, 1.0, 0.0);
     const struct fulcrum_ratio *speedup = &two->relative[FULCRUM_RELATIVE_speedup];
     const struct fulcrum_ratio *runtime = &two->relative[FULCRUM_RELATIVE_runtime_rel];
-    suite_assert_close("speedup", speedup->value, 2.0, 1e-12);
-    suite_assert_close("lo", speedup->lo, 2.0, 1e-12);
-    suite_assert_close("hi", speedup->hi, 2.0, 1e-12);
-    suite_assert_close("runtime lo", runtime->lo, 0.5, 1e-12);
-    suite_assert_close("runtime hi", runtime->hi, 0.5, 1e-12);
+    assert_close("speedup", speedup->value, 2.0, 1e-12);
+    assert_close("lo", speedup->lo, 2.0, 1e-12);
+    assert_close("hi", speedup->hi, 2.0, 1e-12);
+    assert_close("runtime lo", runtime->lo, 0.5, 1e-12);
+    assert_close("runtime hi", runtime->hi, 0.5, 1e-12);
     CU_ASSERT(width_of_ends(&two->prediction, &one->prediction) > 0.5);
 }
 
 /* Few actors wait for steps, many for the GPU: the ratio varies, but less than ends. */
-static void test_a_ratio_is_narrower_than_the_ratio_of_ends(void)
+TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
 {
     static const double actors[] = {4, 8, 64};
     const struct fulcrum_sweep_axis axis = {
@@ -125,11 +123,11 @@ static void test_a_ratio_is_narrower_than_the_ratio_of_ends(void)
             &point->relative[FULCRUM_RELATIVE_speedup];
         const struct fulcrum_ratio *runtime =
             &point->relative[FULCRUM_RELATIVE_runtime_rel];
-        suite_assert_close("of the estimates", speedup->value,
+        assert_close("of the estimates", speedup->value,
             point->prediction.value[FULCRUM_OUTPUT_steps_per_s] /
                 middle->value[FULCRUM_OUTPUT_steps_per_s],
             0.0);
-        suite_assert_close("inverse", speedup->value * runtime->value, 1.0, 1e-12);
+        assert_close("inverse", speedup->value * runtime->value, 1.0, 1e-12);
         CU_ASSERT(speedup->lo < speedup->value && speedup->value < speedup->hi);
         CU_ASSERT(runtime->lo < runtime->value && runtime->value < runtime->hi);
         double ends = width_of_ends(&point->prediction, middle);
@@ -137,7 +135,7 @@ static void test_a_ratio_is_narrower_than_the_ratio_of_ends(void)
     }
 }
 
-static void test_without_draws_there_is_a_ratio_and_no_interval(void)
+TEST(test_without_draws_there_is_a_ratio_and_no_interval)
 {
     static const double actors[] = {4, 8};
     const struct fulcrum_sweep_axis axis = {
@@ -156,7 +154,7 @@ static void test_without_draws_there_is_a_ratio_and_no_interval(void)
     }
 }
 
-static void test_a_point_that_cannot_run_is_no_yardstick(void)
+TEST(test_a_point_that_cannot_run_is_no_yardstick)
 {
     static const double sms[] = {40, 81};
     const struct fulcrum_sweep_axis axis = {fulcrum_field_find("run.sm_count"), sms, 2};
@@ -166,37 +164,23 @@ static void test_a_point_that_cannot_run_is_no_yardstick(void)
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_study *yardstick = NULL;
-    struct fulcrum_error err;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_sweep_yardstick(scenario, &plan, 1, &yardstick, &err),
-        FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.sm_count = 81"));
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
+    ASSERT_FAILS(fulcrum_sweep_yardstick(scenario, &plan, 1, &yardstick, &err),
+        FULCRUM_ERR_RANGE, "run.sm_count = 81");
     CU_ASSERT_PTR_NULL(yardstick);
     fulcrum_scenario_free(scenario);
 }
 
 /* Ranks 0.05 (n - 1) and 0.95 (n - 1), between neighbours in proportion. */
-static void test_an_interval_is_that_of_the_sorted_draws(void)
+TEST(test_an_interval_is_that_of_the_sorted_draws)
 {
     double draws[] = {
         20, 0, 1, 19, 2, 18, 3, 17, 4, 16, 5, 15, 6, 14, 7, 13, 8, 12, 9, 11, 10};
     struct fulcrum_interval interval = fulcrum_interval_of(draws, 21);
-    suite_assert_close("5 %", interval.lo, 1.0, 1e-12);
-    suite_assert_close("95 %", interval.hi, 19.0, 1e-12);
+    assert_close("5 %", interval.lo, 1.0, 1e-12);
+    assert_close("95 %", interval.hi, 19.0, 1e-12);
     CU_ASSERT(isnan(fulcrum_interval_of(draws, 1).lo));
     CU_ASSERT(isnan(fulcrum_interval_of(NULL, 0).hi));
     draws[7] = (double)NAN;
     CU_ASSERT(isnan(fulcrum_interval_of(draws, 21).hi));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_twice_the_machine_is_twice_as_fast_in_every_draw),
-        SUITE_CASE(test_a_ratio_is_narrower_than_the_ratio_of_ends),
-        SUITE_CASE(test_without_draws_there_is_a_ratio_and_no_interval),
-        SUITE_CASE(test_a_point_that_cannot_run_is_no_yardstick),
-        SUITE_CASE(test_an_interval_is_that_of_the_sorted_draws),
-    };
-    return suite_run("relative", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

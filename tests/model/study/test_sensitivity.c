@@ -62,9 +62,8 @@ static void vary(struct fixture *f, const char *path, double lo, double hi)
 /* Everything that the scenario leaves open; groups in one input. */
 static void vary_chances(struct fixture *f)
 {
-    CU_ASSERT_EQUAL_FATAL(fulcrum_uncertain_inputs_list(
-                              &f->scenario, &f->uncertain, &f->uncertain_count, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_uncertain_inputs_list(
+        &f->scenario, &f->uncertain, &f->uncertain_count, NULL));
     for (size_t i = 0; i < f->uncertain_count; i++) {
         if (i > 0 && f->uncertain[i].group == f->uncertain[i - 1].group) {
             f->inputs[f->plan.input_count - 1].uncertain_count++;
@@ -75,8 +74,8 @@ static void vary_chances(struct fixture *f)
     }
 }
 
-static void ask(
-    struct fixture *f, enum fulcrum_sensitivity_subject subject, enum fulcrum_predicted predicted)
+static void ask(struct fixture *f, enum fulcrum_sensitivity_subject subject,
+    enum fulcrum_predicted predicted)
 {
     f->outputs[0] = (struct fulcrum_sensitivity_output){subject, predicted};
 }
@@ -85,7 +84,7 @@ static void run(struct fixture *f)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     enum fulcrum_status status = fulcrum_sensitivity_run(&f->plan, &f->result, &err);
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    ASSERT_OK(status);
 }
 
 static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input)
@@ -98,7 +97,7 @@ static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input
  * each other, behind one power supply. Uniform parts of widths 100 and 50 have
  * variances of 100^2 / 12 and 50^2 / 12: shares 0.8 and 0.2.
  */
-static void test_watts_that_add_up_have_the_shares_of_their_ranges(void)
+TEST(test_watts_that_add_up_have_the_shares_of_their_ranges)
 {
     struct fixture f = {0};
     start(&f);
@@ -112,8 +111,8 @@ static void test_watts_that_add_up_have_the_shares_of_their_ranges(void)
     CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 1).first, 0.2, 0.02);
     CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 2).total, 0.0, 0.0);
     struct fulcrum_effect effect = fulcrum_sensitivity_effect(f.result, 0, 0);
-    suite_assert_close("bar", effect.hi - effect.lo, 90.0 / 0.9, 1e-9);
-    suite_assert_close("from", f.result->values[0] - effect.lo, 45.0 / 0.9, 1e-9);
+    assert_close("bar", effect.hi - effect.lo, 90.0 / 0.9, 1e-9);
+    assert_close("from", f.result->values[0] - effect.lo, 45.0 / 0.9, 1e-9);
     CU_ASSERT_EQUAL(f.result->reaches[0].value, 100.0);
     CU_ASSERT_EQUAL(f.result->reaches[0].lo, 55.0);
     CU_ASSERT_EQUAL(f.result->reaches[0].hi, 145.0);
@@ -121,11 +120,11 @@ static void test_watts_that_add_up_have_the_shares_of_their_ranges(void)
 }
 
 /* The same worlds as draws: the spread of one is that of the other. */
-static void test_chances_spread_as_draws_do(void)
+TEST(test_chances_spread_as_draws_do)
 {
     struct fixture f = {0};
     start(&f);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&f.calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&f.calibration, NULL));
     f.calibration->machine = f.base.machine;
     designs_add_parameter(
         f.calibration, "workload.step.mean_s", 2e-3, 6e-4, FULCRUM_SCALE_LOG);
@@ -143,16 +142,14 @@ static void test_chances_spread_as_draws_do(void)
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     const struct fulcrum_predict_options options = {
         .solver = {.method = FULCRUM_METHOD_FAST, .seed = 3}, .draws = 4000};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&f.scenario, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(scenario, &point, &options, &prediction, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&f.scenario, &scenario, NULL));
+    ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
     struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f.result->sobol, 0);
     size_t output = FULCRUM_OUTPUT_steps_per_j_system;
     /* Quantiles at 5 % of 4000 draws and 1024 points: about 2 %. */
-    suite_assert_close("5 %", spread.lo, prediction.lo[output], 0.05);
-    suite_assert_close("95 %", spread.hi, prediction.hi[output], 0.05);
-    suite_assert_close("value", f.result->values[0], prediction.value[output], 1e-12);
+    assert_close("5 %", spread.lo, prediction.lo[output], 0.05);
+    assert_close("95 %", spread.hi, prediction.hi[output], 0.05);
+    assert_close("value", f.result->values[0], prediction.value[output], 1e-12);
     fulcrum_scenario_free(scenario);
     stop(&f);
 }
@@ -160,7 +157,7 @@ static void test_chances_spread_as_draws_do(void)
 /* One actor: a step, a batch of one, the way back. Nothing is uncertain of a ratio of
  * steps that differ by a factor, if steps are all there is.
  */
-static void test_a_ratio_has_no_share_of_what_both_points_have(void)
+TEST(test_a_ratio_has_no_share_of_what_both_points_have)
 {
     struct fixture f = {0};
     const struct fulcrum_setting half = {
@@ -179,7 +176,7 @@ static void test_a_ratio_has_no_share_of_what_both_points_have(void)
 
 /* A field that nothing gives stands in the middle of its range, others at their value.
  */
-static void test_unknown_fields_stand_in_the_middle(void)
+TEST(test_unknown_fields_stand_in_the_middle)
 {
     struct fixture f = {0};
     start(&f);
@@ -194,7 +191,7 @@ static void test_unknown_fields_stand_in_the_middle(void)
     stop(&f);
 }
 
-static void test_actors_follow_threads(void)
+TEST(test_actors_follow_threads)
 {
     struct fixture f = {0};
     start(&f);
@@ -216,7 +213,7 @@ static void test_actors_follow_threads(void)
 }
 
 /* A point of comparison has the last word on its actors. */
-static void test_a_base_gives_its_own_actors(void)
+TEST(test_a_base_gives_its_own_actors)
 {
     struct fixture f = {0};
     const struct fulcrum_setting same = {
@@ -235,7 +232,7 @@ static void test_a_base_gives_its_own_actors(void)
 
 /* Rows that ask for more SMs than there are: a twentieth of each point, a tenth of
  * rows. */
-static void test_designs_that_cannot_run_are_told(void)
+TEST(test_designs_that_cannot_run_are_told)
 {
     struct fixture f = {0};
     start(&f);
@@ -249,7 +246,7 @@ static void test_designs_that_cannot_run_are_told(void)
     stop(&f);
 }
 
-static void test_a_scenario_that_cannot_run_fails(void)
+TEST(test_a_scenario_that_cannot_run_fails)
 {
     struct fixture f = {0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -273,7 +270,7 @@ static int always(void *context)
     return 1;
 }
 
-static void test_a_stop_leaves_nothing_half_done(void)
+TEST(test_a_stop_leaves_nothing_half_done)
 {
     struct fixture f = {0};
     start(&f);
@@ -286,7 +283,7 @@ static void test_a_stop_leaves_nothing_half_done(void)
     stop(&f);
 }
 
-static void test_counts_take_every_whole_number_of_their_range(void)
+TEST(test_counts_take_every_whole_number_of_their_range)
 {
     const struct fulcrum_field_range few = {
         fulcrum_field_find("run.actor_count"), 3.0, 5.0, FULCRUM_RANGE_UNIFORM};
@@ -302,11 +299,11 @@ static void test_counts_take_every_whole_number_of_their_range(void)
     CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 0.333), 1.0);
     CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 0.334), 2.0);
     CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 1.0 - 1e-12), 7.0);
-    suite_assert_close("middle", fulcrum_field_range_value(&times, 0.5), 1e-3, 1e-12);
+    assert_close("middle", fulcrum_field_range_value(&times, 0.5), 1e-3, 1e-12);
 }
 
 /* Parabolas have their top where it is, over x and over ln x. */
-static void test_the_best_place_lies_between_points(void)
+TEST(test_the_best_place_lies_between_points)
 {
     const double x[] = {-1.0, 0.5, 2.0, 5.0};
     const double logs[] = {1.0, 2.0, 4.0, 8.0};
@@ -316,8 +313,8 @@ static void test_the_best_place_lies_between_points(void)
         y[i] = 10.0 - (x[i] - 1.1) * (x[i] - 1.1);
         z[i] = -pow(log(logs[i] / 3.0), 2.0);
     }
-    suite_assert_close("linear", fulcrum_place_of_largest(x, y, 4), 1.1, 1e-12);
-    suite_assert_close("log", fulcrum_place_of_largest(logs, z, 4), 3.0, 1e-12);
+    assert_close("linear", fulcrum_place_of_largest(x, y, 4), 1.1, 1e-12);
+    assert_close("log", fulcrum_place_of_largest(logs, z, 4), 3.0, 1e-12);
     const double gap[] = {(double)NAN, 3.0, (double)NAN, 2.0};
     const double none[] = {(double)NAN, (double)NAN, (double)NAN, (double)NAN};
     const double flat[] = {1.0, 1.0, 1.0, 0.5};
@@ -327,7 +324,7 @@ static void test_the_best_place_lies_between_points(void)
 }
 
 /* Steps grow with SMs up to what there is: the best of a list is its last that runs. */
-static void test_the_best_along_an_axis_is_found(void)
+TEST(test_the_best_along_an_axis_is_found)
 {
     static const double counts[] = {20.0, 40.0, 80.0, 160.0};
     const struct fulcrum_sweep_axis axis = {
@@ -343,7 +340,7 @@ static void test_the_best_along_an_axis_is_found(void)
     stop(&f);
 }
 
-static void test_workers_change_nothing(void)
+TEST(test_workers_change_nothing)
 {
     double first[2] = {0.0, 0.0};
     for (size_t k = 0; k < 2; k++) {
@@ -358,24 +355,4 @@ static void test_workers_change_nothing(void)
         stop(&f);
     }
     CU_ASSERT_EQUAL(first[0], first[1]);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_watts_that_add_up_have_the_shares_of_their_ranges),
-        SUITE_CASE(test_chances_spread_as_draws_do),
-        SUITE_CASE(test_a_ratio_has_no_share_of_what_both_points_have),
-        SUITE_CASE(test_unknown_fields_stand_in_the_middle),
-        SUITE_CASE(test_actors_follow_threads),
-        SUITE_CASE(test_a_base_gives_its_own_actors),
-        SUITE_CASE(test_designs_that_cannot_run_are_told),
-        SUITE_CASE(test_a_scenario_that_cannot_run_fails),
-        SUITE_CASE(test_a_stop_leaves_nothing_half_done),
-        SUITE_CASE(test_counts_take_every_whole_number_of_their_range),
-        SUITE_CASE(test_the_best_place_lies_between_points),
-        SUITE_CASE(test_the_best_along_an_axis_is_found),
-        SUITE_CASE(test_workers_change_nothing),
-    };
-    return suite_run("sensitivity", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -35,7 +35,7 @@ static struct fulcrum_sobol *solved(
 {
     const struct fulcrum_sobol_options options = {rows, 8, 2, seed};
     struct fulcrum_sobol *sobol = NULL;
-    CU_ASSERT_EQUAL(fulcrum_sobol_run(problem, &options, &sobol, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sobol_run(problem, &options, &sobol, NULL));
     CU_ASSERT_PTR_NOT_NULL_FATAL(sobol);
     return sobol;
 }
@@ -94,7 +94,7 @@ static void check_index(
     CU_ASSERT(index.total >= index.first);
 }
 
-static void test_ishigami_agrees_with_the_closed_form(void)
+TEST(test_ishigami_agrees_with_the_closed_form)
 {
     double first[3];
     double total[3];
@@ -133,7 +133,7 @@ static size_t far_parts(struct fulcrum_sobol_index index, double first, double t
  * by 1.6 indices in a thousand (Student's t of 7 degrees of freedom): by 0.4 of these
  * 240.
  */
-static void test_ishigami_agrees_whatever_the_seed(void)
+TEST(test_ishigami_agrees_whatever_the_seed)
 {
     double first[3];
     double total[3];
@@ -165,7 +165,7 @@ static void g_function(
     }
 }
 
-static void test_the_g_function_agrees_with_the_closed_form(void)
+TEST(test_the_g_function_agrees_with_the_closed_form)
 {
     const struct fulcrum_sobol_problem problem = problem_of(G_INPUTS, g_function);
     struct fulcrum_sobol *sobol = solved(&problem, 1024, 1);
@@ -203,16 +203,16 @@ static void check_sum(size_t count, double tolerance)
         check_index(fulcrum_sobol_index(sobol, 0, i), share, share, tolerance);
     }
     struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(sobol, 0);
-    suite_assert_close("sd", spread.sd, sqrt(all), 0.02);
-    suite_assert_close("5 %", spread.lo - 1000.0, -1.6449 * sqrt(all), 0.03);
-    suite_assert_close("95 %", spread.hi - 1000.0, 1.6449 * sqrt(all), 0.03);
+    assert_close("sd", spread.sd, sqrt(all), 0.02);
+    assert_close("5 %", spread.lo - 1000.0, -1.6449 * sqrt(all), 0.03);
+    assert_close("95 %", spread.hi - 1000.0, 1.6449 * sqrt(all), 0.03);
     CU_ASSERT_DOUBLE_EQUAL(
         spread.interaction_frac, 0.0, 5.0 * spread.interaction_error + 1e-9);
     fulcrum_sobol_free(sobol);
 }
 
 /* 4 in one sequence; 30 and 50 in two and three, side by side. */
-static void test_sums_leave_nothing_to_interactions(void)
+TEST(test_sums_leave_nothing_to_interactions)
 {
     check_sum(4, 0.01);
     check_sum(30, 0.02);
@@ -220,7 +220,7 @@ static void test_sums_leave_nothing_to_interactions(void)
 }
 
 /* Without rows enough for anything else: what is exact by construction. */
-static void test_an_only_input_has_all_and_an_idle_one_nothing(void)
+TEST(test_an_only_input_has_all_and_an_idle_one_nothing)
 {
     size_t count = 2;
     struct fulcrum_sobol_problem idle = problem_of(3, weighted_sum);
@@ -241,7 +241,7 @@ static void test_an_only_input_has_all_and_an_idle_one_nothing(void)
 }
 
 /* The first two coordinates as one input: it has what they have and share. */
-static void test_inputs_may_have_several_coordinates(void)
+TEST(test_inputs_may_have_several_coordinates)
 {
     static const size_t grouped[3] = {0, 1, 0};
     struct fulcrum_sobol_problem problem = problem_of(2, ishigami);
@@ -279,7 +279,7 @@ static void check_unknown(const struct fulcrum_sobol *sobol, size_t output)
     CU_ASSERT(isnan(fulcrum_sobol_spread(sobol, output).interaction_frac));
 }
 
-static void test_what_does_not_vary_or_exist_has_no_indices(void)
+TEST(test_what_does_not_vary_or_exist_has_no_indices)
 {
     struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
     problem.output_count = 6;
@@ -301,7 +301,7 @@ static void test_what_does_not_vary_or_exist_has_no_indices(void)
  * Rows with a gap are left out whole, and counted: 2 % of rows have x or x' above 0.99;
  * the rest is the same sum over a cube that is 1 % shorter in x.
  */
-static void test_rows_with_gaps_are_counted(void)
+TEST(test_rows_with_gaps_are_counted)
 {
     struct fulcrum_sobol_problem problem = problem_of(2, odd_outputs);
     problem.output_count = 6;
@@ -346,12 +346,12 @@ static double rms_error(size_t rows)
  * Columns in the order of the sequence's coordinates would be off twice as much in this
  * order of inputs as in the second (0.0031 and 0.0015).
  */
-static void test_the_order_of_inputs_decides_nothing(void)
+TEST(test_the_order_of_inputs_decides_nothing)
 {
     static const size_t orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
     double least = INFINITY;
     double most = 0.0;
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+    for (size_t i = 0; i < LENGTH(orders); i++) {
         double error = rms_error_of(orders[i], 1024);
         least = fmin(least, error);
         most = fmax(most, error);
@@ -361,7 +361,7 @@ static void test_the_order_of_inputs_decides_nothing(void)
 }
 
 /* Four times the rows: random ones halve the error. */
-static void test_errors_shrink_with_rows(void)
+TEST(test_errors_shrink_with_rows)
 {
     double before = rms_error(8);
     for (size_t rows = 32; rows <= 512; rows *= 4) {
@@ -374,7 +374,7 @@ static void test_errors_shrink_with_rows(void)
 /* Standard errors from 8 replicates vary themselves by 27 %; their mean square over
  * 16 seeds and 6 indices is within a factor of 2 of the squared errors there are.
  */
-static void test_told_errors_are_the_errors(void)
+TEST(test_told_errors_are_the_errors)
 {
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     double told = 0.0;
@@ -391,7 +391,7 @@ static void test_told_errors_are_the_errors(void)
 }
 
 /* Rows so few that each index is rough: their mean over seeds must not be far off. */
-static void test_few_rows_are_hardly_biased(void)
+TEST(test_few_rows_are_hardly_biased)
 {
     double first[3];
     double total[3];
@@ -425,7 +425,7 @@ static int same(const struct fulcrum_sobol *a, const struct fulcrum_sobol *b)
     return equal;
 }
 
-static void test_seeds_decide_and_workers_do_not(void)
+TEST(test_seeds_decide_and_workers_do_not)
 {
     const struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     struct fulcrum_sobol *one = solved(&problem, 128, 5);
@@ -434,8 +434,7 @@ static void test_seeds_decide_and_workers_do_not(void)
     for (size_t workers = 1; workers <= 7; workers += 3) {
         const struct fulcrum_sobol_options options = {128, 8, workers, 5};
         struct fulcrum_sobol *again = NULL;
-        CU_ASSERT_EQUAL(
-            fulcrum_sobol_run(&problem, &options, &again, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sobol_run(&problem, &options, &again, NULL));
         CU_ASSERT(again != NULL && same(one, again));
         fulcrum_sobol_free(again);
     }
@@ -466,7 +465,7 @@ static void patient_ishigami(
 }
 
 /* Whole replicates are kept where there are two; the rest is as if never asked for. */
-static void test_an_interruption_keeps_whole_replicates(void)
+TEST(test_an_interruption_keeps_whole_replicates)
 {
     struct patience patience = {8 * 64 * 3 + 1, 0, 0};
     struct fulcrum_sobol_problem problem = problem_of(3, patient_ishigami);
@@ -482,7 +481,7 @@ static void test_an_interruption_keeps_whole_replicates(void)
     problem.go_on = NULL;
     options.replicate_count = 3;
     struct fulcrum_sobol *three = NULL;
-    CU_ASSERT_EQUAL(fulcrum_sobol_run(&problem, &options, &three, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sobol_run(&problem, &options, &three, NULL));
     CU_ASSERT(three != NULL && same(kept, three));
     CU_ASSERT_EQUAL(
         fulcrum_sobol_spread(kept, 0).hi, fulcrum_sobol_spread(three, 0).hi);
@@ -496,13 +495,13 @@ static void test_an_interruption_keeps_whole_replicates(void)
     CU_ASSERT_PTR_NULL(kept);
 }
 
-static void test_bad_requests_are_refused(void)
+TEST(test_bad_requests_are_refused)
 {
     struct fulcrum_sobol_problem problem = problem_of(3, ishigami);
     struct fulcrum_sobol *sobol = NULL;
     static const struct fulcrum_sobol_options bad[] = {
         {3, 8, 1, 1}, {4, 1, 1, 1}, {4, 65, 1, 1}, {4, 8, 0, 1}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < LENGTH(bad); i++) {
         CU_ASSERT_EQUAL(
             fulcrum_sobol_run(&problem, &bad[i], &sobol, NULL), FULCRUM_ERR_RANGE);
         CU_ASSERT_PTR_NULL(sobol);
@@ -516,26 +515,4 @@ static void test_bad_requests_are_refused(void)
     CU_ASSERT_EQUAL(
         fulcrum_sobol_run(&problem, &good, &sobol, NULL), FULCRUM_ERR_RANGE);
     fulcrum_sobol_free(NULL);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_ishigami_agrees_with_the_closed_form),
-        SUITE_CASE(test_ishigami_agrees_whatever_the_seed),
-        SUITE_CASE(test_the_g_function_agrees_with_the_closed_form),
-        SUITE_CASE(test_sums_leave_nothing_to_interactions),
-        SUITE_CASE(test_an_only_input_has_all_and_an_idle_one_nothing),
-        SUITE_CASE(test_inputs_may_have_several_coordinates),
-        SUITE_CASE(test_what_does_not_vary_or_exist_has_no_indices),
-        SUITE_CASE(test_rows_with_gaps_are_counted),
-        SUITE_CASE(test_errors_shrink_with_rows),
-        SUITE_CASE(test_the_order_of_inputs_decides_nothing),
-        SUITE_CASE(test_told_errors_are_the_errors),
-        SUITE_CASE(test_few_rows_are_hardly_biased),
-        SUITE_CASE(test_seeds_decide_and_workers_do_not),
-        SUITE_CASE(test_an_interruption_keeps_whole_replicates),
-        SUITE_CASE(test_bad_requests_are_refused),
-    };
-    return suite_run("sobol", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

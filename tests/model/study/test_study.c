@@ -42,8 +42,7 @@ static void start(struct bench *bench)
     designs_gpu(&bench->base);
     const struct fulcrum_scenario_inputs inputs = {
         .base = &bench->base, .priors = &bench->prior, .prior_count = 1};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &bench->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &bench->scenario, NULL));
     for (size_t i = 0; i < DESIGNS; i++) {
         bench->settings[i] = (struct fulcrum_setting){
             fulcrum_field_find("run.actor_count"), actors[i], NULL};
@@ -61,8 +60,7 @@ static void start(struct bench *bench)
 
 static void run(struct bench *bench)
 {
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_study_run(&bench->plan, &bench->study, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_study_run(&bench->plan, &bench->study, NULL));
 }
 
 static void end(struct bench *bench)
@@ -82,17 +80,14 @@ static void predict_alone(
     options.draws = 0.0;
     point.draw = draw;
     point.seed = options.solver.seed;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(bench->scenario, &point, &options, &prediction, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_design(bench->scenario, &point, &made, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict(bench->scenario, &point, &options, &prediction, NULL));
+    ASSERT_OK(fulcrum_scenario_design(bench->scenario, &point, &made, NULL));
     values[0] = prediction.value[outputs[0]];
     values[1] = prediction.value[outputs[1]];
     values[2] = made.workload.step.mean_s;
 }
 
-static void test_cells_are_those_of_a_loop(void)
+TEST(test_cells_are_those_of_a_loop)
 {
     struct bench bench;
     start(&bench);
@@ -118,13 +113,13 @@ static void check_interval(
     const char *what, struct fulcrum_ratio told, double *draws, size_t count)
 {
     gsl_sort(draws, 1, count);
-    suite_assert_close(what, told.lo,
+    assert_close(what, told.lo,
         gsl_stats_quantile_from_sorted_data(draws, 1, count, 0.05), 1e-15);
-    suite_assert_close(what, told.hi,
+    assert_close(what, told.hi,
         gsl_stats_quantile_from_sorted_data(draws, 1, count, 0.95), 1e-15);
 }
 
-static void test_ratios_are_taken_within_draws(void)
+TEST(test_ratios_are_taken_within_draws)
 {
     struct bench bench;
     double values[DRAWS];
@@ -161,20 +156,19 @@ static double is_below(const void *context, size_t draw)
 }
 
 /* A draw that cannot run is neither in an interval nor in a share. */
-static void test_draws_that_cannot_run_are_left_out(void)
+TEST(test_draws_that_cannot_run_are_left_out)
 {
     static const double cells[2][5] = {
         {3.0, 1.0, 2.0, 3.0, 4.0}, {6.0, 0.5, (double)NAN, 9.0, 2.0}};
     struct fulcrum_study *study = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_study_new(2, 1, 4, &study, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_study_new(2, 1, 4, &study, NULL));
     CU_ASSERT(isnan(*fulcrum_study_at(study, 1, 4)));
     for (size_t i = 0; i < 2; i++) {
         for (size_t k = 0; k < 5; k++) {
             *fulcrum_study_at(study, i, k) = cells[i][k];
         }
     }
-    suite_assert_close(
-        "share", fulcrum_study_share(study, is_below, study), 2.0 / 3, 1e-15);
+    assert_close("share", fulcrum_study_share(study, is_below, study), 2.0 / 3, 1e-15);
     double ratios[] = {0.5, 3.0, 0.5};
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 1, 0, 0);
     CU_ASSERT_EQUAL(ratio.value, 2.0);
@@ -186,12 +180,12 @@ static void test_draws_that_cannot_run_are_left_out(void)
 }
 
 /* Won, lost, a tie, and a draw that one cannot run. */
-static void test_a_duel_counts_draws(void)
+TEST(test_a_duel_counts_draws)
 {
     static const double cells[2][5] = {
         {1.0, 3.0, 1.0, 2.0, 5.0}, {1.0, 2.0, 4.0, 2.0, (double)NAN}};
     struct fulcrum_study *study = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_study_new(2, 1, 4, &study, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_study_new(2, 1, 4, &study, NULL));
     CU_ASSERT(isnan(fulcrum_study_beats(study, 0, 1, 0, true)));
     for (size_t k = 0; k < 5; k++) {
         *fulcrum_study_at(study, 0, k) = cells[0][k];
@@ -199,15 +193,13 @@ static void test_a_duel_counts_draws(void)
     }
     CU_ASSERT_EQUAL(fulcrum_study_beats(study, 0, 1, 0, true), 0.5);
     *fulcrum_study_at(study, 0, 2) = 5.0;
-    suite_assert_close(
-        "more", fulcrum_study_beats(study, 0, 1, 0, true), 2.5 / 3, 1e-15);
-    suite_assert_close(
-        "less", fulcrum_study_beats(study, 0, 1, 0, false), 0.5 / 3, 1e-15);
+    assert_close("more", fulcrum_study_beats(study, 0, 1, 0, true), 2.5 / 3, 1e-15);
+    assert_close("less", fulcrum_study_beats(study, 0, 1, 0, false), 0.5 / 3, 1e-15);
     fulcrum_study_free(study);
 }
 
 /* Estimates by a simulation beside draws by equations: neither touches the other. */
-static void test_estimates_may_be_solved_otherwise(void)
+TEST(test_estimates_may_be_solved_otherwise)
 {
     static const struct fulcrum_solver_options simulated = {
         .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.02};
@@ -238,11 +230,10 @@ static int stop_at_two_thirds(void *watcher, double done_frac)
     return done_frac > 0.6;
 }
 
-static void test_work_can_be_stopped_and_refused(void)
+TEST(test_work_can_be_stopped_and_refused)
 {
     struct bench bench;
     int calls = 0;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     start(&bench);
     bench.plan.watch = stop_at_two_thirds;
     bench.plan.watcher = &calls;
@@ -252,21 +243,7 @@ static void test_work_can_be_stopped_and_refused(void)
     CU_ASSERT_PTR_NULL(bench.study);
     bench.settings[1] =
         (struct fulcrum_setting){fulcrum_field_find("run.sm_count"), 1e5, NULL};
-    CU_ASSERT_EQUAL(
-        fulcrum_study_run(&bench.plan, &bench.study, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.sm_count"));
+    ASSERT_FAILS(fulcrum_study_run(&bench.plan, &bench.study, &err), FULCRUM_ERR_RANGE,
+        "run.sm_count");
     end(&bench);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_cells_are_those_of_a_loop),
-        SUITE_CASE(test_ratios_are_taken_within_draws),
-        SUITE_CASE(test_draws_that_cannot_run_are_left_out),
-        SUITE_CASE(test_a_duel_counts_draws),
-        SUITE_CASE(test_estimates_may_be_solved_otherwise),
-        SUITE_CASE(test_work_can_be_stopped_and_refused),
-    };
-    return suite_run("study", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -38,14 +38,14 @@ static enum fulcrum_status sweep(const struct fulcrum_design *design,
 {
     struct fulcrum_scenario_inputs inputs = {.base = design};
     struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     const struct fulcrum_sweep_visitor visitor = {.context = out, .visit = collect};
     enum fulcrum_status status = fulcrum_sweep_run(scenario, plan, &visitor, NULL);
     fulcrum_scenario_free(scenario);
     return status;
 }
 
-static void test_a_grid_is_visited_in_order(void)
+TEST(test_a_grid_is_visited_in_order)
 {
     static const double steps[] = {1e-3, 2e-3};
     static const double actors[] = {10, 20, 41};
@@ -60,7 +60,7 @@ static void test_a_grid_is_visited_in_order(void)
     design.run.gpu_count = 2;
     visited = (struct visited){.stop_after = POINTS_MOST};
     CU_ASSERT_EQUAL(fulcrum_sweep_count(&plan), 6);
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
+    ASSERT_OK(sweep(&design, &plan, &visited));
     CU_ASSERT_EQUAL(visited.count, 6);
     for (size_t i = 0; i < visited.count; i++) {
         CU_ASSERT_EQUAL(visited.points[i].index, i);
@@ -78,7 +78,7 @@ static void test_a_grid_is_visited_in_order(void)
     CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_ERR_RANGE);
 }
 
-static void test_actors_follow_threads_or_are_the_best_of_a_list(void)
+TEST(test_actors_follow_threads_or_are_the_best_of_a_list)
 {
     static const double threads[] = {40, 80};
     static const double choices[] = {2, 64, 4096};
@@ -92,18 +92,18 @@ static void test_actors_follow_threads_or_are_the_best_of_a_list(void)
     struct fulcrum_design design;
     designs_gpu(&design);
     visited = (struct visited){.stop_after = POINTS_MOST};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
+    ASSERT_OK(sweep(&design, &plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 256.0);
     CU_ASSERT_EQUAL(visited.points[1].prediction.actor_count, 512.0);
     plan.actors_per_thread = 0;
     plan.actor_choices = choices;
     plan.actor_choice_count = 3;
     visited = (struct visited){.stop_after = POINTS_MOST};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
+    ASSERT_OK(sweep(&design, &plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 4096.0);
 }
 
-static void test_a_reason_is_one_line_of_whole_faults(void)
+TEST(test_a_reason_is_one_line_of_whole_faults)
 {
     static const double actors[] = {4};
     const struct fulcrum_sweep_axis axis = {
@@ -117,7 +117,7 @@ static void test_a_reason_is_one_line_of_whole_faults(void)
     design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
     design.workload.network.per_item_s = FULCRUM_UNKNOWN;
     visited = (struct visited){.stop_after = POINTS_MOST};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
+    ASSERT_OK(sweep(&design, &plan, &visited));
     const char *reason = visited.reasons[0];
     CU_ASSERT_PTR_NULL(strchr(reason, '\n'));
     CU_ASSERT_PTR_NOT_NULL(strstr(reason, "; workload.step.cv is not given"));
@@ -185,7 +185,7 @@ static enum fulcrum_status run_long(struct watch *watch)
     designs_gpu(&design);
     struct fulcrum_scenario_inputs inputs = {.base = &design};
     struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     enum fulcrum_status status = fulcrum_sweep_run(scenario, &plan, &visitor, NULL);
     fulcrum_scenario_free(scenario);
     return status;
@@ -194,13 +194,13 @@ static enum fulcrum_status run_long(struct watch *watch)
 static struct watch visits_with(enum fulcrum_sweep_wish wish, size_t actor_count)
 {
     struct watch watch = {.wish = wish, .actor_count = actor_count};
-    CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_OK);
+    ASSERT_OK(run_long(&watch));
     CU_ASSERT_EQUAL(watch.next, STEPS * actor_count);
     CU_ASSERT_EQUAL(watch.faults, 0);
     return watch;
 }
 
-static void test_points_are_prepared_and_then_visited_whatever_is_wished(void)
+TEST(test_points_are_prepared_and_then_visited_whatever_is_wished)
 {
     struct watch full = visits_with(FULCRUM_SWEEP_GO_ON, MANY_ACTORS);
     CU_ASSERT_EQUAL(full.smallest, FULCRUM_SWEEP_BLOCK);
@@ -213,7 +213,7 @@ static void test_points_are_prepared_and_then_visited_whatever_is_wished(void)
     CU_ASSERT(now.largest < (size_t)STEPS * FEW_ACTORS);
 }
 
-static void test_a_sweep_stops_after_the_visit_that_says_so(void)
+TEST(test_a_sweep_stops_after_the_visit_that_says_so)
 {
     static struct watch watch;
     watch = (struct watch){
@@ -221,16 +221,4 @@ static void test_a_sweep_stops_after_the_visit_that_says_so(void)
     CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT(watch.next >= 1 && watch.next < (size_t)STEPS * FEW_ACTORS);
     CU_ASSERT_EQUAL(watch.next, watch.largest);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_grid_is_visited_in_order),
-        SUITE_CASE(test_actors_follow_threads_or_are_the_best_of_a_list),
-        SUITE_CASE(test_a_reason_is_one_line_of_whole_faults),
-        SUITE_CASE(test_points_are_prepared_and_then_visited_whatever_is_wished),
-        SUITE_CASE(test_a_sweep_stops_after_the_visit_that_says_so),
-    };
-    return suite_run("sweep", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -56,12 +56,12 @@ static void add_hill(struct fulcrum_sweep_best *best, size_t index)
 static struct fulcrum_sweep_best *new_best(const struct fulcrum_sweep_plan *plan)
 {
     struct fulcrum_sweep_best *best = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_sweep_best_new(plan, &best, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_best_new(plan, &best, NULL));
     return best;
 }
 
 /* Two threads that met the points in an order of their own. */
-static void test_the_interval_is_that_of_the_best_points_of_the_draws(void)
+TEST(test_the_interval_is_that_of_the_best_points_of_the_draws)
 {
     struct fixture f;
     start(&f);
@@ -73,31 +73,31 @@ static void test_the_interval_is_that_of_the_best_points_of_the_draws(void)
     fulcrum_sweep_best_merge(best, other);
     /* Of 21 draws at 50, 60, .. 250, ranks 1 and 19 bound 90 %. */
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
-    suite_assert_close("lo", along.at.lo, 60.0, 0.0);
-    suite_assert_close("hi", along.at.hi, 240.0, 0.0);
+    assert_close("lo", along.at.lo, 60.0, 0.0);
+    assert_close("hi", along.at.hi, 240.0, 0.0);
     /* 1000 - away^2 is within 50 of 1000 up to 7 places away. */
-    suite_assert_close("first", along.first_near_frac, 4.0 / 21.0, 1e-12);
-    suite_assert_close("last", along.last_near_frac, 3.0 / 21.0, 1e-12);
+    assert_close("first", along.first_near_frac, 4.0 / 21.0, 1e-12);
+    assert_close("last", along.last_near_frac, 3.0 / 21.0, 1e-12);
     /* From places max(0, 4 + k - 7) to min(29, 4 + k + 7), ranks 1 and 19 of 21. */
-    suite_assert_close("begins at", along.plateau_first.lo, 10.0, 0.0);
-    suite_assert_close("or", along.plateau_first.hi, 170.0, 0.0);
-    suite_assert_close("ends at", along.plateau_last.lo, 130.0, 0.0);
-    suite_assert_close("or", along.plateau_last.hi, 300.0, 0.0);
+    assert_close("begins at", along.plateau_first.lo, 10.0, 0.0);
+    assert_close("or", along.plateau_first.hi, 170.0, 0.0);
+    assert_close("ends at", along.plateau_last.lo, 130.0, 0.0);
+    assert_close("or", along.plateau_last.hi, 300.0, 0.0);
     struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, RATES);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS);
-    suite_assert_close("ratio lo", spread.ratio.lo, 0.75, 0.0);
-    suite_assert_close("ratio hi", spread.ratio.hi, 3.0, 0.0);
-    suite_assert_close("value lo", spread.value.lo, 1000.0, 0.0);
-    suite_assert_close("value hi", spread.value.hi, 1000.0, 0.0);
+    assert_close("ratio lo", spread.ratio.lo, 0.75, 0.0);
+    assert_close("ratio hi", spread.ratio.hi, 3.0, 0.0);
+    assert_close("value lo", spread.value.lo, 1000.0, 0.0);
+    assert_close("value hi", spread.value.hi, 1000.0, 0.0);
     along = fulcrum_sweep_best_along(best, RATES, 0);
-    suite_assert_close("always two", along.at.lo, 2.0, 0.0);
-    suite_assert_close("one is too few", along.first_near_frac, 0.0, 0.0);
-    suite_assert_close("two are best", along.last_near_frac, 1.0, 0.0);
+    assert_close("always two", along.at.lo, 2.0, 0.0);
+    assert_close("one is too few", along.first_near_frac, 0.0, 0.0);
+    assert_close("two are best", along.last_near_frac, 1.0, 0.0);
     fulcrum_sweep_best_free(other);
     fulcrum_sweep_best_free(best);
 }
 
-static void test_ties_go_to_the_first_point_and_unknowns_to_none(void)
+TEST(test_ties_go_to_the_first_point_and_unknowns_to_none)
 {
     struct fixture f;
     start(&f);
@@ -111,8 +111,8 @@ static void test_ties_go_to_the_first_point_and_unknowns_to_none(void)
     struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, PER_SYSTEM_W);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS - 1);
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 1);
-    suite_assert_close("first of ties", along.at.lo, 40.0, 0.0);
-    suite_assert_close("first of ties", along.at.hi, 40.0, 0.0);
+    assert_close("first of ties", along.at.lo, 40.0, 0.0);
+    assert_close("first of ties", along.at.hi, 40.0, 0.0);
     spread = fulcrum_sweep_best_spread(best, 1);
     CU_ASSERT_EQUAL(spread.draw_count, 0);
     CU_ASSERT(isnan(spread.value.lo) && isnan(spread.ratio.hi));
@@ -122,14 +122,13 @@ static void test_ties_go_to_the_first_point_and_unknowns_to_none(void)
     fulcrum_sweep_best_free(NULL);
 }
 
-static void test_a_plateau_is_what_is_near_the_best_over_the_other_axes(void)
+TEST(test_a_plateau_is_what_is_near_the_best_over_the_other_axes)
 {
     struct fixture f;
     start(&f);
     struct fulcrum_sweep_profile *profile = NULL;
     struct fulcrum_plateau plateau;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_new(&f.plan, &profile, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 0);
     for (size_t i = 0; i < (size_t)SIZES * THREADS; i++) {
         struct fulcrum_sweep_point point = {.index = i};
@@ -148,9 +147,9 @@ static void test_a_plateau_is_what_is_near_the_best_over_the_other_axes(void)
     CU_ASSERT_EQUAL(plateau.last, 21);
     CU_ASSERT_EQUAL(plateau.count, 14);
     CU_ASSERT(plateau.first_run == 0 && plateau.last_run == THREADS - 1);
-    suite_assert_close("ratio", plateau.best_ratio, 14.0, 0.0);
-    suite_assert_close("least", plateau.least_ratio, 7.0, 0.0);
-    suite_assert_close("most", plateau.most_ratio, 21.0, 0.0);
+    assert_close("ratio", plateau.best_ratio, 14.0, 0.0);
+    assert_close("least", plateau.least_ratio, 7.0, 0.0);
+    assert_close("most", plateau.most_ratio, 21.0, 0.0);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_sweep_profile_plateau(profile, RATES, 0, &plateau), 1);
     CU_ASSERT(plateau.best == 1 && plateau.first == 1 && plateau.count == 1);
@@ -160,7 +159,7 @@ static void test_a_plateau_is_what_is_near_the_best_over_the_other_axes(void)
 }
 
 /* Only 30 to 80 threads can run: these are the ends. */
-static void test_values_that_cannot_run_are_no_end(void)
+TEST(test_values_that_cannot_run_are_no_end)
 {
     struct fixture f;
     start(&f);
@@ -168,8 +167,7 @@ static void test_values_that_cannot_run_are_no_end(void)
     struct fulcrum_sweep_best *other = new_best(&f.plan);
     struct fulcrum_sweep_profile *profile = NULL;
     struct fulcrum_plateau plateau;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_new(&f.plan, &profile, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     for (size_t i = THREADS + 7; i >= THREADS + 2; i--) {
         add_hill(i % 2 == 0 ? other : best, i);
         struct fulcrum_sweep_point point = {.index = i};
@@ -179,8 +177,8 @@ static void test_values_that_cannot_run_are_no_end(void)
     fulcrum_sweep_best_merge(best, other);
     /* The best at place 7 is all that draws 3 to 20 have; others are near it. */
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
-    suite_assert_close("last", along.last_near_frac, 1.0, 0.0);
-    suite_assert_close("hi", along.at.hi, 80.0, 0.0);
+    assert_close("last", along.last_near_frac, 1.0, 0.0);
+    assert_close("hi", along.at.hi, 80.0, 0.0);
     CU_ASSERT(along.first_near_frac > 0.2 && along.first_near_frac < 0.5);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
@@ -192,7 +190,7 @@ static void test_values_that_cannot_run_are_no_end(void)
 }
 
 /* 21 draws of 70000 values of three metrics are more than 4194304 numbers. */
-static void test_where_draws_are_many_the_best_is_told_alone(void)
+TEST(test_where_draws_are_many_the_best_is_told_alone)
 {
     static double values[70000];
     struct fixture f;
@@ -205,23 +203,22 @@ static void test_where_draws_are_many_the_best_is_told_alone(void)
     struct fulcrum_sweep_best *best = new_best(&f.plan);
     add_hill(best, 69999);
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
-    suite_assert_close("the best", along.at.lo, 69999.0, 0.0);
+    assert_close("the best", along.at.lo, 69999.0, 0.0);
     CU_ASSERT(isnan(along.plateau_first.lo) && isnan(along.plateau_last.hi));
     CU_ASSERT(isnan(along.first_near_frac) && isnan(along.last_near_frac));
     along = fulcrum_sweep_best_along(best, RATES, 0);
-    suite_assert_close("a short axis", along.plateau_last.lo, 1.0, 0.0);
+    assert_close("a short axis", along.plateau_last.lo, 1.0, 0.0);
     fulcrum_sweep_best_free(best);
 }
 
-static void test_a_long_axis_has_no_profile(void)
+TEST(test_a_long_axis_has_no_profile)
 {
     struct fixture f;
     start(&f);
     f.axes[1].count = (size_t)FULCRUM_PROFILE_MOST + 1;
     struct fulcrum_sweep_profile *profile = NULL;
     struct fulcrum_plateau plateau;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_profile_new(&f.plan, &profile, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_profile_new(&f.plan, &profile, NULL));
     struct fulcrum_sweep_point point = {.index = 1};
     point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1.0;
     fulcrum_sweep_profile_add(profile, &point);
@@ -242,7 +239,7 @@ static int ignore(void *context, const struct fulcrum_sweep_point *points, size_
  * threads for them, up to 13, and further threads only draw idle watts. So 13 is best
  * per system watt whatever a step takes, and though no rate is known to 20 %.
  */
-static void test_the_best_is_sure_where_only_the_scale_is_not(void)
+TEST(test_the_best_is_sure_where_only_the_scale_is_not)
 {
     static const double threads[] = {4, 7, 10, 13, 16, 19};
     const struct fulcrum_sweep_axis axis = {
@@ -257,7 +254,7 @@ static void test_the_best_is_sure_where_only_the_scale_is_not(void)
     design.workload.network.per_item_s = 1e-9;
     design.run.actor_count = 12;
     struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_calibration_new(&calibration, NULL));
     calibration->machine = design.machine;
     designs_add_parameter(
         calibration, "workload.step.mean_s", 1e-3, 2e-4, FULCRUM_SCALE_LOG);
@@ -265,17 +262,17 @@ static void test_the_best_is_sure_where_only_the_scale_is_not(void)
     struct fulcrum_scenario_inputs inputs = {
         .base = &design, .calibrations = calibrations, .calibration_count = 1};
     struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &scenario, NULL));
     struct fulcrum_sweep_best *best = new_best(&plan);
     size_t visited = 0;
     const struct fulcrum_sweep_visitor visitor = {.context = &visited, .visit = ignore};
     plan.best = best;
-    CU_ASSERT_EQUAL(fulcrum_sweep_run(scenario, &plan, &visitor, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_run(scenario, &plan, &visitor, NULL));
     struct fulcrum_best_along along = fulcrum_sweep_best_along(best, PER_SYSTEM_W, 0);
-    suite_assert_close("lo", along.at.lo, 13.0, 0.0);
-    suite_assert_close("hi", along.at.hi, 13.0, 0.0);
-    suite_assert_close("few", along.first_near_frac, 0.0, 0.0);
-    suite_assert_close(
+    assert_close("lo", along.at.lo, 13.0, 0.0);
+    assert_close("hi", along.at.hi, 13.0, 0.0);
+    assert_close("few", along.first_near_frac, 0.0, 0.0);
+    assert_close(
         "fast", fulcrum_sweep_best_along(best, RATES, 0).last_near_frac, 1.0, 0.0);
     struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, PER_SYSTEM_W);
     CU_ASSERT_EQUAL(spread.draw_count, 80);
@@ -284,18 +281,4 @@ static void test_the_best_is_sure_where_only_the_scale_is_not(void)
     fulcrum_sweep_best_free(best);
     fulcrum_scenario_free(scenario);
     fulcrum_calibration_free(calibration);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_the_interval_is_that_of_the_best_points_of_the_draws),
-        SUITE_CASE(test_ties_go_to_the_first_point_and_unknowns_to_none),
-        SUITE_CASE(test_a_plateau_is_what_is_near_the_best_over_the_other_axes),
-        SUITE_CASE(test_values_that_cannot_run_are_no_end),
-        SUITE_CASE(test_where_draws_are_many_the_best_is_told_alone),
-        SUITE_CASE(test_a_long_axis_has_no_profile),
-        SUITE_CASE(test_the_best_is_sure_where_only_the_scale_is_not),
-    };
-    return suite_run("sweep_best", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -43,8 +43,7 @@ static void open_grid(struct grid *grid)
     grid->inputs = (struct fulcrum_scenario_inputs){
         .base = &grid->design, .priors = &grid->prior, .prior_count = 1};
     grid->scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&grid->inputs, &grid->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&grid->inputs, &grid->scenario, NULL));
 }
 
 /* What one run of a sweep gave. */
@@ -61,8 +60,7 @@ static int collect(
     memcpy(visited->points + visited->count, points, count * sizeof *points);
     visited->count += count;
     if (visited->front != NULL) {
-        CU_ASSERT_EQUAL(
-            fulcrum_sweep_front_add(visited->front, points, count, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_front_add(visited->front, points, count, NULL));
     }
     return 0;
 }
@@ -71,8 +69,7 @@ static void run_grid(const struct grid *grid, struct visited *out)
 {
     const struct fulcrum_sweep_visitor visitor = {.context = out, .visit = collect};
     out->count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_run(grid->scenario, &grid->plan, &visitor, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_run(grid->scenario, &grid->plan, &visitor, NULL));
 }
 
 static const struct fulcrum_front_metric rate_and_watts[] = {
@@ -114,9 +111,7 @@ static void fill_pairs(const struct grid *grid,
         struct fulcrum_sweep_point point = {.index = i};
         double drawn[FULCRUM_OUTPUT_COUNT];
         const double *outputs = k == 0 ? point.prediction.value : drawn;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_sweep_probe_new(grid->scenario, &grid->plan, &probe, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_probe_new(grid->scenario, &grid->plan, &probe, NULL));
         out[i] = (struct pair){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
         if (fulcrum_sweep_probe_point(probe, i, &point, NULL) == FULCRUM_OK &&
             (k == 0 || fulcrum_sweep_probe_draw(probe, &point, k, drawn, NULL) ==
@@ -133,15 +128,12 @@ static void check_front(
 {
     static struct visited visited;
     struct grid copy = *grid;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_front_new(&copy.plan, metrics, 2, &visited.front, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_front_new(&copy.plan, metrics, 2, &visited.front, NULL));
     copy.plan.front = visited.front;
     run_grid(&copy, &visited);
     const size_t *front = NULL;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_front_end(visited.front, &front, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_front_end(visited.front, &front, &count, NULL));
     struct pair pairs[POINTS];
     double times[POINTS] = {0};
     for (size_t k = 1; k <= DRAWS; k++) {
@@ -163,7 +155,7 @@ static void check_front(
     fulcrum_sweep_front_free(visited.front);
 }
 
-static void test_fronts_of_estimate_and_draws_are_what_all_pairs_leave(void)
+TEST(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave)
 {
     struct grid grid;
     open_grid(&grid);
@@ -184,7 +176,7 @@ static void compare_outputs(const double *a, const double *b)
 }
 
 /* What is predicted on its own is what the whole sweep has at that place. */
-static void test_chosen_points_are_those_of_the_whole_sweep(void)
+TEST(test_chosen_points_are_those_of_the_whole_sweep)
 {
     static const size_t only[] = {0, 2, 7, 13, 28};
     static struct visited whole;
@@ -217,26 +209,24 @@ static void compare_draws(struct fulcrum_sweep_probe *probe,
 {
     for (size_t k = 0; k < DRAWS; k++) {
         double values[FULCRUM_OUTPUT_COUNT];
-        CU_ASSERT_EQUAL(
-            fulcrum_sweep_probe_draw(probe, point, k + 1, values, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_probe_draw(probe, point, k + 1, values, NULL));
         compare_outputs(values, all + k * FULCRUM_OUTPUT_COUNT);
     }
 }
 
 /* Draw k alone is row k of all draws, with actors that follow the threads too. */
-static void test_a_draw_alone_is_a_row_of_all(void)
+TEST(test_a_draw_alone_is_a_row_of_all)
 {
     struct grid grid;
     open_grid(&grid);
     grid.plan.axis_count = 1;
     grid.plan.actors_per_thread = 6.4;
     struct fulcrum_sweep_probe *probe = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_probe_new(grid.scenario, &grid.plan, &probe, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_probe_new(grid.scenario, &grid.plan, &probe, NULL));
     for (size_t i = 0; i < THREADS; i++) {
         struct fulcrum_sweep_point point;
         double all[DRAWS * FULCRUM_OUTPUT_COUNT];
-        CU_ASSERT_EQUAL(fulcrum_sweep_probe_point(probe, i, &point, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_sweep_probe_point(probe, i, &point, NULL));
         size_t count = 0;
         const double *draws =
             fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &count);
@@ -248,15 +238,13 @@ static void test_a_draw_alone_is_a_row_of_all(void)
     fulcrum_scenario_free(grid.scenario);
 }
 
-static void test_draws_that_do_not_fit_are_not_kept(void)
+TEST(test_draws_that_do_not_fit_are_not_kept)
 {
     struct grid grid;
     open_grid(&grid);
     struct fulcrum_sweep_front *front = NULL;
     grid.plan.predict.draws = 1e6; /* x 30 points x 2 metrics */
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 2, &front, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_front_new(&grid.plan, rate_and_watts, 2, &front, NULL));
     CU_ASSERT(!fulcrum_sweep_front_has_draws(front));
     CU_ASSERT(isnan(fulcrum_sweep_front_frac(front, 0)));
     fulcrum_sweep_front_free(front);
@@ -267,7 +255,7 @@ static void test_draws_that_do_not_fit_are_not_kept(void)
     fulcrum_scenario_free(grid.scenario);
 }
 
-static void test_outputs_have_the_sense_that_their_names_tell(void)
+TEST(test_outputs_have_the_sense_that_their_names_tell)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         const char *name = fulcrum_output_name(i);
@@ -281,16 +269,4 @@ static void test_outputs_have_the_sense_that_their_names_tell(void)
         CU_ASSERT(!is_cost || sense == FULCRUM_SENSE_LESS);
     }
     CU_ASSERT_EQUAL(fulcrum_output_sense(FULCRUM_OUTPUT_COUNT), FULCRUM_SENSE_NONE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_fronts_of_estimate_and_draws_are_what_all_pairs_leave),
-        SUITE_CASE(test_chosen_points_are_those_of_the_whole_sweep),
-        SUITE_CASE(test_a_draw_alone_is_a_row_of_all),
-        SUITE_CASE(test_draws_that_do_not_fit_are_not_kept),
-        SUITE_CASE(test_outputs_have_the_sense_that_their_names_tell),
-    };
-    return suite_run("sweep_front", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -15,7 +15,7 @@ static int has(unsigned set, size_t i)
 }
 
 /* Where time is a sum, every order gives the same shares. */
-static void test_shares_of_a_sum_do_not_depend_on_the_order(void)
+TEST(test_shares_of_a_sum_do_not_depend_on_the_order)
 {
     static const double part[N] = {12, 16, 15, 57, 30, 7};
     const double rest = 20;
@@ -34,12 +34,12 @@ static void test_shares_of_a_sum_do_not_depend_on_the_order(void)
     fulcrum_ideal_shares(time, shares);
     for (size_t i = 0; i < N; i++) {
         double expected = part[i] / whole;
-        suite_assert_close("in order", shares[i].in_order_frac, expected, 1e-12);
-        suite_assert_close("first", shares[i].first_frac, expected, 1e-12);
-        suite_assert_close("last", shares[i].last_frac, expected, 1e-12);
-        suite_assert_close("least", shares[i].least_frac, expected, 1e-12);
-        suite_assert_close("most", shares[i].most_frac, expected, 1e-12);
-        suite_assert_close("mean", shares[i].mean_frac, expected, 1e-12);
+        assert_close("in order", shares[i].in_order_frac, expected, 1e-12);
+        assert_close("first", shares[i].first_frac, expected, 1e-12);
+        assert_close("last", shares[i].last_frac, expected, 1e-12);
+        assert_close("least", shares[i].least_frac, expected, 1e-12);
+        assert_close("most", shares[i].most_frac, expected, 1e-12);
+        assert_close("mean", shares[i].mean_frac, expected, 1e-12);
     }
 }
 
@@ -89,7 +89,7 @@ static void walk_orders(struct walk *walk, unsigned set, const double *saved)
     }
 }
 
-static void test_shares_agree_with_all_720_orders(void)
+TEST(test_shares_agree_with_all_720_orders)
 {
     double time[SETS];
     struct fulcrum_ideal_share shares[N];
@@ -105,16 +105,16 @@ static void test_shares_agree_with_all_720_orders(void)
     CU_ASSERT_EQUAL(walk.count, 720.0);
     int differs = 0;
     for (size_t i = 0; i < N; i++) {
-        suite_assert_close(
+        assert_close(
             "mean", 1 + shares[i].mean_frac, 1 + walk.sum[i] / walk.count, 1e-12);
-        suite_assert_close("least", 1 + shares[i].least_frac, 1 + walk.least[i], 1e-14);
-        suite_assert_close("most", 1 + shares[i].most_frac, 1 + walk.most[i], 1e-14);
+        assert_close("least", 1 + shares[i].least_frac, 1 + walk.least[i], 1e-14);
+        assert_close("most", 1 + shares[i].most_frac, 1 + walk.most[i], 1e-14);
         differs = differs || shares[i].most_frac > shares[i].least_frac + 0.05;
     }
     CU_ASSERT(differs);
 }
 
-static void test_shares_sum_to_what_is_saved(void)
+TEST(test_shares_sum_to_what_is_saved)
 {
     double time[SETS];
     struct fulcrum_ideal_share shares[N];
@@ -130,11 +130,11 @@ static void test_shares_sum_to_what_is_saved(void)
         CU_ASSERT(shares[i].least_frac <= shares[i].mean_frac);
     }
     double saved = (time[0] - time[SETS - 1]) / time[0];
-    suite_assert_close("in order", in_order, saved, 1e-12);
-    suite_assert_close("mean", mean, saved, 1e-12);
-    suite_assert_close(
+    assert_close("in order", in_order, saved, 1e-12);
+    assert_close("mean", mean, saved, 1e-12);
+    assert_close(
         "first of the list", shares[0].in_order_frac, shares[0].first_frac, 1e-14);
-    suite_assert_close("last of the list", 1 + shares[N - 1].in_order_frac,
+    assert_close("last of the list", 1 + shares[N - 1].in_order_frac,
         1 + shares[N - 1].last_frac, 1e-14);
 }
 
@@ -144,12 +144,12 @@ static void assert_in_range(const struct fulcrum_setting *settings, size_t count
     for (size_t k = 0; k < count; k++) {
         enum fulcrum_status status = fulcrum_field_set_number(
             settings[k].field, &design, settings[k].number, NULL);
-        CU_ASSERT_EQUAL(status, FULCRUM_OK);
+        ASSERT_OK(status);
     }
 }
 
 /* Every component changes fields that there are, by values that they take. */
-static void test_ideal_settings_are_in_range(void)
+TEST(test_ideal_settings_are_in_range)
 {
     struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
     size_t sum = 0;
@@ -164,7 +164,7 @@ static void test_ideal_settings_are_in_range(void)
     CU_ASSERT_EQUAL(fulcrum_ideal_settings(0, settings), 0);
 }
 
-static void test_components_are_known_by_name(void)
+TEST(test_components_are_known_by_name)
 {
     CU_ASSERT_EQUAL(fulcrum_ideal_find("SM utilization"), FULCRUM_IDEAL_SM);
     CU_ASSERT_EQUAL(fulcrum_ideal_find("of DRAM bandwidth"), FULCRUM_IDEAL_DRAM);
@@ -173,16 +173,4 @@ static void test_components_are_known_by_name(void)
     CU_ASSERT_PTR_NULL(fulcrum_ideal_meaning(N));
     CU_ASSERT(fulcrum_ideal_is_gpu(FULCRUM_IDEAL_DRAM));
     CU_ASSERT(!fulcrum_ideal_is_gpu(FULCRUM_IDEAL_HOST));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_shares_of_a_sum_do_not_depend_on_the_order),
-        SUITE_CASE(test_shares_agree_with_all_720_orders),
-        SUITE_CASE(test_shares_sum_to_what_is_saved),
-        SUITE_CASE(test_ideal_settings_are_in_range),
-        SUITE_CASE(test_components_are_known_by_name),
-    };
-    return suite_run("ablation", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -42,8 +42,7 @@ static void start(struct job *job)
 {
     make_design(&job->design);
     struct fulcrum_scenario_inputs inputs = {.base = &job->design};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &job->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &job->scenario, NULL));
     job->plan = (struct fulcrum_cluster_plan){.scenario = job->scenario,
         .design = &job->design,
         .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
@@ -58,8 +57,7 @@ static void start(struct job *job)
 
 static void run(struct job *job)
 {
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL));
 }
 
 static double value_of(const struct fulcrum_cluster_rows *rows, size_t row,
@@ -75,7 +73,7 @@ static void end(struct job *job)
 }
 
 /* Each row is what the model makes of the design's own training. */
-static void test_rows_are_those_of_the_model(void)
+TEST(test_rows_are_those_of_the_model)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
@@ -86,21 +84,18 @@ static void test_rows_are_those_of_the_model(void)
         cluster.scaling = (enum fulcrum_batch_scaling)row->scaling;
         struct fulcrum_cluster_step step =
             fulcrum_cluster_step_of(&cluster, &row->layout);
-        suite_assert_close("step", value_of(&job.rows, i, FULCRUM_CLUSTER_TRAIN_STEP),
+        assert_close("step", value_of(&job.rows, i, FULCRUM_CLUSTER_TRAIN_STEP),
             step.step_s, 1e-14);
-        suite_assert_close("rate", value_of(&job.rows, i, FULCRUM_CLUSTER_STEPS_PER_S),
+        assert_close("rate", value_of(&job.rows, i, FULCRUM_CLUSTER_STEPS_PER_S),
             step.samples_per_s, 1e-12);
-        suite_assert_close("speed-up", value_of(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP),
+        assert_close("speed-up", value_of(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP),
             step.speedup, 1e-12);
-        suite_assert_close("quality",
-            value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_SPEEDUP),
+        assert_close("quality", value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_SPEEDUP),
             step.quality_speedup, 1e-12);
-        suite_assert_close("time",
-            value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
+        assert_close("time", value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
             value_of(&job.rows, i, FULCRUM_CLUSTER_RUNTIME) * step.epochs_rel, 1e-12);
-        suite_assert_close("devices",
-            row->layout.node_count * row->layout.node_device_count, row->device_count,
-            1e-15);
+        assert_close("devices", row->layout.node_count * row->layout.node_device_count,
+            row->device_count, 1e-15);
     }
     CU_ASSERT_EQUAL(job.rows.is_by_quality, 1);
     end(&job);
@@ -108,7 +103,7 @@ static void test_rows_are_those_of_the_model(void)
 
 /* What cannot be laid out is counted: 1 and 3 GPUs for workers of 2, 1, 2, 3 for 4, and
  * more workers than the batch has samples. */
-static void test_what_does_not_fit_is_left_out(void)
+TEST(test_what_does_not_fit_is_left_out)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
@@ -120,7 +115,7 @@ static void test_what_does_not_fit_is_left_out(void)
     end(&job);
 }
 
-static void test_the_crossover_is_the_models(void)
+TEST(test_the_crossover_is_the_models)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
@@ -155,7 +150,7 @@ static size_t count_best(const struct fulcrum_cluster_rows *rows, size_t at)
     return best;
 }
 
-static void test_one_way_is_best(void)
+TEST(test_one_way_is_best)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
@@ -166,15 +161,14 @@ static void test_one_way_is_best(void)
     end(&job);
 }
 
-static void test_without_a_critical_batch_steps_decide(void)
+TEST(test_without_a_critical_batch_steps_decide)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
     fulcrum_scenario_free(job.scenario);
     job.design.workload.training.critical_batch_size = (double)NAN;
     struct fulcrum_scenario_inputs inputs = {.base = &job.design};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &job.scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &job.scenario, NULL));
     job.plan.scenario = job.scenario;
     job.plan.scaling_count = 1;
     run(&job);
@@ -201,22 +195,21 @@ static struct fulcrum_prediction run_whole(struct job *job)
         {fulcrum_field_find("run.actor_count"), 80, NULL}};
     const struct fulcrum_point point = {settings, 3, 0, 0};
     struct fulcrum_prediction prediction = {.draws = 0};
-    CU_ASSERT_EQUAL(
-        fulcrum_predict(job->scenario, &point, &job->plan.predict, &prediction, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(
+        fulcrum_predict(job->scenario, &point, &job->plan.predict, &prediction, NULL));
     return prediction;
 }
 
 /* Whole runs are the predictions of the same fields. */
-static void test_whole_runs_are_predictions(void)
+TEST(test_whole_runs_are_predictions)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
     struct fulcrum_prediction prediction = run_whole(&job);
     CU_ASSERT_EQUAL_FATAL(job.rows.count, 2);
-    suite_assert_close("rate", value_of(&job.rows, 1, FULCRUM_CLUSTER_STEPS_PER_S),
+    assert_close("rate", value_of(&job.rows, 1, FULCRUM_CLUSTER_STEPS_PER_S),
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    suite_assert_close("all-reduce", value_of(&job.rows, 1, FULCRUM_CLUSTER_ALLREDUCE),
+    assert_close("all-reduce", value_of(&job.rows, 1, FULCRUM_CLUSTER_ALLREDUCE),
         prediction.value[FULCRUM_OUTPUT_allreduce_s], 1e-12);
     /* Actors are slower than training: fewer steps than training steps alone. */
     CU_ASSERT_TRUE(
@@ -231,7 +224,7 @@ static int stop_at_once(void *user, double done_frac)
     return 1;
 }
 
-static void test_failures_are_told(void)
+TEST(test_failures_are_told)
 {
     static const double odd = 3;
     struct job job = {.rows = {.count = 0}};
@@ -264,8 +257,7 @@ static void start_drawn(struct job *job, struct fulcrum_prior *priors)
         fulcrum_field_find("machine.link.network_byte_per_s"), 2.0};
     struct fulcrum_scenario_inputs inputs = {
         .base = &job->design, .priors = priors, .prior_count = PRIORS};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &job->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &job->scenario, NULL));
     job->plan.scenario = job->scenario;
     job->plan.predict.draws = DRAWS;
 }
@@ -275,12 +267,11 @@ static struct fulcrum_cluster cluster_in(const struct job *job, size_t k)
 {
     struct fulcrum_design design;
     const struct fulcrum_point point = {NULL, 0, k, job->plan.predict.solver.seed};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_design(job->scenario, &point, &design, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_design(job->scenario, &point, &design, NULL));
     return fulcrum_cluster_of(&design, design.workload.training.train_step_s);
 }
 
-static void test_without_draws_there_are_no_intervals(void)
+TEST(test_without_draws_there_are_no_intervals)
 {
     struct job job = {.rows = {.count = 0}};
     start(&job);
@@ -305,7 +296,7 @@ static void test_without_draws_there_are_no_intervals(void)
 }
 
 /* The estimates are what they were. */
-static void test_draws_leave_estimates_alone(void)
+TEST(test_draws_leave_estimates_alone)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job plain = {.rows = {.count = 0}};
@@ -347,16 +338,16 @@ static void check_row(const struct job *job, size_t at)
     struct fulcrum_interval gain = fulcrum_interval_of(gains, DRAWS);
     struct fulcrum_ratio told =
         fulcrum_cluster_value(&job->rows, at, FULCRUM_CLUSTER_STEPS_PER_S);
-    suite_assert_close("rate, 5 %", told.lo, rate.lo, 1e-12);
-    suite_assert_close("rate, 95 %", told.hi, rate.hi, 1e-12);
+    assert_close("rate, 5 %", told.lo, rate.lo, 1e-12);
+    assert_close("rate, 95 %", told.hi, rate.hi, 1e-12);
     if (row != plain) {
-        suite_assert_close("gain, 5 %", row->gain.lo, gain.lo, 1e-12);
-        suite_assert_close("gain, 95 %", row->gain.hi, gain.hi, 1e-12);
-        suite_assert_close("sooner", row->sooner_frac, (double)sooner / DRAWS, 1e-12);
+        assert_close("gain, 5 %", row->gain.lo, gain.lo, 1e-12);
+        assert_close("gain, 95 %", row->gain.hi, gain.hi, 1e-12);
+        assert_close("sooner", row->sooner_frac, (double)sooner / DRAWS, 1e-12);
     }
 }
 
-static void test_intervals_are_those_of_the_models_draws(void)
+TEST(test_intervals_are_those_of_the_models_draws)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job job = {.rows = {.count = 0}};
@@ -377,7 +368,7 @@ static void test_intervals_are_those_of_the_models_draws(void)
 }
 
 /* Each draw has a crossover of its own, or none among the counts. */
-static void test_crossovers_are_those_of_the_models_draws(void)
+TEST(test_crossovers_are_those_of_the_models_draws)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job job = {.rows = {.count = 0}};
@@ -398,7 +389,7 @@ static void test_crossovers_are_those_of_the_models_draws(void)
         CU_ASSERT_EQUAL(told->device_count.lo, interval.lo);
         CU_ASSERT_EQUAL(told->device_count.hi, interval.hi);
         CU_ASSERT(interval.lo < interval.hi);
-        suite_assert_close("found", told->found_frac, (double)found / DRAWS, 1e-12);
+        assert_close("found", told->found_frac, (double)found / DRAWS, 1e-12);
     }
     end(&job);
 }
@@ -415,7 +406,7 @@ static void check_gain(
     CU_ASSERT(gain->hi / gain->lo < 0.8 * (other.hi / own.lo) / (other.lo / own.hi));
 }
 
-static void test_what_rows_share_cancels(void)
+TEST(test_what_rows_share_cancels)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job job = {.rows = {.count = 0}};
@@ -436,7 +427,7 @@ static void test_what_rows_share_cancels(void)
     end(&job);
 }
 
-static void test_shares_of_the_best_add_up(void)
+TEST(test_shares_of_the_best_add_up)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job job = {.rows = {.count = 0}};
@@ -448,13 +439,13 @@ static void test_shares_of_the_best_add_up(void)
         for (size_t j = rivals.from; j < rivals.to; j++) {
             sum += job.rows.rows[j].best_frac;
         }
-        suite_assert_close("shares", sum, 1.0, 1e-12);
+        assert_close("shares", sum, 1.0, 1e-12);
     }
     end(&job);
 }
 
 /* Whole runs: the intervals are those of the predictions. */
-static void test_draws_of_whole_runs_are_predictions(void)
+TEST(test_draws_of_whole_runs_are_predictions)
 {
     struct fulcrum_prior priors[PRIORS];
     struct job job = {.rows = {.count = 0}};
@@ -477,7 +468,7 @@ static void test_draws_of_whole_runs_are_predictions(void)
 }
 
 /* Two rows in four draws: the second wins twice of the three that both ran in. */
-static void test_draws_that_cannot_run_are_left_out(void)
+TEST(test_draws_that_cannot_run_are_left_out)
 {
     static const double hybrid_s[] = {3.0, 2.0, 3.0, 8.0, (double)NAN};
     struct fulcrum_cluster_row two[] = {{.device_count = 8}, {.device_count = 8}};
@@ -486,44 +477,20 @@ static void test_draws_that_cannot_run_are_left_out(void)
         .count = 2, .rows = two, .crossover_count = 1, .crossovers = &crossover};
     two[0].layout.model_parallel_count = 1;
     two[1].layout.model_parallel_count = 2;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_study_new(3, FULCRUM_CLUSTER_VALUES, 4, &rows.study, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_study_new(3, FULCRUM_CLUSTER_VALUES, 4, &rows.study, NULL));
     for (size_t k = 0; k <= 4; k++) {
         fulcrum_study_at(rows.study, 1, k)[FULCRUM_CLUSTER_QUALITY_RUNTIME] = 4.0;
         fulcrum_study_at(rows.study, 2, k)[FULCRUM_CLUSTER_QUALITY_RUNTIME] =
             hybrid_s[k];
     }
     fulcrum_cluster_rows_judge(&rows);
-    suite_assert_close("sooner", two[1].sooner_frac, 2.0 / 3.0, 1e-12);
-    suite_assert_close("best", two[1].best_frac, 2.0 / 3.0, 1e-12);
-    suite_assert_close("other", two[0].best_frac, 1.0 / 3.0, 1e-12);
-    suite_assert_close("found", crossover.found_frac, 2.0 / 3.0, 1e-12);
-    suite_assert_close("gain", two[1].gain.hi, 1.9333333333, 1e-6);
+    assert_close("sooner", two[1].sooner_frac, 2.0 / 3.0, 1e-12);
+    assert_close("best", two[1].best_frac, 2.0 / 3.0, 1e-12);
+    assert_close("other", two[0].best_frac, 1.0 / 3.0, 1e-12);
+    assert_close("found", crossover.found_frac, 2.0 / 3.0, 1e-12);
+    assert_close("gain", two[1].gain.hi, 1.9333333333, 1e-6);
     CU_ASSERT_EQUAL(crossover.device_count.lo, 8.0);
     CU_ASSERT(isinf(crossover.device_count.hi));
     CU_ASSERT(isnan(two[0].sooner_frac));
     fulcrum_study_free(rows.study);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_rows_are_those_of_the_model),
-        SUITE_CASE(test_what_does_not_fit_is_left_out),
-        SUITE_CASE(test_the_crossover_is_the_models),
-        SUITE_CASE(test_one_way_is_best),
-        SUITE_CASE(test_without_a_critical_batch_steps_decide),
-        SUITE_CASE(test_whole_runs_are_predictions),
-        SUITE_CASE(test_failures_are_told),
-        SUITE_CASE(test_without_draws_there_are_no_intervals),
-        SUITE_CASE(test_draws_leave_estimates_alone),
-        SUITE_CASE(test_intervals_are_those_of_the_models_draws),
-        SUITE_CASE(test_crossovers_are_those_of_the_models_draws),
-        SUITE_CASE(test_what_rows_share_cancels),
-        SUITE_CASE(test_shares_of_the_best_add_up),
-        SUITE_CASE(test_draws_of_whole_runs_are_predictions),
-        SUITE_CASE(test_draws_that_cannot_run_are_left_out),
-    };
-    return suite_run(
-        "cluster_study", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -43,13 +43,9 @@ static struct bench *open_bench(const struct wanted *wanted)
         return NULL;
     }
     fulcrum_design_init(&bench->base);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load(wanted->machine, &bench->base, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("r2d2-atari", &bench->base, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(wanted->calibration, &bench->calibration, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load(wanted->machine, &bench->base, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &bench->base, NULL, NULL));
+    ASSERT_OK(fulcrum_calibration_load(wanted->calibration, &bench->calibration, NULL));
     bench->calibrations[0] = bench->calibration;
     set(&bench->settings[0], "run.actor_count", wanted->actors);
     set(&bench->settings[1], "run.gpu_count", wanted->gpus);
@@ -59,8 +55,7 @@ static struct bench *open_bench(const struct wanted *wanted)
         .calibration_count = 1,
         .settings = bench->settings,
         .setting_count = wanted->threads > 0 ? 3 : 2};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &bench->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &bench->scenario, NULL));
     return bench;
 }
 
@@ -86,8 +81,7 @@ static struct fulcrum_study *study_of(const struct bench *bench,
     const struct fulcrum_point versions[] = {
         {.varied_count = 0}, {settings, count, 0, 0}};
     struct fulcrum_study *study = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_memory_study(&plan, versions, 2, &study, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_memory_study(&plan, versions, 2, &study, NULL));
     return study;
 }
 
@@ -98,8 +92,7 @@ static struct fulcrum_component_costs costs_of(
     struct fulcrum_component_costs costs;
     const struct fulcrum_memory_plan plan = {
         .scenario = bench->scenario, .predict = equations(draws)};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
     close_bench(bench);
     return costs;
 }
@@ -112,7 +105,7 @@ static double kernel_s(const struct fulcrum_component_costs *costs)
 }
 
 /* What went in comes out of the designs: 57, 15, 12 and 16 % of the kernels' time. */
-static void test_a_v100_has_the_shares_that_were_put_in(void)
+TEST(test_a_v100_has_the_shares_that_were_put_in)
 {
     static const double published[] = {0.12, 0.16, 0.15, 0.57};
     struct fulcrum_component_costs costs = costs_of(&paper, 0);
@@ -120,23 +113,23 @@ static void test_a_v100_has_the_shares_that_were_put_in(void)
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
         const struct fulcrum_component_cost *cost = &costs.costs[i];
         if (i < 4) {
-            suite_assert_close(fulcrum_ideal_name(i), cost->gpu_s / kernel_s(&costs),
+            assert_close(fulcrum_ideal_name(i), cost->gpu_s / kernel_s(&costs),
                 published[i], 2e-3);
         }
         CU_ASSERT(!cost->is_stuck);
         CU_ASSERT(isnan(cost->in_order.lo) && isnan(cost->speedup.lo));
         sum += cost->gpu_s;
     }
-    suite_assert_close("all of it", sum, costs.gpu_s, 1e-3);
+    assert_close("all of it", sum, costs.gpu_s, 1e-3);
     /* (5): 70 % of the part per batch is launches, nothing of the training step. */
-    suite_assert_close("launches", costs.costs[FULCRUM_IDEAL_LAUNCH].gpu_s,
+    assert_close("launches", costs.costs[FULCRUM_IDEAL_LAUNCH].gpu_s,
         0.7 * 0.00098271524 / 128, 1e-5);
     CU_ASSERT_EQUAL(costs.costs[FULCRUM_IDEAL_HOST].gpu_s, 0.0);
 }
 
 /* (24) by another way: the parts of an H100 against the scaled sum, and (14c): frames
  * that cross PCIe 5.0 instead of 3.0. */
-static void test_another_gpu_has_other_shares(void)
+TEST(test_another_gpu_has_other_shares)
 {
     const struct wanted h100 = {"dgx-h100", "v100-inci2020", 256, 0, 1};
     struct fulcrum_component_costs here = costs_of(&paper, 0);
@@ -144,17 +137,17 @@ static void test_another_gpu_has_other_shares(void)
     double math = 0.57 * (80 * 1.53 * 128) / (132 * 1.98 * 256);
     double dram = 0.12 * (900 / 3350.0) * sqrt(6 / 50.0);
     double link_s = 28224 * (1 / 63e9 - 1 / 15.75e9);
-    suite_assert_close("kernels", (kernel_s(&there) - link_s) / kernel_s(&here),
+    assert_close("kernels", (kernel_s(&there) - link_s) / kernel_s(&here),
         math + dram + 0.15 + 0.16, 1e-6);
-    suite_assert_close(
+    assert_close(
         "math", there.costs[FULCRUM_IDEAL_MATH].gpu_s / kernel_s(&here), math, 2e-3);
-    suite_assert_close(
+    assert_close(
         "DRAM", there.costs[FULCRUM_IDEAL_DRAM].gpu_s / kernel_s(&here), dram, 1e-2);
     CU_ASSERT(there.costs[FULCRUM_IDEAL_DRAM].gpu_s / kernel_s(&there) < 0.03);
 }
 
 /* Shares of a run sum to 1 with the rest, in order and on average, in every draw. */
-static void test_shares_of_a_run_are_whole(void)
+TEST(test_shares_of_a_run_are_whole)
 {
     const struct wanted forty = {"dgx-1-inci2020", "v100-inci2020", 40, 0, 1};
     struct fulcrum_component_costs costs = costs_of(&forty, DRAWS);
@@ -169,8 +162,8 @@ static void test_shares_of_a_run_are_whole(void)
         CU_ASSERT(cost->mean.value <= cost->run.most_frac);
         CU_ASSERT(cost->speedup.value > 0.99);
     }
-    suite_assert_close("in order", in_order, 1.0, 1e-9);
-    suite_assert_close("on average", mean, 1.0, 1e-9);
+    assert_close("in order", in_order, 1.0, 1e-9);
+    assert_close("on average", mean, 1.0, 1e-9);
     CU_ASSERT_EQUAL(costs.draw_count, DRAWS);
     /* With 40 actors the round trip is what costs: the host more than the GPU. */
     CU_ASSERT(costs.costs[FULCRUM_IDEAL_HOST].mean.value > 0.2);
@@ -193,7 +186,7 @@ static void copa(const struct wanted *wanted, double draws,
     struct fulcrum_ratio training =
         fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_TRAIN_STEP);
     /* Several GPUs wait for each other a little, whatever their memory. */
-    suite_assert_close(
+    assert_close(
         "training alone", training.value, 0.89875, wanted->gpus > 1 ? 2e-2 : 1e-9);
     struct fulcrum_ratio own =
         fulcrum_study_ratio(study, 0, 0, FULCRUM_MEMORY_STEPS_PER_S);
@@ -214,7 +207,7 @@ struct copa_case {
  * at the paper's point, where the threads are full, up to the whole 11 % beside four
  * threads an SM.
  */
-static void test_copa_in_a_run_depends_on_what_it_waits_for(void)
+TEST(test_copa_in_a_run_depends_on_what_it_waits_for)
 {
     static const struct copa_case cases[] = {
         {{"dgx-1-inci2020", "v100-inci2020", 256, 0, 1}, 0.999, 1.001},
@@ -224,7 +217,7 @@ static void test_copa_in_a_run_depends_on_what_it_waits_for(void)
         {{"dgx-1", "v100-inci2020", 256, 40, 8}, 0.999, 1.001},
         {{"dgx-1", "v100-inci2020", 4096, 640, 8}, 1.005, 1.06},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_ratio gpu_time;
         struct fulcrum_ratio speedup;
         copa(&cases[i].wanted, 0, &gpu_time, &speedup);
@@ -244,7 +237,7 @@ struct limit {
 
 /* Ends of fields in whole designs: infinite bandwidth or cache leave the other 88 %, an
  * exponent of 0 makes caches useless, and parts that no cache saves stay. */
-static void test_ends_of_fields_are_limits(void)
+TEST(test_ends_of_fields_are_limits)
 {
     static const struct limit limits[][3] = {
         {{"machine.gpu.dram_byte_per_s", 1e15, 0.88, 2e-4}},
@@ -261,14 +254,14 @@ static void test_ends_of_fields_are_limits(void)
         {{"machine.gpu.launch_rel", 5.0, 1.0, 1e-12}},
     };
     struct bench *bench = open_bench(&paper);
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < LENGTH(limits); i++) {
         struct fulcrum_setting settings[3];
         size_t count = 0;
         for (; count < 3 && limits[i][count].path != NULL; count++) {
             set(&settings[count], limits[i][count].path, limits[i][count].value);
         }
         struct fulcrum_study *study = study_of(bench, settings, count, 0);
-        suite_assert_close(limits[i][0].path,
+        assert_close(limits[i][0].path,
             fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_TRAIN_STEP).value,
             limits[i][0].train_step, limits[i][0].tolerance);
         fulcrum_study_free(study);
@@ -277,7 +270,7 @@ static void test_ends_of_fields_are_limits(void)
 }
 
 /* "About 1 % end to end" lies inside what the calibration leaves open. */
-static void test_the_interval_of_a_run_holds_one_per_cent(void)
+TEST(test_the_interval_of_a_run_holds_one_per_cent)
 {
     struct fulcrum_ratio gpu_time;
     struct fulcrum_ratio speedup;
@@ -299,7 +292,7 @@ static double train_step_s(const char *machine)
 }
 
 /* docs/whatifs.md: what would refute the share of DRAM bandwidth. */
-static void test_an_h200_hardly_trains_faster_than_an_h100(void)
+TEST(test_an_h200_hardly_trains_faster_than_an_h100)
 {
     double ratio = train_step_s("dgx-h200") / train_step_s("dgx-h100");
     CU_ASSERT_DOUBLE_EQUAL(ratio, 0.9926, 2e-4);
@@ -312,7 +305,7 @@ static int stop_at_half(void *user, double done_frac)
     return done_frac >= 0.5;
 }
 
-static void test_work_can_be_stopped_and_refused(void)
+TEST(test_work_can_be_stopped_and_refused)
 {
     struct bench *bench = open_bench(&paper);
     struct fulcrum_component_costs costs;
@@ -328,46 +321,26 @@ static void test_work_can_be_stopped_and_refused(void)
     const struct wanted alone = {"dgx-1-inci2020", "v100-inci2020", 256, 0, 1};
     bench = open_bench(&alone);
     struct fulcrum_setting small;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_study *study = NULL;
     const struct fulcrum_memory_plan refused = {
         .scenario = bench->scenario, .predict = equations(0)};
     const struct fulcrum_point version = {&small, 1, 0, 0};
     set(&small, "machine.gpu.memory_byte", 1e8);
-    CU_ASSERT_EQUAL(fulcrum_memory_study(&refused, &version, 1, &study, &err),
-        FULCRUM_ERR_INFEASIBLE);
-    CU_ASSERT(strstr(err.detail, "machine.gpu.memory_byte") != NULL);
+    ASSERT_FAILS(fulcrum_memory_study(&refused, &version, 1, &study, &err),
+        FULCRUM_ERR_INFEASIBLE, "machine.gpu.memory_byte");
     close_bench(bench);
 }
 
 /* A calibration whose GPU does not say its bandwidth cannot be freed of it. */
-static void test_what_the_calibration_does_not_know_is_stuck(void)
+TEST(test_what_the_calibration_does_not_know_is_stuck)
 {
     struct bench *bench = open_bench(&paper);
     struct fulcrum_component_costs costs;
     bench->calibration->machine.gpu.dram_byte_per_s = (double)NAN;
     const struct fulcrum_memory_plan plan = {
         .scenario = bench->scenario, .predict = equations(0)};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
     CU_ASSERT(costs.costs[FULCRUM_IDEAL_DRAM].is_stuck);
     CU_ASSERT(!costs.costs[FULCRUM_IDEAL_MATH].is_stuck);
     close_bench(bench);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_v100_has_the_shares_that_were_put_in),
-        SUITE_CASE(test_another_gpu_has_other_shares),
-        SUITE_CASE(test_shares_of_a_run_are_whole),
-        SUITE_CASE(test_copa_in_a_run_depends_on_what_it_waits_for),
-        SUITE_CASE(test_ends_of_fields_are_limits),
-        SUITE_CASE(test_the_interval_of_a_run_holds_one_per_cent),
-        SUITE_CASE(test_an_h200_hardly_trains_faster_than_an_h100),
-        SUITE_CASE(test_work_can_be_stopped_and_refused),
-        SUITE_CASE(test_what_the_calibration_does_not_know_is_stuck),
-    };
-    return suite_run(
-        "component_cost", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

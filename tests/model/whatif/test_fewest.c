@@ -59,7 +59,7 @@ static size_t check(struct drawn_curve *curve, double share)
     size_t count = curve->count;
     const struct fulcrum_asked_curve asked_of = {value_of, curve, count};
     start(curve, count);
-    CU_ASSERT_EQUAL(fulcrum_fewest_find(&asked_of, share, &found, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_fewest_find(&asked_of, share, &found, NULL));
     CU_ASSERT_EQUAL(found.place, by_all_places(curve, share));
     CU_ASSERT_EQUAL(found.value, curve->value[found.place]);
     size_t asked = 0;
@@ -78,7 +78,7 @@ static double fraction(uint64_t seed, uint64_t k)
 }
 
 static const double shares[] = {0.3, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0};
-enum { SHARES = sizeof shares / sizeof shares[0] };
+enum { SHARES = LENGTH(shares) };
 
 /* Checks each share; returns the most places that one took. */
 static size_t most_asked(struct drawn_curve *curve)
@@ -92,7 +92,7 @@ static size_t most_asked(struct drawn_curve *curve)
 }
 
 /* x / (1 + x^p)^(1/p): a line, a knee and a plateau, level to the last digit. */
-static void test_a_rising_curve_takes_a_few_places(void)
+TEST(test_a_rising_curve_takes_a_few_places)
 {
     static struct drawn_curve curve;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -108,7 +108,7 @@ static void test_a_rising_curve_takes_a_few_places(void)
 }
 
 /* Performance per watt rises and falls; the top is narrow, and nowhere near an end. */
-static void test_a_curve_with_one_top_takes_a_few_places(void)
+TEST(test_a_curve_with_one_top_takes_a_few_places)
 {
     static struct drawn_curve curve;
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -123,7 +123,7 @@ static void test_a_curve_with_one_top_takes_a_few_places(void)
 }
 
 /* Actors that are rounded to what GPUs share make teeth. */
-static void test_teeth_of_any_period_are_seen(void)
+TEST(test_teeth_of_any_period_are_seen)
 {
     static struct drawn_curve curve;
     for (size_t period = 2; period < 40; period++) {
@@ -138,7 +138,7 @@ static void test_teeth_of_any_period_are_seen(void)
 }
 
 /* Too few actors for a batch, and too many for the machine. */
-static void test_places_without_a_value_are_passed_over(void)
+TEST(test_places_without_a_value_are_passed_over)
 {
     static struct drawn_curve curve;
     start(&curve, 400);
@@ -152,7 +152,7 @@ static void test_places_without_a_value_are_passed_over(void)
     CU_ASSERT_EQUAL(check(&curve, 0.9), curve.count);
 }
 
-static void test_short_curves_are_known_whole(void)
+TEST(test_short_curves_are_known_whole)
 {
     static struct drawn_curve curve;
     for (size_t count = 1; count <= 48; count++) {
@@ -164,7 +164,7 @@ static void test_short_curves_are_known_whole(void)
     }
 }
 
-static void test_failures_are_told(void)
+TEST(test_failures_are_told)
 {
     static struct drawn_curve curve;
     struct fulcrum_fewest found = {.asked = 77};
@@ -182,17 +182,4 @@ static void test_failures_are_told(void)
     CU_ASSERT_EQUAL(
         fulcrum_fewest_find(&empty, 0.9, &found, NULL), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_EQUAL(found.asked, 77);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_rising_curve_takes_a_few_places),
-        SUITE_CASE(test_a_curve_with_one_top_takes_a_few_places),
-        SUITE_CASE(test_teeth_of_any_period_are_seen),
-        SUITE_CASE(test_places_without_a_value_are_passed_over),
-        SUITE_CASE(test_short_curves_are_known_whole),
-        SUITE_CASE(test_failures_are_told),
-    };
-    return suite_run("fewest", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

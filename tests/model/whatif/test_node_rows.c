@@ -43,9 +43,7 @@ static struct bench *open_bench(const char *machine, const char *calibration)
         .calibrations = {calibration != NULL ? 1 : 0, names},
         .actor_count = (double)NAN};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err));
     bench->plan = (struct fulcrum_node_plan){.gpu_counts = bench->gpus,
         .learner_counts = bench->learners,
         .learner_count_count = 1,
@@ -66,9 +64,8 @@ static void take_gpus(struct bench *bench, const double *gpus, size_t count)
 static void find_rows(struct bench *bench)
 {
     fulcrum_node_rows_clear(&bench->rows);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_node_rows_find(&bench->plan, &bench->inputs.scenario,
-                              &bench->rows, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_node_rows_find(
+        &bench->plan, &bench->inputs.scenario, &bench->rows, NULL));
 }
 
 static void close_bench(struct bench *bench)
@@ -81,11 +78,11 @@ static void close_bench(struct bench *bench)
 static double output_of(
     const struct fulcrum_node_row *row, enum fulcrum_predicted which)
 {
-    CU_ASSERT_EQUAL_FATAL(row->point.status, FULCRUM_OK);
+    ASSERT_OK(row->point.status);
     return row->point.prediction.value[which];
 }
 
-static void test_a_machine_has_a_row_for_each_of_its_gpus(void)
+TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
 {
     struct bench *bench = open_bench("dgx-1", NULL);
     bench->plan.gpu_counts = NULL;
@@ -99,14 +96,13 @@ static void test_a_machine_has_a_row_for_each_of_its_gpus(void)
         CU_ASSERT_EQUAL(row->gpu_count, gpus);
         CU_ASSERT_EQUAL(row->thread_count, 80.0);
         CU_ASSERT_EQUAL(output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine), 0.125);
-        suite_assert_close("ratio", output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used),
+        assert_close("ratio", output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used),
             1.0 / gpus, 1e-12);
         /* 512 actors, rounded to what the GPUs can share. */
         double actors = row->point.prediction.actor_count;
         CU_ASSERT_EQUAL(fmod(actors, gpus), 0.0);
         CU_ASSERT(fabs(actors - 512.0) <= 0.5 * gpus);
-        suite_assert_close("relative",
-            row->point.relative[FULCRUM_RELATIVE_speedup].value,
+        assert_close("relative", row->point.relative[FULCRUM_RELATIVE_speedup].value,
             output_of(row, FULCRUM_OUTPUT_steps_per_s) /
                 output_of(&bench->rows.rows[0], FULCRUM_OUTPUT_steps_per_s),
             1e-12);
@@ -114,7 +110,7 @@ static void test_a_machine_has_a_row_for_each_of_its_gpus(void)
     close_bench(bench);
 }
 
-static void test_rows_without_a_gpu_to_infer_are_left_out(void)
+TEST(test_rows_without_a_gpu_to_infer_are_left_out)
 {
     static const double gpus[] = {1, 2, 3, 40};
     struct bench *bench = open_bench("dgx-1", NULL);
@@ -144,10 +140,8 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
 {
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&bench->inputs.scenario, &scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predictor_new(scenario, &predictor, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&bench->inputs.scenario, &scenario, NULL));
+    ASSERT_OK(fulcrum_predictor_new(scenario, &predictor, NULL));
     const struct fulcrum_setting two = {fulcrum_field_find("run.gpu_count"), 2, NULL};
     const struct fulcrum_thread_need_plan asked = {.settings = &two,
         .setting_count = 1,
@@ -157,8 +151,7 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
         .solver = bench->plan.sweep.predict.solver};
     for (size_t k = 0; k < count; k++) {
         struct fulcrum_thread_need found = {.thread_count = 0.0};
-        CU_ASSERT_EQUAL(
-            fulcrum_thread_need_find(&asked, predictor, k, &found, NULL), FULCRUM_OK);
+        ASSERT_OK(fulcrum_thread_need_find(&asked, predictor, k, &found, NULL));
         threads[k] = found.thread_count;
     }
     fulcrum_predictor_free(predictor);
@@ -166,7 +159,7 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
 }
 
 /* The column beside a row holds the estimate, and the ends of all draws. */
-static void test_needs_are_those_of_the_search(void)
+TEST(test_needs_are_those_of_the_search)
 {
     static const double gpus[] = {2};
     double threads[7] = {0.0};
@@ -221,14 +214,14 @@ static void check_fall(const char *calibration)
     close_bench(bench);
 }
 
-static void test_gpus_added_at_fixed_threads_cost_throughput(void)
+TEST(test_gpus_added_at_fixed_threads_cost_throughput)
 {
     check_fall("v100-prior");
     check_fall("v100-inci2020");
 }
 
 /* Busy threads: what learners leave of them decides (docs/whatifs.md). */
-static void test_the_fall_is_that_of_the_threads_left(void)
+TEST(test_the_fall_is_that_of_the_threads_left)
 {
     static const double gpus[] = {1, 8};
     for (int threads = 0; threads < 6; threads++) {
@@ -242,14 +235,14 @@ static void test_the_fall_is_that_of_the_threads_left(void)
         bench->inputs.scenario.setting_count = 1;
         find_rows(bench);
         double left = 40.0 - 8.0 * fmin(kept, 0.4 * 40.0 / 8.0);
-        suite_assert_close("X(8) / X(1)",
+        assert_close("X(8) / X(1)",
             bench->rows.rows[1].point.relative[FULCRUM_RELATIVE_speedup].value,
             left / (40.0 - kept), 0.01);
         close_bench(bench);
     }
 }
 
-static void test_ctrl_c_leaves_whole_rows(void)
+TEST(test_ctrl_c_leaves_whole_rows)
 {
     static const double gpus[] = {1, 2, 3, 4};
     struct bench *bench = open_bench("dgx-1", NULL);
@@ -265,7 +258,7 @@ static void test_ctrl_c_leaves_whole_rows(void)
 }
 
 /* A row that cannot run knows nothing but why. */
-static void test_a_row_that_cannot_run_says_why(void)
+TEST(test_a_row_that_cannot_run_says_why)
 {
     static const double gpus[] = {1, 3};
     const double choice = 64;
@@ -276,25 +269,11 @@ static void test_a_row_that_cannot_run_says_why(void)
     bench->plan.sweep.actor_choice_count = 1;
     find_rows(bench);
     const struct fulcrum_node_row *rows = bench->rows.rows;
-    CU_ASSERT_EQUAL(rows[0].point.status, FULCRUM_OK);
+    ASSERT_OK(rows[0].point.status);
     CU_ASSERT_STRING_EQUAL(rows[0].reason, "");
     CU_ASSERT_NOT_EQUAL(rows[1].point.status, FULCRUM_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(rows[1].reason, "3 GPUs"));
     CU_ASSERT(isnan(rows[1].point.prediction.value[FULCRUM_OUTPUT_steps_per_s]));
     CU_ASSERT(isnan(rows[1].point.relative[FULCRUM_RELATIVE_speedup].value));
     close_bench(bench);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_machine_has_a_row_for_each_of_its_gpus),
-        SUITE_CASE(test_rows_without_a_gpu_to_infer_are_left_out),
-        SUITE_CASE(test_needs_are_those_of_the_search),
-        SUITE_CASE(test_gpus_added_at_fixed_threads_cost_throughput),
-        SUITE_CASE(test_the_fall_is_that_of_the_threads_left),
-        SUITE_CASE(test_ctrl_c_leaves_whole_rows),
-        SUITE_CASE(test_a_row_that_cannot_run_says_why),
-    };
-    return suite_run("node_rows", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

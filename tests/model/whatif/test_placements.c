@@ -29,13 +29,10 @@ static struct asked *ask(const char *machine, const char *workload, double actor
         return NULL;
     }
     fulcrum_design_init(&asked->design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load(machine, &asked->design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load(workload, &asked->design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(asked->design.workload.calibration,
-                              &asked->calibration, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load(machine, &asked->design, NULL, NULL));
+    ASSERT_OK(fulcrum_workload_load(workload, &asked->design, NULL, NULL));
+    ASSERT_OK(fulcrum_calibration_load(
+        asked->design.workload.calibration, &asked->calibration, NULL));
     asked->calibrations[0] = asked->calibration;
     asked->actors =
         (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), actors, NULL};
@@ -44,10 +41,8 @@ static struct asked *ask(const char *machine, const char *workload, double actor
         .calibration_count = 1,
         .settings = &asked->actors,
         .setting_count = actors > 0.0 ? 1 : 0};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_partition_load("a100-40gb", &asked->partition, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    ASSERT_OK(fulcrum_partition_load("a100-40gb", &asked->partition, NULL));
     asked->terms = (struct fulcrum_sharing_terms){.share_byte_per_s = (double)NAN,
         .slice_byte_per_s = 25e9,
         .overhead_frac = 0.045,
@@ -113,7 +108,7 @@ static void assert_answered(
 }
 
 /* Slices belong to a whole GPU; its watts are those that predict has of the part. */
-static void test_a_part_of_the_sms_has_no_slices(void)
+TEST(test_a_part_of_the_sms_has_no_slices)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
@@ -127,15 +122,12 @@ static void test_a_part_of_the_sms_has_no_slices(void)
     const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
     struct fulcrum_prediction prediction;
     fulcrum_scenario_free(asked->scenario);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL),
-        FULCRUM_OK);
-    suite_assert_close(
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
+    ASSERT_OK(fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL));
+    assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
-    suite_assert_close("rate", plan.rows[0].steps_per_s,
+    assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
     const struct fulcrum_placement *slices = find(&plan, "slices, best");
     CU_ASSERT_PTR_NOT_NULL(slices);
@@ -146,7 +138,7 @@ static void test_a_part_of_the_sms_has_no_slices(void)
     forget(asked);
 }
 
-static void test_every_placement_of_a_resident_workload_is_asked(void)
+TEST(test_every_placement_of_a_resident_workload_is_asked)
 {
     static const char *const names[] = {"exclusive", "time-sliced x 2",
         "time-sliced x 4", "shares, equal x 2", "shares, equal x 4",
@@ -155,17 +147,16 @@ static void test_every_placement_of_a_resident_workload_is_asked(void)
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
     struct fulcrum_mig_layout layout;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_mig_layout_parse(
-                              &asked->partition->mig, "4g.20gb,3g.20gb", &layout, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_mig_layout_parse(
+        &asked->partition->mig, "4g.20gb,3g.20gb", &layout, NULL));
     asked->terms.given_layout = &layout;
     asked->terms.given_count = 3;
     asked->terms.given_shares[0] = 0.6;
     asked->terms.given_shares[1] = 0.1;
     asked->terms.given_shares[2] = 0.3;
-    CU_ASSERT_EQUAL_FATAL(make(asked, 10.0, &plan, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(plan.count, sizeof names / sizeof names[0]);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    ASSERT_OK(make(asked, 10.0, &plan, NULL));
+    CU_ASSERT_EQUAL(plan.count, LENGTH(names));
+    for (size_t i = 0; i < LENGTH(names); i++) {
         assert_answered(&plan, find(&plan, names[i]));
     }
     CU_ASSERT_STRING_EQUAL(
@@ -179,7 +170,7 @@ static void test_every_placement_of_a_resident_workload_is_asked(void)
 }
 
 /* Alone it is what `fulcrum predict` says, watts too. */
-static void test_exclusive_is_what_is_predicted(void)
+TEST(test_exclusive_is_what_is_predicted)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
@@ -188,21 +179,19 @@ static void test_exclusive_is_what_is_predicted(void)
     struct fulcrum_prediction prediction;
     asked->terms.instances = 1;
     asked->terms.mig = NULL;
-    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 2);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL),
-        FULCRUM_OK);
-    suite_assert_close("rate", plan.rows[0].steps_per_s,
+    ASSERT_OK(fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL));
+    assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    suite_assert_close(
+    assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     CU_ASSERT(isnan(plan.rows[0].speedup.lo));
     forget(asked);
 }
 
 /* Environments too many for two processes: those rows say so, the first one runs. */
-static void test_what_does_not_fit_has_a_reason(void)
+TEST(test_what_does_not_fit_has_a_reason)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
@@ -212,10 +201,9 @@ static void test_what_does_not_fit_has_a_reason(void)
         .calibration_count = 1};
     fulcrum_scenario_free(asked->scenario);
     asked->scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
     asked->terms.envs_each = 1;
-    CU_ASSERT_EQUAL_FATAL(make(asked, 3.0, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(make(asked, 3.0, &plan, NULL));
     CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
     const struct fulcrum_placement *row = find(&plan, "shares, equal x 2");
     CU_ASSERT_PTR_NOT_NULL_FATAL(row);
@@ -226,7 +214,7 @@ static void test_what_does_not_fit_has_a_reason(void)
     forget(asked);
 }
 
-static void test_environments_are_dealt_out_whole(void)
+TEST(test_environments_are_dealt_out_whole)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
@@ -239,9 +227,8 @@ static void test_environments_are_dealt_out_whole(void)
         .setting_count = 1};
     fulcrum_scenario_free(asked->scenario);
     asked->scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     const struct fulcrum_placement *two = find(&plan, "time-sliced x 2");
     const struct fulcrum_placement *four = find(&plan, "time-sliced x 4");
     const struct fulcrum_placement *best = find(&plan, "shares, best");
@@ -256,24 +243,24 @@ static void test_environments_are_dealt_out_whole(void)
 }
 
 /* Actors on the CPU: whole loops on equal parts, by the network. */
-static void test_actors_are_placed_as_whole_loops(void)
+TEST(test_actors_are_placed_as_whole_loops)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "r2d2-atari", 256.0);
-    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 3);
     CU_ASSERT_EQUAL(plan.loop.count, 0);
     CU_ASSERT_STRING_EQUAL(plan.rows[2].name, "shares, equal x 4");
     CU_ASSERT(plan.rows[2].steps_per_s > 0.0);
     asked->terms.instances = 3;
-    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT(isnan(plan.rows[2].steps_per_s));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(plan.rows[2].reason, "cannot be shared equally by 3 instances of GPUs"));
     forget(asked);
 }
 
-static void test_a_signal_ends_it(void)
+TEST(test_a_signal_ends_it)
 {
     static struct fulcrum_placements plan;
     struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
@@ -281,18 +268,4 @@ static void test_a_signal_ends_it(void)
     CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");
     forget(asked);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_part_of_the_sms_has_no_slices),
-        SUITE_CASE(test_every_placement_of_a_resident_workload_is_asked),
-        SUITE_CASE(test_exclusive_is_what_is_predicted),
-        SUITE_CASE(test_what_does_not_fit_has_a_reason),
-        SUITE_CASE(test_environments_are_dealt_out_whole),
-        SUITE_CASE(test_actors_are_placed_as_whole_loops),
-        SUITE_CASE(test_a_signal_ends_it),
-    };
-    return suite_run("placements", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -37,7 +37,7 @@ static const struct fulcrum_need no_limits = {.goal = FULCRUM_OBJECTIVE_FASTEST,
     .years = 2.0,
     .total_env_steps = 1e9};
 
-static void test_a_bill_adds_up(void)
+TEST(test_a_bill_adds_up)
 {
     const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
@@ -52,12 +52,11 @@ static void test_a_bill_adds_up(void)
     CU_ASSERT_EQUAL(cost.price, 90000.0);
     CU_ASSERT_EQUAL(cost.rack_unit_count, 12.0);
     /* 6 kW for two years of 8766 hours at 0.2. */
-    suite_assert_close(
-        "electricity", cost.electricity, 6.0 * 2.0 * 8766.0 * 0.2, 1e-12);
-    suite_assert_close("cost", cost.cost, 90000.0 + cost.electricity, 1e-12);
+    assert_close("electricity", cost.electricity, 6.0 * 2.0 * 8766.0 * 0.2, 1e-12);
+    assert_close("cost", cost.cost, 90000.0 + cost.electricity, 1e-12);
     double steps = 3000.0 * 2.0 * 8766.0 * 3600.0;
-    suite_assert_close("a step", cost.cost_per_step, cost.cost / steps, 1e-12);
-    suite_assert_close("training", cost.training_cost, 1e9 * cost.cost / steps, 1e-12);
+    assert_close("a step", cost.cost_per_step, cost.cost / steps, 1e-12);
+    assert_close("training", cost.training_cost, 1e9 * cost.cost / steps, 1e-12);
     CU_ASSERT_EQUAL(cost.misses, 0U);
     need.most_machines = 2.0;
     CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 2.0);
@@ -66,7 +65,7 @@ static void test_a_bill_adds_up(void)
 }
 
 /* The most machines within every limit, held against trying each number of them. */
-static void test_limits_are_filled_up(void)
+TEST(test_limits_are_filled_up)
 {
     const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     static const double limits[][4] = {
@@ -76,7 +75,7 @@ static void test_limits_are_filled_up(void)
         {(double)NAN, 90000.0, 400.0, 1000.0},
         {1e9, (double)NAN, (double)NAN, 7.0},
     };
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (size_t i = 0; i < LENGTH(limits); i++) {
         struct fulcrum_need need = no_limits;
         need.fills = 1;
         need.most_w = limits[i][0];
@@ -96,7 +95,7 @@ static void test_limits_are_filled_up(void)
 
 /* One that does not fit is one too many, and its cost says so; what is not known fits.
  */
-static void test_what_does_not_fit_is_one_and_misses(void)
+TEST(test_what_does_not_fit_is_one_and_misses)
 {
     const struct fulcrum_candidate_machine offer = {
         1000.0, 2000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
@@ -115,7 +114,7 @@ static void test_what_does_not_fit_is_one_and_misses(void)
 }
 
 /* What is not known is never free, and never asked for without need. */
-static void test_what_is_not_known_is_left_out_where_it_matters(void)
+TEST(test_what_is_not_known_is_left_out_where_it_matters)
 {
     const struct fulcrum_candidate_machine bare = {
         1000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
@@ -147,7 +146,7 @@ static void test_what_is_not_known_is_left_out_where_it_matters(void)
     CU_ASSERT_EQUAL(cost.misses, 0U);
 }
 
-static void test_limits_are_those_of_all_machines(void)
+TEST(test_limits_are_those_of_all_machines)
 {
     const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
@@ -163,7 +162,7 @@ static void test_limits_are_those_of_all_machines(void)
                                      (unsigned)FULCRUM_MISS_RACK_UNITS);
 }
 
-static void test_the_first_of_equals_is_best(void)
+TEST(test_the_first_of_equals_is_best)
 {
     struct fulcrum_cost costs[3] = {{.steps_per_s = 1.0, .cost_per_step = 3.0},
         {.steps_per_s = 2.0, .cost_per_step = 3.0},
@@ -262,7 +261,7 @@ static size_t pick(uint64_t question, uint64_t k, size_t below)
 
 static const char *const machines[] = {
     "dgx-1", "dgx-2", "dgx-a100", "dgx-h100", "dgx-b200", "workstation-rtx4090"};
-enum { MACHINES = sizeof machines / sizeof machines[0] };
+enum { MACHINES = LENGTH(machines) };
 
 /* Workloads with the calibrations that give them times. */
 static const struct {
@@ -275,7 +274,7 @@ static const struct {
     {"sample-factory-lumped", "sf-10-core-atari-prior"},
     {"sample-factory-lumped", "seed-rl-10-core-dmlab"},
 };
-enum { WORKS = sizeof works / sizeof works[0] };
+enum { WORKS = LENGTH(works) };
 
 /* Machine and workload as settings of the tests' own scenario. */
 struct place {
@@ -298,12 +297,8 @@ static void open_place(struct place *place, const char *machine, size_t work,
         .sets = {(size_t)(first != NULL) + (second != NULL), place->sets},
         .actor_count = (double)NAN};
     struct fulcrum_context context = {.quiet = 1};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_design_inputs_load(&settings, &context, &place->inputs, NULL),
-        FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&place->inputs.scenario, &place->scenario, NULL),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &place->inputs, NULL));
+    ASSERT_OK(fulcrum_scenario_new(&place->inputs.scenario, &place->scenario, NULL));
 }
 
 static void close_place(struct place *place)
@@ -340,8 +335,7 @@ static void fill_curves(const struct place *place,
     const struct fulcrum_sweep_plan *plan, size_t metric, struct curves *out)
 {
     struct fulcrum_sweep_probe *probe = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_sweep_probe_new(place->scenario, plan, &probe, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_sweep_probe_new(place->scenario, plan, &probe, NULL));
     out->count = plan->axes[0].count;
     CU_ASSERT_FATAL(out->count <= GRID_MOST);
     for (size_t i = 0; i < out->count; i++) {
@@ -420,8 +414,7 @@ static double *grid_of(const struct fewest_question *question, struct curves *ou
     size_t count = 0;
     const struct fulcrum_field *field = fulcrum_field_find(
         question->asks_actors ? "run.actor_count" : "machine.cpu.thread_count");
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_range_parse(field, question->range, &values, &count, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_range_parse(field, question->range, &values, &count, NULL));
     const struct fulcrum_sweep_axis axis = {field, values, count};
     struct fulcrum_sweep_plan plan = {.axes = &axis,
         .axis_count = 1,
@@ -431,9 +424,8 @@ static double *grid_of(const struct fewest_question *question, struct curves *ou
     const char *number = strrchr(question->rule, ' ');
     bool is_fixed = strncmp(question->rule, "--actors ", 9) == 0;
     if (strncmp(question->rule, "--best", 6) == 0) {
-        CU_ASSERT_EQUAL_FATAL(fulcrum_range_parse(fulcrum_field_find("run.actor_count"),
-                                  number + 1, &choices, &plan.actor_choice_count, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_range_parse(fulcrum_field_find("run.actor_count"), number + 1,
+            &choices, &plan.actor_choice_count, NULL));
         plan.actor_choices = choices;
     } else if (!is_fixed && number != NULL) {
         plan.actors_per_thread = strtod(number + 1, NULL);
@@ -549,7 +541,7 @@ static void check_fewest(uint64_t seed, struct effort *effort)
 /* So many questions, or FULCRUM_FEWEST_QUESTIONS: 130 take a minute with sanitizers. */
 enum { FEWEST_QUESTIONS = 40 };
 
-static void test_fewest_agree_with_the_whole_grid(void)
+TEST(test_fewest_agree_with_the_whole_grid)
 {
     struct effort effort = {0.0, 0.0, 0, 0, 0, 0};
     const char *wanted = getenv("FULCRUM_FEWEST_QUESTIONS");
@@ -586,8 +578,7 @@ static void predict_seller(struct seller *seller, size_t work)
     char gpus[40];
     struct place place;
     fulcrum_design_init(&bare);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load(seller->name, &bare, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_machine_load(seller->name, &bare, NULL, NULL));
     double gpu_count = bare.machine.gpu.count;
     (void)snprintf(gpus, sizeof gpus, "run.gpu_count=%.0f", gpu_count);
     open_place(&place, seller->name, work, gpus, NULL);
@@ -728,13 +719,13 @@ static void check_machine(uint64_t seed)
     }
     if (csv != NULL && best < count && limits.goal == 1) {
         double life_s = 3.0 * 8766.0 * 3600.0;
-        suite_assert_close("training", number_at(csv, 0, "training_cost"),
+        assert_close("training", number_at(csv, 0, "training_cost"),
             least * sellers[best].total_env_steps / life_s, 1e-12);
     }
     free(csv);
 }
 
-static void test_50_questions_of_machines_agree_with_all_machines(void)
+TEST(test_50_questions_of_machines_agree_with_all_machines)
 {
     for (uint64_t seed = 1000; seed < 1050; seed++) {
         check_machine(seed);
@@ -761,11 +752,9 @@ static void check_compare(uint64_t seed)
         (void)snprintf(sets[side], sizeof sets[side], "run.actor_count=%zu",
             16 + pick(seed, 4 + side, 300));
         open_place(&place, machine, work, sets[side], NULL);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_predictor_new(place.scenario, &predictor, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_predictor_run(predictor, &point, &options, &prediction, NULL),
-            FULCRUM_OK);
+        ASSERT_OK(fulcrum_predictor_new(place.scenario, &predictor, NULL));
+        ASSERT_OK(
+            fulcrum_predictor_run(predictor, &point, &options, &prediction, NULL));
         size_t count = 0;
         const double *rows = fulcrum_predictor_draws(predictor, &count);
         for (size_t k = 0; k < count; k++) {
@@ -790,13 +779,13 @@ static void check_compare(uint64_t seed)
     CU_ASSERT_PTR_NOT_NULL(csv);
     if (csv != NULL) {
         CU_ASSERT_EQUAL(number_at(csv, 0, "draw_count"), (double)draws);
-        suite_assert_close("probability", number_at(csv, 0, "a_beats_b_frac"),
+        assert_close("probability", number_at(csv, 0, "a_beats_b_frac"),
             won / (double)draws, 1e-12);
     }
     free(csv);
 }
 
-static void test_20_comparisons_agree_with_all_draws(void)
+TEST(test_20_comparisons_agree_with_all_draws)
 {
     for (uint64_t seed = 2000; seed < 2020; seed++) {
         check_compare(seed);
@@ -809,7 +798,7 @@ static void test_20_comparisons_agree_with_all_draws(void)
     "fast"
 
 /* A limit just below, just above and far from what one machine does. */
-static void test_limits_within_the_solvers_error_are_told(void)
+TEST(test_limits_within_the_solvers_error_are_told)
 {
     static const struct {
         double over; /* the limit over the rate, in errors */
@@ -822,7 +811,7 @@ static void test_limits_within_the_solvers_error_are_told(void)
     double error_rel = number_at(csv, 0, "solver_error_rel");
     free(csv);
     CU_ASSERT(error_rel > 0.0 && error_rel < 0.2);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         double limit = rate * (1.0 + cases[i].over * error_rel);
         (void)snprintf(words, sizeof words,
             "machine " MACHINE_QUESTION " --min-steps-per-s %.17g", limit);
@@ -834,7 +823,7 @@ static void test_limits_within_the_solvers_error_are_told(void)
     }
 }
 
-static void test_common_draws_are_the_same_world(void)
+TEST(test_common_draws_are_the_same_world)
 {
     char *csv =
         answer_to("compare dgx-h100 dgx-h200 -w r2d2-atari -a 256 --method fast "
@@ -851,7 +840,7 @@ static void test_common_draws_are_the_same_world(void)
 }
 
 /* Without a price nothing is known to be cheapest; that is no miss of a limit. */
-static void test_what_nobody_knows_is_not_refused(void)
+TEST(test_what_nobody_knows_is_not_refused)
 {
     static const struct {
         const char *words;
@@ -865,28 +854,9 @@ static void test_what_nobody_knows_is_not_refused(void)
         {"machine -m dgx-1,dgx-2 -w r2d2-atari --max-watts 10",
             "no machine meets all limits\""},
     };
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    for (size_t i = 0; i < LENGTH(answers); i++) {
         char *json = answer_as(FULCRUM_FORMAT_JSON, answers[i].words);
         CU_ASSERT(json != NULL && strstr(json, answers[i].sentence) != NULL);
         free(json);
     }
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_bill_adds_up),
-        SUITE_CASE(test_limits_are_filled_up),
-        SUITE_CASE(test_what_does_not_fit_is_one_and_misses),
-        SUITE_CASE(test_what_is_not_known_is_left_out_where_it_matters),
-        SUITE_CASE(test_limits_are_those_of_all_machines),
-        SUITE_CASE(test_the_first_of_equals_is_best),
-        SUITE_CASE(test_fewest_agree_with_the_whole_grid),
-        SUITE_CASE(test_50_questions_of_machines_agree_with_all_machines),
-        SUITE_CASE(test_20_comparisons_agree_with_all_draws),
-        SUITE_CASE(test_limits_within_the_solvers_error_are_told),
-        SUITE_CASE(test_common_draws_are_the_same_world),
-        SUITE_CASE(test_what_nobody_knows_is_not_refused),
-    };
-    return suite_run("recommend", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -23,10 +23,8 @@ static void start(struct fixture *f, double gpus, double learners)
     f->prior = (struct fulcrum_prior){fulcrum_field_find("workload.step.mean_s"), 1.6};
     f->inputs = (struct fulcrum_scenario_inputs){
         .base = &f->base, .priors = &f->prior, .prior_count = 1};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_scenario_new(&f->inputs, &f->scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predictor_new(f->scenario, &f->predictor, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_scenario_new(&f->inputs, &f->scenario, NULL));
+    ASSERT_OK(fulcrum_predictor_new(f->scenario, &f->predictor, NULL));
     f->settings[0] =
         (struct fulcrum_setting){fulcrum_field_find("run.gpu_count"), gpus, NULL};
     f->settings[1] = (struct fulcrum_setting){
@@ -49,9 +47,7 @@ static struct fulcrum_thread_need need_of(struct fixture *f, uint64_t draw)
 {
     struct fulcrum_thread_need need = {.thread_count = 0.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_thread_need_find(&f->plan, f->predictor, draw, &need, &err),
-        FULCRUM_OK);
+    ASSERT_OK(fulcrum_thread_need_find(&f->plan, f->predictor, draw, &need, &err));
     return need;
 }
 
@@ -66,8 +62,7 @@ static double rate_at(const struct fixture *f, double threads, uint64_t draw)
     const struct fulcrum_point point = {varied, 4, draw, f->plan.solver.seed};
     const struct fulcrum_predict_options options = {.solver = f->plan.solver};
     struct fulcrum_prediction out;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict(f->scenario, &point, &options, &out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_predict(f->scenario, &point, &options, &out, NULL));
     return out.value[FULCRUM_OUTPUT_steps_per_s];
 }
 
@@ -81,13 +76,13 @@ static void design_learner_bound(struct fixture *f)
 }
 
 /* Greedy batches of endless actors: threads do c(T) / t_e until the learner is full. */
-static void test_a_full_learner_needs_the_threads_of_its_rate(void)
+TEST(test_a_full_learner_needs_the_threads_of_its_rate)
 {
     struct fixture f;
     design_learner_bound(&f);
     start(&f, 2, 1);
     struct fulcrum_thread_need need = need_of(&f, 0);
-    suite_assert_close("plateau", need.plateau_steps_per_s, 1e4, 1e-6);
+    assert_close("plateau", need.plateau_steps_per_s, 1e4, 1e-6);
     CU_ASSERT_EQUAL(need.is_rising, 0);
     /* c = P (1 + y) of cores with both threads busy all the time, none reserved. */
     double cores = 0.95 * 1e4 * 2e-3 / 1.25;
@@ -101,8 +96,7 @@ static void check_against_all(struct fixture *f, uint64_t draw)
     struct fulcrum_thread_need need = need_of(f, draw);
     double wanted = f->plan.plateau_frac * need.plateau_steps_per_s;
     CU_ASSERT(need.steps_per_s >= wanted);
-    suite_assert_close(
-        "rate", need.steps_per_s, rate_at(f, need.thread_count, draw), 1e-12);
+    assert_close("rate", need.steps_per_s, rate_at(f, need.thread_count, draw), 1e-12);
     double replicas = f->settings[0].number - f->settings[1].number;
     double first = NAN;
     double best = 0.0;
@@ -121,10 +115,10 @@ static void check_against_all(struct fixture *f, uint64_t draw)
     }
 }
 
-static void test_bisection_agrees_with_trying_every_count(void)
+TEST(test_bisection_agrees_with_trying_every_count)
 {
     static const double runs[][2] = {{1, 0}, {3, 0}, {8, 0}, {2, 1}, {5, 2}, {8, 7}};
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (size_t i = 0; i < LENGTH(runs); i++) {
         struct fixture f;
         designs_gpu(&f.base);
         f.base.workload.host.reserved_threads = 3;
@@ -140,7 +134,7 @@ static void test_bisection_agrees_with_trying_every_count(void)
 }
 
 /* A plateau wanted in full needs more; of a half, fewer; never more GPUs fewer. */
-static void test_needs_rise_with_what_is_wanted(void)
+TEST(test_needs_rise_with_what_is_wanted)
 {
     double last = 0.0;
     for (int i = 1; i < 10; i++) {
@@ -155,7 +149,7 @@ static void test_needs_rise_with_what_is_wanted(void)
     }
 }
 
-static void test_draws_are_worlds_of_their_own(void)
+TEST(test_draws_are_worlds_of_their_own)
 {
     struct fixture f;
     design_learner_bound(&f);
@@ -167,7 +161,7 @@ static void test_draws_are_worlds_of_their_own(void)
     stop(&f);
 }
 
-static void test_actors_may_be_fixed_or_chosen(void)
+TEST(test_actors_may_be_fixed_or_chosen)
 {
     static const double choices[] = {16, 64, 256, 1024};
     struct fixture f;
@@ -184,7 +178,7 @@ static void test_actors_may_be_fixed_or_chosen(void)
     stop(&f);
 }
 
-static void test_what_cannot_run_is_said(void)
+TEST(test_what_cannot_run_is_said)
 {
     struct fixture f;
     design_learner_bound(&f);
@@ -200,21 +194,7 @@ static void test_what_cannot_run_is_said(void)
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "threads up to 1"));
     f.plan.most_threads = 4;
-    CU_ASSERT_EQUAL(
-        fulcrum_thread_need_find(&f.plan, f.predictor, 0, &need, &err), FULCRUM_OK);
+    ASSERT_OK(fulcrum_thread_need_find(&f.plan, f.predictor, 0, &need, &err));
     CU_ASSERT_EQUAL(need.is_rising, 1);
     stop(&f);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_a_full_learner_needs_the_threads_of_its_rate),
-        SUITE_CASE(test_bisection_agrees_with_trying_every_count),
-        SUITE_CASE(test_needs_rise_with_what_is_wanted),
-        SUITE_CASE(test_draws_are_worlds_of_their_own),
-        SUITE_CASE(test_actors_may_be_fixed_or_chosen),
-        SUITE_CASE(test_what_cannot_run_is_said),
-    };
-    return suite_run("thread_need", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

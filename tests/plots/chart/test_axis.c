@@ -76,18 +76,18 @@ static void check_every_kind(double lo, double hi)
     }
 }
 
-static void test_ticks_are_ordered_inside_and_distinct(void)
+TEST(test_ticks_are_ordered_inside_and_distinct)
 {
     static const double ends[][2] = {{0, 1}, {0, 17200}, {1, 1e9}, {1e-4, 1e5},
         {0.03, 24}, {1, 512}, {3, 3}, {0, 0}, {-5, 3}, {1e6, 1e6 + 1}, {1e12, 1e12 + 1},
         {5, 7}, {0.25, 0.3}, {999, 1001}, {1, 1.6}, {1e-9, 2e-9}, {1e-300, 1e300},
         {1e-320, 1e308}, {-1e308, 1e308}, {0, 1e-320}};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    for (size_t i = 0; i < LENGTH(ends); i++) {
         check_every_kind(ends[i][0], ends[i][1]);
     }
 }
 
-static void test_room_around_the_values_does_not_overflow(void)
+TEST(test_room_around_the_values_does_not_overflow)
 {
     struct fulcrum_limits span = span_between(1e-299, 1e308);
     for (int kind = FULCRUM_AXIS_LINEAR; kind <= FULCRUM_AXIS_AUTO; kind++) {
@@ -101,18 +101,18 @@ static void test_room_around_the_values_does_not_overflow(void)
     }
 }
 
-static void test_linear_ticks_are_the_expected_ones(void)
+TEST(test_linear_ticks_are_the_expected_ones)
 {
     struct fulcrum_axis axis = fitted(0.0, 10000.0, FULCRUM_AXIS_LINEAR, 6.0);
     static const char *const labels[] = {"0", "2k", "4k", "6k", "8k", "10k"};
     CU_ASSERT_EQUAL_FATAL(axis.tick_count, 6);
     for (size_t i = 0; i < 6; i++) {
         CU_ASSERT_STRING_EQUAL(axis.ticks[i].label, labels[i]);
-        suite_assert_close("tick", axis.ticks[i].value, 2000.0 * (double)i, 1e-12);
+        assert_close("tick", axis.ticks[i].value, 2000.0 * (double)i, 1e-12);
     }
 }
 
-static void test_log_ticks_label_powers_and_mark_the_rest(void)
+TEST(test_log_ticks_label_powers_and_mark_the_rest)
 {
     struct fulcrum_axis axis = fitted(1.0, 1e4, FULCRUM_AXIS_LOG, 5.0);
     size_t labelled = 0;
@@ -129,7 +129,7 @@ static void test_log_ticks_label_powers_and_mark_the_rest(void)
     CU_ASSERT_STRING_EQUAL(axis.ticks[10].label, "1024");
 }
 
-static void test_auto_turns_logarithmic_beyond_three_decades(void)
+TEST(test_auto_turns_logarithmic_beyond_three_decades)
 {
     CU_ASSERT_EQUAL(
         fitted(1.0, 900.0, FULCRUM_AXIS_AUTO, 5.0).kind, FULCRUM_AXIS_LINEAR);
@@ -137,19 +137,19 @@ static void test_auto_turns_logarithmic_beyond_three_decades(void)
     CU_ASSERT_EQUAL(fitted(0.0, 1e9, FULCRUM_AXIS_AUTO, 5.0).kind, FULCRUM_AXIS_LINEAR);
 }
 
-static void test_positions_follow_the_scale(void)
+TEST(test_positions_follow_the_scale)
 {
     struct fulcrum_axis axis = fitted(0.0, 8.0, FULCRUM_AXIS_LINEAR, 5.0);
-    suite_assert_close("linear", fulcrum_axis_at(&axis, 2.0), 25.0, 1e-12);
-    suite_assert_close("beyond", fulcrum_axis_at(&axis, 99.0), 100.0, 1e-12);
+    assert_close("linear", fulcrum_axis_at(&axis, 2.0), 25.0, 1e-12);
+    assert_close("beyond", fulcrum_axis_at(&axis, 99.0), 100.0, 1e-12);
     axis = fitted(1.0, 16.0, FULCRUM_AXIS_LOG2, 5.0);
-    suite_assert_close("logarithmic", fulcrum_axis_at(&axis, 2.0), 25.0, 1e-12);
+    assert_close("logarithmic", fulcrum_axis_at(&axis, 2.0), 25.0, 1e-12);
     CU_ASSERT_FALSE(fulcrum_axis_shows(&axis, 0.0));
     CU_ASSERT_FALSE(fulcrum_axis_shows(&axis, (double)NAN));
     CU_ASSERT_TRUE(fulcrum_axis_shows(&axis, 1e9));
 }
 
-static void test_spans_leave_out_what_is_not_finite(void)
+TEST(test_spans_leave_out_what_is_not_finite)
 {
     struct fulcrum_limits span = span_between((double)NAN, INFINITY);
     CU_ASSERT(span.lo > span.hi);
@@ -157,10 +157,10 @@ static void test_spans_leave_out_what_is_not_finite(void)
     CU_ASSERT(span.lo <= span.hi);
     CU_ASSERT(isinf(span.lo_positive));
     fulcrum_limits_add(&span, 4.0);
-    suite_assert_close("positive", span.lo_positive, 4.0, 0.0);
+    assert_close("positive", span.lo_positive, 4.0, 0.0);
 }
 
-static void test_si_text_is_short_and_exact(void)
+TEST(test_si_text_is_short_and_exact)
 {
     static const struct {
         double value;
@@ -172,7 +172,7 @@ static void test_si_text_is_short_and_exact(void)
         {2e-5, 3, NULL, "2e-5"}, {5e-5, 3, "s", "50 µs"}, {0.123, 2, "s", "120 ms"},
         {-1500.0, 3, NULL, "-1.5k"}, {(double)NAN, 3, NULL, "unknown"},
         {1e9, 3, NULL, "1G"}, {12.0, 3, "W", "12 W"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         char text[64];
         fulcrum_si_text(text, sizeof text, rows[i].value, rows[i].digits, rows[i].unit);
         CU_ASSERT_STRING_EQUAL(text, rows[i].text);
@@ -182,7 +182,7 @@ static void test_si_text_is_short_and_exact(void)
     }
 }
 
-static void test_best_tells_peak_plateau_end_and_flat_apart(void)
+TEST(test_best_tells_peak_plateau_end_and_flat_apart)
 {
     static const double x[] = {1, 2, 4, 8, 16};
     static const struct {
@@ -207,31 +207,15 @@ static void test_best_tells_peak_plateau_end_and_flat_apart(void)
         {{NAN, NAN, 3, NAN, NAN}, FULCRUM_GOAL_LEAST, FULCRUM_BEST_ALONE, 4,
             "3 at 4 x, the only point"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         struct fulcrum_best best = fulcrum_best_find(x, rows[i].y, 5, rows[i].goal);
         char sentence[128];
         fulcrum_best_sentence(sentence, sizeof sentence, &best, "x", NULL);
         CU_ASSERT_EQUAL(best.shape, rows[i].shape);
         CU_ASSERT_STRING_EQUAL(sentence, rows[i].sentence);
-        suite_assert_close("marked", best.x, rows[i].marked_x, 0.0);
+        assert_close("marked", best.x, rows[i].marked_x, 0.0);
     }
     static const double none[] = {NAN, NAN, NAN, NAN, NAN};
     CU_ASSERT_EQUAL(
         fulcrum_best_find(x, none, 5, FULCRUM_GOAL_MOST).shape, FULCRUM_BEST_NONE);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_ticks_are_ordered_inside_and_distinct),
-        SUITE_CASE(test_room_around_the_values_does_not_overflow),
-        SUITE_CASE(test_linear_ticks_are_the_expected_ones),
-        SUITE_CASE(test_log_ticks_label_powers_and_mark_the_rest),
-        SUITE_CASE(test_auto_turns_logarithmic_beyond_three_decades),
-        SUITE_CASE(test_positions_follow_the_scale),
-        SUITE_CASE(test_spans_leave_out_what_is_not_finite),
-        SUITE_CASE(test_si_text_is_short_and_exact),
-        SUITE_CASE(test_best_tells_peak_plateau_end_and_flat_apart),
-    };
-    return suite_run("axis", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -19,7 +19,7 @@ static const struct fulcrum_text plain = {.size_pt = 10.0};
 static struct fulcrum_canvas *new_canvas(void)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 400.0, 300.0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 400.0, 300.0, NULL));
     return canvas;
 }
 
@@ -31,11 +31,11 @@ static struct fulcrum_box last_box(const struct fulcrum_canvas *canvas)
     return boxes[count - 1];
 }
 
-static void test_new_refuses_pages_out_of_range(void)
+TEST(test_new_refuses_pages_out_of_range)
 {
     static const double sides[][2] = {
         {0, 300}, {300, 239}, {4001, 300}, {NAN, 300}, {300, INFINITY}};
-    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+    for (size_t i = 0; i < LENGTH(sides); i++) {
         struct fulcrum_canvas *canvas = NULL;
         CU_ASSERT_EQUAL(fulcrum_canvas_new(&canvas, sides[i][0], sides[i][1], NULL),
             FULCRUM_ERR_RANGE);
@@ -44,7 +44,7 @@ static void test_new_refuses_pages_out_of_range(void)
     fulcrum_canvas_free(NULL);
 }
 
-static void test_text_box_follows_anchor_and_rotation(void)
+TEST(test_text_box_follows_anchor_and_rotation)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &plain, "throughput");
@@ -57,20 +57,20 @@ static void test_text_box_follows_anchor_and_rotation(void)
     struct fulcrum_box box = last_box(canvas);
     CU_ASSERT_EQUAL(box.kind, FULCRUM_BOX_TEXT);
     CU_ASSERT_STRING_EQUAL(box.text, "throughput");
-    suite_assert_close("right", box.rect.x1, 200.0, 1e-12);
-    suite_assert_close("left", box.rect.x0, 200.0 - extent.width_pt, 1e-12);
-    suite_assert_close("top", box.rect.y0, 100.0 - extent.height_pt / 2.0, 1e-12);
+    assert_close("right", box.rect.x1, 200.0, 1e-12);
+    assert_close("left", box.rect.x0, 200.0 - extent.width_pt, 1e-12);
+    assert_close("top", box.rect.y0, 100.0 - extent.height_pt / 2.0, 1e-12);
     /* A quarter turn: width and height change places, the anchor stays. */
     style.rotation_deg = 90.0;
     fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){200, 100}, "throughput");
     box = last_box(canvas);
-    suite_assert_close("end", box.rect.y0, 100.0, 1e-9);
-    suite_assert_close("start", box.rect.y1, 100.0 + extent.width_pt, 1e-9);
-    suite_assert_close("middle", (box.rect.x0 + box.rect.x1) / 2.0, 200.0, 1e-9);
+    assert_close("end", box.rect.y0, 100.0, 1e-9);
+    assert_close("start", box.rect.y1, 100.0 + extent.width_pt, 1e-9);
+    assert_close("middle", (box.rect.x0 + box.rect.x1) / 2.0, 200.0, 1e-9);
     fulcrum_canvas_free(canvas);
 }
 
-static void test_long_text_wraps_then_is_cut(void)
+TEST(test_long_text_wraps_then_is_cut)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const char *text = "one two three four five six seven eight nine ten eleven twelve";
@@ -81,17 +81,17 @@ static void test_long_text_wraps_then_is_cut(void)
         style.lines_max = lines;
         struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, text);
         CU_ASSERT(extent.width_pt <= 100.01);
-        suite_assert_close("height", extent.height_pt, lines * line_pt, 0.02);
+        assert_close("height", extent.height_pt, lines * line_pt, 0.02);
     }
     style.lines_max = 1;
-    suite_assert_close("paragraphs",
-        fulcrum_canvas_measure(canvas, &style, "a\nb").height_pt, 2.0 * line_pt, 0.02);
+    assert_close("paragraphs", fulcrum_canvas_measure(canvas, &style, "a\nb").height_pt,
+        2.0 * line_pt, 0.02);
     CU_ASSERT(fulcrum_canvas_measure(canvas, &plain, "").width_pt <= 0.0);
     CU_ASSERT(fulcrum_canvas_measure(canvas, &plain, NULL).width_pt <= 0.0);
     fulcrum_canvas_free(canvas);
 }
 
-static void test_lines_are_recorded_in_pieces(void)
+TEST(test_lines_are_recorded_in_pieces)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const struct fulcrum_pen pen = {.kind = FULCRUM_BOX_DATA, .width_pt = 1.0};
@@ -114,7 +114,7 @@ static void test_lines_are_recorded_in_pieces(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_markers_are_recorded_at_their_size(void)
+TEST(test_markers_are_recorded_at_their_size)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     for (int shape = FULCRUM_MARKER_CIRCLE; shape <= FULCRUM_MARKER_STAR; shape++) {
@@ -124,16 +124,16 @@ static void test_markers_are_recorded_at_their_size(void)
         fulcrum_canvas_marker(
             canvas, &pen, &marker, (struct fulcrum_spot){10.0 * shape + 20.0, 40.0});
         struct fulcrum_rect rect = last_box(canvas).rect;
-        suite_assert_close("width", rect.x1 - rect.x0, 6.0, 1e-12);
-        suite_assert_close("centre", rect.x0 + 3.0, 10.0 * shape + 20.0, 1e-12);
+        assert_close("width", rect.x1 - rect.x0, 6.0, 1e-12);
+        assert_close("centre", rect.x0 + 3.0, 10.0 * shape + 20.0, 1e-12);
     }
     fulcrum_canvas_free(canvas);
 }
 
-static void test_a_shortage_is_kept(void)
+TEST(test_a_shortage_is_kept)
 {
     struct fulcrum_canvas *canvas = new_canvas();
-    CU_ASSERT_EQUAL(fulcrum_canvas_status(canvas, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_status(canvas, NULL));
     fulcrum_canvas_out_of_memory(canvas);
     fulcrum_canvas_text(canvas, &plain, (struct fulcrum_spot){9, 9}, "ignored");
     size_t count = 1;
@@ -156,7 +156,7 @@ static void check_styles_differ(size_t i, size_t j)
     CU_ASSERT(i == 5 || a.dash != b.dash);
 }
 
-static void test_colours_dashes_and_markers_differ(void)
+TEST(test_colours_dashes_and_markers_differ)
 {
     for (size_t i = 0; i < 36; i++) {
         if (i / 6 > i % 6) {
@@ -166,7 +166,7 @@ static void test_colours_dashes_and_markers_differ(void)
     CU_ASSERT_EQUAL(fulcrum_palette_pen(0).rgb, 0x0072B2);
 }
 
-static void test_label_avoids_marks_or_gives_up(void)
+TEST(test_label_avoids_marks_or_gives_up)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const struct fulcrum_rect bounds = {50, 50, 250, 250};
@@ -188,7 +188,7 @@ static void test_label_avoids_marks_or_gives_up(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_flags_share_rows_only_where_they_fit(void)
+TEST(test_flags_share_rows_only_where_they_fit)
 {
     const struct fulcrum_flag_room room = {0.0, 300.0, 3};
     struct fulcrum_flag_post apart[] = {
@@ -300,7 +300,7 @@ static enum fulcrum_status save(const struct files *files,
 
 static unsigned char *save_and_read(const struct files *files, size_t *length)
 {
-    CU_ASSERT_EQUAL_FATAL(save(files, NULL, NULL), FULCRUM_OK);
+    ASSERT_OK(save(files, NULL, NULL));
     return read_file(files->path, length);
 }
 
@@ -316,7 +316,7 @@ static void check_file(const struct files *files, const char *start)
     free(second);
 }
 
-static void test_files_have_their_signature_and_the_same_bytes_again(void)
+TEST(test_files_have_their_signature_and_the_same_bytes_again)
 {
     static const struct {
         const char *name;
@@ -325,7 +325,7 @@ static void test_files_have_their_signature_and_the_same_bytes_again(void)
         {"UPPER.SVG", "<?xml"}};
     struct files files = {.canvas = NULL};
     files_open(&files);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < LENGTH(rows); i++) {
         files_name(&files, rows[i].name);
         check_file(&files, rows[i].start);
     }
@@ -345,7 +345,7 @@ static double png_width(const char *path)
     return width;
 }
 
-static void test_png_has_the_wanted_width(void)
+TEST(test_png_has_the_wanted_width)
 {
     static const struct {
         struct fulcrum_save_options options;
@@ -355,20 +355,20 @@ static void test_png_has_the_wanted_width(void)
     struct files files = {.canvas = NULL};
     files_open(&files);
     files_name(&files, "a.png");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        CU_ASSERT_EQUAL(save(&files, &rows[i].options, NULL), FULCRUM_OK);
-        suite_assert_close("width", png_width(files.path), rows[i].width_px, 0.0);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        ASSERT_OK(save(&files, &rows[i].options, NULL));
+        assert_close("width", png_width(files.path), rows[i].width_px, 0.0);
     }
     files_close(&files);
 }
 
-static void test_save_names_what_is_wrong(void)
+TEST(test_save_names_what_is_wrong)
 {
     struct files files = {.canvas = NULL};
     files_open(&files);
     struct fulcrum_error err = {FULCRUM_OK, ""};
     static const char *const names[] = {"a.gif", "a", ".svgz", "a.svg.txt"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < LENGTH(names); i++) {
         files_name(&files, names[i]);
         CU_ASSERT_EQUAL(save(&files, NULL, &err), FULCRUM_ERR_RANGE);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, ".svg, .pdf or .png"));
@@ -382,38 +382,16 @@ static void test_save_names_what_is_wrong(void)
 }
 
 /* Whenever the library reports it. */
-static void test_a_full_disk_is_noticed(void)
+TEST(test_a_full_disk_is_noticed)
 {
     struct files files = {.canvas = NULL};
     files_open(&files);
     FILE *full = fopen("/dev/full", "wb");
     if (full != NULL) {
         (void)setvbuf(full, NULL, _IONBF, 0);
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(fulcrum_canvas_write(files.canvas, "a.png", NULL, full, &err),
-            FULCRUM_ERR_FILE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "a.png"));
+        ASSERT_FAILS(fulcrum_canvas_write(files.canvas, "a.png", NULL, full, &err),
+            FULCRUM_ERR_FILE, "a.png");
         (void)fclose(full);
     }
     files_close(&files);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_new_refuses_pages_out_of_range),
-        SUITE_CASE(test_text_box_follows_anchor_and_rotation),
-        SUITE_CASE(test_long_text_wraps_then_is_cut),
-        SUITE_CASE(test_lines_are_recorded_in_pieces),
-        SUITE_CASE(test_markers_are_recorded_at_their_size),
-        SUITE_CASE(test_a_shortage_is_kept),
-        SUITE_CASE(test_colours_dashes_and_markers_differ),
-        SUITE_CASE(test_label_avoids_marks_or_gives_up),
-        SUITE_CASE(test_flags_share_rows_only_where_they_fit),
-        SUITE_CASE(test_save_names_what_is_wrong),
-        SUITE_CASE(test_files_have_their_signature_and_the_same_bytes_again),
-        SUITE_CASE(test_png_has_the_wanted_width),
-        SUITE_CASE(test_a_full_disk_is_noticed),
-    };
-    return suite_run("canvas", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -65,23 +65,21 @@ static struct fulcrum_contour traced(
     const struct fulcrum_contour_grid *grid, double level)
 {
     struct fulcrum_contour contour = {.lines = NULL};
-    CU_ASSERT_EQUAL(fulcrum_contour_trace(grid, level, &contour, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_contour_trace(grid, level, &contour, NULL));
     return contour;
 }
 
 /* Chords of a circle lose a share of its length that falls with the step squared. */
-static void test_circle_has_its_length_and_radius(void)
+TEST(test_circle_has_its_length_and_radius)
 {
     struct square *square = new_square(201, radius);
     struct fulcrum_contour contour = traced(&square->grid, 0.7);
     CU_ASSERT_EQUAL_FATAL(contour.line_count, 1);
     const struct fulcrum_contour_line *line = &contour.lines[0];
     CU_ASSERT(line->is_closed);
-    suite_assert_close(
-        "length", fulcrum_contour_length(line), 2.0 * acos(-1.0) * 0.7, 1e-4);
+    assert_close("length", fulcrum_contour_length(line), 2.0 * acos(-1.0) * 0.7, 1e-4);
     for (size_t i = 0; i < line->count; i++) {
-        suite_assert_close(
-            "radius", hypot(line->spots[i].x, line->spots[i].y), 0.7, 1e-4);
+        assert_close("radius", hypot(line->spots[i].x, line->spots[i].y), 0.7, 1e-4);
     }
     CU_ASSERT_EQUAL(line->spots[0].x, line->spots[line->count - 1].x);
     CU_ASSERT_EQUAL(line->spots[0].y, line->spots[line->count - 1].y);
@@ -90,7 +88,7 @@ static void test_circle_has_its_length_and_radius(void)
 }
 
 /* Beyond the corners' reach the circle is cut by the border into four arcs. */
-static void test_circle_across_the_border_is_open(void)
+TEST(test_circle_across_the_border_is_open)
 {
     struct square *square = new_square(101, radius);
     struct fulcrum_contour contour = traced(&square->grid, 1.2);
@@ -102,18 +100,18 @@ static void test_circle_across_the_border_is_open(void)
             &line->spots[0], &line->spots[line->count - 1]};
         CU_ASSERT(!line->is_closed);
         for (size_t e = 0; e < 2; e++) {
-            suite_assert_close("an end on the border",
+            assert_close("an end on the border",
                 fmax(fabs(ends[e]->x), fabs(ends[e]->y)), 1.0, 1e-12);
         }
         length += fulcrum_contour_length(line);
     }
     double angle = acos(-1.0) / 2.0 - 2.0 * acos(1.0 / 1.2);
-    suite_assert_close("four arcs", length, 4.0 * 1.2 * angle, 1e-3);
+    assert_close("four arcs", length, 4.0 * 1.2 * angle, 1e-3);
     fulcrum_contour_clear(&contour);
     free(square);
 }
 
-static void test_plane_gives_straight_lines(void)
+TEST(test_plane_gives_straight_lines)
 {
     struct square *square = new_square(17, plane);
     struct fulcrum_contour contour = traced(&square->grid, 0.37);
@@ -121,12 +119,10 @@ static void test_plane_gives_straight_lines(void)
     const struct fulcrum_contour_line *line = &contour.lines[0];
     CU_ASSERT(!line->is_closed);
     for (size_t i = 0; i < line->count; i++) {
-        suite_assert_close(
-            "value", plane(line->spots[i].x, line->spots[i].y), 0.37, 1e-12);
+        assert_close("value", plane(line->spots[i].x, line->spots[i].y), 0.37, 1e-12);
     }
     const struct fulcrum_spot *end = &line->spots[line->count - 1];
-    suite_assert_close("no longer than its ends are apart",
-        fulcrum_contour_length(line),
+    assert_close("no longer than its ends are apart", fulcrum_contour_length(line),
         hypot(end->x - line->spots[0].x, end->y - line->spots[0].y), 1e-12);
     fulcrum_contour_clear(&contour);
     free(square);
@@ -144,7 +140,7 @@ static void check_chords(const struct fulcrum_contour *contour, double sign)
 
 /* Of one square: x y above and below 0 joins the one pair of corners, then the other.
  */
-static void test_saddle_joins_the_corners_that_belong_together(void)
+TEST(test_saddle_joins_the_corners_that_belong_together)
 {
     static const struct {
         double level;
@@ -161,7 +157,7 @@ static void test_saddle_joins_the_corners_that_belong_together(void)
 }
 
 /* Uneven corners: the saddle of the bilinear surface decides, not the mean of them. */
-static void test_saddle_is_decided_by_the_bilinear_value(void)
+TEST(test_saddle_is_decided_by_the_bilinear_value)
 {
     static const double at[] = {0.0, 1.0};
     /* Saddle at (10 * 2 - 0 * 0.1) / 11.9 = 1.68; the mean is 3.03. */
@@ -221,7 +217,7 @@ static size_t crossed_edges(const struct fulcrum_contour_grid *grid, double leve
     return count;
 }
 
-static void test_every_crossing_is_on_one_line(void)
+TEST(test_every_crossing_is_on_one_line)
 {
     struct square *square = new_square(60, noise);
     for (int k = 1; k < 10; k++) {
@@ -239,7 +235,7 @@ static void test_every_crossing_is_on_one_line(void)
     free(square);
 }
 
-static void test_two_hills_part_above_their_pass(void)
+TEST(test_two_hills_part_above_their_pass)
 {
     struct square *square = new_square(101, hill);
     double pass = hill(0.0, 0.0);
@@ -269,7 +265,7 @@ static void check_clear(const struct fulcrum_contour *contour, double distance)
 }
 
 /* Squares that touch a hole are not entered: the line ends at them. */
-static void test_holes_are_never_crossed(void)
+TEST(test_holes_are_never_crossed)
 {
     enum { SIDE = 41, MIDDLE = SIDE * SIDE / 2 };
     struct square *square = new_square(SIDE, plane);
@@ -288,7 +284,7 @@ static void test_holes_are_never_crossed(void)
     free(square);
 }
 
-static void test_levels_at_corners_give_no_spot_twice(void)
+TEST(test_levels_at_corners_give_no_spot_twice)
 {
     static const double at[] = {0.0, 1.0, 2.0};
     static const double peak[] = {0, 0, 0, 0, 1, 0, 0, 0, 0};
@@ -299,12 +295,12 @@ static void test_levels_at_corners_give_no_spot_twice(void)
     contour = traced(&grid, 0.5);
     CU_ASSERT_EQUAL_FATAL(contour.line_count, 1);
     CU_ASSERT_EQUAL(contour.lines[0].count, 5);
-    suite_assert_close(
+    assert_close(
         "a diamond", fulcrum_contour_length(&contour.lines[0]), 4.0 * sqrt(0.5), 1e-12);
     fulcrum_contour_clear(&contour);
 }
 
-static void test_small_and_constant_grids_have_no_line(void)
+TEST(test_small_and_constant_grids_have_no_line)
 {
     static const double at[] = {0.0, 1.0, 2.0};
     static const double value[] = {1, 2, 3, 1, 1, 1, 1, 1, 1};
@@ -313,7 +309,7 @@ static void test_small_and_constant_grids_have_no_line(void)
         size_t y_count;
         size_t first;
     } cases[] = {{1, 1, 0}, {3, 1, 0}, {1, 3, 0}, {0, 0, 0}, {3, 2, 3}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct fulcrum_contour_grid grid = {
             at, at, cases[i].x_count, cases[i].y_count, value + cases[i].first};
         struct fulcrum_contour contour = traced(&grid, 1.0);
@@ -329,7 +325,7 @@ static void test_small_and_constant_grids_have_no_line(void)
 }
 
 /* Positions may fall, as those of rows do on a page. */
-static void test_positions_may_fall(void)
+TEST(test_positions_may_fall)
 {
     static const double x[] = {0.0, 10.0};
     static const double y[] = {300.0, 100.0};
@@ -337,12 +333,12 @@ static void test_positions_may_fall(void)
     const struct fulcrum_contour_grid grid = {x, y, 2, 2, value};
     struct fulcrum_contour contour = traced(&grid, 1.0);
     CU_ASSERT_EQUAL_FATAL(contour.line_count, 1);
-    suite_assert_close("y", contour.lines[0].spots[0].y, 250.0, 1e-12);
-    suite_assert_close("y", contour.lines[0].spots[1].y, 250.0, 1e-12);
+    assert_close("y", contour.lines[0].spots[0].y, 250.0, 1e-12);
+    assert_close("y", contour.lines[0].spots[1].y, 250.0, 1e-12);
     fulcrum_contour_clear(&contour);
 }
 
-static void test_lines_cross_a_rectangle_or_do_not(void)
+TEST(test_lines_cross_a_rectangle_or_do_not)
 {
     const struct fulcrum_rect rect = {1.0, 1.0, 3.0, 2.0};
     static const struct {
@@ -352,7 +348,7 @@ static void test_lines_cross_a_rectangle_or_do_not(void)
     } cases[] = {{{0, 0}, {4, 3}, 1}, {{0, 0}, {4, 0.5}, 0}, {{2, 1.5}, {2, 1.6}, 1},
         {{2, 0}, {2, 5}, 1}, {{0, 1.5}, {0.9, 1.5}, 0}, {{0, 1}, {4, 1}, 0},
         {{0.5, 1.4}, {1.4, 0.5}, 0}, {{0.5, 1.9}, {1.9, 0.5}, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(
             fulcrum_rect_crossed(rect, cases[i].from, cases[i].to), cases[i].crosses);
         CU_ASSERT_EQUAL(
@@ -361,7 +357,7 @@ static void test_lines_cross_a_rectangle_or_do_not(void)
 }
 
 /* One line across the room, and another that leaves only its right half free. */
-static void test_labels_keep_clear_of_other_lines(void)
+TEST(test_labels_keep_clear_of_other_lines)
 {
     const struct fulcrum_spot own[] = {{0, 50}, {200, 50}};
     const struct fulcrum_spot other[] = {{0, 45}, {100, 45}};
@@ -380,7 +376,7 @@ static void test_labels_keep_clear_of_other_lines(void)
     struct fulcrum_rect rect = {0, 0, 0, 0};
     CU_ASSERT(fulcrum_line_label_find(&crowd, 0, &room, extent, &rect));
     CU_ASSERT(rect.x0 > 100.0 && rect.x1 < 200.0);
-    suite_assert_close("on the line", (rect.y0 + rect.y1) / 2.0, 50.0, 1e-12);
+    assert_close("on the line", (rect.y0 + rect.y1) / 2.0, 50.0, 1e-12);
     /* What is taken narrows it down to the gap between both. */
     room.taken_count = 1;
     CU_ASSERT(fulcrum_line_label_find(&crowd, 0, &room, extent, &rect));
@@ -391,24 +387,4 @@ static void test_labels_keep_clear_of_other_lines(void)
     CU_ASSERT(!fulcrum_line_label_find(&crowd, 0, &room, wide, &rect));
     room.taken_count = 0;
     CU_ASSERT(!fulcrum_line_label_find(&crowd, 0, &room, longer, &rect));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_circle_has_its_length_and_radius),
-        SUITE_CASE(test_circle_across_the_border_is_open),
-        SUITE_CASE(test_plane_gives_straight_lines),
-        SUITE_CASE(test_saddle_joins_the_corners_that_belong_together),
-        SUITE_CASE(test_saddle_is_decided_by_the_bilinear_value),
-        SUITE_CASE(test_every_crossing_is_on_one_line),
-        SUITE_CASE(test_two_hills_part_above_their_pass),
-        SUITE_CASE(test_holes_are_never_crossed),
-        SUITE_CASE(test_levels_at_corners_give_no_spot_twice),
-        SUITE_CASE(test_small_and_constant_grids_have_no_line),
-        SUITE_CASE(test_positions_may_fall),
-        SUITE_CASE(test_lines_cross_a_rectangle_or_do_not),
-        SUITE_CASE(test_labels_keep_clear_of_other_lines),
-    };
-    return suite_run("contour", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,12 @@
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
 #include "plots/spec/charts.h"
-#include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_canvas *new_canvas(void)
 {
     struct fulcrum_canvas *canvas = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 300.0, 340.0, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_new(&canvas, 300.0, 340.0, NULL));
     return canvas;
 }
 
@@ -28,7 +26,7 @@ static char *svg_of(const struct fulcrum_canvas *canvas, const char *label)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL(fulcrum_canvas_write_svg(canvas, label, out, NULL), FULCRUM_OK);
+    ASSERT_OK(fulcrum_canvas_write_svg(canvas, label, out, NULL));
     CU_ASSERT_EQUAL(fclose(out), 0);
     return text;
 }
@@ -42,7 +40,7 @@ static size_t count(const char *text, const char *piece)
     return found;
 }
 
-static void test_lines_and_areas_have_their_coordinates(void)
+TEST(test_lines_and_areas_have_their_coordinates)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const struct fulcrum_spot spots[] = {
@@ -69,7 +67,7 @@ static void test_lines_and_areas_have_their_coordinates(void)
 }
 
 /* Of one colour in one element, however many there are. */
-static void test_rectangles_share_a_path(void)
+TEST(test_rectangles_share_a_path)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const struct fulcrum_rect rects[] = {
@@ -85,7 +83,7 @@ static void test_rectangles_share_a_path(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_texts_stay_texts(void)
+TEST(test_texts_stay_texts)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     struct fulcrum_text style = {.size_pt = 8.0, .rgb = 0x1A1A1A};
@@ -120,7 +118,7 @@ static double baseline(const char *svg, size_t i)
     return y != NULL ? strtod(y + 4, NULL) : (double)NAN;
 }
 
-static void test_long_texts_break_into_lines_and_end_in_an_ellipsis(void)
+TEST(test_long_texts_break_into_lines_and_end_in_an_ellipsis)
 {
     static const char words[] =
         "one two three four five six seven eight nine ten eleven "
@@ -136,14 +134,14 @@ static void test_long_texts_break_into_lines_and_end_in_an_ellipsis(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">one two"));
     CU_ASSERT_PTR_NULL(strstr(svg, "seventeen"));
     double step = baseline(svg, 1) - baseline(svg, 0);
-    suite_assert_close("line", baseline(svg, 2) - baseline(svg, 1), step, 0.05);
-    suite_assert_close("height", 3.0 * step, extent.height_pt, 0.05);
+    assert_close("line", baseline(svg, 2) - baseline(svg, 1), step, 0.05);
+    assert_close("height", 3.0 * step, extent.height_pt, 0.05);
     CU_ASSERT(baseline(svg, 0) > 50.0 && baseline(svg, 0) < 50.0 + step);
     free(svg);
     fulcrum_canvas_free(canvas);
 }
 
-static void test_paragraphs_keep_their_lines(void)
+TEST(test_paragraphs_keep_their_lines)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     const struct fulcrum_text style = {
@@ -181,13 +179,13 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas)
     return status;
 }
 
-static void test_captions_are_kept_instead_of_drawn(void)
+TEST(test_captions_are_kept_instead_of_drawn)
 {
     struct fulcrum_canvas *drawn = new_canvas();
     struct fulcrum_canvas *bare = new_canvas();
     fulcrum_canvas_keep_captions(bare);
-    CU_ASSERT_EQUAL(draw(drawn), FULCRUM_OK);
-    CU_ASSERT_EQUAL(draw(bare), FULCRUM_OK);
+    ASSERT_OK(draw(drawn));
+    ASSERT_OK(draw(bare));
     char *with = svg_of(drawn, "with");
     char *without = svg_of(bare, "without");
     CU_ASSERT_EQUAL(count(with, "The title") + count(with, "the footnote"), 2);
@@ -204,7 +202,7 @@ static void test_captions_are_kept_instead_of_drawn(void)
     fulcrum_canvas_free(bare);
 }
 
-static void test_an_empty_caption_is_none(void)
+TEST(test_an_empty_caption_is_none)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     CU_ASSERT_PTR_NULL(fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_TITLE));
@@ -214,10 +212,10 @@ static void test_an_empty_caption_is_none(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_the_same_page_gives_the_same_bytes(void)
+TEST(test_the_same_page_gives_the_same_bytes)
 {
     struct fulcrum_canvas *canvas = new_canvas();
-    CU_ASSERT_EQUAL(draw(canvas), FULCRUM_OK);
+    ASSERT_OK(draw(canvas));
     char *first = svg_of(canvas, "x");
     char *second = svg_of(canvas, "x");
     CU_ASSERT_STRING_EQUAL(first, second);
@@ -227,7 +225,7 @@ static void test_the_same_page_gives_the_same_bytes(void)
     fulcrum_canvas_free(canvas);
 }
 
-static void test_a_page_short_of_memory_is_not_written(void)
+TEST(test_a_page_short_of_memory_is_not_written)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -312,7 +310,7 @@ static unsigned shade_of(unsigned rgb)
 }
 
 /* 4.5 is what WCAG asks of text, 3 of graphics. */
-static void test_dark_shades_can_be_read(void)
+TEST(test_dark_shades_can_be_read)
 {
     unsigned paper = shade_of(FULCRUM_GROUND_PAPER);
     CU_ASSERT(contrast(shade_of(FULCRUM_TONE_INK), paper) > 12.0);
@@ -322,7 +320,7 @@ static void test_dark_shades_can_be_read(void)
     (void)shade_of(FULCRUM_GROUND_EMPTY);
 }
 
-static void test_dark_styles_can_be_read(void)
+TEST(test_dark_styles_can_be_read)
 {
     enum { STYLES = 9 };
     unsigned paper = shade_of(FULCRUM_GROUND_PAPER);
@@ -335,7 +333,7 @@ static void test_dark_styles_can_be_read(void)
  * Machado, Oliveira and Fernandes 2009, severity 1. A difference of 2.3 is just seen;
  * Okabe and Ito's own colours are 17.9 apart at least.
  */
-static void test_styles_are_told_apart_without_red_or_green_cones(void)
+TEST(test_styles_are_told_apart_without_red_or_green_cones)
 {
     enum { STYLES = 9, EYES = 3 };
     static const double eyes[EYES][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -363,7 +361,7 @@ static void test_styles_are_told_apart_without_red_or_green_cones(void)
 }
 
 /* Labels inside bars, on paper and on a dark screen. */
-static void test_texts_on_colours_can_be_read(void)
+TEST(test_texts_on_colours_can_be_read)
 {
     for (size_t i = 0; i < 9; i++) {
         unsigned rgb = fulcrum_palette_pen(i).rgb;
@@ -374,24 +372,4 @@ static void test_texts_on_colours_can_be_read(void)
     }
     CU_ASSERT_EQUAL(fulcrum_palette_ink_on(0x000000), FULCRUM_GROUND_PAPER);
     CU_ASSERT_NOT_EQUAL(fulcrum_palette_ink_on(0xFFFFFF), FULCRUM_GROUND_PAPER);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct suite_case cases[] = {
-        SUITE_CASE(test_lines_and_areas_have_their_coordinates),
-        SUITE_CASE(test_rectangles_share_a_path),
-        SUITE_CASE(test_texts_stay_texts),
-        SUITE_CASE(test_long_texts_break_into_lines_and_end_in_an_ellipsis),
-        SUITE_CASE(test_paragraphs_keep_their_lines),
-        SUITE_CASE(test_captions_are_kept_instead_of_drawn),
-        SUITE_CASE(test_an_empty_caption_is_none),
-        SUITE_CASE(test_the_same_page_gives_the_same_bytes),
-        SUITE_CASE(test_a_page_short_of_memory_is_not_written),
-        SUITE_CASE(test_dark_shades_can_be_read),
-        SUITE_CASE(test_texts_on_colours_can_be_read),
-        SUITE_CASE(test_dark_styles_can_be_read),
-        SUITE_CASE(test_styles_are_told_apart_without_red_or_green_cones),
-    };
-    return suite_run("inline_svg", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
