@@ -52,6 +52,7 @@ static const struct plotter {
     {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", fulcrum_plot_lines},
     {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", fulcrum_plot_lines},
     {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
+    {&fulcrum_chart_busy, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_breakdown, FULCRUM_PLOT_SWEEP, NULL, fulcrum_plot_breakdown},

@@ -7,6 +7,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
     static const struct fulcrum_chart *const charts[] = {
         &fulcrum_chart_ratio,
         &fulcrum_chart_actors,
+        &fulcrum_chart_busy,
         &fulcrum_chart_runtime,
         &fulcrum_chart_power,
         &fulcrum_chart_sm,

@@ -20,6 +20,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void);
 extern const struct fulcrum_chart fulcrum_chart_ratio;
 extern const struct fulcrum_chart fulcrum_chart_actors;
 extern const struct fulcrum_chart fulcrum_chart_node;
+extern const struct fulcrum_chart fulcrum_chart_busy;
 extern const struct fulcrum_chart fulcrum_chart_runtime;
 extern const struct fulcrum_chart fulcrum_chart_power;
 extern const struct fulcrum_chart fulcrum_chart_sm;

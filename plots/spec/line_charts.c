@@ -63,6 +63,26 @@ const struct fulcrum_chart fulcrum_chart_ratio = {.name = "ratio",
     .summary = "throughput and performance per watt against the CPU/GPU ratio",
     FULCRUM_LINE_CHART(&ratio)};
 
+/* Which resource saturates first, and which ones wait for it. */
+static const struct fulcrum_line_chart busy = {
+    .table = "points",
+    .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)", NULL},
+        {"actor_threads_per_learner_core", "actor threads / learner cores", NULL},
+        {"actor_count", "actors", NULL}},
+    .x_name = "",
+    .panels = {{.title = "Share of time busy",
+                   .series = {{"cpu_thread_busy_frac", "CPU threads", 0, 1},
+                       {"host_busy_frac", "host, between CPU and GPU", 0, 3},
+                       {"gpu_busy_frac", "GPU", 0, 2}},
+                   .is_unjudged = true},
+        {.title = "Throughput, steps/s", .series = {{"steps_per_s", "steps", 0, 4}}}},
+    .best_name = "best, or the first value within 1 % of it",
+};
+
+const struct fulcrum_chart fulcrum_chart_busy = {.name = "busy",
+    .summary = "how busy CPU threads, host and GPU are, beside the throughput",
+    FULCRUM_LINE_CHART(&busy)};
+
 /* Figure 3 of Inci et al. 2020, left. */
 static const struct fulcrum_line_chart runtime = {
     .table = "points",

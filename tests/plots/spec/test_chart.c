@@ -147,6 +147,8 @@ static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
         fulcrum_table_estimate(table, "system_w", NULL, store->mid[0][i],
             store->lo[0][i], store->hi[0][i]);
         fulcrum_table_number(table, "gpu_w", NULL, store->mid[1][i]);
+        fulcrum_table_number(table, "cpu_thread_busy_frac", NULL, store->mid[1][i]);
+        fulcrum_table_number(table, "gpu_busy_frac", NULL, store->mid[2][i]);
         fulcrum_table_estimate(table, "steps_per_j_gpu", NULL, store->mid[1][i],
             store->lo[1][i], store->hi[1][i]);
         fulcrum_table_estimate(table, "steps_per_j_system", NULL, store->mid[2][i],
@@ -172,6 +174,13 @@ static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
     return draw_result(canvas, &fulcrum_chart_actors, sweep_of(store, data_case->count),
+        text_of(data_case), NULL);
+}
+
+static enum fulcrum_status draw_busy(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_result(canvas, &fulcrum_chart_busy, sweep_of(store, data_case->count),
         text_of(data_case), NULL);
 }
 
@@ -803,6 +812,7 @@ static const struct chart_case {
 } chart_cases[] = {
     {"ratio", draw_ratio},
     {"actors", draw_actors},
+    {"busy", draw_busy},
     {"calibration", draw_calibration},
     {"runtime", draw_runtime},
     {"power", draw_power},
