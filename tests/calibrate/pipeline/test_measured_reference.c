@@ -631,11 +631,3 @@ TEST(test_steps_in_other_processes_are_handed_over)
     double turbo = 1.0 + with->design.machine.cpu.turbo_frac;
     CU_ASSERT(longer_s > 0.95 * 7e-5 / turbo && longer_s < 1.05 * 7e-5);
 }
-
-SUITE_SETUP
-{
-    int code = 0;
-    forget();
-    return code;
-    return 0;
-}
