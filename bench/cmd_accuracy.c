@@ -13,6 +13,7 @@
 #include "model/predict/solver.h"
 #include "model/result.h"
 #include "model/try.h"
+#include "presets/load/network_line.h"
 
 /* The comparisons of one domain and what they come to. */
 struct fulcrum_accuracy_domain {
