@@ -114,9 +114,6 @@ struct fulcrum_comparison_summary {
     double gpu_busy;
 };
 
-/*
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_summarise(
     struct fulcrum_comparison_summary *out,
     const struct fulcrum_comparison *comparisons, size_t count,

@@ -127,6 +127,7 @@ typedef uint64_t fulcrum_cu_address;
 struct fulcrum_cuda_driver {
     void *library;
     int version; /* of CUDA: 1000 x major + 10 x minor */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define X(member, symbol, is_optional, parameters) int(*member) parameters;
     FULCRUM_CUDA_CALLS(X)
 #undef X
@@ -141,7 +142,6 @@ struct fulcrum_cuda_driver {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_driver_open(
     struct fulcrum_cuda_driver *out, struct fulcrum_error *err);
 
-/* Accepts {0}. */
 void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver);
 
 /* The driver's name of a result, such as "CUDA_ERROR_NO_DEVICE". Static. */
@@ -190,6 +190,7 @@ enum {
 
 struct fulcrum_cuda_blas {
     void *library; /* NULL: there is none here */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define X(result, member, symbol, is_optional, parameters) result(*member) parameters;
     FULCRUM_CUBLAS_CALLS(X)
 #undef X
@@ -203,7 +204,6 @@ struct fulcrum_cuda_blas {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_blas_open(
     struct fulcrum_cuda_blas *out, struct fulcrum_error *err);
 
-/* Accepts {0}. */
 void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas);
 
 /*

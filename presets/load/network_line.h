@@ -53,13 +53,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_parse(
 /*
  * The line that reads as this network, without its end. The network has neither tables
  * nor a saturating curve.
- *   out      the caller frees it
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_text(
     const struct fulcrum_network *network, char **out, struct fulcrum_error *err);
 
-/* Frees what the line owns. A zeroed line is accepted. */
 void fulcrum_network_line_clear(struct fulcrum_network_line *line);
 
 #endif
