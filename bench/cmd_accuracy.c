@@ -13,6 +13,7 @@
 #include "model/predict/solver.h"
 #include "model/result.h"
 #include "model/try.h"
+#include "presets/load/network_line.h"
 
 /* The comparisons of one domain and what they come to. */
 struct fulcrum_accuracy_domain {
@@ -45,7 +46,6 @@ static size_t count_state(
 /*
  * Summaries of a domain, and verdicts where all of its comparisons were done; the worst
  * are moved to the front.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 static enum fulcrum_status accuracy_conclude(
     struct fulcrum_accuracy_domain *domain, struct fulcrum_error *err)
@@ -158,10 +158,7 @@ static enum fulcrum_status add_worst(struct fulcrum_table *table,
     return FULCRUM_OK;
 }
 
-/*
- * Shows summaries, verdicts and the worst networks; CSV has the summaries alone.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* Shows summaries, verdicts and the worst networks; CSV has the summaries alone. */
 static enum fulcrum_status show(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {

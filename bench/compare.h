@@ -114,9 +114,6 @@ struct fulcrum_comparison_summary {
     double gpu_busy;
 };
 
-/*
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_summarise(
     struct fulcrum_comparison_summary *out,
     const struct fulcrum_comparison *comparisons, size_t count,
@@ -190,16 +187,5 @@ size_t fulcrum_target_judge(const struct fulcrum_target *target,
 
 /* "all", "unflagged". */
 const char *fulcrum_comparison_set_name(enum fulcrum_comparison_set set);
-
-/* A network as a line for `fulcrum solve`. */
-
-/*
- * What docs/solve.md describes, in one line without its end. The network has neither
- * tables nor a saturating curve.
- *   out      the caller frees it
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_text(
-    const struct fulcrum_network *network, char **out, struct fulcrum_error *err);
 
 #endif

@@ -41,7 +41,6 @@ struct fulcrum_timing {
  * Runs the work until a sample lasts a millisecond at least, which warms it up, then
  * takes samples until the interval of their median is within 2 %, or `budget_s` seconds
  * are over, but one at least.
- *   out      set on success only
  *   stop     set from outside to take no more samples; NULL: never
  *   fails    as the work; FULCRUM_ERR_NO_MEMORY
  */
@@ -72,15 +71,11 @@ enum fulcrum_speed_batches {
 /* r2d2-atari on one GPU of a dgx-1 over threads and actors; presets are read once. */
 struct fulcrum_speed_sweep;
 
-/*
- *   out      the caller frees it with fulcrum_speed_sweep_free
- *   fails    as the loaders of presets/load/preset.h; FULCRUM_ERR_NO_MEMORY
- */
+/* Fails as the loaders of presets/load/preset.h. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_sweep_new(
     struct fulcrum_speed_sweep **out, enum fulcrum_speed_batches batches,
     struct fulcrum_context *context, struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_speed_sweep_free(struct fulcrum_speed_sweep *sweep);
 
 enum fulcrum_speed_part {
@@ -133,10 +128,7 @@ struct fulcrum_speed {
     bool is_interrupted;
 };
 
-/*
- * Shows every case; files say on what machine.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* Shows every case; files say on what machine. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_print(
     const struct fulcrum_speed *speed, const struct fulcrum_context *context,
     struct fulcrum_error *err);

@@ -9,54 +9,16 @@
 
 /*
  * One program runs with and without a GPU, and is built without NVIDIA's headers: the
- * functions used are declared in cuda_driver.h and looked up by name. A name with a
+ * functions used are listed in cuda_api.h and looked up by name. A name with a
  * version (_v2) is the one that cuda.h gives a call since CUDA 4; those that got a
  * later version still (cuEventElapsedTime) are used in the one that every driver has.
  */
 
-#define OFFSET(member) offsetof(struct fulcrum_cuda_driver, member)
-
 static const struct fulcrum_symbol symbols[] = {
-    {"cuGetErrorName", OFFSET(get_error_name), 0},
-    {"cuInit", OFFSET(init), 0},
-    {"cuDriverGetVersion", OFFSET(driver_get_version), 0},
-    {"cuDeviceGetCount", OFFSET(device_get_count), 0},
-    {"cuDeviceGet", OFFSET(device_get), 0},
-    {"cuDeviceGetName", OFFSET(device_get_name), 0},
-    {"cuDeviceGetUuid", OFFSET(device_get_uuid), 1},
-    {"cuDeviceTotalMem_v2", OFFSET(device_total_mem), 0},
-    {"cuDeviceGetAttribute", OFFSET(device_get_attribute), 0},
-    {"cuDevicePrimaryCtxRetain", OFFSET(primary_retain), 0},
-    {"cuDevicePrimaryCtxRelease_v2", OFFSET(primary_release), 0},
-    {"cuCtxSetCurrent", OFFSET(context_set_current), 0},
-    {"cuMemAlloc_v2", OFFSET(mem_alloc), 0},
-    {"cuMemFree_v2", OFFSET(mem_free), 0},
-    {"cuMemHostAlloc", OFFSET(mem_host_alloc), 0},
-    {"cuMemFreeHost", OFFSET(mem_host_free), 0},
-    {"cuMemsetD32Async", OFFSET(memset_d32), 0},
-    {"cuMemcpyHtoDAsync_v2", OFFSET(copy_to_device), 0},
-    {"cuMemcpyDtoHAsync_v2", OFFSET(copy_to_host), 0},
-    {"cuStreamCreate", OFFSET(stream_create), 0},
-    {"cuStreamSynchronize", OFFSET(stream_synchronize), 0},
-    {"cuStreamDestroy_v2", OFFSET(stream_destroy), 0},
-    {"cuEventCreate", OFFSET(event_create), 0},
-    {"cuEventRecord", OFFSET(event_record), 0},
-    {"cuEventElapsedTime", OFFSET(event_elapsed_time), 0},
-    {"cuEventDestroy_v2", OFFSET(event_destroy), 0},
-    {"cuModuleLoadDataEx", OFFSET(module_load), 0},
-    {"cuModuleGetFunction", OFFSET(module_get_function), 0},
-    {"cuModuleUnload", OFFSET(module_unload), 0},
-    {"cuLaunchKernel", OFFSET(launch_kernel), 0},
-    {"cuLibraryLoadData", OFFSET(library_load), 1},
-    {"cuLibraryGetKernel", OFFSET(library_get_kernel), 1},
-    {"cuLibraryUnload", OFFSET(library_unload), 1},
-    {"cuDeviceGetDevResource", OFFSET(device_get_resource), 1},
-    {"cuDevSmResourceSplitByCount", OFFSET(split_by_count), 1},
-    {"cuDevResourceGenerateDesc", OFFSET(resource_describe), 1},
-    {"cuGreenCtxCreate", OFFSET(green_create), 1},
-    {"cuGreenCtxDestroy", OFFSET(green_destroy), 1},
-    {"cuCtxFromGreenCtx", OFFSET(green_context), 1},
-    {"cuGreenCtxStreamCreate", OFFSET(green_stream_create), 1},
+#define X(member, symbol, is_optional, parameters)                                     \
+    {symbol, offsetof(struct fulcrum_cuda_driver, member), is_optional},
+    FULCRUM_CUDA_CALLS(X)
+#undef X
 };
 
 static const char *const library_names[] = {"libcuda.so.1", "libcuda.so", NULL};
@@ -141,17 +103,11 @@ void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver)
 
 /* Products of matrices by cuBLAS, where it is installed. */
 
-#define BLAS_OFFSET(member) offsetof(struct fulcrum_cuda_blas, member)
-
 static const struct fulcrum_symbol blas_symbols[] = {
-    {"cublasCreate_v2", BLAS_OFFSET(create), 0},
-    {"cublasDestroy_v2", BLAS_OFFSET(destroy), 0},
-    {"cublasGetVersion_v2", BLAS_OFFSET(get_version), 0},
-    {"cublasSetStream_v2", BLAS_OFFSET(set_stream), 0},
-    {"cublasSetMathMode", BLAS_OFFSET(set_math_mode), 0},
-    {"cublasSgemm_v2", BLAS_OFFSET(sgemm), 0},
-    {"cublasSetSmCountTarget", BLAS_OFFSET(set_sm_count_target), 1},
-    {"cublasGetStatusName", BLAS_OFFSET(get_status_name), 1},
+#define X(result, member, symbol, is_optional, parameters)                             \
+    {symbol, offsetof(struct fulcrum_cuda_blas, member), is_optional},
+    FULCRUM_CUBLAS_CALLS(X)
+#undef X
 };
 
 /* Toolkits do not always tell the loader where they are. */

@@ -59,63 +59,78 @@ struct fulcrum_cu_resource {
 /* Memory on the device: an address there, whatever the pointers of this program are. */
 typedef uint64_t fulcrum_cu_address;
 
+/* X(member, name in the library, 1: NULL where the driver is too old, parameters) */
+/* clang-format off */
+#define FULCRUM_CUDA_CALLS(X) \
+    X(get_error_name, "cuGetErrorName", 0, (int result, const char **name)) \
+    X(init, "cuInit", 0, (unsigned flags)) \
+    X(driver_get_version, "cuDriverGetVersion", 0, (int *version)) \
+    X(device_get_count, "cuDeviceGetCount", 0, (int *count)) \
+    X(device_get, "cuDeviceGet", 0, (int *device, int ordinal)) \
+    X(device_get_name, "cuDeviceGetName", 0, (char *name, int size, int device)) \
+    X(device_get_uuid, "cuDeviceGetUuid", 1, (unsigned char uuid[16], int device)) \
+    X(device_total_mem, "cuDeviceTotalMem_v2", 0, (size_t *byte, int device)) \
+    X(device_get_attribute, "cuDeviceGetAttribute", 0, (int *value, int attribute, int device)) \
+    X(primary_retain, "cuDevicePrimaryCtxRetain", 0, (void **context, int device)) \
+    X(primary_release, "cuDevicePrimaryCtxRelease_v2", 0, (int device)) \
+    X(context_set_current, "cuCtxSetCurrent", 0, (void *context)) \
+    X(mem_alloc, "cuMemAlloc_v2", 0, (fulcrum_cu_address *address, size_t byte)) \
+    X(mem_free, "cuMemFree_v2", 0, (fulcrum_cu_address address)) \
+    X(mem_host_alloc, "cuMemHostAlloc", 0, (void **memory, size_t byte, unsigned flags)) \
+    X(mem_host_free, "cuMemFreeHost", 0, (void *memory)) \
+    X(memset_d32, "cuMemsetD32Async", 0, \
+        (fulcrum_cu_address to, unsigned value, size_t count, void *stream)) \
+    X(copy_to_device, "cuMemcpyHtoDAsync_v2", 0, \
+        (fulcrum_cu_address to, const void *from, size_t byte, void *stream)) \
+    X(copy_to_host, "cuMemcpyDtoHAsync_v2", 0, \
+        (void *to, fulcrum_cu_address from, size_t byte, void *stream)) \
+    X(stream_create, "cuStreamCreate", 0, (void **stream, unsigned flags)) \
+    X(stream_synchronize, "cuStreamSynchronize", 0, (void *stream)) \
+    X(stream_destroy, "cuStreamDestroy_v2", 0, (void *stream)) \
+    X(event_create, "cuEventCreate", 0, (void **event, unsigned flags)) \
+    X(event_record, "cuEventRecord", 0, (void *event, void *stream)) \
+    X(event_elapsed_time, "cuEventElapsedTime", 0, (float *elapsed_ms, void *begin, void *end)) \
+    X(event_destroy, "cuEventDestroy_v2", 0, (void *event)) \
+    X(module_load, "cuModuleLoadDataEx", 0, \
+        (void **module, const void *image, unsigned option_count, int *options, void **values)) \
+    X(module_get_function, "cuModuleGetFunction", 0, \
+        (void **function, void *module, const char *name)) \
+    X(module_unload, "cuModuleUnload", 0, (void *module)) \
+    X(launch_kernel, "cuLaunchKernel", 0, \
+        (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+         unsigned block_y, unsigned block_z, unsigned shared_byte, void *stream, \
+         void **parameters, void **extra)) \
+    /* Kernels that belong to no context: CUDA 12.0. */ \
+    X(library_load, "cuLibraryLoadData", 1, \
+        (void **library, const void *code, int *jit_options, void **jit_values, \
+         unsigned jit_count, int *options, void **values, unsigned count)) \
+    X(library_get_kernel, "cuLibraryGetKernel", 1, \
+        (void **kernel, void *library, const char *name)) \
+    X(library_unload, "cuLibraryUnload", 1, (void *library)) \
+    /* Parts of a GPU: CUDA 12.4. */ \
+    X(device_get_resource, "cuDeviceGetDevResource", 1, \
+        (int device, struct fulcrum_cu_resource *resource, int kind)) \
+    X(split_by_count, "cuDevSmResourceSplitByCount", 1, \
+        (struct fulcrum_cu_resource *parts, unsigned *part_count, \
+         const struct fulcrum_cu_resource *whole, struct fulcrum_cu_resource *rest, \
+         unsigned flags, unsigned least_sm_count)) \
+    X(resource_describe, "cuDevResourceGenerateDesc", 1, \
+        (void **description, struct fulcrum_cu_resource *parts, unsigned part_count)) \
+    X(green_create, "cuGreenCtxCreate", 1, \
+        (void **green, void *description, int device, unsigned flags)) \
+    X(green_destroy, "cuGreenCtxDestroy", 1, (void *green)) \
+    X(green_context, "cuCtxFromGreenCtx", 1, (void **context, void *green)) \
+    X(green_stream_create, "cuGreenCtxStreamCreate", 1, \
+        (void **stream, void *green, unsigned flags, int priority))
+/* clang-format on */
+
 struct fulcrum_cuda_driver {
     void *library;
     int version; /* of CUDA: 1000 x major + 10 x minor */
-    int (*get_error_name)(int result, const char **name);
-    int (*init)(unsigned flags);
-    int (*driver_get_version)(int *version);
-    int (*device_get_count)(int *count);
-    int (*device_get)(int *device, int ordinal);
-    int (*device_get_name)(char *name, int size, int device);
-    int (*device_get_uuid)(unsigned char uuid[16], int device); /* NULL: too old */
-    int (*device_total_mem)(size_t *byte, int device);
-    int (*device_get_attribute)(int *value, int attribute, int device);
-    int (*primary_retain)(void **context, int device);
-    int (*primary_release)(int device);
-    int (*context_set_current)(void *context);
-    int (*mem_alloc)(fulcrum_cu_address *address, size_t byte);
-    int (*mem_free)(fulcrum_cu_address address);
-    int (*mem_host_alloc)(void **memory, size_t byte, unsigned flags);
-    int (*mem_host_free)(void *memory);
-    int (*memset_d32)(
-        fulcrum_cu_address to, unsigned value, size_t count, void *stream);
-    int (*copy_to_device)(
-        fulcrum_cu_address to, const void *from, size_t byte, void *stream);
-    int (*copy_to_host)(void *to, fulcrum_cu_address from, size_t byte, void *stream);
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*stream_synchronize)(void *stream);
-    int (*stream_destroy)(void *stream);
-    int (*event_create)(void **event, unsigned flags);
-    int (*event_record)(void *event, void *stream);
-    int (*event_elapsed_time)(float *elapsed_ms, void *begin, void *end);
-    int (*event_destroy)(void *event);
-    int (*module_load)(void **module, const void *image, unsigned option_count,
-        int *options, void **values);
-    int (*module_get_function)(void **function, void *module, const char *name);
-    int (*module_unload)(void *module);
-    int (*launch_kernel)(void *function, unsigned grid_x, unsigned grid_y,
-        unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-        unsigned shared_byte, void *stream, void **parameters, void **extra);
-    /* Kernels that belong to no context: CUDA 12.0; NULL before. */
-    int (*library_load)(void **library, const void *code, int *jit_options,
-        void **jit_values, unsigned jit_count, int *options, void **values,
-        unsigned count);
-    int (*library_get_kernel)(void **kernel, void *library, const char *name);
-    int (*library_unload)(void *library);
-    /* Parts of a GPU: CUDA 12.4; NULL before. */
-    int (*device_get_resource)(
-        int device, struct fulcrum_cu_resource *resource, int kind);
-    int (*split_by_count)(struct fulcrum_cu_resource *parts, unsigned *part_count,
-        const struct fulcrum_cu_resource *whole, struct fulcrum_cu_resource *rest,
-        unsigned flags, unsigned least_sm_count);
-    int (*resource_describe)(
-        void **description, struct fulcrum_cu_resource *parts, unsigned part_count);
-    int (*green_create)(void **green, void *description, int device, unsigned flags);
-    int (*green_destroy)(void *green);
-    int (*green_context)(void **context, void *green);
-    int (*green_stream_create)(
-        void **stream, void *green, unsigned flags, int priority);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(member, symbol, is_optional, parameters) int(*member) parameters;
+    FULCRUM_CUDA_CALLS(X)
+#undef X
 };
 
 /*
@@ -127,7 +142,6 @@ struct fulcrum_cuda_driver {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_driver_open(
     struct fulcrum_cuda_driver *out, struct fulcrum_error *err);
 
-/* Accepts {0}. */
 void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver);
 
 /* The driver's name of a result, such as "CUDA_ERROR_NO_DEVICE". Static. */
@@ -158,19 +172,28 @@ enum {
     FULCRUM_CUBLAS_TRANSPOSED = 1    /* T */
 };
 
+/* clang-format off */
+#define FULCRUM_CUBLAS_CALLS(X) \
+    X(int, create, "cublasCreate_v2", 0, (void **handle)) \
+    X(int, destroy, "cublasDestroy_v2", 0, (void *handle)) \
+    X(int, get_version, "cublasGetVersion_v2", 0, (void *handle, int *version)) \
+    X(int, set_stream, "cublasSetStream_v2", 0, (void *handle, void *stream)) \
+    X(int, set_math_mode, "cublasSetMathMode", 0, (void *handle, int mode)) \
+    X(int, sgemm, "cublasSgemm_v2", 0, \
+        (void *handle, int left_op, int right_op, int row_count, int col_count, \
+         int inner_count, const float *alpha, const float *left, int left_stride, \
+         const float *right, int right_stride, const float *beta, float *out, int out_stride)) \
+    /* CUDA 11.4. */ \
+    X(int, set_sm_count_target, "cublasSetSmCountTarget", 1, (void *handle, int sm_count)) \
+    X(const char *, get_status_name, "cublasGetStatusName", 1, (int status))
+/* clang-format on */
+
 struct fulcrum_cuda_blas {
     void *library; /* NULL: there is none here */
-    int (*create)(void **handle);
-    int (*destroy)(void *handle);
-    int (*get_version)(void *handle, int *version);
-    int (*set_stream)(void *handle, void *stream);
-    int (*set_math_mode)(void *handle, int mode);
-    int (*sgemm)(void *handle, int left_op, int right_op, int row_count, int col_count,
-        int inner_count, const float *alpha, const float *left, int left_stride,
-        const float *right, int right_stride, const float *beta, float *out,
-        int out_stride);
-    int (*set_sm_count_target)(void *handle, int sm_count); /* CUDA 11.4; NULL before */
-    const char *(*get_status_name)(int status);             /* CUDA 11.4; NULL before */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(result, member, symbol, is_optional, parameters) result(*member) parameters;
+    FULCRUM_CUBLAS_CALLS(X)
+#undef X
 };
 
 /*
@@ -181,7 +204,6 @@ struct fulcrum_cuda_blas {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_blas_open(
     struct fulcrum_cuda_blas *out, struct fulcrum_error *err);
 
-/* Accepts {0}. */
 void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas);
 
 /*

@@ -77,10 +77,7 @@ struct fulcrum_device {
         struct fulcrum_error *err);
     /* Accepts NULL. */
     void (*close)(struct fulcrum_device_state *state);
-    /*
-     * The arena, zeroed; once.
-     *   fails    FULCRUM_ERR_NO_MEMORY
-     */
+    /* The arena, zeroed; once. */
     enum fulcrum_status (*reserve)(struct fulcrum_device_state *state,
         size_t float_count, struct fulcrum_error *err);
     /* `from` may change as soon as the call returns. */

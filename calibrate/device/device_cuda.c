@@ -53,12 +53,6 @@ struct fulcrum_cuda_share {
     double sm_count; /* really granted */
 };
 
-static void cuda_kernels_close(
-    struct fulcrum_cuda_kernels *kernels, const struct fulcrum_cuda_driver *driver);
-
-static void cuda_share_close(
-    const struct fulcrum_cuda_gpu *gpu, struct fulcrum_cuda_share *share);
-
 /* The kernels of the networks, compiled by the CUDA driver. */
 
 /*
@@ -142,7 +136,6 @@ static enum fulcrum_status cuda_kernels_open(struct fulcrum_cuda_kernels *out,
                                         : refuse(out, driver, result, err);
 }
 
-/* Accepts {0}. */
 static void cuda_kernels_close(
     struct fulcrum_cuda_kernels *kernels, const struct fulcrum_cuda_driver *driver)
 {
@@ -279,30 +272,6 @@ static enum fulcrum_status check_count(
                : FULCRUM_OK;
 }
 
-/*
- * A share of about `sm_count` SMs (0: all), rounded up as the driver does it; its
- * context is left current. A count beyond the largest part gives all SMs.
- *   out      set on success only; given back with cuda_share_close
- *   fails    FULCRUM_ERR_RANGE (more than all), FULCRUM_ERR_UNSUPPORTED (this driver
- *            cannot divide the GPU, or refuses), FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
-    const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
-{
-    struct fulcrum_cuda_share share = {0};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY(check_count(gpu, sm_count, err));
-    TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
-                                        : open_green(&share, gpu, ceil(sm_count), err));
-    TRY_OR_END(furnish(&share, gpu, err));
-    *out = share;
-end:
-    if (status != FULCRUM_OK) {
-        cuda_share_close(gpu, &share);
-    }
-    return status;
-}
-
 /* Results are not looked at: what a context that failed answers says nothing new. */
 static void cuda_share_close(
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_cuda_share *share)
@@ -328,6 +297,30 @@ static void cuda_share_close(
         (void)driver->green_destroy(share->green);
     }
     *share = (struct fulcrum_cuda_share){0};
+}
+
+/*
+ * A share of about `sm_count` SMs (0: all), rounded up as the driver does it; its
+ * context is left current. A count beyond the largest part gives all SMs.
+ *   out      set on success only; given back with cuda_share_close
+ *   fails    FULCRUM_ERR_RANGE (more than all), FULCRUM_ERR_UNSUPPORTED (this driver
+ *            cannot divide the GPU, or refuses), FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
+    const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_share share = {0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY(check_count(gpu, sm_count, err));
+    TRY_OR_END(takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
+                                        : open_green(&share, gpu, ceil(sm_count), err));
+    TRY_OR_END(furnish(&share, gpu, err));
+    *out = share;
+end:
+    if (status != FULCRUM_OK) {
+        cuda_share_close(gpu, &share);
+    }
+    return status;
 }
 
 /* Pinned memory that uploads go through: the largest inference batch and more. */

@@ -130,7 +130,6 @@ struct fulcrum_learner {
      * Where to write what is to be trained on: all of it, then take_rows. A learner on
      * a device takes the host's memory for it with the first call.
      *   out      borrowed, as long as the state
-     *   fails    FULCRUM_ERR_NO_MEMORY
      */
     enum fulcrum_status (*train_rows)(struct fulcrum_learner_state *state,
         struct fulcrum_train_rows *out, struct fulcrum_error *err);

@@ -118,7 +118,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **
     const struct fulcrum_compute *compute, const struct fulcrum_mlp_options *options,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_network_free(struct fulcrum_network *network);
 
 /* Borrowed: max_batch images or observations, in the host's memory. */
@@ -148,7 +147,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_train(
  * taken with the first call. R2D2: images and actions (int); MLP: observations, actions
  * and old log probabilities. Rewards, advantages and targets stay as they are.
  *   out      three borrowed arrays, NULL beyond those there are
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_rows(
     struct fulcrum_network *network, void **out, struct fulcrum_error *err);

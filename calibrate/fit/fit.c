@@ -373,7 +373,6 @@ static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free
 /*
  * Estimates, covariance, residuals and warnings of a solved fit, whose `fitted`,
  * `scale` and `weight` belong to its parameters.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_state *fit, struct fulcrum_error *err)

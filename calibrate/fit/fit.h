@@ -105,7 +105,6 @@ enum fulcrum_fit_advice { FULCRUM_ADVISE_FORM, FULCRUM_ADVISE_TABLE };
 /*
  * Fits by Levenberg-Marquardt (GSL) inside iterated reweighting. Standard errors are
  * Huber's for robust estimates, carried to natural units by the delta method.
- *   out      set on success only
  *   fails    FULCRUM_ERR_RANGE (a point that is not finite, y <= 0, x < 0),
  *            FULCRUM_ERR_NO_FIT (fewer distinct x than the parameters need, or no
  *            convergence), FULCRUM_ERR_NO_MEMORY

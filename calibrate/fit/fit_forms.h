@@ -32,7 +32,6 @@ struct fulcrum_line_fit {
  * Fits times over batch sizes; equally training steps over their size. A table is
  * advised where the median at some size is more than 5 % off the line.
  *   size     >= 0; a size may come more than once
- *   out      set on success only
  *   fails    as fulcrum_fit
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_batch_time(
@@ -66,7 +65,6 @@ struct fulcrum_power_fit {
 
 /*
  *   samples    x: utilisation in [0, 1], y: watts
- *   out        set on success only
  *   fails      as fulcrum_fit; FULCRUM_ERR_RANGE also for a utilisation above 1
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
@@ -133,7 +131,6 @@ struct fulcrum_cpu_curve_fit {
 
 /*
  *   samples  x: runnable actors >= 1, y: steps per second
- *   out      set on success only
  *   fails    as fulcrum_fit; FULCRUM_ERR_RANGE also for fewer than one actor and for
  *            a host outside the ranges above
  */
@@ -185,7 +182,6 @@ struct fulcrum_sm_fit {
  * have weak priors: the fields' fallbacks, with the spread of any number between 0
  * and 1. points    inference at two batch sizes and three numbers of SMs at least
  *   sm_count  all SMs; no point has more
- *   out       set on success only
  *   fails     FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_FIT (too few), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
@@ -234,7 +230,6 @@ struct fulcrum_gpu_power_fit {
 /*
  * A level is one point: give medians, not every sample.
  *   count    at most FULCRUM_GPU_LOAD_MAX
- *   out      set on success only
  *   fails    FULCRUM_ERR_RANGE (a load outside its range, too many levels),
  *            FULCRUM_ERR_NO_FIT (no level with a program that holds the GPU, or no two
  *            that differ), FULCRUM_ERR_NO_MEMORY

@@ -83,7 +83,6 @@ struct fulcrum_posterior_draws {
 /*
  * Finds the mode by trust regions (GSL) from the centres and from a few places around
  * them, and polishes the best by Nelder and Mead's simplex, which kinks do not mislead.
- *   out      the caller clears it
  *   fails    FULCRUM_ERR_RANGE (no belief, an sd that is not above 0, a centre that its
  *            scale does not hold), FULCRUM_ERR_NO_FIT (the centres cannot run),
  *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
@@ -92,12 +91,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_mode_find(
     const struct fulcrum_posterior_problem *problem, uint64_t seed,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err);
 
-/* Accepts a struct of zeros. */
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode);
 
 /*
  * Draws the prior, less what cannot run.
- *   out      the caller clears it
  *   fails    FULCRUM_ERR_NO_FIT (hardly any draw can run), FULCRUM_ERR_INTERRUPTED,
  *            FULCRUM_ERR_NO_MEMORY
  */
@@ -109,14 +106,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw_prior(
  * Draws the posterior by sequential Monte Carlo: ten draws of each of count / 10
  * particles. The same draws for the same seed, whatever the number of threads. Where it
  * is told to stop there are fewer draws of each particle, or none and a failure.
- *   out      the caller clears it
  *   fails    as fulcrum_posterior_draw_prior
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err);
 
-/* Accepts a struct of zeros. */
 void fulcrum_posterior_draws_clear(struct fulcrum_posterior_draws *draws);
 
 /* Mean, standard deviation and quantiles of one column of draws. */
@@ -128,10 +123,7 @@ struct fulcrum_posterior_summary {
     double high; /* 95 % */
 };
 
-/*
- * Of parameter `index`, natural units.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* Of parameter `index`, natural units. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_parameter(
     const struct fulcrum_posterior_draws *draws, size_t index,
     struct fulcrum_posterior_summary *out, struct fulcrum_error *err);

@@ -98,7 +98,6 @@ enum fulcrum_comparison_filter {
     FULCRUM_COMPARE_PREDICTED
 };
 
-/* Accepts a struct of zeros. */
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
 
 /*

@@ -96,7 +96,6 @@ struct fulcrum_reference_fit {
  * Prior predictive, maximum a posteriori, posterior and figures left out in turn. The
  * fast method is corrected by simulations at the best parameters before the last search
  * and all draws.
- *   out      the caller clears it
  *   fails    as fulcrum_throughput_new and fulcrum_posterior_mode_find;
  *            FULCRUM_ERR_MISSING (nothing observed, nothing to fit),
  *            FULCRUM_ERR_UNKNOWN_NAME (a free path without a prior),
@@ -108,14 +107,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_run(
     const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *out,
     struct fulcrum_error *err);
 
-/* Accepts a struct of zeros. */
 void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit);
 
 /*
  * Takes the fitted values, their errors and covariances over into a calibration; what
  * was not fitted stays.
  *   source   says where they come from
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_apply(
     const struct fulcrum_reference_fit *fit, const char *source,

@@ -44,7 +44,6 @@ struct fulcrum_throughput_plan {
  * Understood are steps_per_s (of agent steps), speedup and runtime_rel (rate and time
  * over those of the point that the reference is relative to), cpu_w and gpu_w. All of
  * the plan is borrowed.
- *   out      the caller frees it with fulcrum_throughput_free
  *
  *   fails    FULCRUM_ERR_UNSUPPORTED (a quantity that is none of these),
  *            FULCRUM_ERR_UNKNOWN_NAME (a path), FULCRUM_ERR_RANGE (a value),
@@ -54,7 +53,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_new(
     const struct fulcrum_throughput_plan *plan, struct fulcrum_throughput **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_throughput_free(struct fulcrum_throughput *model);
 
 /*

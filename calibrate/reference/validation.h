@@ -37,7 +37,6 @@ struct fulcrum_validation {
  * A reference that cannot be predicted is no failure: it says why.
  *   calibration  of references of throughput; NULL: what the reference names for each
  *                series or for all, or its workload
- *   out          the caller clears it
  *   fails        as fulcrum_calibration_load; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
@@ -45,7 +44,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err);
 
-/* Accepts a struct of zeros. */
 void fulcrum_validation_clear(struct fulcrum_validation *validation);
 
 #endif

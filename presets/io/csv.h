@@ -12,13 +12,11 @@
 struct fulcrum_csv;
 
 /*
- *   out      the caller frees it with fulcrum_csv_free
  *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (empty, ragged, unbalanced quotes, no
  *            data line; the detail names file and line)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_csv_load(
     const char *path, struct fulcrum_csv **out, struct fulcrum_error *err);
-/* Accepts NULL. */
 void fulcrum_csv_free(struct fulcrum_csv *table);
 
 /* Data lines: neither header nor comments. */

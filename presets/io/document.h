@@ -36,7 +36,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse_line(const char *l
     const char *text, size_t length, struct json_object **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_document_free(struct json_object *document);
 
 /* A head, rows and a tail of JSON lines, as one document. */

@@ -55,7 +55,6 @@ enum fulcrum_json_layout { FULCRUM_JSON_PRETTY, FULCRUM_JSON_LINE };
 /*
  * The document as text, ending in a newline.
  *   out      the caller frees it with free()
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_json_text(
     const struct fulcrum_json *json, enum fulcrum_json_layout layout, char **out,

@@ -24,6 +24,7 @@
 #include "model/status.h"
 #include "model/try.h"
 #include "presets/io/document.h"
+#include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/io/struct_io.h"
 
@@ -459,6 +460,55 @@ enum fulcrum_status fulcrum_network_line_parse(struct fulcrum_network_line *out,
     if (status != FULCRUM_OK && err != NULL) {
         join_lines(err, label);
     }
+    return status;
+}
+
+static void write_rows(struct fulcrum_json *out,
+    const struct fulcrum_struct_io_row *rows, size_t count,
+    const struct fulcrum_network *network)
+{
+    for (size_t i = 0; i < count; i++) {
+        double value;
+        memcpy(&value, (const char *)network + rows[i].offset, sizeof value);
+        fulcrum_json_add_number(out, rows[i].key, value);
+    }
+}
+
+enum fulcrum_status fulcrum_network_line_text(
+    const struct fulcrum_network *network, char **out, struct fulcrum_error *err)
+{
+    static const struct {
+        const char *key;
+        const struct fulcrum_struct_io_row *rows;
+        size_t count;
+    } sections[] = {{"cpu", cpu_rows, LENGTH(cpu_rows)},
+        {"step", step_rows, LENGTH(step_rows)}, {"host", host_rows, LENGTH(host_rows)},
+        {"gpu", gpu_rows, LENGTH(gpu_rows)},
+        {"batching", batching_rows, LENGTH(batching_rows)},
+        {"training", training_rows, LENGTH(training_rows)}};
+    bool trains = network->training.env_steps_per_train_step > 0.0;
+    struct fulcrum_network shown = *network;
+    shown.batch_size = network->batch_size > 0.0 ? network->batch_size : (double)NAN;
+    struct fulcrum_json *object = fulcrum_json_new_object();
+    fulcrum_json_add_text(object, "kind", kind_name((int)FULCRUM_KIND_NETWORK));
+    fulcrum_json_add_text(object, "name", network->name);
+    write_rows(object, network_rows, LENGTH(network_rows), network);
+    for (size_t i = 0; i < LENGTH(sections) - (trains ? 0 : 1); i++) {
+        struct fulcrum_json *section = fulcrum_json_add_object(object, sections[i].key);
+        if (sections[i].rows == step_rows) {
+            fulcrum_json_add_text(
+                section, "law", fulcrum_step_law_name((int)network->step.law));
+        } else if (sections[i].rows == batching_rows) {
+            fulcrum_json_add_text(
+                section, "policy", fulcrum_batch_policy_name((int)network->policy));
+        }
+        write_rows(section, sections[i].rows, sections[i].count, &shown);
+    }
+    enum fulcrum_status status = fulcrum_json_text(object, FULCRUM_JSON_LINE, out, err);
+    if (status == FULCRUM_OK) {
+        (*out)[strcspn(*out, "\n")] = '\0';
+    }
+    fulcrum_json_free(object);
     return status;
 }
 

@@ -50,7 +50,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_parse(
     struct fulcrum_network_line *out, const char *label, const char *text,
     size_t length, struct fulcrum_error *err);
 
-/* Frees what the line owns. A zeroed line is accepted. */
+/*
+ * The line that reads as this network, without its end. The network has neither tables
+ * nor a saturating curve.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_line_text(
+    const struct fulcrum_network *network, char **out, struct fulcrum_error *err);
+
 void fulcrum_network_line_clear(struct fulcrum_network_line *line);
 
 #endif

@@ -133,20 +133,23 @@ static int read_value(
     return 1;
 }
 
-static void read_setting(const struct fulcrum_node *set, const char *key,
-    struct fulcrum_reference_setting *setting)
+static bool read_setting(const struct fulcrum_node *set, const char *key, void *item,
+    const struct fulcrum_reference *reference)
 {
+    struct fulcrum_reference_setting *setting = item;
+    (void)reference;
     struct fulcrum_node node = fulcrum_node_member(set, key);
     if (strlen(key) >= sizeof setting->path) {
         fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
             "%s: expected a path of at most %zu bytes", node.path,
             sizeof setting->path - 1);
-        return;
+        return 1;
     }
     memcpy(setting->path, key, strlen(key) + 1);
     if (read_value(&node, setting)) {
         check_setting(&node, setting);
     }
+    return 1;
 }
 
 static void check_number(const struct fulcrum_node *node, const char *quantity)
@@ -165,14 +168,16 @@ static void check_number(const struct fulcrum_node *node, const char *quantity)
     }
 }
 
-static void read_observation(const struct fulcrum_node *observed, const char *key,
-    struct fulcrum_observation *observation)
+static bool read_observation(const struct fulcrum_node *observed, const char *key,
+    void *item, const struct fulcrum_reference *reference)
 {
+    struct fulcrum_observation *observation = item;
+    (void)reference;
     static const char *const keys[] = {"value", "half_width", NULL};
     struct fulcrum_node node = fulcrum_node_member(observed, key);
     if (!check_word(&node, key, sizeof observation->quantity) ||
         !fulcrum_node_is_object(&node)) {
-        return;
+        return 1;
     }
     memcpy(observation->quantity, key, strlen(key) + 1);
     fulcrum_node_check_keys(&node, keys);
@@ -190,6 +195,7 @@ static void read_observation(const struct fulcrum_node *observed, const char *ke
         fulcrum_node_fault(&half_width, FULCRUM_ERR_RANGE,
             "expected a number from 0 to %g", FULCRUM_REFERENCE_MOST);
     }
+    return 1;
 }
 
 /* Room for `count` items and one more; a fault where memory ran out. */
@@ -203,47 +209,26 @@ static void *room_for(const struct fulcrum_node *node, size_t count, size_t size
     return items;
 }
 
-static size_t member_count(const struct fulcrum_node *object)
-{
-    return (size_t)json_object_object_length(object->json);
-}
+/* Fills `item` from a member; 0: it is left out. */
+typedef bool read_member(const struct fulcrum_node *map, const char *key, void *item,
+    const struct fulcrum_reference *reference);
 
-static void read_settings(
-    const struct fulcrum_node *set, struct fulcrum_reference_point *point)
+/* Items of `size` bytes, one for each member of an object that is not left out. */
+static void *read_map(const struct fulcrum_node *map, size_t size, read_member *read,
+    const struct fulcrum_reference *reference, size_t *count)
 {
-    if (!fulcrum_node_is_object(set)) {
-        return;
+    if (!fulcrum_node_is_object(map)) {
+        return NULL;
     }
-    point->settings = room_for(set, member_count(set), sizeof *point->settings);
+    char *items = room_for(map, (size_t)json_object_object_length(map->json), size);
     struct json_object_iter member;
-    json_object_object_foreachC(set->json, member)
+    json_object_object_foreachC(map->json, member)
     {
-        if (point->settings != NULL) {
-            read_setting(set, member.key, &point->settings[point->setting_count++]);
+        if (items != NULL) {
+            *count += read(map, member.key, items + *count * size, reference) ? 1 : 0;
         }
     }
-}
-
-static void read_observations(
-    const struct fulcrum_node *observed, struct fulcrum_reference_point *point)
-{
-    if (!fulcrum_node_is_object(observed)) {
-        return;
-    }
-    if (member_count(observed) == 0) {
-        fulcrum_node_fault(
-            observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
-    }
-    point->observations =
-        room_for(observed, member_count(observed), sizeof *point->observations);
-    struct json_object_iter member;
-    json_object_object_foreachC(observed->json, member)
-    {
-        if (point->observations != NULL) {
-            read_observation(
-                observed, member.key, &point->observations[point->observation_count++]);
-        }
-    }
+    return items;
 }
 
 static void read_point(
@@ -257,8 +242,14 @@ static void read_point(
     if (series.json != NULL) {
         (void)fulcrum_node_text(&series, point->series, sizeof point->series);
     }
-    read_settings(&set, point);
-    read_observations(&observed, point);
+    point->settings = read_map(
+        &set, sizeof *point->settings, read_setting, NULL, &point->setting_count);
+    point->observations = read_map(&observed, sizeof *point->observations,
+        read_observation, NULL, &point->observation_count);
+    if (point->observations != NULL && point->observation_count == 0) {
+        fulcrum_node_fault(
+            &observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
+    }
 }
 
 /*
@@ -385,38 +376,31 @@ static void read_not_predicted(
         node, reference->not_predicted, sizeof reference->not_predicted);
 }
 
-static void read_source(const struct fulcrum_node *map, const char *key,
-    struct fulcrum_reference_source *source)
+static bool read_source(const struct fulcrum_node *map, const char *key, void *item,
+    const struct fulcrum_reference *reference)
 {
+    struct fulcrum_reference_source *source = item;
+    (void)reference;
     struct fulcrum_node node = fulcrum_node_member(map, key);
     if (strlen(key) >= sizeof source->part) {
         fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
             "%s: expected a key of at most %zu bytes", node.path,
             sizeof source->part - 1);
-        return;
+        return 1;
     }
     memcpy(source->part, key, strlen(key) + 1);
     if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
         source->text[0] == '\0') {
         fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
     }
+    return 1;
 }
 
 static void read_sources(
     const struct fulcrum_node *map, struct fulcrum_reference *reference)
 {
-    if (!fulcrum_node_is_object(map)) {
-        return;
-    }
-    reference->sources = room_for(map, member_count(map), sizeof *reference->sources);
-    struct json_object_iter member;
-    json_object_object_foreachC(map->json, member)
-    {
-        if (reference->sources != NULL) {
-            read_source(
-                map, member.key, &reference->sources[reference->source_count++]);
-        }
-    }
+    reference->sources = read_map(
+        map, sizeof *reference->sources, read_source, NULL, &reference->source_count);
 }
 
 static void read_machine(
@@ -481,12 +465,11 @@ static void read_calibration(
     (void)read_calibration_name(node, reference->calibration);
 }
 
-static void read_series_calibration(const struct fulcrum_node *map, const char *key,
-    struct fulcrum_reference *reference)
+static bool read_series_calibration(const struct fulcrum_node *map, const char *key,
+    void *item, const struct fulcrum_reference *reference)
 {
+    struct fulcrum_series_calibration *own = item;
     struct fulcrum_node node = fulcrum_node_member(map, key);
-    struct fulcrum_series_calibration *own =
-        &reference->calibrations[reference->calibration_count];
     size_t i = 0;
     while (
         i < reference->point_count && strcmp(reference->points[i].series, key) != 0) {
@@ -497,26 +480,17 @@ static void read_series_calibration(const struct fulcrum_node *map, const char *
             "%s: expected a series of the points", node.path);
     } else if (read_calibration_name(&node, own->calibration)) {
         memcpy(own->series, key, strlen(key) + 1);
-        reference->calibration_count++;
+        return 1;
     }
+    return 0;
 }
 
 /* Follows the points in the table: it names their series. */
 static void read_calibrations(
     const struct fulcrum_node *map, struct fulcrum_reference *reference)
 {
-    if (!fulcrum_node_is_object(map)) {
-        return;
-    }
-    reference->calibrations =
-        room_for(map, member_count(map), sizeof *reference->calibrations);
-    struct json_object_iter member;
-    json_object_object_foreachC(map->json, member)
-    {
-        if (reference->calibrations != NULL) {
-            read_series_calibration(map, member.key, reference);
-        }
-    }
+    reference->calibrations = read_map(map, sizeof *reference->calibrations,
+        read_series_calibration, reference, &reference->calibration_count);
 }
 
 static const char *predictor_name(int index)

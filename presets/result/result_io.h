@@ -34,7 +34,6 @@ struct fulcrum_text_layout {
 /*
  * Writes a result.
  *   layout   of FULCRUM_FORMAT_TABLE; NULL: any width
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_write(
     const struct fulcrum_result *result, enum fulcrum_format format,
@@ -43,7 +42,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_write(
 /*
  * The whole as one line of JSON, for streams of results.
  *   out      the caller frees it with free()
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_line(
     const struct fulcrum_result *result, char **out, struct fulcrum_error *err);
@@ -51,9 +49,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_line(
 /* The two parts of a table as CSV. */
 void fulcrum_csv_heading(FILE *stream, const struct fulcrum_table *table);
 void fulcrum_csv_rows(FILE *stream, const struct fulcrum_table *table);
-
-/* A text with control characters, and bytes that are no UTF-8, made visible. */
-void fulcrum_text_print(FILE *stream, const char *text);
 
 /* Text for an element or a quoted attribute of HTML. */
 void fulcrum_html_text(FILE *stream, const char *text);
@@ -91,7 +86,6 @@ void fulcrum_csv_print(FILE *stream, const char *text);
  * Reads what fulcrum_result_write wrote as CSV, JSON or JSON lines, which the end of
  * the name or the first character tells. Nested objects become facts "object/member".
  *   path     "-" and pipes: JSON or CSV by the first character
- *   out      the caller frees it with fulcrum_result_free
  *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_result_read(

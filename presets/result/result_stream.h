@@ -45,7 +45,6 @@ struct fulcrum_stream;
 struct fulcrum_stream *fulcrum_stream_new(struct fulcrum_result *head,
     const struct fulcrum_stream_table *table, enum fulcrum_format format, FILE *out);
 
-/* Accepts NULL. */
 void fulcrum_stream_free(struct fulcrum_stream *stream);
 
 /* Whether rows are kept, and people read them. */

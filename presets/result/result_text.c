@@ -19,7 +19,8 @@ enum { GAP = 2, CELL_BYTE = 2 * FULCRUM_QUANTITY_SIZE };
 /* A text runs on from a line that has room for so many characters of it. */
 enum { RUN_ON = 20 };
 
-void fulcrum_text_print(FILE *stream, const char *text)
+/* With control characters, and bytes that are no UTF-8, made visible. */
+static void print_text(FILE *stream, const char *text)
 {
     static const struct fulcrum_escape escapes[] = {{'\x7F', "?"}, {'\0', NULL}};
     while (*text != '\0') {
@@ -184,7 +185,7 @@ static void print_line(
         blanks += is_right ? rest : 0;
         if (text[0] != '\0') {
             (void)fprintf(stream, "%*s", (int)blanks, "");
-            fulcrum_text_print(stream, text);
+            print_text(stream, text);
             blanks = 0;
         } else {
             blanks += is_right ? 0 : rest;
@@ -211,7 +212,7 @@ static void print_left_out(
     for (size_t j = count; j < view->count; j++) {
         if (!view->items[j].is_range) {
             (void)fputs(between, stream);
-            fulcrum_text_print(stream, heading_of(view, &view->items[j]));
+            print_text(stream, heading_of(view, &view->items[j]));
             between = ", ";
         }
     }
@@ -280,7 +281,7 @@ static void print_fact(
     size_t rest = widths->value > width ? widths->value - width : 0;
     (void)fprintf(
         stream, "%s%*s", title, (int)(widths->title - width_of(title) + GAP), "");
-    fulcrum_text_print(stream, value);
+    print_text(stream, value);
     const char *range = item->has_ends ? range_text(item->key, &item->cell, room) : "";
     if (range[0] != '\0') {
         (void)fprintf(stream, "%*s(90 %%: %s)", (int)rest + GAP, "", range);
@@ -288,12 +289,13 @@ static void print_fact(
     (void)fputc('\n', stream);
 }
 
-/* Facts that follow each other are aligned with each other. */
+/* Facts that follow each other are aligned with each other; `between` becomes "\n". */
 static size_t print_facts(const struct fulcrum_result *result, size_t from,
-    const struct fulcrum_text_layout *layout, FILE *stream)
+    const struct fulcrum_text_layout *layout, const char **between, FILE *stream)
 {
     struct fact_widths widths = {0, 0};
     size_t end = from;
+    const char *gap = *between;
     for (; end < fulcrum_result_count(result); end++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, end);
         if (item->table != NULL || (item->key[0] == '\0' && end > from)) {
@@ -306,32 +308,20 @@ static size_t print_facts(const struct fulcrum_result *result, size_t from,
     for (size_t i = from; i < end; i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (is_fact(item, layout->all)) {
+            (void)fputs(gap, stream);
+            gap = "";
+            *between = "\n";
             print_fact(item, &widths, stream);
         }
     }
     return end;
 }
 
-static bool shows_facts(const struct fulcrum_result *result, size_t from,
-    const struct fulcrum_text_layout *layout)
-{
-    for (size_t i = from; i < fulcrum_result_count(result); i++) {
-        const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (item->table != NULL || (item->key[0] == '\0' && i > from)) {
-            return false;
-        }
-        if (is_fact(item, layout->all)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void print_notes(const struct fulcrum_item *item, FILE *stream)
 {
     for (size_t i = 0; i < fulcrum_table_rows(item->table); i++) {
         (void)fputs("note: ", stream);
-        fulcrum_text_print(stream, fulcrum_table_cell(item->table, i, 0).text);
+        print_text(stream, fulcrum_table_cell(item->table, i, 0).text);
         (void)fputc('\n', stream);
     }
 }
@@ -354,11 +344,7 @@ void fulcrum_result_text_write(const struct fulcrum_result *result,
     for (size_t i = 0; i < fulcrum_result_count(result);) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (item->table == NULL) {
-            if (shows_facts(result, i, layout)) {
-                (void)fputs(between, stream);
-                between = "\n";
-            }
-            i = print_facts(result, i, layout, stream);
+            i = print_facts(result, i, layout, &between, stream);
             continue;
         }
         i++;

@@ -21,7 +21,7 @@ const char *fulcrum_format_name(int format)
                : NULL;
 }
 
-const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *result)
+static const struct fulcrum_table *main_table(const struct fulcrum_result *result)
 {
     const struct fulcrum_table *first = NULL;
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
@@ -300,7 +300,7 @@ enum fulcrum_status fulcrum_result_line(
 static enum fulcrum_status print_lines(
     const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
 {
-    const struct fulcrum_table *table = fulcrum_result_main(result);
+    const struct fulcrum_table *table = main_table(result);
     struct fulcrum_json *head = fulcrum_result_json(result, table);
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
@@ -325,9 +325,9 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
     TRY(fulcrum_result_check(result, err));
     switch (format) {
     case FULCRUM_FORMAT_CSV:
-        if (fulcrum_result_main(result) != NULL) {
-            fulcrum_csv_heading(stream, fulcrum_result_main(result));
-            fulcrum_csv_rows(stream, fulcrum_result_main(result));
+        if (main_table(result) != NULL) {
+            fulcrum_csv_heading(stream, main_table(result));
+            fulcrum_csv_rows(stream, main_table(result));
         } else {
             csv_facts(stream, result);
         }

@@ -7,10 +7,6 @@
 #include "presets/io/json.h"
 #include "presets/result/result_io.h"
 
-/* The table that formats of one table have: the marked one, else the first; NULL: none.
- */
-const struct fulcrum_table *fulcrum_result_main(const struct fulcrum_result *result);
-
 /* Without `skipped`, whose rows are written elsewhere; NULL: with all. The caller frees
  * it with fulcrum_json_free. */
 struct fulcrum_json *fulcrum_result_json(

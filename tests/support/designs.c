@@ -59,6 +59,17 @@ void designs_cpu(struct fulcrum_design *out)
     out->run.actor_count = 7;
 }
 
+struct fulcrum_network plain_network(
+    double actors, double threads, double gpu_s, double item_s)
+{
+    return (struct fulcrum_network){.name = "plain",
+        .actors = actors,
+        .cpu = {.core_count = threads, .thread_count = threads},
+        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
+        .gpu = {.per_batch_s = gpu_s, .per_item_s = item_s},
+        .depth = 1};
+}
+
 struct fulcrum_design gpu_design(void)
 {
     struct fulcrum_design design;

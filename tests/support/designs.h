@@ -5,6 +5,12 @@
 
 #include "model/design/calibration.h"
 #include "model/design/design.h"
+#include "model/network/network.h"
+
+/* Exponential steps of 1 s on plain threads, batches of `gpu_s` and `item_s` an item.
+ */
+struct fulcrum_network plain_network(
+    double actors, double threads, double gpu_s, double item_s);
 
 /* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
 struct fulcrum_design gpu_design(void);

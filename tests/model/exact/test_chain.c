@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_solution solved(const struct fulcrum_network *network)
@@ -17,17 +18,6 @@ static struct fulcrum_solution solved(const struct fulcrum_network *network)
     ASSERT_OK(fulcrum_chain_solve(network, &out, &err));
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_CHAIN);
     return out;
-}
-
-/* `servers` cores, exponential steps of 1 s, batches of g0 + g1 b. */
-static struct fulcrum_network plain(double actors, double servers, double g0, double g1)
-{
-    return (struct fulcrum_network){.name = "plain",
-        .actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = g0, .per_item_s = g1},
-        .depth = 1};
 }
 
 static struct fulcrum_network fixed(struct fulcrum_network network, double size)
@@ -73,7 +63,7 @@ static struct fulcrum_network saturating(struct fulcrum_network network)
 
 TEST(test_one_actor_goes_round)
 {
-    struct fulcrum_network network = with_threads(plain(1, 4, 0.4, 0.1), 1.5);
+    struct fulcrum_network network = with_threads(plain_network(1, 4, 0.4, 0.1), 1.5);
     network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
     double c = 1.0 + 0.25 * (1.0 - 2.5 / 4.0);
     double cycle_s = 1.0 / c + 0.7;
@@ -95,7 +85,7 @@ TEST(test_two_actors_by_hand)
        the end (stays), both step until one is done. Also the machine repair problem
        with two machines and repairs of equal length, limit 1 or not. */
     for (int limit = 0; limit <= 2; limit++) {
-        struct fulcrum_network network = tabulated(plain(2, 4, 0.5, 0.2));
+        struct fulcrum_network network = tabulated(plain_network(2, 4, 0.5, 0.2));
         network.batch_size = (double)limit;
         double stays = exp(-1.3 * 0.7);
         double cycle_s = 0.7 + stays / 2.1;
@@ -114,7 +104,7 @@ TEST(test_three_actors_by_hand)
 {
     /* One or two wait when a batch starts; two only if both others finished during a
        batch of one, and a batch of two is always followed by one of one. */
-    struct fulcrum_network network = tabulated(plain(3, 4, 0.5, 0.2));
+    struct fulcrum_network network = tabulated(plain_network(3, 4, 0.5, 0.2));
     double both = exp(-2.1 * 0.7);
     double one = 2.1 / (2.1 - 1.3) * (exp(-1.3 * 0.7) - both);
     double none = 1.0 - both - one;
@@ -128,7 +118,7 @@ TEST(test_three_actors_by_hand)
 
 TEST(test_full_barrier_takes_turns)
 {
-    struct fulcrum_network network = tabulated(fixed(plain(6, 4, 0.5, 0.2), 6));
+    struct fulcrum_network network = tabulated(fixed(plain_network(6, 4, 0.5, 0.2), 6));
     double steps_s = 0.0;
     double actors_s = 0.0;
     for (size_t n = 1; n <= 6; n++) {
@@ -162,7 +152,8 @@ static double repair_rate(size_t machines, double t)
 static void assert_repair(size_t machines, double repair_s)
 {
     double expected = repair_rate(machines, repair_s);
-    struct fulcrum_network network = plain((double)machines, 1024, repair_s, 0.0);
+    struct fulcrum_network network =
+        plain_network((double)machines, 1024, repair_s, 0.0);
     network.batch_size = 1;
     assert_close("greedy", solved(&network).steps_per_s, expected, 1e-12);
     network = fixed(network, 1);
@@ -250,7 +241,7 @@ TEST(test_independent_actors_in_long_double)
         {60, 20, 0.01, 0.02}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network =
-            plain((double)cases[i].actors, 64, cases[i].g0, cases[i].g1);
+            plain_network((double)cases[i].actors, 64, cases[i].g0, cases[i].g1);
         network.batch_size = (double)cases[i].limit;
         double expected =
             independent_rate(cases[i].actors, cases[i].limit, cases[i].g0, cases[i].g1);
@@ -260,7 +251,7 @@ TEST(test_independent_actors_in_long_double)
 
 TEST(test_limits_of_quick_and_slow_batches)
 {
-    struct fulcrum_network network = plain(50, 8, 0.0, 0.0);
+    struct fulcrum_network network = plain_network(50, 8, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
     assert_close("no GPU", out.steps_per_s, 8.0, 1e-14);
     assert_close("one each", out.mean_batch, 1.0, 1e-14);
@@ -296,26 +287,26 @@ static struct fulcrum_network hosted(struct fulcrum_network network)
 static size_t kinds(struct fulcrum_network networks[20])
 {
     size_t count = 0;
-    networks[count++] = plain(2, 1, 0.5, 0.1);
-    networks[count++] = plain(16, 4, 0.2, 0.01);
-    networks[count++] = plain(64, 64, 0.5, 0.01);
-    networks[count++] = plain(100, 16, 3.0, 0.001);
-    networks[count++] = limited(plain(40, 16, 0.5, 0.05), 8);
-    networks[count++] = limited(plain(24, 32, 0.2, 0.0), 1);
-    networks[count++] = fixed(plain(40, 16, 0.5, 0.05), 20);
-    networks[count++] = fixed(plain(33, 64, 0.3, 0.01), 5);
-    networks[count++] = fixed(plain(12, 3, 1.0, 0.1), 12);
-    networks[count++] = hosted(plain(30, 8, 0.3, 0.02));
-    networks[count++] = with_threads(plain(40, 8, 0.2, 0.01), 2);
-    networks[count++] = with_threads(plain(10, 8, 0.2, 0.01), 2);
-    networks[count++] = with_threads(hosted(plain(64, 16, 0.6, 0.02)), 0);
-    networks[count++] = with_threads(fixed(plain(40, 8, 0.3, 0.01), 20), 3);
-    networks[count++] = with_threads(limited(plain(60, 4, 0.1, 0.1), 6), 1);
-    networks[count++] = saturating(plain(40, 8, 0.3, 0.01));
-    networks[count++] = saturating(fixed(plain(24, 16, 0.3, 0.01), 12));
-    networks[count++] = tabulated(plain(9, 4, 0.4, 0.05));
-    networks[count++] = tabulated(fixed(plain(9, 4, 0.4, 0.05), 3));
-    networks[count++] = tabulated(limited(plain(5, 6, 0.4, 0.05), 2));
+    networks[count++] = plain_network(2, 1, 0.5, 0.1);
+    networks[count++] = plain_network(16, 4, 0.2, 0.01);
+    networks[count++] = plain_network(64, 64, 0.5, 0.01);
+    networks[count++] = plain_network(100, 16, 3.0, 0.001);
+    networks[count++] = limited(plain_network(40, 16, 0.5, 0.05), 8);
+    networks[count++] = limited(plain_network(24, 32, 0.2, 0.0), 1);
+    networks[count++] = fixed(plain_network(40, 16, 0.5, 0.05), 20);
+    networks[count++] = fixed(plain_network(33, 64, 0.3, 0.01), 5);
+    networks[count++] = fixed(plain_network(12, 3, 1.0, 0.1), 12);
+    networks[count++] = hosted(plain_network(30, 8, 0.3, 0.02));
+    networks[count++] = with_threads(plain_network(40, 8, 0.2, 0.01), 2);
+    networks[count++] = with_threads(plain_network(10, 8, 0.2, 0.01), 2);
+    networks[count++] = with_threads(hosted(plain_network(64, 16, 0.6, 0.02)), 0);
+    networks[count++] = with_threads(fixed(plain_network(40, 8, 0.3, 0.01), 20), 3);
+    networks[count++] = with_threads(limited(plain_network(60, 4, 0.1, 0.1), 6), 1);
+    networks[count++] = saturating(plain_network(40, 8, 0.3, 0.01));
+    networks[count++] = saturating(fixed(plain_network(24, 16, 0.3, 0.01), 12));
+    networks[count++] = tabulated(plain_network(9, 4, 0.4, 0.05));
+    networks[count++] = tabulated(fixed(plain_network(9, 4, 0.4, 0.05), 3));
+    networks[count++] = tabulated(limited(plain_network(5, 6, 0.4, 0.05), 2));
     return count;
 }
 
@@ -390,7 +381,7 @@ TEST(test_threads_may_be_fractional)
 {
     double rate[3];
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_network network = plain(64, 16, 0.05, 0.0);
+        struct fulcrum_network network = plain_network(64, 16, 0.05, 0.0);
         network.cpu.thread_count = 16.0;
         network.cpu.reserved_threads = 8.0 + 0.5 * (double)i;
         rate[i] = solved(&network).steps_per_s;
@@ -400,22 +391,22 @@ TEST(test_threads_may_be_fractional)
 
 TEST(test_refusals_say_why)
 {
-    struct fulcrum_network lognormal = plain(8, 4, 0.5, 0.1);
+    struct fulcrum_network lognormal = plain_network(8, 4, 0.5, 0.1);
     lognormal.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_LOGNORMAL};
-    struct fulcrum_network no_steps = plain(8, 4, 0.5, 0.1);
+    struct fulcrum_network no_steps = plain_network(8, 4, 0.5, 0.1);
     no_steps.step.mean_s = 0.0;
-    struct fulcrum_network delayed = plain(8, 4, 0.5, 0.1);
+    struct fulcrum_network delayed = plain_network(8, 4, 0.5, 0.1);
     delayed.delay_s = 0.1;
-    struct fulcrum_network training = plain(8, 4, 0.5, 0.1);
+    struct fulcrum_network training = plain_network(8, 4, 0.5, 0.1);
     training.training = (struct fulcrum_training){100, 1.0, 1.0, 1.0};
-    struct fulcrum_network deep = hosted(plain(8, 4, 0.5, 0.1));
+    struct fulcrum_network deep = hosted(plain_network(8, 4, 0.5, 0.1));
     deep.depth = 2;
     const struct {
         struct fulcrum_network network;
         const char *reason;
     } cases[] = {{lognormal, "not exponential"}, {no_steps, "no time"},
         {delayed, "delay"}, {training, "training"}, {deep, "overlap"},
-        {plain(4097, 4, 0.5, 0.1), "4096 actors"}};
+        {plain_network(4097, 4, 0.5, 0.1), "4096 actors"}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network = cases[i].network;
         struct fulcrum_solution out = {.steps_per_s = -1.0};
@@ -435,7 +426,7 @@ TEST(test_refusals_say_why)
 /* Without a second stage there is nothing to overlap. */
 TEST(test_depth_matters_only_with_host_and_gpu)
 {
-    struct fulcrum_network network = plain(20, 8, 0.3, 0.01);
+    struct fulcrum_network network = plain_network(20, 8, 0.3, 0.01);
     double rate = solved(&network).steps_per_s;
     network.depth = 3;
     assert_close("no host", solved(&network).steps_per_s, rate, 1e-15);

@@ -7,18 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
-
-/* `servers` cores, exponential steps of 1 s, batches of g0 + g1 b. */
-static struct fulcrum_network plain(double actors, double servers, double g0, double g1)
-{
-    return (struct fulcrum_network){.name = "plain",
-        .actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = g0, .per_item_s = g1},
-        .depth = 1};
-}
 
 static struct fulcrum_solution solved(const struct fulcrum_network *network)
 {
@@ -37,7 +27,7 @@ TEST(test_two_actors_by_hand)
 {
     /* Steps of 1 s on two threads, one exponential server of 1/2 s that takes one at a
        time: weights 1/2, 1/2, 1/4 of 0, 1, 2 there. */
-    struct fulcrum_network network = plain(2, 2, 0.5, 0.0);
+    struct fulcrum_network network = plain_network(2, 2, 0.5, 0.0);
     network.batch_size = 1;
     struct fulcrum_solution out = solved(&network);
     assert_close("X", out.steps_per_s, 1.2, 1e-14);
@@ -59,7 +49,7 @@ TEST(test_two_actors_by_hand)
 TEST(test_stages_add_up)
 {
     /* Equal time per observation makes plain queues; the GPU limits. */
-    struct fulcrum_network network = plain(60, 64, 0.0, 0.1);
+    struct fulcrum_network network = plain_network(60, 64, 0.0, 0.1);
     network.host.per_item_s = 0.05;
     network.delay_s = 0.3;
     struct fulcrum_solution out = solved(&network);
@@ -81,7 +71,7 @@ TEST(test_stages_add_up)
 TEST(test_fixed_batches_count_as_whole_ones)
 {
     /* Everybody waits at the GPU: n / t(B) up to B, and then B / t(B). */
-    struct fulcrum_network network = plain(40, 64, 50.0, 0.0);
+    struct fulcrum_network network = plain_network(40, 64, 50.0, 0.0);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 20;
     struct fulcrum_solution out = solved(&network);
@@ -92,11 +82,11 @@ TEST(test_fixed_batches_count_as_whole_ones)
 
 TEST(test_stations_that_take_no_time)
 {
-    struct fulcrum_network network = plain(5, 2, 0.0, 0.0);
+    struct fulcrum_network network = plain_network(5, 2, 0.0, 0.0);
     struct fulcrum_solution out = solved(&network);
     assert_close("no GPU", out.steps_per_s, 2.0, 1e-12);
     assert_close("batch", out.mean_batch, 1.0, 1e-12);
-    network = plain(5, 2, 0.5, 0.0);
+    network = plain_network(5, 2, 0.5, 0.0);
     network.step = (struct fulcrum_step){0.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
     out = solved(&network);
     assert_close("no CPU", out.steps_per_s, 10.0, 1e-12);
@@ -113,7 +103,7 @@ TEST(test_batches_are_not_product_form)
     } cases[] = {{64, 0.5, 0.1}, {64, 1.0, 0.2}, {64, 3.0, 0.4}, {64, 100.0, 0.9}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_network network =
-            plain(40, cases[i].servers, cases[i].g0, 0.001);
+            plain_network(40, cases[i].servers, cases[i].g0, 0.001);
         struct fulcrum_solution exact = {.steps_per_s = 0.0};
         ASSERT_OK(fulcrum_chain_solve(&network, &exact, NULL));
         double error = solved(&network).steps_per_s / exact.steps_per_s - 1.0;
@@ -123,7 +113,7 @@ TEST(test_batches_are_not_product_form)
 
 TEST(test_more_than_the_product_form_takes)
 {
-    struct fulcrum_network network = plain(2e5, 64, 0.5, 0.001);
+    struct fulcrum_network network = plain_network(2e5, 64, 0.5, 0.001);
     struct fulcrum_solution out = {.steps_per_s = -1.0};
     ASSERT_FAILS(fulcrum_textbook_solve(&network, &out, &err), FULCRUM_ERR_UNSUPPORTED,
         "customers = 200000");

@@ -6,21 +6,12 @@
 #include <stdbool.h>
 
 #include "bench/compare.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
-
-/* Steps of 1 s on `servers` plain threads; batches of any size take 0.4 s. */
-static struct fulcrum_network plain(double actors, double servers)
-{
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = 0.4},
-        .depth = 1};
-}
 
 static struct fulcrum_network fixed(double actors, double servers, double size)
 {
-    struct fulcrum_network network = plain(actors, servers);
+    struct fulcrum_network network = plain_network(actors, servers, 0.4, 0);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = size;
     return network;
@@ -39,7 +30,7 @@ TEST(test_exponential_cohorts_are_those_of_the_series)
 {
     static const double times[] = {0.02, 0.1, 0.4, 1.0, 3.0, 20.0};
     for (size_t i = 0; i < LENGTH(times); i++) {
-        struct fulcrum_network network = plain(64, 80);
+        struct fulcrum_network network = plain_network(64, 80, 0.4, 0);
         network.gpu.per_batch_s = times[i];
         struct fulcrum_cohort cohort = solve(&network);
         double left = -1.0 / expm1(-times[i]);
@@ -57,7 +48,7 @@ TEST(test_a_delay_shifts_the_cohorts)
 {
     static const double delays[] = {0.0, 0.1, 0.39, 0.4, 0.41, 0.9, 7.0};
     for (size_t i = 0; i < LENGTH(delays); i++) {
-        struct fulcrum_network network = plain(64, 80);
+        struct fulcrum_network network = plain_network(64, 80, 0.4, 0);
         network.delay_s = delays[i];
         double inside = ceil((0.4 + delays[i]) / 0.4 - 1e-9);
         double age = inside * 0.4 - (0.4 + delays[i]);
@@ -67,7 +58,7 @@ TEST(test_a_delay_shifts_the_cohorts)
         assert_close("X", cohort.cycle.steps_per_s, 160.0 / sum, 1e-3);
     }
     /* Two batches inside, 0.4 s on the host and as long on the GPU, are a delay too. */
-    struct fulcrum_network network = plain(64, 80);
+    struct fulcrum_network network = plain_network(64, 80, 0.4, 0);
     network.host = network.gpu;
     network.depth = 2;
     struct fulcrum_cohort two = solve(&network);
@@ -80,7 +71,7 @@ TEST(test_full_threads_set_the_pace)
     static const enum fulcrum_step_law laws[] = {FULCRUM_LAW_EXPONENTIAL,
         FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_ERLANG, FULCRUM_LAW_PARETO};
     for (size_t i = 0; i < LENGTH(laws); i++) {
-        struct fulcrum_network network = plain(500, 20);
+        struct fulcrum_network network = plain_network(500, 20, 0.4, 0);
         network.step = (struct fulcrum_step){1.0, 0.5, laws[i]};
         network.step.cv = laws[i] == FULCRUM_LAW_EXPONENTIAL ? 1.0 : 0.5;
         struct fulcrum_cohort cohort = solve(&network);
@@ -97,7 +88,7 @@ TEST(test_full_threads_set_the_pace)
 /* A batch longer than any step: two halves by turns, whatever the law. */
 TEST(test_long_batches_are_halves)
 {
-    struct fulcrum_network network = plain(64, 80);
+    struct fulcrum_network network = plain_network(64, 80, 0.4, 0);
     network.gpu.per_batch_s = 100.0;
     assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
     network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
@@ -130,8 +121,9 @@ TEST(test_work_is_conserved)
     static const double servers[] = {10, 30, 50, 63, 64, 65, 100};
     enum { NETWORKS = 6 * 7 * 2 };
     for (size_t i = 0; i < NETWORKS; i++) {
-        struct fulcrum_network network = i % 2 == 0 ? plain(64, servers[i / 2 % 7])
-                                                    : fixed(64, servers[i / 2 % 7], 20);
+        struct fulcrum_network network =
+            i % 2 == 0 ? plain_network(64, servers[i / 2 % 7], 0.4, 0)
+                       : fixed(64, servers[i / 2 % 7], 20);
         network.step = steps[i / 14];
         struct fulcrum_cohort cohort = solve(&network);
         assert_close("work", cohort.cycle.stepping, cohort.cycle.steps_per_s, 0.005);
@@ -149,7 +141,7 @@ TEST(test_exponential_cohorts_are_the_fluid_of_the_mean_field)
     static const double times[] = {0.05, 0.3, 1.0, 3.0};
     enum { NETWORKS = 5 * 4 * 2 };
     for (size_t i = 0; i < NETWORKS; i++) {
-        struct fulcrum_network network = plain(100, servers[i % 5]);
+        struct fulcrum_network network = plain_network(100, servers[i % 5], 0.4, 0);
         network.gpu.per_batch_s = times[i / 5 % 4];
         network.delay_s = i < 20 ? 0.0 : 0.25;
         struct fulcrum_cpu_drain drain;

@@ -8,16 +8,13 @@
 
 #include "model/exact/chain.h"
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Exponential steps of 1 s on `servers` plain threads, g(b) = t0 (1 + 0.02 b). */
 static struct fulcrum_network plain(double actors, double servers, double t0)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = t0, .per_item_s = 0.02 * t0},
-        .depth = 1};
+    return plain_network(actors, servers, t0, 0.02 * t0);
 }
 
 static struct fulcrum_network lognormal(double actors, double servers, double t0)

@@ -5,16 +5,13 @@
 #include <math.h>
 
 #include "model/exact/chain.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 /* Exponential steps of 1 s on `servers` plain threads, t(b) = t0 (1 + 0.02 b). */
 static struct fulcrum_network plain(double actors, double servers, double t0)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = t0, .per_item_s = 0.02 * t0},
-        .depth = 1};
+    return plain_network(actors, servers, t0, 0.02 * t0);
 }
 
 static struct fulcrum_greedy_batch solve(const struct fulcrum_network *network)

@@ -7,15 +7,12 @@
 
 #include "model/exact/chain.h"
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_network plain(double actors, double threads, double per_batch_s)
 {
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = threads, .thread_count = threads},
-        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = per_batch_s, .per_item_s = 0.05 * per_batch_s},
-        .depth = 1};
+    return plain_network(actors, threads, per_batch_s, 0.05 * per_batch_s);
 }
 
 static struct fulcrum_cycle few(const struct fulcrum_network *network)

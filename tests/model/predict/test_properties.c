@@ -14,6 +14,7 @@
 
 #include "bench/compare.h"
 #include "model/predict/solver.h"
+#include "presets/load/network_line.h"
 #include "tests/support/network_bounds.h"
 #include "tests/support/suite.h"
 

@@ -7,6 +7,7 @@
 #include "bench/compare.h"
 #include "model/predict/solver.h"
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 enum { REPEATS = 200 };
@@ -20,15 +21,6 @@ static struct fulcrum_solution simulated(
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
-}
-
-/* `servers` cores without SMT or turbo: c(n) = min(n, servers). */
-static struct fulcrum_network plain(double actors, double servers)
-{
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
-        .depth = 1};
 }
 
 /* Wider than what `fulcrum-bench accuracy` asks for: it only has to tell the targets.
@@ -104,7 +96,7 @@ TEST(test_methods_meet_their_targets)
 /* A half batch with training: the hardest network to give an honest interval for. */
 TEST(test_intervals_cover_the_truth)
 {
-    struct fulcrum_network network = plain(64, 20);
+    struct fulcrum_network network = plain_network(64, 20, 0, 0);
     network.cpu.thread_count = 40;
     network.cpu.smt_yield_frac = 0.3;
     network.step = (struct fulcrum_step){2e-3, 0.5, FULCRUM_LAW_LOGNORMAL};

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 static struct fulcrum_solution simulated(
@@ -16,16 +17,6 @@ static struct fulcrum_solution simulated(
     ASSERT_OK(fulcrum_network_check(network, NULL));
     ASSERT_OK(fulcrum_simulate(network, &options, &out, NULL));
     return out;
-}
-
-/* `servers` cores without SMT or turbo: c(n) = min(n, servers). */
-static struct fulcrum_network plain(double actors, double servers)
-{
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
-        .gpu = {.per_batch_s = 0.3, .per_item_s = 0.1},
-        .depth = 1};
 }
 
 /* The reference network: 256 actors on 40 threads, half of them to a batch. */
@@ -55,7 +46,7 @@ TEST(test_one_actor_goes_round_in_the_sum_of_its_times)
         {1.0, 0.3, FULCRUM_LAW_ERLANG}, {1.0, 1.5, FULCRUM_LAW_HYPEREXPONENTIAL},
         {1.0, 0.0, FULCRUM_LAW_PARETO}};
     for (size_t i = 0; i < LENGTH(steps); i++) {
-        struct fulcrum_network network = plain(1, 3);
+        struct fulcrum_network network = plain_network(1, 3, 0.3, 0.1);
         network.step = steps[i];
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
         network.delay_s = 0.25;
@@ -72,7 +63,7 @@ TEST(test_one_actor_goes_round_in_the_sum_of_its_times)
 
 TEST(test_full_barrier_takes_turns)
 {
-    struct fulcrum_network network = plain(6, 2);
+    struct fulcrum_network network = plain_network(6, 2, 0.3, 0.1);
     network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 6;
@@ -93,7 +84,7 @@ TEST(test_depth_overlaps_host_and_gpu)
     /* No time on the CPU: batches of 1 from 8 actors, host .2, GPU .4. */
     static const double cases[][2] = {{1, 1.0 / 0.6}, {2, 1.0 / 0.4}, {3, 1.0 / 0.4}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_network network = plain(8, 8);
+        struct fulcrum_network network = plain_network(8, 8, 0.3, 0.1);
         network.step = (struct fulcrum_step){0.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
         network.batch_size = 1;
@@ -108,7 +99,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
 {
     /* One actor, steps of .6, batches of .4: training takes .3 every 10 steps. It
        stretches the batches it meets, by as much GPU time as it gets from them. */
-    struct fulcrum_network network = plain(1, 1);
+    struct fulcrum_network network = plain_network(1, 1, 0.3, 0.1);
     network.step = (struct fulcrum_step){0.6, 0.0, FULCRUM_LAW_DETERMINISTIC};
     network.training = (struct fulcrum_training){10, 0.3, 2, 1.0};
     struct fulcrum_solution out = simulated(&network, 0.001);
@@ -118,7 +109,7 @@ TEST(test_training_takes_its_share_of_the_gpu)
     assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
     /* A learner that cannot keep up blocks the actors: all of the GPU's time is used.
      */
-    network = plain(16, 16);
+    network = plain_network(16, 16, 0.3, 0.1);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
     network.step.mean_s = 0.1;
     network.training = (struct fulcrum_training){100, 500, 2.4, 1.0};
@@ -145,7 +136,7 @@ TEST(test_a_backlog_that_builds_up_is_not_taken_for_speed)
 
 TEST(test_fractional_servers_are_rounded_and_said_so)
 {
-    struct fulcrum_network network = plain(8, 4);
+    struct fulcrum_network network = plain_network(8, 4, 0.3, 0.1);
     network.gpu = (struct fulcrum_batch_time){.count = 0};
     network.delay_s = 1.0;
     network.cpu.reserved_threads = 0.5;
@@ -234,7 +225,8 @@ TEST(test_extremes_have_their_answers)
             32},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_network network = plain(cases[i].actors, cases[i].servers);
+        struct fulcrum_network network =
+            plain_network(cases[i].actors, cases[i].servers, 0.3, 0.1);
         network.step = cases[i].step;
         network.host.per_batch_s = cases[i].host[0];
         network.host.per_item_s = cases[i].host[1];
@@ -257,7 +249,7 @@ TEST(test_many_train_steps_for_an_env_step_take_no_longer)
 {
     static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};
     for (size_t i = 0; i < LENGTH(periods); i++) {
-        struct fulcrum_network network = plain(6, 6);
+        struct fulcrum_network network = plain_network(6, 6, 0.3, 0.1);
         network.step.mean_s = 0.001;
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
         network.training =

@@ -6,6 +6,7 @@
 #include "bench/compare.h"
 #include "model/exact/chain.h"
 #include "model/simulate/simulate.h"
+#include "tests/support/designs.h"
 #include "tests/support/suite.h"
 
 enum { NETWORKS = 40 };
@@ -32,15 +33,6 @@ static int covers(const struct fulcrum_solution *solution, double steps_per_s)
            steps_per_s <= solution->steps_per_s_hi;
 }
 
-/* c(n) = min(n, servers). */
-static struct fulcrum_network plain(double actors, double servers)
-{
-    return (struct fulcrum_network){.actors = actors,
-        .cpu = {.core_count = servers, .thread_count = servers},
-        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
-        .depth = 1};
-}
-
 /* Machine repair: N machines that run `think` on average, c repairmen, service 1. */
 static double machine_repair(double machines, double servers, double think)
 {
@@ -61,7 +53,7 @@ TEST(test_cpu_alone_is_machine_repair)
     static const double cases[][3] = {{1, 1, 2.0}, {2, 1, 0.5}, {5, 2, 3.0},
         {20, 8, 1.0}, {40, 8, 4.0}, {64, 64, 0.5}, {300, 100, 2.0}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct fulcrum_network network = plain(cases[i][0], cases[i][1]);
+        struct fulcrum_network network = plain_network(cases[i][0], cases[i][1], 0, 0);
         network.delay_s = cases[i][2];
         double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
         struct fulcrum_solution out = simulated(&network, 11);
@@ -80,7 +72,7 @@ TEST(test_cpu_alone_is_machine_repair)
  */
 TEST(test_a_pair_waits_for_the_longer_step)
 {
-    struct fulcrum_network network = plain(2, 2);
+    struct fulcrum_network network = plain_network(2, 2, 0, 0);
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 2;
     network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.3, .per_item_s = 0.1};
