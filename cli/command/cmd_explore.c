@@ -14,11 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
 #include "cli/whatif/whatif.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
 /*
@@ -299,8 +297,7 @@ static enum fulcrum_status add_axis(
     size_t length = strcspn(text, "=");
     FULCRUM_USAGE_IF(text[length] != '=' || length == 0, job->context, err,
         FULCRUM_ERR_FORMAT,
-        "--vary %s: expected PATH=RANGE, such as "
-        "machine.cpu.thread_count=8:1024:x2",
+        "--vary %s: expected PATH=RANGE, such as machine.cpu.thread_count=8:1024:x2",
         text);
     char *path = fulcrum_format("%.*s", (int)length, text);
     struct fulcrum_numbers numbers = {
@@ -551,20 +548,20 @@ end:
     return status;
 }
 
+#define SETTING(member) offsetof(struct settings, member)
+
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH=RANGE",
-        .letter = 'v',
+    FULCRUM_OPTION(LIST, "vary", SETTING(vary), "PATH=RANGE", .letter = 'v',
         .help =
             "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; once per "
             "axis of the grid, the last one fastest"),
-    FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
-        "METRIC,METRIC[,METRIC]",
+    FULCRUM_OPTION(TEXT, "pareto", SETTING(pareto), "METRIC,METRIC[,METRIC]",
         .help = "writes only the Pareto front of two or three outputs or varied "
                 "fields; :max or :min after a name says which way is better"),
-    FULCRUM_OPTION(TEXT, "columns", offsetof(struct settings, columns), "A,B,C",
+    FULCRUM_OPTION(TEXT, "columns", SETTING(columns), "A,B,C",
         .help = "columns to write, in this order; default: all"),
-    FULCRUM_OPTION(COUNT, "relative-to", offsetof(struct settings, relative_to),
-        "INDEX", .least = 0.0, .most = 9007199254740991.0,
+    FULCRUM_OPTION(COUNT, "relative-to", SETTING(relative_to), "INDEX", .least = 0.0,
+        .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
                 "runtime over those of this point, 0 being the first row"),
     {.name = NULL},
@@ -572,10 +569,10 @@ static const struct fulcrum_option rows[] = {
 
 static const struct fulcrum_option_group groups[] = {
     {"Sweep", rows, 0},
-    {"Actors", fulcrum_actors_rule_rows, offsetof(struct settings, actors)},
-    {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
-    {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
-    {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},
+    {"Actors", fulcrum_actors_rule_rows, SETTING(actors)},
+    {"Design", fulcrum_design_option_rows, SETTING(design)},
+    {"Solution", fulcrum_solver_option_rows, SETTING(solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, SETTING(solve)},
     {.rows = NULL},
 };
 
@@ -602,31 +599,26 @@ const struct fulcrum_command fulcrum_command_explore = {
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
         "best. For each axis it gives the 90 % interval of the best value, from the "
-        "best "
-        "point of each draw, and the range within 5 % of the best: a range that "
-        "reaches "
-        "an end of the sweep is a plateau, not an optimum. Simulated draws are noisy, "
-        "which shows where points are close together: --method fast is smooth, and "
-        "fast "
-        "enough for --intervals 1000. "
-        "A varied thread count keeps the threads per core. Points that cannot run keep "
-        "their row, with the reason in `status`.\n\n"
+        "best point of each draw, and the range within 5 % of the best: a range that "
+        "reaches an end of the sweep is a plateau, not an optimum. Simulated draws are "
+        "noisy, which shows where points are close together: --method fast is smooth, "
+        "and fast enough for --intervals 1000. A varied thread count keeps the threads "
+        "per core. Points that cannot run keep their row, with the reason in "
+        "`status`.\n\n"
         "With --relative-to each point is compared with one of them, draw by draw: the "
         "interval is that of the ratio, so uncertainty common to both points does not "
         "widen it.\n\n"
         "With --pareto only the Pareto front is written: the points that no other "
-        "point "
-        "beats, that is, equals in every metric and exceeds in one. More is better for "
-        "rates, batches and busy shares; less for times, watts, joules, ratios and "
-        "fields. `point` is the number of the point in the sweep; with "
+        "point beats, that is, equals in every metric and exceeds in one. More is "
+        "better for rates, batches and busy shares; less for times, watts, joules, "
+        "ratios and fields. `point` is the number of the point in the sweep; with "
         "intervals over all points, `front_frac` is the share of draws in which it is "
         "on that draw's front. Large sweeps draw for the points of the front alone. A "
         "front of more than 1048576 points is refused and never thinned.\n\n"
         "Each point gets a 90 % interval from 24 draws of the calibration and the "
-        "priors, "
-        "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "
-        "unless --intervals asks for it. Sweeps of more than 256 points are not "
-        "simulated either, unless --method or --half-width asks for it: the column "
+        "priors, from 16 in sweeps of more than 64 points, and none in sweeps of more "
+        "than 256 unless --intervals asks for it. Sweeps of more than 256 points are "
+        "not simulated either, unless --method or --half-width asks for it: the column "
         "solver_error_rel says what the error of each point may be.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point. CSV and JSON are written "

@@ -14,14 +14,11 @@
 #include "calibrate/reference/comparison.h"
 #include "calibrate/reference/reference_fit.h"
 #include "cli/argv_text.h"
-#include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/option.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "model/parallel.h"
-#include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
@@ -212,8 +209,7 @@ static enum fulcrum_status check_twice(
         FAIL_IF(strcmp(inputs->references[i]->name, name) == 0 &&
                     strcmp(series_of(inputs, i), series) == 0,
             err, FULCRUM_ERR_RANGE,
-            "%s%s%s is given twice: expected each reference once, by names that "
-            "differ",
+            "%s%s%s is given twice: expected each reference once, by names that differ",
             name, series[0] != '\0' ? ":" : "", series);
     }
     return FULCRUM_OK;
@@ -1010,12 +1006,11 @@ const struct fulcrum_command fulcrum_command_fit = {
     .summary = "fit parameters to published or measured throughput",
     .description =
         "Fits parameters of the network model to references of throughput, published "
-        "ones or a CSV file of measurements (docs/fit.md). Values and "
-        "errors of calibrations are the priors; the fit says what they predict before "
-        "it, the best parameters (maximum a posteriori), and what is left of the "
-        "priors (draws of the posterior by sequential Monte Carlo). A parameter of "
-        "which three quarters of the prior's standard deviation are left was not "
-        "identified.\n\n"
+        "ones or a CSV file of measurements (docs/fit.md). Values and errors of "
+        "calibrations are the priors; the fit says what they predict before it, the "
+        "best parameters (maximum a posteriori), and what is left of the priors (draws "
+        "of the posterior by sequential Monte Carlo). A parameter of which three "
+        "quarters of the prior's standard deviation are left was not identified.\n\n"
         "A few figures can be met by many parameters: meeting them proves little. "
         "--leave-one-out predicts each from the others.\n\n"
         "The fast method is corrected by simulations at the best parameters; the "

@@ -14,13 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/probe/probe.h"
-#include "calibrate/reference/reference_prediction.h"
 #include "cli/command/measure_job.h"
 #include "cli/message.h"
-#include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/whatif/whatif.h"
 #include "model/quantity.h"
@@ -142,8 +139,7 @@ static enum fulcrum_status read_rules(
                        !(size >= 1.0 && size <= 1e6 && size == floor(size));
         }
         FULCRUM_USAGE_IF(is_wrong, context, err, FULCRUM_ERR_FORMAT,
-            "--batching %s: expected greedy, greedy:N (at most N observations), "
-            "half "
+            "--batching %s: expected greedy, greedy:N (at most N observations), half "
             "(of all environments, as SEED RL waits) or fixed:N",
             text);
         *out = (struct rule){
@@ -396,8 +392,7 @@ static void add_errors(struct fulcrum_result *result, const char *kind,
         (void)snprintf(key, sizeof key, "%s/summary", kind);
         fulcrum_result_print(result, key, takes_all ? "all points" : "undisturbed",
             "%.0f points: mean |error| %.1f %%, largest %.1f %%, bias %+.1f %%; %.0f "
-            "%% "
-            "within the interval",
+            "%% within the interval",
             count, 100.0 * sums[0], 100.0 * sums[3], 100.0 * sums[1], 100.0 * sums[2]);
     }
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/command.h"
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
@@ -178,17 +177,12 @@ const struct fulcrum_command fulcrum_command_predict = {
         "predict one design point: rate, runtime, utilisation, watts, bottleneck",
     .description =
         "Predicts what one machine does with one workload: steps per second, runtime, "
-        "how "
-        "busy each station is, watts, performance per GPU watt and per system watt, "
-        "and "
-        "what holds it back. Intervals (5 % to 95 %) come from draws of the "
-        "calibration's "
-        "parameters and of values marked as priors.\n\n"
+        "how busy each station is, watts, performance per GPU watt and per system "
+        "watt, and what holds it back. Intervals (5 % to 95 %) come from draws of the "
+        "calibration's parameters and of values marked as priors.\n\n"
         "Uses one GPU; --set run.gpu_count=N uses more. GPU watts cover the GPUs in "
-        "use; "
-        "system watts cover everything installed, with unused GPUs idle. Times "
-        "measured "
-        "on another machine are scaled, and flagged.",
+        "use; system watts cover everything installed, with unused GPUs idle. Times "
+        "measured on another machine are scaled, and flagged.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -8,14 +8,11 @@
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"
-#include "cli/command.h"
-#include "cli/option.h"
 #include "cli/options/options.h"
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/result.h"
-#include "model/status.h"
 
 struct fulcrum_measure_settings {
     struct fulcrum_actor_settings actor;

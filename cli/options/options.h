@@ -7,7 +7,6 @@
 
 #include "calibrate/actor/actor.h"
 #include "cli/command.h"
-#include "cli/option.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"

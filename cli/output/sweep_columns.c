@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "model/nearest.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_sweep_point, member)

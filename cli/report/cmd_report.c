@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/report/report_section.h"
 #include "model/predict/predict.h"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cli/message.h"
 #include "model/try.h"
 #include "presets/io/document.h"
 

@@ -7,7 +7,6 @@
 #include "cli/report/report_section.h"
 #include "cli/validate/validate_job.h"
 #include "model/design/design.h"
-#include "model/predict/predict.h"
 #include "model/try.h"
 #include "presets/load/preset_folders.h"
 

@@ -7,15 +7,11 @@
 #include <stdio.h>
 
 #include "cli/argv_text.h"
-#include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
-#include "model/result.h"
-#include "model/status.h"
 #include "model/string.h"
 #include "presets/result/quantity_text.h"
-#include "presets/result/result_io.h"
 
 /* What one command of the program answers to another. */
 

@@ -940,56 +940,56 @@ end:
     return status;
 }
 
+#define SETTING(member) offsetof(struct settings, member)
+
 static const struct fulcrum_argument arguments[] = {
-    {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
+    {"REFERENCE", FULCRUM_ARGUMENT_REST, SETTING(references), NULL,
         FULCRUM_REFERENCE_NAMES "; default: every preset"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(TEXT, "calibration", offsetof(struct settings, calibration), "NAME",
-        .letter = 'c',
+    FULCRUM_OPTION(TEXT, "calibration", SETTING(calibration), "NAME", .letter = 'c',
         .help = "preset or JSON file to predict throughput from, in place of what each "
                 "reference names"),
-    FULCRUM_OPTION(FLAG, "points", offsetof(struct settings, points), NULL,
-        .letter = 'p', .help = "a row for every point rather than for every reference"),
-    FULCRUM_OPTION(FLAG, "series", offsetof(struct settings, series), NULL,
+    FULCRUM_OPTION(FLAG, "points", SETTING(points), NULL, .letter = 'p',
+        .help = "a row for every point rather than for every reference"),
+    FULCRUM_OPTION(FLAG, "series", SETTING(series), NULL,
         .help = "a row for every curve of every reference"),
-    FULCRUM_OPTION(FILE, "markdown", offsetof(struct settings, markdown), "FILE",
+    FULCRUM_OPTION(FILE, "markdown", SETTING(markdown), "FILE",
         .help = "also write a document about accuracy; docs/accuracy.md is one"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option check_rows[] = {
-    FULCRUM_OPTION(FILE, "baseline", offsetof(struct settings, baseline), "FILE",
-        .letter = 'b',
+    FULCRUM_OPTION(FILE, "baseline", SETTING(baseline), "FILE", .letter = 'b',
         .help =
             "stored predictions to compare with, 'none' for no comparison; default: "
             "those of the presets. Names predictions that moved and sets that got "
             "worse, with exit code 1"),
-    FULCRUM_OPTION(FILE, "save-baseline", offsetof(struct settings, save_baseline),
-        "FILE", .help = "store the predictions, to compare later runs with"),
-    FULCRUM_OPTION(NUMBER, "tolerance", offsetof(struct settings, tolerance_rel),
-        "FRACTION", .fallback = "0.005", .least = 0.0, .most = 10.0,
-        .help = "how far a prediction may move from the baseline's"),
-    FULCRUM_OPTION(NUMBER, "loss", offsetof(struct settings, loss_frac), "FRACTION",
+    FULCRUM_OPTION(FILE, "save-baseline", SETTING(save_baseline), "FILE",
+        .help = "store the predictions, to compare later runs with"),
+    FULCRUM_OPTION(NUMBER, "tolerance", SETTING(tolerance_rel), "FRACTION",
         .fallback = "0.005", .least = 0.0, .most = 10.0,
+        .help = "how far a prediction may move from the baseline's"),
+    FULCRUM_OPTION(NUMBER, "loss", SETTING(loss_frac), "FRACTION", .fallback = "0.005",
+        .least = 0.0, .most = 10.0,
         .help = "how much the MAPE of a set's predicted points may grow over the "
                 "baseline's; 0.005 is half a percentage point"),
-    FULCRUM_OPTION(NUMBER, "max-mape", offsetof(struct settings, most_mape_frac),
-        "FRACTION", .least = 0.0, .most = 1000.0,
+    FULCRUM_OPTION(NUMBER, "max-mape", SETTING(most_mape_frac), "FRACTION",
+        .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
-    FULCRUM_OPTION(FLAG, "refit", offsetof(struct settings, refit), NULL,
+    FULCRUM_OPTION(FLAG, "refit", SETTING(refit), NULL,
         .help = "repeat the fits to these references; exit code 1 if parameters or "
                 "their errors differ by more than --tolerance (takes minutes)"),
-    FULCRUM_OPTION(FILE, "junit", offsetof(struct settings, junit), "FILE",
+    FULCRUM_OPTION(FILE, "junit", SETTING(junit), "FILE",
         .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option_group groups[] = {
     {"Validation", rows, 0},
-    {"CSV files", fulcrum_reference_host_rows, offsetof(struct settings, host)},
+    {"CSV files", fulcrum_reference_host_rows, SETTING(host)},
     {"Checks", check_rows, 0},
     {.rows = NULL},
 };
@@ -1010,10 +1010,9 @@ const struct fulcrum_command fulcrum_command_validate = {
     .description =
         "Predicts every reference and compares: mean absolute percentage error (MAPE), "
         "its symmetric form, the largest error, the mean with its sign, and the share "
-        "of "
-        "points inside the 90 % interval, beside the MAPE of asymptotic bounds and of "
-        "the textbook product form. Points that a fit has seen are kept "
-        "apart: they prove little.\n\n"
+        "of points inside the 90 % interval, beside the MAPE of asymptotic bounds and "
+        "of the textbook product form. Points that a fit has seen are kept apart: they "
+        "prove little.\n\n"
         "CPU curves, watts and work on a part of the SMs are fitted to every other "
         "point of a curve and predict the rest; throughput is predicted from the "
         "calibration of the reference or its workload, watts of whole servers from "

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "calibrate/reference/validation.h"
-#include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/output/check_list.h"
 #include "model/predict/predict.h"
