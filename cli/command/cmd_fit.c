@@ -961,7 +961,7 @@ end:
     return status;
 }
 
-static enum fulcrum_status run_command(
+static enum fulcrum_status run_fit_command(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct inputs inputs;
@@ -1024,5 +1024,5 @@ const struct fulcrum_command fulcrum_command_fit = {
     .groups = groups,
     .settings_size = sizeof(struct fulcrum_fit_settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
-    .run = run_command,
+    .run = run_fit_command,
 };

@@ -776,7 +776,7 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
 }
 
 /* Metric after metric, inputs with the largest total share first. */
-static enum fulcrum_status show(
+static enum fulcrum_status show_indices(
     const struct job *job, bool is_complete, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-sensitivity");
@@ -811,7 +811,7 @@ static enum fulcrum_status show(
     return fulcrum_context_show(job->context, result, err);
 }
 
-static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
 {
     TRY(read_job(job, err));
     job->plan.is_stopped = fulcrum_watch_stopped;
@@ -832,16 +832,16 @@ static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
     TRY(status);
     TRY(judge_metrics(job, err));
     TRY(judge_rows(job, err));
-    return show(job, !is_cut, err);
+    return show_indices(job, !is_cut, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_sensitivity(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
     job->settings = data;
     job->context = context;
-    enum fulcrum_status status = answer(job, err);
+    enum fulcrum_status status = analyse(job, err);
     for (size_t i = 0; i < job->input_count; i++) {
         free(job->words[i].label);
         free(job->words[i].source);
@@ -932,5 +932,5 @@ const struct fulcrum_command fulcrum_command_sensitivity = {
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_sensitivity,
 };

@@ -117,6 +117,6 @@ void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);
  * disturbed or not measured.
  */
 void fulcrum_measure_add_points(
-    struct fulcrum_result *result, const struct fulcrum_measured_points *found);
+    struct fulcrum_result *result, const struct fulcrum_measured_points *points);
 
 #endif

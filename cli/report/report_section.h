@@ -13,8 +13,6 @@
 #include "model/string.h"
 #include "presets/result/quantity_text.h"
 
-/* What one command of the program answers to another. */
-
 /*
  * A command line and the result that came of it. {0} is a legal start: nothing was
  * asked. Its owner calls fulcrum_reply_clear.
@@ -109,8 +107,9 @@ void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, .
 /* Escaped text, made as by printf. */
 void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
 
-/* A paragraph of it in small print. */
-void fulcrum_html_note(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
+/* The same in an element: the tag is "li" or "p class=\"note\"". */
+void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
+    FULCRUM_PRINTF(3, 4);
 
 /*
  * The rows that were gathered as a table, with ", with 90 % intervals" behind the
