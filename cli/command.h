@@ -130,6 +130,12 @@ struct fulcrum_command_syntax {
 void fulcrum_command_syntax_init(
     const struct fulcrum_command *command, struct fulcrum_command_syntax *out);
 
+/* A calibration as `fulcrum show` prints it. */
+struct fulcrum_calibration;
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_show_calibration(
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_context *context, struct fulcrum_error *err);
+
 /* One cmd_<name>.c each, in the rooms of cli/. Listed in command.c. */
 extern const struct fulcrum_command fulcrum_command_calibrate;
 extern const struct fulcrum_command fulcrum_command_cluster;

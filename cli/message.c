@@ -14,9 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "model/network/network.h"
-#include "model/status.h"
 
 /* Memory of the front end: where it runs out, the program ends. */
 

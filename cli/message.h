@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "model/result.h"
-#include "model/status.h"
 
 /* Memory of the front end: where it runs out, the program ends. */
 

@@ -14,7 +14,6 @@
 
 #include "calibrate/device/learner.h"
 #include "calibrate/statistics.h"
-#include "cli/command.h"
 #include "cli/message.h"
 #include "model/string.h"
 #include "model/try.h"

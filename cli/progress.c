@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "calibrate/probe/calibrate.h"
-#include "cli/command.h"
 #include "cli/message.h"
 
 enum { BAR_CELLS = 24, LINE_SIZE = 160, SCREEN_WIDTH = 79 };

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "calibrate/probe/calibrate.h"
-#include "cli/command.h"
-#include "cli/command/cmd_show.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"

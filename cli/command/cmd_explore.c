@@ -14,13 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/options.h"
 #include "cli/output/sweep_columns.h"
-#include "cli/progress.h"
-#include "cli/range.h"
-#include "model/study/sweep.h"
+#include "cli/whatif/whatif.h"
 #include "model/try.h"
 
 /*
@@ -30,7 +26,20 @@
  * random streams come from its number, so that it comes out the same.
  */
 
+struct settings {
+    struct fulcrum_design_settings design;
+    struct fulcrum_solve_settings solve;
+    struct fulcrum_text_list vary;
+    struct fulcrum_actors_rule actors;
+    const char *columns;
+    const char *pareto;
+    double relative_to; /* NAN: not given */
+};
+
 struct explore_job {
+    const struct settings *settings;
+    struct fulcrum_context *context;
+    struct fulcrum_subject subject;
     struct fulcrum_sweep_plan plan;
     struct fulcrum_sweep_axis axes[FULCRUM_SWEEP_AXES_MOST];
     double *values[FULCRUM_SWEEP_AXES_MOST];
@@ -56,7 +65,6 @@ struct explore_job {
     struct fulcrum_progress progress;
     double visited_s; /* on the clock of the progress */
     const volatile sig_atomic_t *stop;
-    FILE *out;
     enum fulcrum_status status; /* of what a visit could not do */
     struct fulcrum_error failure;
     int write_error; /* errno once writing has failed */
@@ -67,10 +75,6 @@ struct explore_job {
 
 /* Longest time without new points, as far as points allow: progress stays lively. */
 #define VISIT_INTERVAL_S 0.1
-
-typedef enum fulcrum_sweep_wish wish_of_visitor(void *context);
-typedef int visit_of_visitor(
-    void *context, const struct fulcrum_sweep_point *points, size_t count);
 
 /* The three calls of a sweep: these two on any thread, the visits on this one. */
 static enum fulcrum_sweep_wish wish(void *context)
@@ -123,7 +127,7 @@ static void write_points(struct explore_job *job, size_t count)
 {
     errno = 0;
     fulcrum_stream_write(job->stream, count);
-    if (ferror(job->out) != 0) {
+    if (ferror(job->context->out) != 0) {
         job->write_error = errno != 0 ? errno : EIO;
     }
     job->written += count;
@@ -159,33 +163,32 @@ static int visit_front(
 }
 
 /* All points failed: the sweep has no result, and the first reason is the message. */
-static enum fulcrum_status judge(const struct explore_job *job,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status check_any_ran(
+    const struct explore_job *job, struct fulcrum_error *err)
 {
     FAIL_IF(job->failed == job->done && job->done > 0, err, FULCRUM_ERR_INFEASIBLE,
         "no point can run: %s", job->reason);
     if (job->failed > 0) {
-        fulcrum_message_warn_in(context, "%zu of %zu points cannot run: %s",
+        fulcrum_message_warn_in(job->context, "%zu of %zu points cannot run: %s",
             job->failed, job->done, job->reason);
     }
     return FULCRUM_OK;
 }
 
 /* A sentence for people: in the output that they read, else beside it. */
-static void say(struct explore_job *job, const struct fulcrum_context *context,
-    const char *title, const char *text)
+static void add_sentence(struct explore_job *job, const char *title, const char *text)
 {
     if (!fulcrum_stream_is_kept(job->stream)) {
         fulcrum_message_note(
-            context, "%s%s%s", title, title[0] != '\0' ? ": " : "", text);
+            job->context, "%s%s%s", title, title[0] != '\0' ? ": " : "", text);
     } else if (title[0] != '\0') {
         fulcrum_result_text(job->result, title, title, text);
-    } else if (!context->quiet) {
+    } else if (!job->context->quiet) {
         fulcrum_result_note(job->result, "notes", text);
     }
 }
 
-static void say_front(struct explore_job *job, const struct fulcrum_context *context)
+static void add_front_sentences(struct explore_job *job)
 {
     char metrics[300];
     char text[400];
@@ -193,22 +196,22 @@ static void say_front(struct explore_job *job, const struct fulcrum_context *con
     fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
     (void)snprintf(text, sizeof text, "%zu of %zu points, %s", job->chosen_count,
         job->done, metrics);
-    say(job, context, "front", text);
+    add_sentence(job, "front", text);
     if (left_out > 0) {
         (void)snprintf(text, sizeof text,
             "%zu points have no value of some metric and are on no front", left_out);
-        say(job, context, "", text);
+        add_sentence(job, "", text);
     }
 }
 
 /* One sentence for each metric along each axis, and how good the equations are. */
-static void say_notes(struct explore_job *job, const struct fulcrum_context *context)
+static void add_notes(struct explore_job *job)
 {
     char text[900];
     for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
         if (fulcrum_sweep_optima_text(job->finding, i / job->plan.axis_count,
                 i % job->plan.axis_count, text, sizeof text)) {
-            say(job, context, "", text);
+            add_sentence(job, "", text);
         }
     }
     if (job->spares_simulation && job->rough > 0) {
@@ -216,104 +219,59 @@ static void say_notes(struct explore_job *job, const struct fulcrum_context *con
             "%zu of %zu points by equations that may be off by more than %g %% (see "
             "solver_error_rel); --half-width %g simulates those",
             job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
-        say(job, context, "", text);
+        add_sentence(job, "", text);
     }
 }
 
 /* Runs a sweep with its progress. Ctrl-C is no failure: `interrupted` tells. */
-static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
-    struct explore_job *job, const struct fulcrum_sweep_visitor *visitor,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status run_sweep(struct explore_job *job,
+    const struct fulcrum_sweep_visitor *visitor, struct fulcrum_error *err)
 {
-    fulcrum_progress_start(&job->progress, context);
+    const char *path = job->context->output_path;
+    fulcrum_progress_start(&job->progress, job->context);
     job->visited_s = job->progress.clock_s();
-    enum fulcrum_status status = fulcrum_sweep_run(scenario, &job->plan, visitor, err);
+    enum fulcrum_status status =
+        fulcrum_sweep_run(job->subject.scenario, &job->plan, visitor, err);
     fulcrum_progress_end(&job->progress);
     FAIL_IF(job->write_error != 0, err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
-        context->output_path != NULL ? context->output_path : "standard output",
-        strerror(job->write_error));
-    if (job->status != FULCRUM_OK) {
-        return fulcrum_fail(err, job->status, "%s", job->failure.detail);
-    }
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        job->interrupted = 1;
-        return FULCRUM_OK;
-    }
-    return status;
+        path != NULL ? path : "standard output", strerror(job->write_error));
+    FAIL_IF(job->status != FULCRUM_OK, err, job->status, "%s", job->failure.detail);
+    job->interrupted = job->interrupted || status == FULCRUM_ERR_INTERRUPTED;
+    return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_OK : status;
 }
 
 /* The last lines of the output, and what is said of it. */
 static enum fulcrum_status end_output(
-    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+    struct explore_job *job, struct fulcrum_error *err)
 {
     char text[1200];
+    bool is_front = job->front != NULL;
     fulcrum_sweep_finding_text(job->finding, text, sizeof text);
     if (!job->interrupted) {
-        say(job, context, "found", text);
+        add_sentence(job, "found", text);
     }
-    if (job->front != NULL) {
-        say_front(job, context);
+    if (is_front) {
+        add_front_sentences(job);
     }
     if (job->interrupted) {
-        fulcrum_message_warn_in(context, "interrupted: %s%zu of %zu points %s there",
-            job->front != NULL ? "the front of " : "", job->done, job->point_count,
-            job->front != NULL ? "is" : "are");
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        fulcrum_message_warn_in(job->context,
+            "interrupted: %s%zu of %zu points %s there",
+            is_front ? "the front of " : "", job->done, job->point_count,
+            is_front ? "is" : "are");
+        job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     } else {
-        say_notes(job, context);
+        add_notes(job);
     }
     struct fulcrum_json *tail = fulcrum_json_new_object();
     fulcrum_json_add_text(tail, "finding", text);
-    if (job->front == NULL) {
+    if (!is_front) {
         fulcrum_sweep_optima_json(job->finding, tail);
     }
     fulcrum_json_add_flag(tail, "complete", !job->interrupted);
     enum fulcrum_status status =
-        fulcrum_stream_end(job->stream, tail, &context->layout, err);
+        fulcrum_stream_end(job->stream, tail, &job->context->layout, err);
     fulcrum_json_free(tail);
     return status;
-}
-
-/*
- * Predicts all points and writes each as it comes, then the notes.
- *   job      its stream has begun
- *   context  gets exit code 130 after Ctrl-C
- *   fails    FULCRUM_ERR_FILE (the output cannot be written), FULCRUM_ERR_INFEASIBLE
- *            (no point can run), as fulcrum_sweep_run
- */
-static enum fulcrum_status write_every_point(const struct fulcrum_scenario *scenario,
-    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit_all};
-    TRY(run_sweep(scenario, job, &visitor, context, err));
-    TRY(judge(job, context, err));
-    return end_output(job, context, err);
-}
-
-/*
- * Predicts all points and keeps those that are on the front of the job's metrics, after
- * Ctrl-C of the points so far.
- *   fails    as above; FULCRUM_ERR_RANGE (the front is too large)
- */
-static enum fulcrum_status find_front(const struct fulcrum_scenario *scenario,
-    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_sweep_visitor visitor = {job, wish, NULL, visit_to_find};
-    TRY(fulcrum_sweep_front_new(
-        &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
-    /* Draws that would not be kept are those of the second time. */
-    double draws = job->plan.predict.draws;
-    job->plan.predict.draws = fulcrum_sweep_front_has_draws(job->front) ? draws : 0.0;
-    job->plan.front = job->front;
-    enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
-    job->plan.front = NULL;
-    job->plan.predict.draws = draws;
-    TRY(status);
-    TRY(judge(job, context, err));
-    TRY(fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err));
-    FAIL_IF(job->chosen_count == 0, err, FULCRUM_ERR_INFEASIBLE,
-        "--pareto: no point has a value of every metric");
-    return FULCRUM_OK;
 }
 
 /* Draws behind the interval of each point. */
@@ -323,117 +281,79 @@ static enum fulcrum_status find_front(const struct fulcrum_scenario *scenario,
 /* Larger sweeps have neither intervals nor simulated points, unless asked for. */
 #define THOROUGH_POINTS_MOST 256
 
-struct settings {
-    struct fulcrum_design_settings design;
-    struct fulcrum_solve_settings solve;
-    struct fulcrum_text_list vary;
-    struct fulcrum_actors_rule actors;
-    const char *columns;
-    const char *pareto;
-    double relative_to; /* NAN: not given */
-};
-
-static int varies(const struct explore_job *job, const char *path)
+static bool is_varied(const struct explore_job *job, const char *path)
 {
-    for (size_t i = 0; i < job->plan.axis_count; i++) {
-        if (strcmp(job->axes[i].field->path, path) == 0) {
-            return 1;
-        }
+    size_t i = 0;
+    while (i < job->plan.axis_count && strcmp(job->axes[i].field->path, path) != 0) {
+        i++;
     }
-    return 0;
+    return i < job->plan.axis_count;
 }
 
 /* "PATH=RANGE" */
-static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *context,
-    struct explore_job *job, struct fulcrum_error *err)
+static enum fulcrum_status add_axis(
+    struct explore_job *job, const char *text, struct fulcrum_error *err)
 {
-    char path[96];
     size_t length = strcspn(text, "=");
-    FULCRUM_USAGE_IF(text[length] != '=' || length == 0 || length >= sizeof path,
-        context, err, FULCRUM_ERR_FORMAT,
-        "--vary %s: expected PATH=RANGE, such as "
-        "machine.cpu.thread_count=8:1024:x2",
+    FULCRUM_USAGE_IF(text[length] != '=' || length == 0, job->context, err,
+        FULCRUM_ERR_FORMAT,
+        "--vary %s: expected PATH=RANGE, such as machine.cpu.thread_count=8:1024:x2",
         text);
-    memcpy(path, text, length);
-    path[length] = '\0';
-    const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
-    if (field == NULL) {
+    char *path = fulcrum_format("%.*s", (int)length, text);
+    struct fulcrum_numbers numbers = {
+        .option = "--vary", .field = fulcrum_field_parse(path, job->context, err)};
+    free(path);
+    if (numbers.field == NULL) {
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
     }
-    FULCRUM_USAGE_IF(varies(job, field->path), context, err, FULCRUM_ERR_RANGE,
-        "--vary %s is given twice", field->path);
-    size_t i = job->plan.axis_count;
-    size_t count = 0;
-    enum fulcrum_status status =
-        fulcrum_range_parse(field, text + length + 1, &job->values[i], &count, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = 2;
-        return fulcrum_fail_in(err, status, "--vary");
-    }
-    job->axes[i] = (struct fulcrum_sweep_axis){field, job->values[i], count};
-    job->plan.axis_count++;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status parse_axes(const struct settings *settings,
-    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
-{
-    FULCRUM_USAGE_IF(
-        settings->vary.count == 0 || settings->vary.count > FULCRUM_SWEEP_AXES_MOST,
-        context, err, FULCRUM_ERR_RANGE,
-        "explore takes 1 to %d times --vary PATH=RANGE", (int)FULCRUM_SWEEP_AXES_MOST);
-    job->plan.axes = job->axes;
-    for (size_t i = 0; i < settings->vary.count; i++) {
-        TRY(parse_axis(settings->vary.items[i], context, job, err));
-    }
+    FULCRUM_USAGE_IF(is_varied(job, numbers.field->path), job->context, err,
+        FULCRUM_ERR_RANGE, "--vary %s is given twice", numbers.field->path);
+    TRY(fulcrum_numbers_read(&numbers, text + length + 1, job->context, err));
+    job->values[job->plan.axis_count] = numbers.values;
+    job->axes[job->plan.axis_count++] =
+        (struct fulcrum_sweep_axis){numbers.field, numbers.values, numbers.count};
     return FULCRUM_OK;
 }
 
 /* The number of actors is set, varied, follows the threads or is the best of a list. */
-static enum fulcrum_status read_actors_rule(const struct settings *settings,
-    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
+static enum fulcrum_status read_actors_rule(
+    struct explore_job *job, struct fulcrum_error *err)
 {
-    int other_ways =
-        varies(job, "run.actor_count") + !isnan(settings->design.actor_count);
-    TRY(fulcrum_actors_rule_check(&settings->actors, other_ways,
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    TRY(fulcrum_actors_rule_check(rule,
+        is_varied(job, "run.actor_count") + !isnan(job->settings->design.actor_count),
         "give the number of actors in one way: --actors, --actors-per-thread, "
         "--best-actors or --vary actors",
-        context, err));
-    TRY(fulcrum_actors_rule_choices(&settings->actors, &job->actor_choices,
-        &job->plan.actor_choice_count, context, err));
-    if (!isnan(settings->actors.per_thread)) {
-        job->plan.actors_per_thread = settings->actors.per_thread;
-    }
+        job->context, err));
+    TRY(fulcrum_actors_rule_choices(
+        rule, &job->actor_choices, &job->plan.actor_choice_count, job->context, err));
+    job->plan.actors_per_thread = isnan(rule->per_thread) ? 0.0 : rule->per_thread;
     job->plan.actor_choices = job->actor_choices;
     return FULCRUM_OK;
 }
 
 /* What the points have in common; a detected machine says little by its name. */
-static void add_head(const struct settings *settings,
-    const struct fulcrum_design_inputs *inputs, struct explore_job *job)
+static void add_head(struct explore_job *job)
 {
-    const struct fulcrum_machine *machine = &inputs->base.machine;
+    const struct fulcrum_actors_rule *rule = &job->settings->actors;
+    const struct fulcrum_design *base = &job->subject.inputs.base;
     struct fulcrum_result *head = job->result;
     char text[200];
-    if (strcmp(machine->name, "this") == 0) {
-        fulcrum_result_print(
-            head, "machine", "machine", "this (%s)", machine->cpu.name);
-    } else {
-        fulcrum_result_text(head, "machine", "machine", machine->name);
-    }
-    fulcrum_result_text(head, "workload", "workload", inputs->base.workload.name);
-    fulcrum_calibration_names(inputs, text, sizeof text);
-    fulcrum_result_text(head, "calibration", "calibration", text);
-    (void)snprintf(
-        text, sizeof text, "%s", varies(job, "run.actor_count") ? "varied" : "fixed");
-    if (settings->actors.best_of != NULL || !isnan(settings->actors.per_thread)) {
-        fulcrum_actors_rule_text(&settings->actors, text, sizeof text);
+    bool is_here = strcmp(base->machine.name, "this") == 0;
+    fulcrum_result_print(head, "machine", "machine", "%s%s%s%s", base->machine.name,
+        is_here ? " (" : "", is_here ? base->machine.cpu.name : "", is_here ? ")" : "");
+    fulcrum_result_text(head, "workload", "workload", base->workload.name);
+    fulcrum_result_text(head, "calibration", "calibration", job->subject.calibrations);
+    (void)snprintf(text, sizeof text, "%s",
+        is_varied(job, "run.actor_count") ? "varied" : "fixed");
+    if (rule->best_of != NULL || !isnan(rule->per_thread)) {
+        fulcrum_actors_rule_text(rule, text, sizeof text);
     }
     fulcrum_result_text(head, "actors_rule", "actors", text);
     fulcrum_result_number(head, "interval_draws", NULL, job->plan.predict.draws);
     if (job->plan.yardstick != NULL) {
         fulcrum_result_number(
-            head, "relative_to", "relative to point", settings->relative_to);
+            head, "relative_to", "relative to point", job->settings->relative_to);
     }
     if (job->front != NULL) {
         fulcrum_sweep_pareto_add(&job->pareto, head);
@@ -449,21 +369,21 @@ static void add_head(const struct settings *settings,
     }
 }
 
-static enum fulcrum_status start_output(const struct settings *settings,
-    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
+static enum fulcrum_status start_output(
     struct explore_job *job, struct fulcrum_error *err)
 {
+    const char *columns = job->settings->columns;
     job->result = fulcrum_result_new("fulcrum-explore");
-    add_head(settings, inputs, job);
+    add_head(job);
     TRY(fulcrum_result_check(job->result, err));
     fulcrum_sweep_columns_init(&job->columns, job->result, &job->plan, job->front);
-    if (settings->columns != NULL) {
-        TRY(fulcrum_sweep_columns_keep(&job->columns, settings->columns, context, err));
+    if (columns != NULL) {
+        TRY(fulcrum_sweep_columns_keep(&job->columns, columns, job->context, err));
     }
     const struct fulcrum_stream_table table = {
         "points", job->columns.items, job->columns.count, FULCRUM_SWEEP_BLOCK};
-    job->stream =
-        fulcrum_stream_new(job->result, &table, context->format, context->out);
+    job->stream = fulcrum_stream_new(
+        job->result, &table, job->context->format, job->context->out);
     TRY_MEMORY(job->stream, err, "a sweep's output");
     return FULCRUM_OK;
 }
@@ -476,32 +396,35 @@ static double standard_draws(size_t point_count)
     return point_count <= ALL_DRAWS_POINTS ? EXPLORE_DRAWS : EXPLORE_FEWER_DRAWS;
 }
 
-/* What a large sweep takes to simulate, nobody wants to find out unasked. */
-static void choose_method(
-    const struct fulcrum_solver_settings *settings, struct explore_job *job)
-{
-    struct fulcrum_solver_options *solver = &job->plan.predict.solver;
-    if (job->point_count > THOROUGH_POINTS_MOST &&
-        solver->method == FULCRUM_METHOD_AUTO && isnan(settings->half_width_rel)) {
-        solver->method = FULCRUM_METHOD_FAST;
-        job->spares_simulation = 1;
-    }
-}
-
 /* Everything that can be refused before the work starts. */
-static enum fulcrum_status prepare(const struct settings *settings,
-    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
+static enum fulcrum_status read_job(struct explore_job *job, struct fulcrum_error *err)
 {
-    TRY(parse_axes(settings, context, job, err));
-    TRY(read_actors_rule(settings, context, job, err));
+    const struct settings *settings = job->settings;
+    struct fulcrum_context *context = job->context;
+    struct fulcrum_sweep_plan *plan = &job->plan;
+    FULCRUM_USAGE_IF(
+        settings->vary.count == 0 || settings->vary.count > FULCRUM_SWEEP_AXES_MOST,
+        context, err, FULCRUM_ERR_RANGE,
+        "explore takes 1 to %d times --vary PATH=RANGE", (int)FULCRUM_SWEEP_AXES_MOST);
+    plan->axes = job->axes;
+    for (size_t i = 0; i < settings->vary.count; i++) {
+        TRY(add_axis(job, settings->vary.items[i], err));
+    }
+    TRY(read_actors_rule(job, err));
     if (settings->pareto != NULL) {
         TRY(fulcrum_sweep_pareto_parse(
-            settings->pareto, &job->plan, context, &job->pareto, err));
+            settings->pareto, plan, context, &job->pareto, err));
     }
-    job->point_count = fulcrum_sweep_count(&job->plan);
+    job->point_count = fulcrum_sweep_count(plan);
     TRY(fulcrum_solve_settings_read(&settings->solve, standard_draws(job->point_count),
-        context, &job->plan.predict, err));
-    choose_method(&settings->solve.solver, job);
+        context, &plan->predict, err));
+    /* What a large sweep takes to simulate, nobody wants to find out unasked. */
+    if (job->point_count > THOROUGH_POINTS_MOST &&
+        plan->predict.solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solve.solver.half_width_rel)) {
+        plan->predict.solver.method = FULCRUM_METHOD_FAST;
+        job->spares_simulation = 1;
+    }
     FULCRUM_USAGE_IF(job->point_count == 0, context, err, FULCRUM_ERR_RANGE,
         "--vary: more than 2^53 points");
     FULCRUM_USAGE_IF(settings->relative_to >= (double)job->point_count, context, err,
@@ -512,103 +435,105 @@ static enum fulcrum_status prepare(const struct settings *settings,
 }
 
 /* Before the output begins, so that nothing is written where it cannot run. */
-static enum fulcrum_status predict_yardstick(const struct settings *settings,
-    const struct fulcrum_scenario *scenario, struct explore_job *job,
-    struct fulcrum_error *err)
+static enum fulcrum_status predict_yardstick(
+    struct explore_job *job, struct fulcrum_error *err)
 {
-    if (isnan(settings->relative_to)) {
+    double index = job->settings->relative_to;
+    if (isnan(index)) {
         return FULCRUM_OK;
     }
     enum fulcrum_status status = fulcrum_sweep_yardstick(
-        scenario, &job->plan, (size_t)settings->relative_to, &job->yardstick, err);
+        job->subject.scenario, &job->plan, (size_t)index, &job->yardstick, err);
     job->plan.yardstick = job->yardstick;
     if (status != FULCRUM_OK) {
         char option[64];
-        (void)snprintf(option, sizeof option, "--relative-to %.0f: cannot run",
-            settings->relative_to);
+        (void)snprintf(option, sizeof option, "--relative-to %.0f: cannot run", index);
         return fulcrum_fail_in(err, status, option);
     }
     return FULCRUM_OK;
 }
 
-/* What is to be explored. */
-struct question {
-    const struct settings *settings;
-    const struct fulcrum_design_inputs *inputs;
-    const struct fulcrum_scenario *scenario;
-};
-
-static enum fulcrum_status explore_all(const struct question *question,
-    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
+/* Predicts all points and writes each as it comes, then the notes. */
+static enum fulcrum_status explore_all(
+    struct explore_job *job, struct fulcrum_error *err)
 {
-    TRY(start_output(question->settings, question->inputs, context, job, err));
+    const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit_all};
+    TRY(start_output(job, err));
     if (job->plan.predict.draws > 0.0) {
         TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
     }
     TRY(fulcrum_sweep_finding_keep_optima(job->finding, err));
-    return write_every_point(question->scenario, job, context, err);
+    TRY(run_sweep(job, &visitor, err));
+    TRY(check_any_ran(job, err));
+    return end_output(job, err);
 }
 
-/* A front of few points has intervals, however many points the sweep has. */
-static enum fulcrum_status explore_front(const struct question *question,
-    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
+/*
+ * Predicts all points and keeps those that are on the front of the job's metrics, after
+ * Ctrl-C of the points so far.
+ */
+static enum fulcrum_status find_front(
+    struct explore_job *job, struct fulcrum_error *err)
 {
-    const struct settings *settings = question->settings;
-    TRY(find_front(question->scenario, job, context, err));
-    if (settings->solve.intervals == NULL) {
+    const struct fulcrum_sweep_visitor visitor = {job, wish, NULL, visit_to_find};
+    TRY(fulcrum_sweep_front_new(
+        &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
+    /* Draws that would not be kept are those of the second time. */
+    double draws = job->plan.predict.draws;
+    job->plan.predict.draws = fulcrum_sweep_front_has_draws(job->front) ? draws : 0.0;
+    job->plan.front = job->front;
+    enum fulcrum_status status = run_sweep(job, &visitor, err);
+    job->plan.front = NULL;
+    job->plan.predict.draws = draws;
+    TRY(status);
+    TRY(check_any_ran(job, err));
+    TRY(fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err));
+    FAIL_IF(job->chosen_count == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "--pareto: no point has a value of every metric");
+    return FULCRUM_OK;
+}
+
+/* A front of few points has intervals, however many points the sweep has: they are
+ * predicted once more, in full. */
+static enum fulcrum_status explore_front(
+    struct explore_job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_visitor visitor = {
+        job, wish, prepare_point, visit_front};
+    TRY(find_front(job, err));
+    if (job->settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
         fulcrum_yardstick_free(job->yardstick);
         job->yardstick = NULL;
-        TRY(predict_yardstick(settings, question->scenario, job, err));
+        TRY(predict_yardstick(job, err));
     }
-    TRY(start_output(settings, question->inputs, context, job, err));
-    /*
-     * Predicts the points of the front once more, in full, and writes them, then the
-     * notes.
-     *   fails    as explore_all
-     */
-    const struct fulcrum_scenario *scenario = question->scenario;
-    const struct fulcrum_sweep_visitor visitor = {
-        job, wish, prepare_point, visit_front};
+    TRY(start_output(job, err));
     job->plan.only = job->chosen;
     job->plan.only_count = job->chosen_count;
-    TRY(run_sweep(scenario, job, &visitor, context, err));
-    return end_output(job, context, err);
-}
-
-static enum fulcrum_status explore(const struct settings *settings,
-    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
-    struct explore_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_scenario *scenario = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
-    TRY_OR_END(predict_yardstick(settings, scenario, job, err));
-    const struct question question = {settings, inputs, scenario};
-    job->finding = fulcrum_sweep_finding_new(&job->plan);
-    job->stop = fulcrum_interrupt_watch();
-    job->out = context->out;
-    status = settings->pareto != NULL ? explore_front(&question, context, job, err)
-                                      : explore_all(&question, context, job, err);
-end:
-    fulcrum_scenario_free(scenario);
-    return status;
+    TRY(run_sweep(job, &visitor, err));
+    return end_output(job, err);
 }
 
 static enum fulcrum_status run_explore(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct settings *settings = data;
     struct explore_job *job = fulcrum_allocate(1, sizeof *job);
-    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
+    job->settings = data;
+    job->context = context;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(prepare(settings, context, job, err));
-    TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
-    status = explore(settings, inputs, context, job, err);
+    TRY_OR_END(read_job(job, err));
+    TRY_OR_END(
+        fulcrum_subject_read(&job->settings->design, context, &job->subject, err));
+    TRY_OR_END(fulcrum_scenario_new(
+        &job->subject.inputs.scenario, &job->subject.scenario, err));
+    TRY_OR_END(predict_yardstick(job, err));
+    job->finding = fulcrum_sweep_finding_new(&job->plan);
+    job->stop = fulcrum_interrupt_watch();
+    status =
+        job->settings->pareto != NULL ? explore_front(job, err) : explore_all(job, err);
 end:
-    fulcrum_design_inputs_free(inputs);
-    free(inputs);
+    fulcrum_subject_clear(&job->subject);
     for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
         free(job->values[i]);
     }
@@ -623,20 +548,20 @@ end:
     return status;
 }
 
+#define SETTING(member) offsetof(struct settings, member)
+
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH=RANGE",
-        .letter = 'v',
+    FULCRUM_OPTION(LIST, "vary", SETTING(vary), "PATH=RANGE", .letter = 'v',
         .help =
             "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; once per "
             "axis of the grid, the last one fastest"),
-    FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
-        "METRIC,METRIC[,METRIC]",
+    FULCRUM_OPTION(TEXT, "pareto", SETTING(pareto), "METRIC,METRIC[,METRIC]",
         .help = "writes only the Pareto front of two or three outputs or varied "
                 "fields; :max or :min after a name says which way is better"),
-    FULCRUM_OPTION(TEXT, "columns", offsetof(struct settings, columns), "A,B,C",
+    FULCRUM_OPTION(TEXT, "columns", SETTING(columns), "A,B,C",
         .help = "columns to write, in this order; default: all"),
-    FULCRUM_OPTION(COUNT, "relative-to", offsetof(struct settings, relative_to),
-        "INDEX", .least = 0.0, .most = 9007199254740991.0,
+    FULCRUM_OPTION(COUNT, "relative-to", SETTING(relative_to), "INDEX", .least = 0.0,
+        .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
                 "runtime over those of this point, 0 being the first row"),
     {.name = NULL},
@@ -644,10 +569,10 @@ static const struct fulcrum_option rows[] = {
 
 static const struct fulcrum_option_group groups[] = {
     {"Sweep", rows, 0},
-    {"Actors", fulcrum_actors_rule_rows, offsetof(struct settings, actors)},
-    {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
-    {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
-    {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},
+    {"Actors", fulcrum_actors_rule_rows, SETTING(actors)},
+    {"Design", fulcrum_design_option_rows, SETTING(design)},
+    {"Solution", fulcrum_solver_option_rows, SETTING(solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, SETTING(solve)},
     {.rows = NULL},
 };
 
@@ -674,31 +599,26 @@ const struct fulcrum_command fulcrum_command_explore = {
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
         "best. For each axis it gives the 90 % interval of the best value, from the "
-        "best "
-        "point of each draw, and the range within 5 % of the best: a range that "
-        "reaches "
-        "an end of the sweep is a plateau, not an optimum. Simulated draws are noisy, "
-        "which shows where points are close together: --method fast is smooth, and "
-        "fast "
-        "enough for --intervals 1000. "
-        "A varied thread count keeps the threads per core. Points that cannot run keep "
-        "their row, with the reason in `status`.\n\n"
+        "best point of each draw, and the range within 5 % of the best: a range that "
+        "reaches an end of the sweep is a plateau, not an optimum. Simulated draws are "
+        "noisy, which shows where points are close together: --method fast is smooth, "
+        "and fast enough for --intervals 1000. A varied thread count keeps the threads "
+        "per core. Points that cannot run keep their row, with the reason in "
+        "`status`.\n\n"
         "With --relative-to each point is compared with one of them, draw by draw: the "
         "interval is that of the ratio, so uncertainty common to both points does not "
         "widen it.\n\n"
         "With --pareto only the Pareto front is written: the points that no other "
-        "point "
-        "beats, that is, equals in every metric and exceeds in one. More is better for "
-        "rates, batches and busy shares; less for times, watts, joules, ratios and "
-        "fields. `point` is the number of the point in the sweep; with "
+        "point beats, that is, equals in every metric and exceeds in one. More is "
+        "better for rates, batches and busy shares; less for times, watts, joules, "
+        "ratios and fields. `point` is the number of the point in the sweep; with "
         "intervals over all points, `front_frac` is the share of draws in which it is "
         "on that draw's front. Large sweeps draw for the points of the front alone. A "
         "front of more than 1048576 points is refused and never thinned.\n\n"
         "Each point gets a 90 % interval from 24 draws of the calibration and the "
-        "priors, "
-        "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "
-        "unless --intervals asks for it. Sweeps of more than 256 points are not "
-        "simulated either, unless --method or --half-width asks for it: the column "
+        "priors, from 16 in sweeps of more than 64 points, and none in sweeps of more "
+        "than 256 unless --intervals asks for it. Sweeps of more than 256 points are "
+        "not simulated either, unless --method or --half-width asks for it: the column "
         "solver_error_rel says what the error of each point may be.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point. CSV and JSON are written "

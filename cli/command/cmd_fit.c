@@ -14,14 +14,11 @@
 #include "calibrate/reference/comparison.h"
 #include "calibrate/reference/reference_fit.h"
 #include "cli/argv_text.h"
-#include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/option.h"
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "model/parallel.h"
-#include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
@@ -126,53 +123,44 @@ enum fulcrum_status fulcrum_reference_check_host(const struct fulcrum_text_list 
 /* In place of a path of --free: what the figures tell something of. */
 #define FREE_AUTO "auto"
 
-/* Adds to what is said of a fit, and changes nothing of the calibration it writes. */
-#define LEAVE_ONE_OUT "leave-one-out"
+#define SETTING(member) offsetof(struct fulcrum_fit_settings, member)
 
 static const struct fulcrum_argument fit_arguments[] = {
-    {"REFERENCE", FULCRUM_ARGUMENT_REST,
-        offsetof(struct fulcrum_fit_settings, references), NULL,
+    {"REFERENCE", FULCRUM_ARGUMENT_REST, SETTING(references), NULL,
         FULCRUM_REFERENCE_NAMES "; those that are fitted together share their priors"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(LIST, "calibration",
-        offsetof(struct fulcrum_fit_settings, calibrations), "NAME", .letter = 'c',
+    FULCRUM_OPTION(LIST, "calibration", SETTING(calibrations), "NAME", .letter = 'c',
         .help = "preset or file whose values and errors are the priors; later ones win "
                 "(the references' own unless given)"),
-    FULCRUM_OPTION(LIST, "free", offsetof(struct fulcrum_fit_settings, free), "PATH",
-        .letter = 'f',
+    FULCRUM_OPTION(LIST, "free", SETTING(free), "PATH", .letter = 'f',
         .help = "parameter to fit; every one that has an error unless given; 'auto': "
                 "those, or of those given, that the figures tell something of"),
-    FULCRUM_OPTION(LIST, "set", offsetof(struct fulcrum_fit_settings, sets),
-        "PATH=VALUE", .letter = 's',
+    FULCRUM_OPTION(LIST, "set", SETTING(sets), "PATH=VALUE", .letter = 's',
         .help = "holds a field at a value, to see what the fit is worth without it"),
-    FULCRUM_OPTION(TEXT, "sd", offsetof(struct fulcrum_fit_settings, sd), "A,B,C",
+    FULCRUM_OPTION(TEXT, "sd", SETTING(sd), "A,B,C",
         .help = "standard deviation of each figure, in their order; from half-widths "
                 "and --noise unless given"),
-    FULCRUM_OPTION(TEXT, "hold-out", offsetof(struct fulcrum_fit_settings, hold_out),
-        "I,J,K",
+    FULCRUM_OPTION(TEXT, "hold-out", SETTING(hold_out), "I,J,K",
         .help = "figures, from 1 in their order, that are predicted and not fitted"),
-    FULCRUM_OPTION(NUMBER, "noise", offsetof(struct fulcrum_fit_settings, noise_rel),
-        "FRACTION", .fallback = "0.008", .least = 1e-6, .most = 10.0,
+    FULCRUM_OPTION(NUMBER, "noise", SETTING(noise_rel), "FRACTION", .fallback = "0.008",
+        .least = 1e-6, .most = 10.0,
         .help = "error of a figure beside its rounding, relative"),
-    FULCRUM_OPTION(COUNT, "draws", offsetof(struct fulcrum_fit_settings, draws), "N",
-        .letter = 'n', .fallback = "50000", .least = 0.0, .most = 1e8,
+    FULCRUM_OPTION(COUNT, "draws", SETTING(draws), "N", .letter = 'n',
+        .fallback = "50000", .least = 0.0, .most = 1e8,
         .help = "draws of the posterior; 0: the best parameters alone"),
-    {.name = LEAVE_ONE_OUT,
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct fulcrum_fit_settings, leave_one_out),
-        .help = "predicts each figure from all others, too"},
-    FULCRUM_OPTION_SEED(offsetof(struct fulcrum_fit_settings, seed),
-        "of draws and simulations; the same seed gives the same bytes"),
+    FULCRUM_OPTION(FLAG, "leave-one-out", SETTING(leave_one_out), NULL,
+        .help = "predicts each figure from all others, too"),
+    FULCRUM_OPTION_SEED(
+        SETTING(seed), "of draws and simulations; the same seed gives the same bytes"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option_group groups[] = {
     {"Fit", rows, 0},
-    {"CSV files", fulcrum_reference_host_rows,
-        offsetof(struct fulcrum_fit_settings, host)},
+    {"CSV files", fulcrum_reference_host_rows, SETTING(host)},
     {.rows = NULL},
 };
 
@@ -221,8 +209,7 @@ static enum fulcrum_status check_twice(
         FAIL_IF(strcmp(inputs->references[i]->name, name) == 0 &&
                     strcmp(series_of(inputs, i), series) == 0,
             err, FULCRUM_ERR_RANGE,
-            "%s%s%s is given twice: expected each reference once, by names that "
-            "differ",
+            "%s%s%s is given twice: expected each reference once, by names that differ",
             name, series[0] != '\0' ? ":" : "", series);
     }
     return FULCRUM_OK;
@@ -264,60 +251,42 @@ static size_t count_figures_of(const struct fulcrum_reference *reference)
     return count;
 }
 
-static bool is_held_out(const struct inputs *inputs, size_t figure)
-{
-    for (size_t i = 0; i < inputs->hold_out.count; i++) {
-        if (fabs(inputs->hold_out.items[i] - (double)figure) < 0.5) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* A figure at least must be left to fit. */
 static enum fulcrum_status check_any_left(const struct inputs *inputs,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    bool is_held_out[FIGURES_MOST + 1] = {false};
     size_t figures = 0;
+    size_t left = 0;
+    for (size_t i = 0; i < inputs->hold_out.count; i++) {
+        is_held_out[(size_t)inputs->hold_out.items[i]] = true;
+    }
     for (size_t i = 0; i < inputs->reference_count; i++) {
         figures += count_figures_of(inputs->references[i]);
     }
     for (size_t figure = 1; figure <= figures; figure++) {
-        if (!is_held_out(inputs, figure)) {
-            return FULCRUM_OK;
-        }
+        left += figure > FIGURES_MOST || !is_held_out[figure] ? 1 : 0;
     }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+    FULCRUM_USAGE_IF(left == 0, context, err, FULCRUM_ERR_RANGE,
         "--hold-out: of %zu figure%s none is left to fit", figures,
         figures == 1 ? "" : "s");
+    return FULCRUM_OK;
 }
 
-/* 1 where each point of the reference starts from the calibration. */
-static int all_start_from(const struct fulcrum_reference *reference, const char *name)
-{
-    for (size_t i = 0; i < reference->point_count; i++) {
-        const char *series = reference->points[i].series;
-        if (strcmp(fulcrum_reference_calibration(reference, series), name) != 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* The calibration that all points share; NULL where there is none. */
+/* The calibration that all points of all references start from; NULL: there is none. */
 static const char *common_calibration(const struct inputs *inputs)
 {
-    const char *name = NULL;
+    const struct fulcrum_reference *first = inputs->references[0];
+    const char *name = fulcrum_reference_calibration(first, first->points[0].series);
+    bool is_common = name[0] != '\0';
     for (size_t i = 0; i < inputs->reference_count; i++) {
         const struct fulcrum_reference *from = inputs->references[i];
-        if (name == NULL) {
-            name = fulcrum_reference_calibration(from, from->points[0].series);
-        }
-        if (name[0] == '\0' || !all_start_from(from, name)) {
-            return NULL;
+        for (size_t k = 0; k < from->point_count && is_common; k++) {
+            const char *series = from->points[k].series;
+            is_common = strcmp(fulcrum_reference_calibration(from, series), name) == 0;
         }
     }
-    return name;
+    return is_common ? name : NULL;
 }
 
 static enum fulcrum_status load_calibrations(
@@ -358,30 +327,22 @@ static enum fulcrum_status parse_numbers(
     return status;
 }
 
-/* Figures are numbered from 1. */
-static enum fulcrum_status check_hold_out(
-    const struct numbers *numbers, struct fulcrum_error *err)
+/* Figures are numbered from 1, and what is held at a value cannot be fitted. */
+static enum fulcrum_status check_lists(
+    const struct inputs *inputs, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < numbers->count; i++) {
-        double figure = numbers->items[i];
+    for (size_t i = 0; i < inputs->hold_out.count; i++) {
+        double figure = inputs->hold_out.items[i];
         FAIL_IF(figure > floor(figure) || figure > (double)FIGURES_MOST, err,
             FULCRUM_ERR_RANGE, "--hold-out %g: expected whole numbers from 1 to %d",
             figure, (int)FIGURES_MOST);
     }
-    return FULCRUM_OK;
-}
-
-/* What is held at a value cannot be fitted. */
-static enum fulcrum_status check_free(
-    const struct inputs *inputs, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < inputs->free_count; i++) {
-        for (size_t k = 0; k < inputs->settings->sets.count; k++) {
-            FAIL_IF(strcmp(inputs->free_paths[i], inputs->sets[k].field->path) == 0,
-                err, FULCRUM_ERR_UNSUPPORTED,
-                "--free %s: --set holds it at a value: expected one of them",
-                inputs->free_paths[i]);
-        }
+    size_t pairs = inputs->free_count * inputs->settings->sets.count;
+    for (size_t i = 0; i < pairs; i++) {
+        const char *path = inputs->free_paths[i % inputs->free_count];
+        const struct fulcrum_setting *set = &inputs->sets[i / inputs->free_count];
+        FAIL_IF(strcmp(path, set->field->path) == 0, err, FULCRUM_ERR_UNSUPPORTED,
+            "--free %s: --set holds it at a value: expected one of them", path);
     }
     return FULCRUM_OK;
 }
@@ -405,8 +366,7 @@ static enum fulcrum_status parse_lists(
     }
     TRY_OR_END(parse_numbers("--sd", settings->sd, &out->sd, err));
     TRY_OR_END(parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err));
-    TRY_OR_END(check_hold_out(&out->hold_out, err));
-    status = check_free(out, err);
+    status = check_lists(out, err);
 end:
     context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
     return status;
@@ -458,11 +418,8 @@ struct writer {
 static void put_option(
     struct writer *writer, const struct fulcrum_option *row, const char *value)
 {
-    (void)fprintf(writer->stream, " --%s", row->name);
-    if (value != NULL) {
-        (void)fputc(' ', writer->stream);
-        fulcrum_argv_text_word(value, writer->stream);
-    }
+    (void)fprintf(writer->stream, " --%s ", row->name);
+    fulcrum_argv_text_word(value, writer->stream);
 }
 
 static void put_row(const struct fulcrum_option_group *group,
@@ -472,11 +429,6 @@ static void put_row(const struct fulcrum_option_group *group,
     const void *member = (const char *)writer->settings + group->offset + row->offset;
     const struct fulcrum_text_list *list = member;
     switch (row->kind) {
-    case FULCRUM_OPTION_FLAG:
-        if (*(const bool *)member && strcmp(row->name, LEAVE_ONE_OUT) != 0) {
-            put_option(writer, row, NULL);
-        }
-        break;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
         if (!isnan(*(const double *)member)) {
@@ -501,7 +453,8 @@ static void put_row(const struct fulcrum_option_group *group,
             put_option(writer, row, list->items[i]);
         }
         break;
-    case FULCRUM_OPTION_HELP:
+    case FULCRUM_OPTION_FLAG: /* --leave-one-out adds to what is said of a fit, and */
+    case FULCRUM_OPTION_HELP: /* changes nothing of the calibration it writes */
         break;
     }
 }
@@ -752,21 +705,10 @@ end:
     return status;
 }
 
-struct watch {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *interrupted;
-};
-
 static void show_progress(void *context, double done_frac, const char *stage)
 {
-    struct watch *watch = context;
+    struct fulcrum_measuring_progress *watch = context;
     fulcrum_progress_update(&watch->progress, done_frac, stage);
-}
-
-static bool is_interrupted(void *context)
-{
-    const struct watch *watch = context;
-    return *watch->interrupted != 0;
 }
 
 /* Computes the fit, with progress, until Ctrl-C; the caller clears `out`. */
@@ -775,7 +717,7 @@ static enum fulcrum_status run_fit(const struct inputs *inputs,
     struct fulcrum_error *err)
 {
     const struct fulcrum_fit_settings *settings = inputs->settings;
-    struct watch watch = {.interrupted = fulcrum_interrupt_watch()};
+    struct fulcrum_measuring_progress watch;
     const struct fulcrum_reference_fit_plan plan = {
         .references = (const struct fulcrum_reference *const *)inputs->references,
         .reference_count = inputs->reference_count,
@@ -797,12 +739,12 @@ static enum fulcrum_status run_fit(const struct inputs *inputs,
         .seed = (uint64_t)settings->seed,
         .thread_count = fulcrum_parallel_threads(),
         .progress = show_progress,
-        .stop = is_interrupted,
+        .stop = fulcrum_measuring_progress_stops,
         .progress_context = &watch,
     };
-    fulcrum_progress_start(&watch.progress, context);
+    fulcrum_measuring_progress_start(&watch, context);
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
-    fulcrum_progress_end(&watch.progress);
+    fulcrum_measuring_progress_end(&watch);
     return status;
 }
 
@@ -838,7 +780,7 @@ static enum fulcrum_status set_notes(const struct fulcrum_reference_fit *fit,
  * its priors, and notes. It is marked incomplete where the fit was stopped before there
  * were all draws.
  */
-static enum fulcrum_status fill_calibration(const struct fulcrum_reference_fit *fit,
+static enum fulcrum_status make_calibration(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, const char *name, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *last =
@@ -871,7 +813,7 @@ enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
     if (fit.stopped_in[0] != '\0') {
         TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped"));
     }
-    TRY_OR_END(fill_calibration(&fit, &inputs, name, err));
+    TRY_OR_END(make_calibration(&fit, &inputs, name, err));
     *out = inputs.calibrations[--inputs.calibration_count];
 end:
     fulcrum_reference_fit_clear(&fit);
@@ -1010,7 +952,7 @@ static enum fulcrum_status save_fit(const struct fulcrum_reference_fit *fit,
         inputs->calibrations[inputs->calibration_count - 1];
     char *name = calibration_name(context->output_path);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fill_calibration(fit, inputs, name, err));
+    TRY_OR_END(make_calibration(fit, inputs, name, err));
     TRY_OR_END(fulcrum_calibration_save(last, context->output_path, err));
     fulcrum_message_note(context, "%s%s", context->output_path,
         last->complete ? "" : " is marked incomplete");
@@ -1019,7 +961,7 @@ end:
     return status;
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_fit_command(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct inputs inputs;
@@ -1064,12 +1006,11 @@ const struct fulcrum_command fulcrum_command_fit = {
     .summary = "fit parameters to published or measured throughput",
     .description =
         "Fits parameters of the network model to references of throughput, published "
-        "ones or a CSV file of measurements (docs/fit.md). Values and "
-        "errors of calibrations are the priors; the fit says what they predict before "
-        "it, the best parameters (maximum a posteriori), and what is left of the "
-        "priors (draws of the posterior by sequential Monte Carlo). A parameter of "
-        "which three quarters of the prior's standard deviation are left was not "
-        "identified.\n\n"
+        "ones or a CSV file of measurements (docs/fit.md). Values and errors of "
+        "calibrations are the priors; the fit says what they predict before it, the "
+        "best parameters (maximum a posteriori), and what is left of the priors (draws "
+        "of the posterior by sequential Monte Carlo). A parameter of which three "
+        "quarters of the prior's standard deviation are left was not identified.\n\n"
         "A few figures can be met by many parameters: meeting them proves little. "
         "--leave-one-out predicts each from the others.\n\n"
         "The fast method is corrected by simulations at the best parameters; the "
@@ -1083,5 +1024,5 @@ const struct fulcrum_command fulcrum_command_fit = {
     .groups = groups,
     .settings_size = sizeof(struct fulcrum_fit_settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
-    .run = run,
+    .run = run_fit_command,
 };

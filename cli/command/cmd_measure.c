@@ -14,21 +14,325 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/probe/probe.h"
-#include "calibrate/reference/reference_prediction.h"
-#include "cli/command.h"
 #include "cli/command/measure_job.h"
 #include "cli/message.h"
-#include "cli/progress.h"
+#include "cli/range.h"
+#include "cli/whatif/whatif.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "presets/io/output.h"
+#include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
 
 /* Where the reference goes unless told. */
 static const char standard_path[] = "measured.json";
+
+#define SETTING(member) offsetof(struct fulcrum_measure_settings, member)
+
+static const struct fulcrum_option what_rows[] = {
+    FULCRUM_OPTION(TEXT, "actors", SETTING(actors), "RANGE", .letter = 'a',
+        .fallback = "1:64:x2", .help = "numbers of actors, as for `explore --vary`"),
+    FULCRUM_OPTION(TEXT, "envs", SETTING(envs), "RANGE", .fallback = "1",
+        .help = "environments that each actor steps in turn"),
+    FULCRUM_OPTION(LIST, "batching", SETTING(batching), "RULE", .letter = 'b',
+        .help = "greedy (takes what waits), greedy:N, half (of all environments, as "
+                "SEED RL waits for) or fixed:N; may be repeated; greedy without it"),
+    FULCRUM_OPTION(FLAG, "train", SETTING(trains), NULL,
+        .help = "a learner trains beside inference, at the workload's ratio"),
+    FULCRUM_OPTION(FILE, "calibration", SETTING(calibration), "FILE", .letter = 'c',
+        .help = "taken beforehand with the same actor, network and learner: predicts "
+                "each point"),
+    FULCRUM_OPTION(COUNT, "record", SETTING(record_pairs), "PAIRS", .fallback = "0",
+        .least = 0.0, .most = 10000.0,
+        .help = "pairs of extra windows for each point, one of each pair with its "
+                "stages recorded: where the time goes, and what recording costs"),
+    FULCRUM_OPTION(FILE, "trace", SETTING(trace), "FILE",
+        .help = "with --record: the stages of the last point, to be opened at "
+                "https://ui.perfetto.dev"),
+    {.name = NULL},
+};
+
+static const struct fulcrum_option how_rows[] = {
+    FULCRUM_OPTION(TEXT, "actor-cpus", SETTING(actor_cpus), "LIST",
+        .help = "processors of the actors, such as 0-6; without it those of every core "
+                "but the server's"),
+    FULCRUM_OPTION(TEXT, "server-cpus", SETTING(server_cpus), "LIST",
+        .help = "processors of inference and training; without it the last core's"),
+    FULCRUM_OPTION(NUMBER, "window", SETTING(window_s), "SECONDS", .unit = "s",
+        .fallback = "1", .least = 0.05, .most = 3600.0,
+        .help = "length of one measurement"),
+    FULCRUM_OPTION(COUNT, "windows", SETTING(windows), "N", .fallback = "5",
+        .least = 1.0, .most = 1000.0,
+        .help = "undisturbed windows wanted of each point"),
+    FULCRUM_OPTION(COUNT, "most-windows", SETTING(most_windows), "N", .fallback = "10",
+        .least = 1.0, .most = 10000.0,
+        .help = "windows after which a point stays as it is, however disturbed"),
+    FULCRUM_OPTION(NUMBER, "wait", SETTING(wait_s), "SECONDS", .fallback = "10",
+        .least = 0.0, .most = 3600.0, .unit = "s",
+        .help = "longest wait for a calm machine before a window"),
+    FULCRUM_OPTION(COUNT, "train-steps", SETTING(train_steps), "N", .fallback = "20",
+        .least = 1.0, .most = 1e6,
+        .help = "with --train: least training steps of a window"),
+    FULCRUM_OPTION(COUNT, "copy-weights", SETTING(steps_per_copy), "N", .fallback = "8",
+        .least = 0.0, .most = 1e6,
+        .help = "with --train: training steps between copies of the weights to "
+                "inference; 0: never"),
+    FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
+    FULCRUM_OPTION(TEXT, "name", SETTING(name), "NAME",
+        .help = "of the reference that is written; \"measured\" without it"),
+    {.name = NULL},
+};
+
+static const struct fulcrum_option_group groups[] = {
+    {"What to measure", what_rows, 0},
+    {"Environment", fulcrum_actor_option_rows,
+        offsetof(struct fulcrum_measure_settings, actor)},
+    {"Network", fulcrum_learner_option_rows,
+        offsetof(struct fulcrum_measure_settings, learner)},
+    {"How", how_rows, 0},
+    {.rows = NULL},
+};
+
+enum { RULES_MOST = 8 };
+
+/* A batching rule as on the command line. */
+struct rule {
+    enum fulcrum_batch_policy policy;
+    double size;
+    double population_frac;
+};
+
+/* On the way from settings to inputs. */
+struct reading {
+    const struct fulcrum_measure_settings *settings;
+    struct fulcrum_measure_inputs *out;
+    struct rule rules[RULES_MOST];
+    size_t rule_count;
+    struct fulcrum_numbers actors;
+    struct fulcrum_numbers envs;
+};
+
+static enum fulcrum_status read_rules(
+    struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *given = &reading->settings->batching;
+    FULCRUM_USAGE_IF(given->count > RULES_MOST, context, err, FULCRUM_ERR_RANGE,
+        "--batching is given %zu times: at most %d", given->count, (int)RULES_MOST);
+    reading->rules[0] = (struct rule){.policy = FULCRUM_BATCH_GREEDY};
+    reading->rule_count = given->count > 0 ? given->count : 1;
+    for (size_t i = 0; i < given->count; i++) {
+        /* "greedy", "half", "fixed:32", "greedy:64". */
+        const char *text = given->items[i];
+        struct rule *out = &reading->rules[i];
+        const char *colon = strchr(text, ':');
+        size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+        bool is_greedy = length == 6 && strncmp(text, "greedy", length) == 0;
+        bool is_fixed = length == 5 && strncmp(text, "fixed", length) == 0;
+        bool is_half = strcmp(text, "half") == 0;
+        double size = 0.0;
+        bool is_wrong = !(is_greedy || is_half || (is_fixed && colon != NULL));
+        if (!is_wrong && colon != NULL) {
+            is_wrong = fulcrum_number_parse("--batching", colon + 1, &size, NULL) !=
+                           FULCRUM_OK ||
+                       !(size >= 1.0 && size <= 1e6 && size == floor(size));
+        }
+        FULCRUM_USAGE_IF(is_wrong, context, err, FULCRUM_ERR_FORMAT,
+            "--batching %s: expected greedy, greedy:N (at most N observations), half "
+            "(of all environments, as SEED RL waits) or fixed:N",
+            text);
+        *out = (struct rule){
+            .policy = is_greedy ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED,
+            .size = size,
+            .population_frac = is_half ? 0.5 : 0.0};
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_counts(struct fulcrum_numbers *out, const char *path,
+    const char *text, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    out->field = fulcrum_field_find(path);
+    enum fulcrum_status status =
+        fulcrum_range_parse(out->field, text, &out->values, &out->count, &why);
+    FULCRUM_USAGE_IF(status != FULCRUM_OK, context, err, status, "%s %s: %s",
+        out->option, text, why.detail);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status make_configs(
+    struct reading *reading, struct fulcrum_error *err)
+{
+    const struct fulcrum_numbers *actors = &reading->actors;
+    const struct fulcrum_numbers *envs = &reading->envs;
+    size_t per_rule = envs->count * actors->count;
+    size_t count = reading->rule_count * per_rule;
+    reading->out->configs = calloc(count + 1, sizeof *reading->out->configs);
+    TRY_MEMORY(reading->out->configs, err, "%zu configurations", count);
+    for (size_t i = 0; i < count; i++) {
+        const struct rule *rule = &reading->rules[i / per_rule];
+        reading->out->configs[i] = (struct fulcrum_measure_config){
+            .actor_count = (size_t)actors->values[i % actors->count],
+            .envs_per_actor = (size_t)envs->values[i / actors->count % envs->count],
+            .policy = rule->policy,
+            .batch_size = rule->size,
+            .population_frac = rule->population_frac};
+    }
+    reading->out->options.configs = reading->out->configs;
+    reading->out->options.config_count = count;
+    return FULCRUM_OK;
+}
+
+/* What trains, as the workload says. */
+static enum fulcrum_status read_training(
+    struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_workload_training *training =
+        &reading->out->base.workload.training;
+    if (!reading->settings->trains) {
+        return FULCRUM_OK;
+    }
+    bool is_whole =
+        training->env_steps_per_train_step > 0.0 && training->batch_size >= 1.0;
+    FULCRUM_USAGE_IF(reading->settings->learner.workload == NULL || !is_whole, context,
+        err, FULCRUM_ERR_MISSING,
+        "--train needs a --workload with training.env_steps_per_train_step and "
+        "training.batch_size");
+    reading->out->options.training = (struct fulcrum_measure_training){
+        .env_steps_per_train_step = training->env_steps_per_train_step,
+        .queue_train_steps = training->queue_train_steps,
+        .batch = (size_t)training->batch_size,
+        .unroll = isnan(training->unroll_length) ? 1 : (size_t)training->unroll_length,
+        .burn_in =
+            isnan(training->burn_in_length) ? 0 : (size_t)training->burn_in_length,
+        .steps_per_copy = (size_t)reading->settings->steps_per_copy};
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_cpus(const char *option, const char *text,
+    struct fulcrum_cpu_list *out, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (text == NULL) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_cpu_list_read(out, text, &why);
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_usage_fail(context, err, status, "%s: %s", option, why.detail);
+}
+
+static const char *note_of(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    const char *text = fulcrum_calibration_note(calibration, key);
+    return text == NULL ? "" : text;
+}
+
+/* Priors of the machine, and the workload; one that fits the network where none is
+ * named. */
+static enum fulcrum_status read_base(
+    struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_learner_settings settings = reading->settings->learner;
+    if (settings.workload == NULL) {
+        settings.workload = settings.network == FULCRUM_NETWORK_R2D2
+                                ? "r2d2-atari"
+                                : "ppo-mujoco-humanoid";
+    }
+    struct fulcrum_design design;
+    enum fulcrum_status status =
+        fulcrum_learner_settings_read(&settings, context, &design, err);
+    fulcrum_design_init(&reading->out->base);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_machine_find("this", &reading->out->base, NULL, err);
+    }
+    reading->out->base.workload = design.workload;
+    return status;
+}
+
+static struct fulcrum_measure_options options_of(
+    const struct fulcrum_measure_settings *settings)
+{
+    return (struct fulcrum_measure_options){.actor = settings->actor.actor,
+        .actor_options = fulcrum_actor_settings_options(&settings->actor),
+        .learner = settings->learner.learner,
+        .device_index = (size_t)settings->learner.device,
+        .sm_count = isnan(settings->learner.sms) ? 0.0 : settings->learner.sms,
+        .network = (enum fulcrum_learner_network)settings->learner.network,
+        .seed = (uint64_t)settings->seed,
+        .window_s = settings->window_s,
+        .window_count = (size_t)settings->windows,
+        .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
+        .calm_wait_s = settings->wait_s,
+        .train_steps_least = settings->train_steps};
+}
+
+static enum fulcrum_status read_all(
+    struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_settings *settings = reading->settings;
+    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(read_base(reading, context, err));
+    TRY(read_training(reading, context, err));
+    TRY(read_rules(reading, context, err));
+    TRY(read_counts(
+        &reading->actors, "run.actor_count", settings->actors, context, err));
+    TRY(read_counts(
+        &reading->envs, "run.envs_per_actor", settings->envs, context, err));
+    TRY(make_configs(reading, err));
+    TRY(read_cpus("--actor-cpus", settings->actor_cpus,
+        &reading->out->options.placement.actors, context, err));
+    TRY(read_cpus("--server-cpus", settings->server_cpus,
+        &reading->out->options.placement.server, context, err));
+    /* Later it is too late to find out that there is no such file. */
+    if (settings->calibration == NULL) {
+        return FULCRUM_OK;
+    }
+    TRY(fulcrum_calibration_load(
+        settings->calibration, &reading->out->calibration, err));
+    /* One of another environment or network says nothing of this run. */
+    char wanted[96];
+    const char *actor = settings->actor.actor;
+    const char *has_actor = note_of(reading->out->calibration, "actor");
+    const char *has_learner = note_of(reading->out->calibration, "learner");
+    (void)snprintf(wanted, sizeof wanted, "%s, network %s", settings->learner.learner,
+        fulcrum_learner_network_name(reading->out->options.network));
+    FAIL_IF(has_learner[0] != '\0' && strcmp(has_learner, wanted) != 0, err,
+        FULCRUM_ERR_INFEASIBLE, "%s was taken with learner %s; this run has %s",
+        settings->calibration, has_learner, wanted);
+    size_t length = strcspn(has_actor, " :");
+    FAIL_IF(actor != NULL && length > 0 &&
+                (strlen(actor) != length || strncmp(has_actor, actor, length) != 0),
+        err, FULCRUM_ERR_INFEASIBLE, "%s was taken with actor %.*s; this run has %s",
+        settings->calibration, (int)length, has_actor, actor);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_measure_inputs_load(
+    const struct fulcrum_measure_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_measure_inputs *out, struct fulcrum_error *err)
+{
+    struct reading reading = {.settings = settings,
+        .out = out,
+        .actors = {.option = "--actors"},
+        .envs = {.option = "--envs"}};
+    *out = (struct fulcrum_measure_inputs){.options = options_of(settings)};
+    enum fulcrum_status status = read_all(&reading, context, err);
+    free(reading.actors.values);
+    free(reading.envs.values);
+    return status;
+}
+
+void fulcrum_measure_inputs_clear(struct fulcrum_measure_inputs *inputs)
+{
+    free(inputs->configs);
+    fulcrum_calibration_free(inputs->calibration);
+    *inputs = (struct fulcrum_measure_inputs){.configs = NULL};
+}
 
 /* A canary that differs so much tells of another clock or other neighbours. */
 #define DRIFT_MOST_REL 0.05
@@ -42,18 +346,18 @@ static double relative_error(
 
 /* The prediction of the item at hand; `next` counts those with windows. */
 static const struct fulcrum_prediction *prediction_of(
-    const struct fulcrum_measure_answer *answer, const struct fulcrum_measured *item,
+    const struct fulcrum_measured_points *points, const struct fulcrum_measured *item,
     size_t *next)
 {
-    if (item->window_count == 0 || answer->predictions == NULL) {
+    if (item->window_count == 0 || points->predictions == NULL) {
         return NULL;
     }
-    return &answer->predictions[(*next)++];
+    return &points->predictions[(*next)++];
 }
 
 /* Over the undisturbed points, or, where `takes_all`, over all that were measured. */
 static void add_errors(struct fulcrum_result *result, const char *kind,
-    const struct fulcrum_measure_answer *answer, bool takes_all)
+    const struct fulcrum_measured_points *points, bool takes_all)
 {
     enum { RATE = FULCRUM_OUTPUT_steps_per_s };
     double count = 0.0;
@@ -61,10 +365,10 @@ static void add_errors(struct fulcrum_result *result, const char *kind,
     static const char *const names[] = {
         "mape_frac", "bias_frac", "covered_frac", "max_frac"};
     size_t next = 0;
-    for (size_t i = 0; i < answer->measurement->count; i++) {
-        const struct fulcrum_measured *item = &answer->measurement->items[i];
+    for (size_t i = 0; i < points->measurement->count; i++) {
+        const struct fulcrum_measured *item = &points->measurement->items[i];
         const struct fulcrum_prediction *prediction =
-            prediction_of(answer, item, &next);
+            prediction_of(points, item, &next);
         if (prediction == NULL || (item->is_disturbed && !takes_all)) {
             continue;
         }
@@ -88,8 +392,7 @@ static void add_errors(struct fulcrum_result *result, const char *kind,
         (void)snprintf(key, sizeof key, "%s/summary", kind);
         fulcrum_result_print(result, key, takes_all ? "all points" : "undisturbed",
             "%.0f points: mean |error| %.1f %%, largest %.1f %%, bias %+.1f %%; %.0f "
-            "%% "
-            "within the interval",
+            "%% within the interval",
             count, 100.0 * sums[0], 100.0 * sums[3], 100.0 * sums[1], 100.0 * sums[2]);
     }
 }
@@ -123,19 +426,19 @@ static void add_prediction(struct fulcrum_table *table,
 }
 
 /* Seconds of the canary when the calibration was taken; NAN: not known. */
-static double calibrated_canary_s(const struct fulcrum_measure_answer *answer)
+static double calibrated_canary_s(const struct fulcrum_measured_points *points)
 {
-    return answer->calibration != NULL ? answer->calibration->machine.cpu.canary_s
+    return points->calibration != NULL ? points->calibration->machine.cpu.canary_s
                                        : FULCRUM_UNKNOWN;
 }
 
 static void add_point(struct fulcrum_table *table,
-    const struct fulcrum_measure_answer *answer, const struct fulcrum_measured *item,
+    const struct fulcrum_measured_points *points, const struct fulcrum_measured *item,
     size_t *next)
 {
     char batching[48];
     const struct fulcrum_measure_window *median = &item->median;
-    bool trains = !isnan(answer->measurement->train_step_flop);
+    bool trains = !isnan(points->measurement->train_step_flop);
     double disturbed = 0.0;
     for (size_t i = 0; i < item->window_count; i++) {
         disturbed += item->windows[i].is_disturbed;
@@ -149,9 +452,9 @@ static void add_point(struct fulcrum_table *table,
     add_measured(table, item, "measured_steps_per_s", "measured", median->steps_per_s);
     add_measured(table, item, "measured_lo", NULL, item->lo);
     add_measured(table, item, "measured_hi", NULL, item->hi);
-    add_prediction(table, item, prediction_of(answer, item, next));
+    add_prediction(table, item, prediction_of(points, item, next));
     add_measured(table, item, "predicted_speed_rel", NULL,
-        median->canary_s > 0.0 ? calibrated_canary_s(answer) / median->canary_s
+        median->canary_s > 0.0 ? calibrated_canary_s(points) / median->canary_s
                                : FULCRUM_UNKNOWN);
     add_measured(
         table, item, "actor_busy_frac", "actors busy", median->actor_busy_frac);
@@ -189,9 +492,9 @@ static void add_window(struct fulcrum_table *table, size_t point,
 }
 
 static void add_notes(
-    struct fulcrum_result *result, const struct fulcrum_measure_answer *answer)
+    struct fulcrum_result *result, const struct fulcrum_measured_points *points)
 {
-    const struct fulcrum_measurement *found = answer->measurement;
+    const struct fulcrum_measurement *found = points->measurement;
     size_t disturbed = 0;
     double canary_s = 0.0;
     double measured = 0.0;
@@ -208,7 +511,7 @@ static void add_notes(
     }
     /* How much longer the canary takes, on the mean of the points. */
     double drift_rel = measured > 0.0
-                           ? canary_s / measured / calibrated_canary_s(answer) - 1.0
+                           ? canary_s / measured / calibrated_canary_s(points) - 1.0
                            : FULCRUM_UNKNOWN;
     fulcrum_result_number(result, "canary_drift_rel", NULL, drift_rel);
     fulcrum_result_text(result, "power", NULL, found->energy_reason);
@@ -216,7 +519,7 @@ static void add_notes(
         fulcrum_result_note(
             result, "notes", "actors and server share cores, which the model does not");
     }
-    if (answer->predictions == NULL) {
+    if (points->predictions == NULL) {
         fulcrum_result_note(result, "notes",
             "nothing predicted: --calibration FILE, taken beforehand, gives a "
             "prediction beside each point");
@@ -242,9 +545,9 @@ static void add_notes(
 }
 
 void fulcrum_measure_add_points(
-    struct fulcrum_result *result, const struct fulcrum_measure_answer *answer)
+    struct fulcrum_result *result, const struct fulcrum_measured_points *points)
 {
-    const struct fulcrum_measurement *found = answer->measurement;
+    const struct fulcrum_measurement *found = points->measurement;
     char cpus[128];
     size_t next = 0;
     fulcrum_result_text(result, "machine", "machine", found->machine.cpu.name);
@@ -256,17 +559,17 @@ void fulcrum_measure_add_points(
     fulcrum_result_text(result, "server_cpus", "server on processors", cpus);
     fulcrum_result_flag(result, "complete", NULL, found->is_complete);
     fulcrum_result_text(result, "calibration", "calibration",
-        answer->calibration != NULL ? answer->calibration->name : NULL);
-    if (answer->predictions != NULL) {
-        add_errors(result, "undisturbed", answer, false);
-        add_errors(result, "all", answer, true);
+        points->calibration != NULL ? points->calibration->name : NULL);
+    if (points->predictions != NULL) {
+        add_errors(result, "undisturbed", points, false);
+        add_errors(result, "all", points, true);
     }
-    struct fulcrum_table *points = fulcrum_result_table(result, "points", "");
+    struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
     for (size_t i = 0; i < found->count; i++) {
-        add_point(points, answer, &found->items[i], &next);
+        add_point(table, points, &found->items[i], &next);
     }
-    if (fulcrum_table_constant(points, "envs_per_actor") <= 1.0) {
-        fulcrum_table_hide(points, "envs_per_actor");
+    if (fulcrum_table_constant(table, "envs_per_actor") <= 1.0) {
+        fulcrum_table_hide(table, "envs_per_actor");
     }
     /* Every window: whoever reads the file may judge anew. */
     struct fulcrum_table *windows = fulcrum_result_table(result, "windows", NULL);
@@ -275,7 +578,7 @@ void fulcrum_measure_add_points(
             add_window(windows, i, &found->items[i].windows[k]);
         }
     }
-    add_notes(result, answer);
+    add_notes(result, points);
 }
 
 /* Everything that one run of the command works with. */
@@ -288,16 +591,6 @@ struct job {
     struct fulcrum_measure_record record;
     char *calibration_path; /* from the root; owned */
 };
-
-static void clear_job(struct job *job)
-{
-    free(job->predictions);
-    free(job->calibration_path);
-    fulcrum_reference_free(job->reference);
-    fulcrum_measure_inputs_clear(&job->inputs);
-    fulcrum_measurement_free(job->found);
-    fulcrum_measure_record_clear(&job->record);
-}
 
 /* NULL: standard output gets the document, and no file is written. */
 static const char *output_path(const struct fulcrum_context *context)
@@ -358,7 +651,7 @@ static enum fulcrum_status make_reference(
 }
 
 /* What cannot be predicted is told, and costs nothing that was measured. */
-static void predict(struct job *job, struct fulcrum_context *context)
+static void predict_points(struct job *job, struct fulcrum_context *context)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
     if (job->inputs.calibration == NULL) {
@@ -381,20 +674,6 @@ static void predict(struct job *job, struct fulcrum_context *context)
         job->predictions = NULL;
         context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
     }
-}
-
-static enum fulcrum_status show_measurement(const struct job *job,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_measure_answer answer = {.measurement = job->found,
-        .predictions = job->predictions,
-        .calibration = job->inputs.calibration};
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    fulcrum_measure_add_points(result, &answer);
-    if (job->record.run_count > 0) {
-        fulcrum_measure_add_stages(result, job->record.runs, job->record.run_count);
-    }
-    return fulcrum_context_show(context, result, err);
 }
 
 static enum fulcrum_status hand_out(
@@ -424,8 +703,15 @@ static enum fulcrum_status hand_out(
         job->inputs.calibration != NULL ? path : "",
         job->inputs.calibration != NULL ? "` predicts it again" : "",
         job->found->is_complete ? "" : "; stopped early");
-    predict(job, context);
-    return show_measurement(job, context, err);
+    predict_points(job, context);
+    const struct fulcrum_measured_points points = {
+        job->found, job->reference, job->inputs.calibration, job->predictions};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
+    fulcrum_measure_add_points(result, &points);
+    if (job->record.run_count > 0) {
+        fulcrum_measure_add_stages(result, job->record.runs, job->record.run_count);
+    }
+    return fulcrum_context_show(context, result, err);
 }
 
 static enum fulcrum_status measure(
@@ -460,29 +746,29 @@ static enum fulcrum_status measure(
     return status == FULCRUM_OK ? handed : status;
 }
 
-static enum fulcrum_status check_trace(const struct fulcrum_measure_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    return settings->record_pairs < 1.0
-               ? fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-                     "--trace %s needs --record: nothing is recorded without it",
-                     settings->trace)
-               : fulcrum_output_check(settings->trace, err);
-}
-
 static enum fulcrum_status run_measure(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data};
+    const char *trace = job.settings->trace;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_measure_inputs_load(job.settings, context, &job.inputs, err));
-    if (job.settings->trace != NULL) {
-        TRY_OR_END(check_trace(job.settings, context, err));
+    if (trace != NULL && job.settings->record_pairs < 1.0) {
+        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+            "--trace %s needs --record: nothing is recorded without it", trace));
+    }
+    if (trace != NULL) {
+        TRY_OR_END(fulcrum_output_check(trace, err));
     }
     TRY_OR_END(fulcrum_output_check(output_path(context), err));
     status = measure(&job, context, err);
 end:
-    clear_job(&job);
+    free(job.predictions);
+    free(job.calibration_path);
+    fulcrum_reference_free(job.reference);
+    fulcrum_measure_inputs_clear(&job.inputs);
+    fulcrum_measurement_free(job.found);
+    fulcrum_measure_record_clear(&job.record);
     return status;
 }
 
@@ -514,7 +800,7 @@ const struct fulcrum_command fulcrum_command_measure = {
         "environment that crashes, is named; the others are kept and the exit code "
         "is 1.",
     .examples = examples,
-    .groups = fulcrum_measure_groups,
+    .groups = groups,
     .settings_size = sizeof(struct fulcrum_measure_settings),
     .output = FULCRUM_OUTPUT_FILE_REPORT,
     .run = run_measure,

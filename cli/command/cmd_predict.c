@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/command.h"
 #include "cli/message.h"
-#include "cli/options/options.h"
+#include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/string.h"
@@ -19,14 +18,6 @@
 struct settings {
     struct fulcrum_design_settings design;
     struct fulcrum_solve_settings solve;
-};
-
-/* What was asked and what came out. */
-struct answer {
-    const struct fulcrum_design_inputs *inputs;
-    struct fulcrum_design design; /* the point, with every value in force */
-    struct fulcrum_prediction prediction;
-    char calibrations[200];
 };
 
 static bool is_gpu(const struct fulcrum_design *design)
@@ -58,12 +49,13 @@ static void add_run(struct fulcrum_result *result, const struct fulcrum_design *
     fulcrum_string_clear(&text);
 }
 
-static void add_design(struct fulcrum_result *result, const struct answer *answer)
+static void add_design(
+    struct fulcrum_result *result, const struct fulcrum_subject *subject)
 {
-    const struct fulcrum_design *design = &answer->design;
+    const struct fulcrum_design *design = &subject->design;
     fulcrum_result_text(result, "machine", "machine", design->machine.name);
     fulcrum_result_text(result, "workload", "workload", design->workload.name);
-    fulcrum_result_text(result, "calibration", "calibration", answer->calibrations);
+    fulcrum_result_text(result, "calibration", "calibration", subject->calibrations);
     add_run(result, design);
     fulcrum_result_number(result, "actor_count", NULL, design->run.actor_count);
     fulcrum_result_number(result, "envs_per_actor", NULL, design->run.envs_per_actor);
@@ -108,19 +100,21 @@ static void add_outputs(
 }
 
 /* Every value in force with its origin: what was measured, fitted, a prior or set. */
-static void add_inputs(struct fulcrum_result *result, const struct answer *answer)
+static void add_inputs(
+    struct fulcrum_result *result, const struct fulcrum_subject *subject)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     struct fulcrum_table *table = fulcrum_result_table(result, "inputs", NULL);
     fulcrum_table_make_keyed(table);
     for (size_t i = 0; i < count; i++) {
-        double value = fulcrum_field_number(&fields[i], &answer->design);
-        const char *text = fulcrum_field_text(&fields[i], &answer->design);
+        double value = fulcrum_field_number(&fields[i], &subject->design);
+        const char *text = fulcrum_field_text(&fields[i], &subject->design);
         if (isnan(value) && text[0] == '\0') {
             continue;
         }
-        struct fulcrum_origin_note note = fulcrum_origin_of(answer->inputs, &fields[i]);
+        struct fulcrum_origin_note note =
+            fulcrum_origin_of(&subject->inputs, &fields[i]);
         fulcrum_table_row(table);
         fulcrum_table_text(table, "field", "field", fields[i].path);
         if (text[0] != '\0') {
@@ -135,51 +129,28 @@ static void add_inputs(struct fulcrum_result *result, const struct answer *answe
     }
 }
 
-static enum fulcrum_status show_prediction(const struct answer *answer,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
-    add_design(result, answer);
-    add_outputs(result, &answer->prediction);
-    add_inputs(result, answer);
-    return fulcrum_context_show(context, result, err);
-}
-
-static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
-    const struct fulcrum_predict_options *options, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_scenario *scenario = NULL;
-    TRY(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
-    struct answer *answer = fulcrum_allocate(1, sizeof *answer);
-    const struct fulcrum_point point = {NULL, 0, 0, 0};
-    answer->inputs = inputs;
-    fulcrum_calibration_names(
-        inputs, answer->calibrations, sizeof answer->calibrations);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_scenario_design(scenario, &point, &answer->design, err));
-    TRY_OR_END(fulcrum_predict(scenario, &point, options, &answer->prediction, err));
-    status = show_prediction(answer, context, err);
-end:
-    free(answer);
-    fulcrum_scenario_free(scenario);
-    return status;
-}
-
 static enum fulcrum_status run_predict(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
+    const struct fulcrum_point point = {NULL, 0, 0, 0};
     struct fulcrum_predict_options options;
+    struct fulcrum_prediction prediction;
     TRY(fulcrum_solve_settings_read(
         &settings->solve, PREDICT_DRAWS, context, &options, err));
-    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
+    struct fulcrum_subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
-    status = predict(inputs, &options, context, err);
+    TRY_OR_END(fulcrum_subject_read(&settings->design, context, subject, err));
+    TRY_OR_END(fulcrum_subject_prepare(subject, NULL, 0, err));
+    TRY_OR_END(fulcrum_predict(subject->scenario, &point, &options, &prediction, err));
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-predict");
+    add_design(result, subject);
+    add_outputs(result, &prediction);
+    add_inputs(result, subject);
+    status = fulcrum_context_show(context, result, err);
 end:
-    fulcrum_design_inputs_free(inputs);
-    free(inputs);
+    fulcrum_subject_clear(subject);
+    free(subject);
     return status;
 }
 
@@ -206,17 +177,12 @@ const struct fulcrum_command fulcrum_command_predict = {
         "predict one design point: rate, runtime, utilisation, watts, bottleneck",
     .description =
         "Predicts what one machine does with one workload: steps per second, runtime, "
-        "how "
-        "busy each station is, watts, performance per GPU watt and per system watt, "
-        "and "
-        "what holds it back. Intervals (5 % to 95 %) come from draws of the "
-        "calibration's "
-        "parameters and of values marked as priors.\n\n"
+        "how busy each station is, watts, performance per GPU watt and per system "
+        "watt, and what holds it back. Intervals (5 % to 95 %) come from draws of the "
+        "calibration's parameters and of values marked as priors.\n\n"
         "Uses one GPU; --set run.gpu_count=N uses more. GPU watts cover the GPUs in "
-        "use; "
-        "system watts cover everything installed, with unused GPUs idle. Times "
-        "measured "
-        "on another machine are scaled, and flagged.",
+        "use; system watts cover everything installed, with unused GPUs idle. Times "
+        "measured on another machine are scaled, and flagged.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

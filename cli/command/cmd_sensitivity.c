@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/message.h"
 #include "cli/whatif/whatif.h"
 #include "model/nearest.h"
@@ -333,8 +332,7 @@ static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--along");
     }
     FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
-        "--along %s: expected PATH=RANGE, such as "
-        "machine.cpu.thread_count=20:320:x1.3",
+        "--along %s: expected PATH=RANGE, such as machine.cpu.thread_count=20:320:x1.3",
         text);
     job->axis_values.option = "--along";
     job->axis_values.field = job->axis.field;
@@ -778,7 +776,7 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
 }
 
 /* Metric after metric, inputs with the largest total share first. */
-static enum fulcrum_status show(
+static enum fulcrum_status show_indices(
     const struct job *job, bool is_complete, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-sensitivity");
@@ -813,7 +811,7 @@ static enum fulcrum_status show(
     return fulcrum_context_show(job->context, result, err);
 }
 
-static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
 {
     TRY(read_job(job, err));
     job->plan.is_stopped = fulcrum_watch_stopped;
@@ -834,16 +832,16 @@ static enum fulcrum_status answer(struct job *job, struct fulcrum_error *err)
     TRY(status);
     TRY(judge_metrics(job, err));
     TRY(judge_rows(job, err));
-    return show(job, !is_cut, err);
+    return show_indices(job, !is_cut, err);
 }
 
-static enum fulcrum_status run(
+static enum fulcrum_status run_sensitivity(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job *job = fulcrum_allocate(1, sizeof *job);
     job->settings = data;
     job->context = context;
-    enum fulcrum_status status = answer(job, err);
+    enum fulcrum_status status = analyse(job, err);
     for (size_t i = 0; i < job->input_count; i++) {
         free(job->words[i].label);
         free(job->words[i].source);
@@ -899,8 +897,7 @@ static const struct fulcrum_option_group groups[] = {
 static const struct fulcrum_example examples[] = {
     {"fulcrum sensitivity -m dgx-1 -w r2d2-atari",
         "which number, measured better, would narrow the prediction most"},
-    {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari --actors 40 "
-     "--base actors=4",
+    {"fulcrum sensitivity -m dgx-1-inci2020 -w r2d2-atari --actors 40 --base actors=4",
         "the same for the speed-up from 4 to 40 actors"},
     {"fulcrum sensitivity -m dgx-a100 -w r2d2-atari --actors 256 "
      "-v machine.cpu.thread_count=64:512:log -v machine.gpu.sm_count=54:132",
@@ -921,20 +918,19 @@ const struct fulcrum_command fulcrum_command_sensitivity = {
         "known (total index). What the first-order shares leave is due to "
         "interactions. The metric is also given with each field at its 5 % and 95 % "
         "point and all others at their values.\n\nWithout --vary every field varies "
-        "that a preset marks as a prior or a calibration gives an error for. "
-        "Numbers that depend on each other count as one field, since shares of "
-        "variance assume independence. Unless actors are given, there are 6.4 per "
-        "hardware thread (the paper's 256 on 40).\n\nStandard errors come from 8 "
-        "independent replicates. Designs that cannot run are left out row by row "
-        "and counted; above a tenth of the rows no share is given. Points are "
-        "solved by the fast equations unless --method or --half-width asks for "
-        "more.\n\nThe same inputs and seed give the same bytes, whatever the number "
-        "of threads. After Ctrl-C the result covers the finished replicates, if "
-        "there are at least two. 'fulcrum plot FILE' draws JSON or CSV output as a "
-        "tornado chart.",
+        "that a preset marks as a prior or a calibration gives an error for. Numbers "
+        "that depend on each other count as one field, since shares of variance assume "
+        "independence. Unless actors are given, there are 6.4 per hardware thread (the "
+        "paper's 256 on 40).\n\nStandard errors come from 8 independent replicates. "
+        "Designs that cannot run are left out row by row and counted; above a tenth of "
+        "the rows no share is given. Points are solved by the fast equations unless "
+        "--method or --half-width asks for more.\n\nThe same inputs and seed give the "
+        "same bytes, whatever the number of threads. After Ctrl-C the result covers "
+        "the finished replicates, if there are at least two. 'fulcrum plot FILE' draws "
+        "JSON or CSV output as a tornado chart.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
     .output = FULCRUM_OUTPUT_REPORT,
-    .run = run,
+    .run = run_sensitivity,
 };

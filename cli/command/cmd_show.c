@@ -1,7 +1,5 @@
 /* cmd_show.c - `fulcrum show`: one preset in full, with the source of each value. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/command/cmd_show.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +9,6 @@
 #include "cli/options/options.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
-#include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/load/partition_file.h"
@@ -442,8 +439,7 @@ static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *
     }
     if (guess.found_count != 1) {
         FULCRUM_USAGE_IF(guess.found_count > 1, context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "more than one preset is called '%s': put machine, workload, "
-            "calibration, "
+            "more than one preset is called '%s': put machine, workload, calibration, "
             "reference or partition before it",
             guess.name);
         bool is_near = guess.nearest[0] != '\0';
@@ -505,8 +501,7 @@ static enum fulcrum_status run_show(
 static const struct fulcrum_argument arguments[] = {
     {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind_or_name), kind_name,
         "machine, workload, calibration, reference or partition; may be left out "
-        "before "
-        "the name of a preset"},
+        "before the name of a preset"},
     {"NAME", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, name), NULL,
         "a preset, a JSON file, or for machines 'this': the machine at hand"},
     {.name = NULL},
@@ -528,10 +523,9 @@ const struct fulcrum_command fulcrum_command_show = {
     .summary = "show a machine, workload, calibration, reference or partition in full",
     .description =
         "Prints one preset or file with inheritance resolved: each value with its "
-        "unit, its source (or the spread of a prior) and the preset it came from."
-        "\n\nA calibration shows its parameters with standard errors, its fits with "
-        "errors and warnings, and notes on how it was measured; a reference its "
-        "points, "
+        "unit, its source (or the spread of a prior) and the preset it came from.\n\nA "
+        "calibration shows its parameters with standard errors, its fits with errors "
+        "and warnings, and notes on how it was measured; a reference its points, "
         "frames converted to steps, and their sources; a partition the profiles that a "
         "GPU can be cut into, and which sets of them fill it.",
     .examples = examples,

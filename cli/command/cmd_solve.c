@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/command/line_stream.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
@@ -27,7 +26,6 @@
 #include "model/parallel.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
-#include "model/result.h"
 #include "model/stream.h"
 #include "model/try.h"
 #include "presets/load/network_line.h"
@@ -512,10 +510,8 @@ end:
 }
 
 static const struct fulcrum_argument arguments[] = {
-    {.name = "FILE",
-        .kind = FULCRUM_ARGUMENT_OPTIONAL,
-        .offset = offsetof(struct settings, path),
-        .help = "JSON lines, one network each; '-' or none: standard input"},
+    {"FILE", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, path), NULL,
+        "JSON lines, one network each; '-' or none: standard input"},
     {.name = NULL},
 };
 
@@ -541,17 +537,15 @@ const struct fulcrum_command fulcrum_command_solve = {
         "programs: reads networks as JSON lines and writes one result line for each, "
         "in their order. Blank lines are passed over.\n\n"
         "A network is {\"kind\": \"network\", \"name\", \"actors\", \"cpu\": "
-        "{\"cores\", "
-        "\"threads\", \"reserved_threads\", \"slice_s\", \"smt_yield_frac\", "
-        "\"turbo_frac\", "
-        "\"oversubscription_frac\" or \"capacity\": [c(1), c(2), ...]}, \"step\": "
-        "{\"mean_s\", \"cv\", \"law\"}, \"host\": {\"per_batch_s\", \"per_item_s\"}, "
-        "\"gpu\": the same, \"batching\": {\"policy\", \"size\", \"depth\"}, "
-        "\"delay_s\", \"training\": {\"env_steps_per_train_step\", \"train_step_s\", "
-        "\"queue_train_steps\", \"sharing_frac\"}}. Actors, cores and threads must be "
-        "given; without "
-        "them the counts of a capacity table are its length. Defaults: 0, depth 1, "
-        "policy greedy, unlimited size, law lognormal if cv is above 0 and else "
+        "{\"cores\", \"threads\", \"reserved_threads\", \"slice_s\", "
+        "\"smt_yield_frac\", \"turbo_frac\", \"oversubscription_frac\" or "
+        "\"capacity\": [c(1), c(2), ...]}, \"step\": {\"mean_s\", \"cv\", \"law\"}, "
+        "\"host\": {\"per_batch_s\", \"per_item_s\"}, \"gpu\": the same, \"batching\": "
+        "{\"policy\", \"size\", \"depth\"}, \"delay_s\", \"training\": "
+        "{\"env_steps_per_train_step\", \"train_step_s\", \"queue_train_steps\", "
+        "\"sharing_frac\"}}. Actors, cores and threads must be given; without them the "
+        "counts of a capacity table are its length. Defaults: 0, depth 1, policy "
+        "greedy, unlimited size, law lognormal if cv is above 0 and else "
         "deterministic, no training.\n\n"
         "A line that cannot be read or solved gives {\"name\", \"error\"}; the others "
         "are still answered, and the exit status is 1. The same "

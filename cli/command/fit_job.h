@@ -7,10 +7,8 @@
 #include <stddef.h>
 
 #include "cli/command.h"
-#include "cli/option.h"
 #include "model/design/calibration.h"
 #include "model/design/reference.h"
-#include "model/status.h"
 
 /* References as the command line names them: presets, JSON, CSV. */
 

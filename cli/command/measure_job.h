@@ -8,16 +8,11 @@
 #include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"
-#include "cli/command.h"
-#include "cli/option.h"
 #include "cli/options/options.h"
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/result.h"
-#include "model/status.h"
-
-/* What `fulcrum measure` is asked for: its settings and options. */
 
 struct fulcrum_measure_settings {
     struct fulcrum_actor_settings actor;
@@ -41,9 +36,6 @@ struct fulcrum_measure_settings {
     const char *trace; /* NULL: none */
 };
 
-/* Offsets are of a struct fulcrum_measure_settings. */
-extern const struct fulcrum_option_group fulcrum_measure_groups[];
-
 /* Owned; {0} is nothing. */
 struct fulcrum_measure_inputs {
     struct fulcrum_design base; /* machine and workload before anything is measured */
@@ -65,8 +57,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_inputs_load(
 
 /* Accepts {0}. */
 void fulcrum_measure_inputs_clear(struct fulcrum_measure_inputs *inputs);
-
-/* The stages of `fulcrum measure --record`: where the time of recorded runs went. */
 
 /* One recorded run of several, such as one number of actors. Borrowed. */
 struct fulcrum_stage_run {
@@ -104,9 +94,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
 /* What was measured, as points, and what is predicted of them. Borrowed. */
 struct fulcrum_measured_points {
     const struct fulcrum_measurement *measurement;
-    const struct fulcrum_reference *reference; /* made of it */
-    const struct fulcrum_calibration *calibration;
-    const struct fulcrum_prediction *predictions; /* by fulcrum_reference_predict */
+    const struct fulcrum_reference *reference;     /* made of it */
+    const struct fulcrum_calibration *calibration; /* NULL: none */
+    /* Of the items with windows, in their order; NULL: nothing was predicted. */
+    const struct fulcrum_prediction *predictions;
 };
 
 /*
@@ -120,22 +111,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
 /* Accepts {0}. */
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);
 
-/* What `fulcrum measure` found. */
-
-/* Measured configurations, and what is predicted of those that have windows. */
-struct fulcrum_measure_answer {
-    const struct fulcrum_measurement *measurement;
-    /* Of the items with windows, in their order; NULL: nothing was predicted. */
-    const struct fulcrum_prediction *predictions;
-    const struct fulcrum_calibration *calibration; /* NULL: none */
-};
-
 /*
  * Adds what ran, the errors of the predictions over undisturbed and over all points,
  * the tables "points", a row per configuration, and "windows", and notes on what was
  * disturbed or not measured.
  */
 void fulcrum_measure_add_points(
-    struct fulcrum_result *result, const struct fulcrum_measure_answer *answer);
+    struct fulcrum_result *result, const struct fulcrum_measured_points *points);
 
 #endif

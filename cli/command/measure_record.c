@@ -8,11 +8,8 @@
 #include <stdlib.h>
 
 #include "calibrate/pipeline/measured_reference.h"
-#include "calibrate/pipeline/stage_times.h"
-#include "calibrate/reference/reference_prediction.h"
 #include "cli/message.h"
 #include "model/quantity.h"
-#include "model/status.h"
 #include "model/try.h"
 
 /*

@@ -9,8 +9,6 @@
 
 #include "calibrate/actor/actor.h"
 #include "calibrate/device/learner.h"
-#include "cli/command.h"
-#include "cli/option.h"
 #include "model/design/design.h"
 #include "model/try.h"
 #include "presets/load/preset.h"

@@ -16,9 +16,7 @@
 #include <string.h>
 
 #include "calibrate/host.h"
-#include "cli/command.h"
 #include "cli/message.h"
-#include "cli/option.h"
 #include "model/predict/apply_calibration.h"
 #include "model/predict/scenario.h"
 #include "model/try.h"
@@ -32,33 +30,28 @@ enum { PATH_SIZE = 96 };
 /* Networks of one kind differ by less, for observations of different sizes. */
 #define OTHER_NETWORK_FACTOR 2.0
 
+#define SETTING(member) offsetof(struct fulcrum_design_settings, member)
+
 const struct fulcrum_option fulcrum_design_option_rows[] = {
-    FULCRUM_OPTION(TEXT, "machine", offsetof(struct fulcrum_design_settings, machine),
-        "NAME", .letter = 'm',
+    FULCRUM_OPTION(TEXT, "machine", SETTING(machine), "NAME", .letter = 'm',
         .help = "preset or JSON file; 'this' is the machine at hand"),
-    FULCRUM_OPTION(TEXT, "workload", offsetof(struct fulcrum_design_settings, workload),
-        "NAME", .letter = 'w', .help = "preset or JSON file"),
-    FULCRUM_OPTION(LIST, "calibration",
-        offsetof(struct fulcrum_design_settings, calibrations), "NAME", .letter = 'c',
+    FULCRUM_OPTION(TEXT, "workload", SETTING(workload), "NAME", .letter = 'w',
+        .help = "preset or JSON file"),
+    FULCRUM_OPTION(LIST, "calibration", SETTING(calibrations), "NAME", .letter = 'c',
         .help =
             "preset or JSON file, in place of the workload's own, or over it where its "
             "learner ran on another kind of device; a later one wins"),
-    FULCRUM_OPTION(COUNT, "actors",
-        offsetof(struct fulcrum_design_settings, actor_count), "N", .letter = 'a',
+    FULCRUM_OPTION(COUNT, "actors", SETTING(actor_count), "N", .letter = 'a',
         .least = 1.0, .most = 1e7, .help = "short for --set run.actor_count=N"),
-    FULCRUM_OPTION(LIST, "set", offsetof(struct fulcrum_design_settings, sets),
-        "PATH=VALUE", .letter = 's',
+    FULCRUM_OPTION(LIST, "set", SETTING(sets), "PATH=VALUE", .letter = 's',
         .help = "overrides a field of machine, workload, calibration or run"),
     {.name = NULL},
 };
 
 const struct fulcrum_option fulcrum_machines_option_rows[] = {
-    {.name = "machine",
-        .letter = 'm',
-        .kind = FULCRUM_OPTION_LIST,
-        .value = "NAME",
+    FULCRUM_OPTION(LIST, "machine", 0, "NAME", .letter = 'm',
         .help = "preset or JSON file; 'this' is the machine at hand; once for each of "
-                "several machines"},
+                "several machines"),
     {.name = NULL},
 };
 
@@ -321,9 +314,8 @@ static void warn_of_limits(const struct fulcrum_context *context,
     double ratio = measured->value / network->parameter_count;
     if (ratio > OTHER_NETWORK_FACTOR || ratio < 1.0 / OTHER_NETWORK_FACTOR) {
         fulcrum_message_warn_in(context,
-            "calibration %s was taken with a network of %.4g "
-            "parameters, the workload's has %.4g: learner times are "
-            "those of the former",
+            "calibration %s was taken with a network of %.4g parameters, the "
+            "workload's has %.4g: learner times are those of the former",
             calibration->name, measured->value, network->parameter_count);
     }
 }

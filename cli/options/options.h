@@ -7,11 +7,15 @@
 
 #include "calibrate/actor/actor.h"
 #include "cli/command.h"
-#include "cli/option.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/predict/scenario.h"
 #include "presets/load/preset.h"
+
+/*
+ * Each table of rows is placed in a command's groups, at the offset of the struct that
+ * stands before it.
+ */
 
 /* The options that choose what the actors step. */
 
@@ -26,8 +30,6 @@ struct fulcrum_actor_settings {
     double limit_s;
 };
 
-/* Place them in a command's groups, at the offset of a struct fulcrum_actor_settings.
- */
 extern const struct fulcrum_option fulcrum_actor_option_rows[];
 
 /*
@@ -52,8 +54,6 @@ struct fulcrum_learner_settings {
     const char *workload; /* NULL: the command's own choice */
 };
 
-/* Place them in a command's groups, at the offset of a struct fulcrum_learner_settings.
- */
 extern const struct fulcrum_option fulcrum_learner_option_rows[];
 
 /*
@@ -75,7 +75,6 @@ struct fulcrum_actors_rule {
     const char *best_of; /* --best-actors, a range; NULL: not given */
 };
 
-/* Place them at the offset of a struct fulcrum_actors_rule. */
 extern const struct fulcrum_option fulcrum_actors_rule_rows[];
 
 /* The same without --best-actors, which then is to be NULL. */
@@ -118,8 +117,6 @@ struct fulcrum_design_settings {
     struct fulcrum_text_list sets;
 };
 
-/* Place them in a command's groups, at the offset of a struct fulcrum_design_settings.
- */
 extern const struct fulcrum_option fulcrum_design_option_rows[];
 
 /* --machine of commands that take several: at the offset of a fulcrum_text_list. */
@@ -227,7 +224,6 @@ struct fulcrum_solver_settings {
     double max_steps;
 };
 
-/* Place them at the offset of a struct fulcrum_solver_settings. */
 extern const struct fulcrum_option fulcrum_solver_option_rows[];
 
 /* The same as a solver takes it. */
@@ -241,7 +237,6 @@ struct fulcrum_solve_settings {
                               command's own */
 };
 
-/* Place them at the offset of a struct fulcrum_solve_settings, beside the others. */
 extern const struct fulcrum_option fulcrum_interval_option_rows[];
 
 /* `draws` are taken where --intervals is not given. */

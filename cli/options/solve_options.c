@@ -15,22 +15,22 @@ static const char *method_name(int index)
     return fulcrum_method_name((enum fulcrum_method)index);
 }
 
+#define SETTING(member) offsetof(struct fulcrum_solver_settings, member)
+
 const struct fulcrum_option fulcrum_solver_option_rows[] = {
-    FULCRUM_OPTION(CHOICE, "method", offsetof(struct fulcrum_solver_settings, method),
-        "METHOD", .fallback = "auto", .choice = method_name,
+    FULCRUM_OPTION(CHOICE, "method", SETTING(method), "METHOD", .fallback = "auto",
+        .choice = method_name,
         .help =
             "auto takes the fast equations where their error is within --half-width "
             "and simulates the rest"),
-    FULCRUM_OPTION(NUMBER, "half-width",
-        offsetof(struct fulcrum_solver_settings, half_width_rel), "FRACTION",
+    FULCRUM_OPTION(NUMBER, "half-width", SETTING(half_width_rel), "FRACTION",
         .least = 1e-5, .most = 0.5,
         .help =
             "relative half-width of the 95 % interval at which a simulation stops, and "
             "largest error of the equations that auto accepts; default: 0.01"),
-    FULCRUM_OPTION_SEED(offsetof(struct fulcrum_solver_settings, seed),
-        "of simulations and draws; the same seed gives the same bytes"),
-    FULCRUM_OPTION(COUNT, "max-steps",
-        offsetof(struct fulcrum_solver_settings, max_steps), "N", .fallback = "2e7",
+    FULCRUM_OPTION_SEED(
+        SETTING(seed), "of simulations and draws; the same seed gives the same bytes"),
+    FULCRUM_OPTION(COUNT, "max-steps", SETTING(max_steps), "N", .fallback = "2e7",
         .least = 1e3, .most = 1e12,
         .help = "most simulated steps, however wide the interval still is"),
     {.name = NULL},

@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "model/nearest.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
-#include "model/study/sweep.h"
 #include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_sweep_point, member)
@@ -157,7 +155,8 @@ static size_t find_column(const struct fulcrum_sweep_columns *columns, const cha
     return i;
 }
 
-bool fulcrum_column_is_end(const char *name)
+/* Whether it is an end of the interval of another column. */
+static bool is_end(const char *name)
 {
     size_t length = strlen(name);
     return length > 3 && (strcmp(name + length - 3, "_lo") == 0 ||
@@ -170,7 +169,7 @@ static enum fulcrum_status fail_column(const struct fulcrum_sweep_columns *colum
     const char *names[FULCRUM_SWEEP_COLUMNS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < columns->count; i++) {
-        if (!fulcrum_column_is_end(columns->items[i].key)) {
+        if (!is_end(columns->items[i].key)) {
             names[count++] = columns->items[i].key;
         }
     }

@@ -44,9 +44,9 @@ struct fulcrum_sweep_columns {
 
 /*
  * Every column there is: the head, axes, outputs and ratios with their intervals,
- * words. What people want to see first has a title. head     says machine, workload,
- * calibration and actors_rule; borrowed front    whose points are written; NULL: all
- * are
+ * words. What people want to see first has a title.
+ *   head     says machine, workload, calibration and actors_rule; borrowed
+ *   front    whose points are written; NULL: all are
  */
 void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     const struct fulcrum_result *head, const struct fulcrum_sweep_plan *plan,
@@ -64,9 +64,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_columns_keep(
 void fulcrum_sweep_columns_cells(const struct fulcrum_sweep_columns *columns,
     const struct fulcrum_sweep_point *point, struct fulcrum_cell *cells,
     char room[FULCRUM_REASON_BYTE]);
-
-/* Whether a column is an end of an interval: that of the column without _lo or _hi. */
-bool fulcrum_column_is_end(const char *name);
 
 /* The metrics of a front, as written on the command line. */
 

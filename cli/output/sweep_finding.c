@@ -19,8 +19,6 @@
 
 #include "cli/message.h"
 #include "model/string.h"
-#include "model/study/sweep.h"
-#include "presets/io/json.h"
 
 /* A metric within this share of its best counts as its plateau. */
 #define PLATEAU_FRAC 0.95

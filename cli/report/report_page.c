@@ -33,13 +33,13 @@ void fulcrum_html_print(FILE *out, const char *format, ...)
     va_end(args);
 }
 
-void fulcrum_html_note(FILE *out, const char *format, ...)
+void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)fputs("<p class=\"note\">", out);
+    (void)fprintf(out, "<%s>", tag);
     print_escaped(out, format, args);
-    (void)fputs("</p>\n", out);
+    (void)fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
     va_end(args);
 }
 
@@ -150,8 +150,8 @@ void fulcrum_report_draw(const struct fulcrum_report_figure *figure,
             length > 0 ? " Notes: " : "", picture.footnote, has_stop ? "" : ".");
         (void)fputs("</figcaption>\n</figure>\n", out);
     } else {
-        fulcrum_html_note(
-            out, "%s: this cannot be drawn: %s.", figure->label, refusal.detail);
+        fulcrum_html_element(out, "p class=\"note\"", "%s: this cannot be drawn: %s.",
+            figure->label, refusal.detail);
     }
     free(text);
 }
@@ -178,7 +178,7 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
     while (*at != '\0') {
         size_t length = strcspn(at, "\n");
         if (strncmp(at, "calibration ", strlen("calibration ")) != 0) {
-            fulcrum_html_note(out, "%.*s.", (int)length, at);
+            fulcrum_html_element(out, "p class=\"note\"", "%.*s.", (int)length, at);
         }
         at += length + (at[length] == '\n');
     }
@@ -190,8 +190,8 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
 bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
 {
     if (reply->result == NULL) {
-        fulcrum_html_note(
-            out, "This could not be worked out: %s.", reply->refusal.detail);
+        fulcrum_html_element(out, "p class=\"note\"",
+            "This could not be worked out: %s.", reply->refusal.detail);
         fulcrum_report_made_with(reply, out);
     }
     return reply->result != NULL;
@@ -423,9 +423,7 @@ static void write_section(struct fulcrum_report_job *job, size_t place, FILE *ou
             continue;
         }
         if (count > 1) {
-            (void)fputs("<h3>", out);
-            fulcrum_html_text(out, machine->name);
-            (void)fputs("</h3>\n", out);
+            fulcrum_html_element(out, "h3", "%s", machine->name);
         }
         if (section->write != NULL) {
             section->write(machine, out);

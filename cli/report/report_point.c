@@ -7,7 +7,6 @@
 #include "cli/report/report_section.h"
 #include "cli/validate/validate_job.h"
 #include "model/design/design.h"
-#include "model/predict/predict.h"
 #include "model/try.h"
 #include "presets/load/preset_folders.h"
 
@@ -28,13 +27,6 @@ static void add_output(struct fulcrum_table *table, const char *key,
     fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
 }
 
-static void write_item(const char *text, size_t length, FILE *out)
-{
-    (void)fputs("<li>", out);
-    fulcrum_html_print(out, "%.*s", (int)length, text);
-    (void)fputs("</li>\n", out);
-}
-
 /* Notes of the solver and of where numbers come from, and what `predict` warned of: a
  * file that is sent has no standard error. */
 static void write_flags(const struct fulcrum_reply *reply, FILE *out)
@@ -47,12 +39,12 @@ static void write_flags(const struct fulcrum_reply *reply, FILE *out)
     (void)fputs("<p>To be known about it:</p>\n<ul>\n", out);
     while (*at != '\0') {
         size_t length = strcspn(at, "\n");
-        write_item(at, length, out);
+        fulcrum_html_element(out, "li", "%.*s", (int)length, at);
         at += length + (at[length] == '\n');
     }
     for (size_t i = 0; flags != NULL && i < fulcrum_table_rows(flags->table); i++) {
-        const char *text = fulcrum_table_cell(flags->table, i, 0).text;
-        write_item(text, strlen(text), out);
+        fulcrum_html_element(
+            out, "li", "%s", fulcrum_table_cell(flags->table, i, 0).text);
     }
     (void)fputs("</ul>\n", out);
 }
@@ -148,9 +140,8 @@ static void write_cycle(struct fulcrum_report_case *machine, FILE *out)
     }
     char text[FULCRUM_QUANTITY_SIZE];
     fulcrum_quantity_words(cycle_s, "s", text);
-    (void)fputs("<p>From one step of an environment to its next pass ", out);
-    fulcrum_html_text(out, text);
-    (void)fputs(" on average.</p>\n", out);
+    fulcrum_html_element(out, "p",
+        "From one step of an environment to its next pass %s on average.", text);
     if (table != NULL) {
         write_bar(table, out);
     }
@@ -244,7 +235,8 @@ static void write_power(struct fulcrum_report_case *machine, FILE *out)
     };
     struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
     if (!isfinite(fulcrum_report_output(machine, "system_w").number)) {
-        fulcrum_html_note(out, "No watts are known of this machine.");
+        fulcrum_html_element(
+            out, "p class=\"note\"", "No watts are known of this machine.");
         return;
     }
     write_outputs(machine, parts, keys,
@@ -360,12 +352,13 @@ static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
                            "mean_frac=mean error;most_frac=largest"},
             out);
         if (found == 0) {
-            fulcrum_html_note(out,
+            fulcrum_html_element(out, "p class=\"note\"",
                 "No published or measured figure has been compared with a prediction "
                 "from this calibration: of its accuracy nothing is known.");
         }
     } else {
-        fulcrum_html_note(out, "No stored predictions were found: %s.", unheard.detail);
+        fulcrum_html_element(out, "p class=\"note\"",
+            "No stored predictions were found: %s.", unheard.detail);
     }
     fulcrum_baseline_clear(&baseline);
 }

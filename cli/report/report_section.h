@@ -7,17 +7,11 @@
 #include <stdio.h>
 
 #include "cli/argv_text.h"
-#include "cli/command.h"
 #include "cli/message.h"
 #include "cli/options/options.h"
 #include "cli/plot/plot_job.h"
-#include "model/result.h"
-#include "model/status.h"
 #include "model/string.h"
 #include "presets/result/quantity_text.h"
-#include "presets/result/result_io.h"
-
-/* What one command of the program answers to another. */
 
 /*
  * A command line and the result that came of it. {0} is a legal start: nothing was
@@ -113,8 +107,9 @@ void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, .
 /* Escaped text, made as by printf. */
 void fulcrum_html_print(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
 
-/* A paragraph of it in small print. */
-void fulcrum_html_note(FILE *out, const char *format, ...) FULCRUM_PRINTF(2, 3);
+/* The same in an element: the tag is "li" or "p class=\"note\"". */
+void fulcrum_html_element(FILE *out, const char *tag, const char *format, ...)
+    FULCRUM_PRINTF(3, 4);
 
 /*
  * The rows that were gathered as a table, with ", with 90 % intervals" behind the

@@ -339,16 +339,12 @@ static void write_speed(struct fulcrum_report_case *machine, FILE *out)
     struct fulcrum_cell runtime = fulcrum_report_output(machine, "runtime_s");
     struct words words = words_of(&steps, "");
     struct words time = words_of(&runtime, "s");
-    (void)fputs("<li>", out);
-    fulcrum_html_print(out, "%s makes %s steps a second", machine->name, words.value);
-    if (words.range[0] != '\0') {
-        fulcrum_html_print(out, " (90 %%: %s)", words.range);
-    }
-    if (isfinite(runtime.number)) {
-        fulcrum_html_print(out, ", so that the whole training takes %s", time.value);
-    }
-    fulcrum_html_print(out, ". %s", bottleneck_of(machine)->words);
-    (void)fputs("</li>\n", out);
+    bool has_range = words.range[0] != '\0';
+    bool has_time = isfinite(runtime.number);
+    fulcrum_html_element(out, "li", "%s makes %s steps a second%s%s%s%s%s. %s",
+        machine->name, words.value, has_range ? " (90 %: " : "", words.range,
+        has_range ? ")" : "", has_time ? ", so that the whole training takes " : "",
+        has_time ? time.value : "", bottleneck_of(machine)->words);
 }
 
 /* One sentence for each metric. */
@@ -363,16 +359,14 @@ static void write_balance(struct fulcrum_report_case *machine, FILE *out)
             &best, best.is_ratio ? "a CPU/GPU ratio of" : "a thread count of", &text);
     }
     double here = fulcrum_report_output(machine, "cpu_gpu_ratio_used").number;
+    if (text.length > 0 && isfinite(here)) {
+        fulcrum_string_add(&text, ". Here it is %.3g", here);
+    }
     if (text.length > 0) {
-        (void)fputs(
-            "<li>With other numbers of CPU threads, and as many actors as serve "
-            "them best, ",
-            out);
-        fulcrum_html_text(out, fulcrum_string_get(&text));
-        if (isfinite(here)) {
-            fulcrum_html_print(out, ". Here it is %.3g", here);
-        }
-        (void)fputs(".</li>\n", out);
+        fulcrum_html_element(out, "li",
+            "With other numbers of CPU threads, and as many actors as serve them best, "
+            "%s.",
+            fulcrum_string_get(&text));
     }
     fulcrum_string_clear(&text);
 }
@@ -417,10 +411,8 @@ static void write_winner(
     }
     char times[FULCRUM_QUANTITY_SIZE];
     fulcrum_factor_words(most / least, times);
-    (void)fputs("<li>", out);
-    fulcrum_html_print(out, "%s: %s is ahead, with %s times that of the last.", words,
-        job->cases[first]->name, times);
-    (void)fputs("</li>\n", out);
+    fulcrum_html_element(out, "li", "%s: %s is ahead, with %s times that of the last.",
+        words, job->cases[first]->name, times);
 }
 
 /* What machines are compared by: outputs, then facts. The caller frees it. */
@@ -479,19 +471,20 @@ static void write_summary(struct fulcrum_report_case *machine, FILE *out)
     if (job->case_count > 1) {
         /* What all machines have in common. */
         double gpus = fulcrum_report_field(machine, "run.gpu_count");
+        struct fulcrum_string text = {0};
         bool has_gpu = true;
         for (size_t i = 0; i < job->case_count; i++) {
             has_gpu = has_gpu && fulcrum_report_has_gpu(job->cases[i]);
         }
-        (void)fputs("<p class=\"run\">", out);
-        fulcrum_html_print(out, "%.6g actors on each machine",
+        fulcrum_string_add(&text, "%.6g actors on each machine",
             fulcrum_report_field(machine, "run.actor_count"));
         if (has_gpu) {
-            fulcrum_html_print(out,
+            fulcrum_string_add(&text,
                 ", %.6g GPU%s in use; watts of the system are of everything installed",
                 gpus, gpus > 1.0 ? "s" : "");
         }
-        (void)fputs("</p>\n", out);
+        fulcrum_html_element(out, "p class=\"run\"", "%s", fulcrum_string_get(&text));
+        fulcrum_string_clear(&text);
         write_short(job, out);
     } else {
         write_run(machine, out);

@@ -10,20 +10,181 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/pipeline/measured_reference.h"
-#include "cli/command.h"
-#include "cli/command/fit_job.h"
 #include "cli/message.h"
-#include "cli/output/check_list.h"
+#include "cli/progress.h"
 #include "cli/validate/validate_job.h"
 #include "model/quantity.h"
-#include "model/result.h"
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
+#include "presets/load/preset.h"
 #include "presets/load/preset_folders.h"
+
+struct settings {
+    struct fulcrum_text_list references;
+    struct fulcrum_reference_host host; /* of CSV files */
+    const char *calibration;
+    const char *baseline;
+    const char *save_baseline;
+    const char *junit;
+    const char *markdown;
+    double tolerance_rel;
+    double loss_frac;
+    double most_mape_frac;
+    bool points;
+    bool series;
+    bool refit;
+};
+
+/* References with what is predicted of them. */
+
+/* Results, stored ones too, are told apart by the names of their references. */
+static enum fulcrum_status check_names_differ(const struct fulcrum_validate_job *job,
+    const char *const *texts, struct fulcrum_error *err)
+{
+    size_t last = job->reference_count - 1;
+    const char *name = job->references[last]->name;
+    for (size_t i = 0; i < last; i++) {
+        FAIL_IF(strcmp(job->references[i]->name, name) == 0, err, FULCRUM_ERR_RANGE,
+            "%s and %s are both named '%s': expected references of different names",
+            texts[i], texts[last], name);
+    }
+    return FULCRUM_OK;
+}
+
+/* Those that the user named, or every preset. */
+static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
+    const struct settings *settings, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *names = &settings->references;
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = names->count;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_check_host(names, &settings->host, context, err));
+    if (names->count == 0) {
+        TRY_OR_END(
+            fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
+    }
+    job->references = fulcrum_allocate(count, sizeof(struct fulcrum_reference *));
+    for (size_t i = 0; i < count; i++) {
+        const char *text = names->count > 0 ? names->items[i] : entries[i].name;
+        TRY_OR_END(fulcrum_reference_text_load(
+            text, &settings->host, context, &job->references[i], err));
+        job->reference_count++;
+        if (names->count > 0) {
+            TRY_OR_END(check_names_differ(job, (const char *const *)names->items, err));
+        }
+    }
+end:
+    free(entries);
+    return status;
+}
+
+/* The one that the user named, or every preset that was fitted. */
+static enum fulcrum_status load_calibrations(
+    struct fulcrum_validate_job *job, const char *given, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 1;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (given == NULL) {
+        TRY_OR_END(
+            fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err));
+    }
+    job->calibrations = fulcrum_allocate(count, sizeof(struct fulcrum_calibration *));
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_calibration *loaded = NULL;
+        TRY_OR_END(fulcrum_calibration_load(
+            given != NULL ? given : entries[i].name, &loaded, err));
+        if (given != NULL ||
+            fulcrum_calibration_note(loaded, FULCRUM_NOTE_FITTED_TO) != NULL) {
+            job->calibrations[job->calibration_count++] = loaded;
+        } else {
+            fulcrum_calibration_free(loaded);
+        }
+    }
+end:
+    free(entries);
+    return status;
+}
+
+/* The next set; `calibration` NULL: what the reference names. */
+static enum fulcrum_status predict_set(struct fulcrum_validate_job *job,
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_validate(reference, calibration, &job->sets[job->count], err);
+    job->count += status == FULCRUM_OK ? 1 : 0;
+    return status;
+}
+
+/* Also from each calibration that was fitted to the reference as a whole. */
+static enum fulcrum_status predict_sets(struct fulcrum_validate_job *job,
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    size_t first = job->count;
+    TRY(predict_set(job, reference, NULL, err));
+    for (size_t i = 0; i < job->calibration_count; i++) {
+        const struct fulcrum_calibration *fitted = job->calibrations[i];
+        bool is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
+        if (is_new && fulcrum_fitted_points_whole(fitted, reference)) {
+            TRY(predict_set(job, reference, fitted, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status predict_references(struct fulcrum_validate_job *job,
+    bool is_given, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    size_t most = job->reference_count * (job->calibration_count + 1);
+    job->sets = fulcrum_allocate(most, sizeof *job->sets);
+    struct fulcrum_progress progress;
+    enum fulcrum_status status = FULCRUM_OK;
+    fulcrum_progress_start(&progress, context);
+    for (size_t i = 0; i < job->reference_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_reference *reference = job->references[i];
+        double done_frac = (double)i / (double)job->reference_count;
+        fulcrum_progress_update(&progress, done_frac, reference->name);
+        status = is_given ? predict_set(job, reference, job->calibrations[0], err)
+                          : predict_sets(job, reference, err);
+    }
+    fulcrum_progress_end(&progress);
+    return status;
+}
+
+static void clear_job(struct fulcrum_validate_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        fulcrum_validation_clear(&job->sets[i]);
+    }
+    for (size_t i = 0; i < job->reference_count; i++) {
+        fulcrum_reference_free(job->references[i]);
+    }
+    for (size_t i = 0; i < job->calibration_count; i++) {
+        fulcrum_calibration_free(job->calibrations[i]);
+    }
+    free(job->sets);
+    free((void *)job->references);
+    free((void *)job->calibrations);
+}
+
+/* The points that a set is judged by: those predicted, or the fitted ones where a fit
+ * has seen them all. */
+static enum fulcrum_comparison_filter filter_of(const struct fulcrum_validation *set)
+{
+    return fulcrum_comparison_errors(
+               &set->comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1)
+                       .count > 0
+               ? FULCRUM_COMPARE_PREDICTED
+               : FULCRUM_COMPARE_FITTED;
+}
 
 /* What a run has found, as tables: the same for files, the terminal and the document
  * about accuracy, which give different ones a title. */
@@ -308,7 +469,7 @@ static const char *kind_name(bool is_fitted)
 static void add_formulas(struct fulcrum_table *table, struct fulcrum_table *baselines,
     const struct fulcrum_validation *set, const struct view *view)
 {
-    enum fulcrum_comparison_filter filter = fulcrum_validate_filter(set);
+    enum fulcrum_comparison_filter filter = filter_of(set);
     const char *kind = kind_name(filter == FULCRUM_COMPARE_FITTED);
     double mape_frac[FULCRUM_BASELINE_COUNT];
     if (!formula_errors(set, NULL, filter, mape_frac)) {
@@ -489,22 +650,6 @@ end:
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };
 
-struct settings {
-    struct fulcrum_text_list references;
-    struct fulcrum_reference_host host; /* of CSV files */
-    const char *calibration;
-    const char *baseline;
-    const char *save_baseline;
-    const char *junit;
-    const char *markdown;
-    double tolerance_rel;
-    double loss_frac;
-    double most_mape_frac;
-    bool points;
-    bool series;
-    bool refit;
-};
-
 /* What a run has found. */
 struct findings {
     struct fulcrum_validate_job job;
@@ -546,7 +691,7 @@ static void check_set(const struct settings *settings,
     const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
 {
     const char *name = set->reference->name;
-    enum fulcrum_comparison_filter filter = fulcrum_validate_filter(set);
+    enum fulcrum_comparison_filter filter = filter_of(set);
     struct fulcrum_comparison_errors errors =
         fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
     if (set->reason[0] != '\0') {
@@ -648,7 +793,7 @@ end:
     return status;
 }
 
-static void tell(
+static void warn_of_failures(
     const struct fulcrum_check_list *checks, struct fulcrum_context *context)
 {
     size_t failed = fulcrum_check_list_count(checks, FULCRUM_CHECK_FAILED);
@@ -711,47 +856,28 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-/* Files must be told apart from those before them. */
-static enum fulcrum_status check_different(const struct written *files, size_t last,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < last; i++) {
-        FULCRUM_USAGE_IF(files[i].path != NULL &&
-                             fulcrum_output_is_same(files[last].path, files[i].path),
-            context, err, FULCRUM_ERR_FILE,
-            "%s and %s are both %s: expected different files", files[i].option,
-            files[last].option, files[last].path);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status check_collisions(const struct settings *settings,
+static enum fulcrum_status check_settings(const struct settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct written files[] = {{"--output", context->output_path},
         {"--junit", settings->junit}, {"--markdown", settings->markdown},
         {"--save-baseline", settings->save_baseline}};
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sizeof files / sizeof files[0] && status == FULCRUM_OK;
-         i++) {
-        if (files[i].path == NULL) {
-            continue;
+    FULCRUM_USAGE_IF(settings->points && settings->series, context, err,
+        FULCRUM_ERR_UNSUPPORTED, "--points and --series: expected one of them");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const struct written *file = &files[i];
+        for (size_t k = 0; k < i && file->path != NULL; k++) {
+            FULCRUM_USAGE_IF(files[k].path != NULL &&
+                                 fulcrum_output_is_same(file->path, files[k].path),
+                context, err, FULCRUM_ERR_FILE,
+                "%s and %s are both %s: expected different files", files[k].option,
+                file->option, file->path);
         }
-        status = check_different(files, i, context, err);
-        if (status == FULCRUM_OK) {
-            status = check_inputs(settings, &files[i], context, err);
+        if (file->path != NULL) {
+            TRY(check_inputs(settings, file, context, err));
         }
     }
-    return status;
-}
-
-static enum fulcrum_status check_settings(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    return settings->points && settings->series
-               ? fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-                     "--points and --series: expected one of them")
-               : check_collisions(settings, context, err);
+    return FULCRUM_OK;
 }
 
 /* Files that nobody can write are found before the work. */
@@ -783,13 +909,13 @@ static enum fulcrum_status write_files(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status predict(const struct settings *settings,
+static enum fulcrum_status predict_all(const struct settings *settings,
     struct fulcrum_context *context, struct findings *out, struct fulcrum_error *err)
 {
-    const struct fulcrum_validate_plan plan = {.references = &settings->references,
-        .host = settings->host,
-        .calibration = settings->calibration};
-    TRY(fulcrum_validate_job_run(&plan, context, &out->job, err));
+    bool is_given = settings->calibration != NULL;
+    TRY(load_references(&out->job, settings, context, err));
+    TRY(load_calibrations(&out->job, settings->calibration, err));
+    TRY(predict_references(&out->job, is_given, context, err));
     return fulcrum_baseline_make(
         &out->job, is_over_presets(settings), context, &out->now, err);
 }
@@ -802,68 +928,68 @@ static enum fulcrum_status run_validate(
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(check_settings(settings, context, err));
     TRY_OR_END(check_paths(settings, err));
-    TRY_OR_END(predict(settings, context, &found, err));
+    TRY_OR_END(predict_all(settings, context, &found, err));
     TRY_OR_END(run_checks(settings, &found, context, err));
     TRY_OR_END(show_validation(settings, &found.job, context, err));
     TRY_OR_END(write_files(settings, &found, err));
-    tell(&found.checks, context);
+    warn_of_failures(&found.checks, context);
 end:
     fulcrum_check_list_clear(&found.checks);
     fulcrum_baseline_clear(&found.now);
-    fulcrum_validate_job_clear(&found.job);
+    clear_job(&found.job);
     return status;
 }
 
+#define SETTING(member) offsetof(struct settings, member)
+
 static const struct fulcrum_argument arguments[] = {
-    {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
+    {"REFERENCE", FULCRUM_ARGUMENT_REST, SETTING(references), NULL,
         FULCRUM_REFERENCE_NAMES "; default: every preset"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(TEXT, "calibration", offsetof(struct settings, calibration), "NAME",
-        .letter = 'c',
+    FULCRUM_OPTION(TEXT, "calibration", SETTING(calibration), "NAME", .letter = 'c',
         .help = "preset or JSON file to predict throughput from, in place of what each "
                 "reference names"),
-    FULCRUM_OPTION(FLAG, "points", offsetof(struct settings, points), NULL,
-        .letter = 'p', .help = "a row for every point rather than for every reference"),
-    FULCRUM_OPTION(FLAG, "series", offsetof(struct settings, series), NULL,
+    FULCRUM_OPTION(FLAG, "points", SETTING(points), NULL, .letter = 'p',
+        .help = "a row for every point rather than for every reference"),
+    FULCRUM_OPTION(FLAG, "series", SETTING(series), NULL,
         .help = "a row for every curve of every reference"),
-    FULCRUM_OPTION(FILE, "markdown", offsetof(struct settings, markdown), "FILE",
+    FULCRUM_OPTION(FILE, "markdown", SETTING(markdown), "FILE",
         .help = "also write a document about accuracy; docs/accuracy.md is one"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option check_rows[] = {
-    FULCRUM_OPTION(FILE, "baseline", offsetof(struct settings, baseline), "FILE",
-        .letter = 'b',
+    FULCRUM_OPTION(FILE, "baseline", SETTING(baseline), "FILE", .letter = 'b',
         .help =
             "stored predictions to compare with, 'none' for no comparison; default: "
             "those of the presets. Names predictions that moved and sets that got "
             "worse, with exit code 1"),
-    FULCRUM_OPTION(FILE, "save-baseline", offsetof(struct settings, save_baseline),
-        "FILE", .help = "store the predictions, to compare later runs with"),
-    FULCRUM_OPTION(NUMBER, "tolerance", offsetof(struct settings, tolerance_rel),
-        "FRACTION", .fallback = "0.005", .least = 0.0, .most = 10.0,
-        .help = "how far a prediction may move from the baseline's"),
-    FULCRUM_OPTION(NUMBER, "loss", offsetof(struct settings, loss_frac), "FRACTION",
+    FULCRUM_OPTION(FILE, "save-baseline", SETTING(save_baseline), "FILE",
+        .help = "store the predictions, to compare later runs with"),
+    FULCRUM_OPTION(NUMBER, "tolerance", SETTING(tolerance_rel), "FRACTION",
         .fallback = "0.005", .least = 0.0, .most = 10.0,
+        .help = "how far a prediction may move from the baseline's"),
+    FULCRUM_OPTION(NUMBER, "loss", SETTING(loss_frac), "FRACTION", .fallback = "0.005",
+        .least = 0.0, .most = 10.0,
         .help = "how much the MAPE of a set's predicted points may grow over the "
                 "baseline's; 0.005 is half a percentage point"),
-    FULCRUM_OPTION(NUMBER, "max-mape", offsetof(struct settings, most_mape_frac),
-        "FRACTION", .least = 0.0, .most = 1000.0,
+    FULCRUM_OPTION(NUMBER, "max-mape", SETTING(most_mape_frac), "FRACTION",
+        .least = 0.0, .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"),
-    FULCRUM_OPTION(FLAG, "refit", offsetof(struct settings, refit), NULL,
+    FULCRUM_OPTION(FLAG, "refit", SETTING(refit), NULL,
         .help = "repeat the fits to these references; exit code 1 if parameters or "
                 "their errors differ by more than --tolerance (takes minutes)"),
-    FULCRUM_OPTION(FILE, "junit", offsetof(struct settings, junit), "FILE",
+    FULCRUM_OPTION(FILE, "junit", SETTING(junit), "FILE",
         .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option_group groups[] = {
     {"Validation", rows, 0},
-    {"CSV files", fulcrum_reference_host_rows, offsetof(struct settings, host)},
+    {"CSV files", fulcrum_reference_host_rows, SETTING(host)},
     {"Checks", check_rows, 0},
     {.rows = NULL},
 };
@@ -884,10 +1010,9 @@ const struct fulcrum_command fulcrum_command_validate = {
     .description =
         "Predicts every reference and compares: mean absolute percentage error (MAPE), "
         "its symmetric form, the largest error, the mean with its sign, and the share "
-        "of "
-        "points inside the 90 % interval, beside the MAPE of asymptotic bounds and of "
-        "the textbook product form. Points that a fit has seen are kept "
-        "apart: they prove little.\n\n"
+        "of points inside the 90 % interval, beside the MAPE of asymptotic bounds and "
+        "of the textbook product form. Points that a fit has seen are kept apart: they "
+        "prove little.\n\n"
         "CPU curves, watts and work on a part of the SMs are fitted to every other "
         "point of a curve and predict the rest; throughput is predicted from the "
         "calibration of the reference or its workload, watts of whole servers from "

@@ -35,6 +35,12 @@ static const enum fulcrum_predicted kept[] = {FULCRUM_OUTPUT_steps_per_s,
     FULCRUM_OUTPUT_cpu_w, FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w};
 enum { KEPT = sizeof kept / sizeof kept[0] };
 
+const struct fulcrum_observation *fulcrum_validate_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
+{
+    return &comparison->reference->points[item->point].observations[item->observation];
+}
+
 /* A row; none where the design cannot run. */
 static enum fulcrum_status add_design(struct fulcrum_context *context,
     const struct fulcrum_design_settings *settings, struct fulcrum_table *table,
@@ -359,12 +365,24 @@ static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
     return FULCRUM_OK;
 }
 
+/* Whether a calibration was fitted to a reference of the job, or a series of one. */
+static bool is_fitted_here(const struct fulcrum_validate_job *job,
+    const struct fulcrum_calibration *calibration)
+{
+    for (size_t i = 0; i < job->reference_count; i++) {
+        if (fulcrum_fitted_points_part(calibration, job->references[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 enum fulcrum_status fulcrum_validate_refit(const struct fulcrum_validate_job *job,
     double most_rel, const struct fulcrum_context *context,
     struct fulcrum_check_list *checks, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < job->calibration_count; i++) {
-        if (fulcrum_validate_is_fitted(job, job->calibrations[i])) {
+        if (is_fitted_here(job, job->calibrations[i])) {
             TRY(refit(job->calibrations[i], most_rel, context, checks, err));
         }
     }

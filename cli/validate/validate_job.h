@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "calibrate/reference/validation.h"
-#include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/output/check_list.h"
 #include "model/predict/predict.h"
@@ -26,33 +25,6 @@ struct fulcrum_validate_job {
     size_t calibration_count;
     struct fulcrum_calibration **calibrations;
 };
-
-struct fulcrum_validate_plan {
-    const struct fulcrum_text_list *references; /* none: every preset */
-    struct fulcrum_reference_host host;         /* of CSV files among them */
-    const char *calibration; /* in place of the references' own; NULL: those */
-};
-
-/*
- * Loads and predicts everything, with progress.
- *   out      the caller clears it, after a failure too
- *   context  gets exit code 2 where a CSV file lacks its machine or workload
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
-    const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
-    struct fulcrum_validate_job *out, struct fulcrum_error *err);
-
-/* Accepts a struct of zeros. */
-void fulcrum_validate_job_clear(struct fulcrum_validate_job *job);
-
-/* Whether a calibration was fitted to a reference of the job, or a series of one. */
-bool fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
-    const struct fulcrum_calibration *calibration);
-
-/* The points that a set is judged by: those predicted, or the fitted ones where a fit
- * has seen them all. */
-enum fulcrum_comparison_filter fulcrum_validate_filter(
-    const struct fulcrum_validation *set);
 
 /* What an item of a comparison observed. Borrowed. */
 const struct fulcrum_observation *fulcrum_validate_observation(

@@ -18,7 +18,7 @@ struct scene {
     struct fulcrum_measured items[ITEMS];
     struct fulcrum_measurement found;
     struct fulcrum_prediction *predictions;
-    struct fulcrum_measure_answer answer;
+    struct fulcrum_measured_points answer;
 };
 
 static void set_item(struct scene *scene, size_t i, double actors, double steps_per_s)
@@ -77,7 +77,7 @@ static void set_scene(struct scene *scene)
     set_prediction(&scene->predictions[0], 1100.0, 90.0); /* misses by 10 a second */
     set_prediction(&scene->predictions[1], 3800.0, 130.0);
     set_prediction(&scene->predictions[2], 6000.0, 10.0);
-    scene->answer = (struct fulcrum_measure_answer){
+    scene->answer = (struct fulcrum_measured_points){
         .measurement = &scene->found, .predictions = scene->predictions};
 }
 
