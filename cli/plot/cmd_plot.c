@@ -343,7 +343,8 @@ static struct fulcrum_plot_job job_of(
     const struct settings *settings, const struct fulcrum_context *context)
 {
     return (struct fulcrum_plot_job){
-        .words = {settings->title, settings->subtitle},
+        .title = settings->title,
+        .subtitle = settings->subtitle,
         .references = {settings->references.items, settings->references.count},
         .machines = settings->machines,
         .more = {settings->more.items, settings->more.count},
@@ -388,7 +389,6 @@ static enum fulcrum_status run(
     job.chart = plotter->chart;
     status = plotter->draw(&job, err);
 end:
-    fulcrum_plot_job_clear(&job);
     fulcrum_plot_source_close(&job.source);
     return status;
 }

@@ -69,10 +69,10 @@ static struct errors sum_errors(const struct fulcrum_table *table, const char *s
 {
     struct errors errors = {.count = 0};
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        double error = fulcrum_table_at(table, i, "error").number;
+        double error = fulcrum_plot_number(table, i, "error");
         bool is_disturbed = says(table, i, "state", "disturbed");
-        errors.is_predicted = errors.is_predicted ||
-                              isfinite(fulcrum_table_at(table, i, "predicted").number);
+        errors.is_predicted =
+            errors.is_predicted || isfinite(fulcrum_plot_number(table, i, "predicted"));
         if (!isfinite(error) || (series != NULL && !says(table, i, "series", series))) {
             continue;
         }
@@ -145,7 +145,7 @@ static void add_errors(struct fulcrum_string *text, const struct fulcrum_table *
     const struct errors *errors, const char *x_name, bool is_measured)
 {
     bool is_undisturbed = is_measured || any_says(table, "state", "disturbed");
-    double x = fulcrum_table_at(table, errors->at, "actors").number;
+    double x = fulcrum_plot_number(table, errors->at, "actors");
     fulcrum_string_add(text,
         "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
         errors->count, is_undisturbed ? "undisturbed " : "",
@@ -204,9 +204,9 @@ static struct fulcrum_cell estimate_at(
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(keys[i], sizeof keys[i], "%s_%s", what, ends[i]);
     }
-    return (struct fulcrum_cell){fulcrum_table_at(table, row, keys[0]).number,
-        fulcrum_table_at(table, row, keys[1]).number,
-        fulcrum_table_at(table, row, keys[2]).number, NULL};
+    return (struct fulcrum_cell){fulcrum_plot_number(table, row, keys[0]),
+        fulcrum_plot_number(table, row, keys[1]),
+        fulcrum_plot_number(table, row, keys[2]), NULL};
 }
 
 /* What the footnote tells of points that are not in order. */
@@ -224,17 +224,16 @@ static void add_measured(struct fulcrum_result *result, struct fulcrum_table *ta
         .predicted = estimate_at(table, row, "predicted")};
     const char *batching = fulcrum_table_at(table, row, "batching").text;
     const char *note = fulcrum_table_at(table, row, "note").text;
-    double windows = fulcrum_table_at(table, row, "windows").number;
+    double windows = fulcrum_plot_number(table, row, "windows");
     bool is_noted = note != NULL && note[0] != '\0';
     bool is_stopped = is_noted && strcmp(note, "not measured") == 0;
     bool is_disturbed = is_noted && strcmp(note, "disturbed") == 0;
     bool is_failed = is_noted && !is_stopped && !is_disturbed;
     name_series(&point.series, batching != NULL ? batching : "",
-        fulcrum_table_at(table, row, "envs_per_actor").number);
+        fulcrum_plot_number(table, row, "envs_per_actor"));
     /* A point that failed later on may have been disturbed before. */
-    point.is_disturbed =
-        is_disturbed ||
-        fulcrum_table_at(table, row, "disturbed_windows").number > 0.5 * windows;
+    point.is_disturbed = is_disturbed || fulcrum_plot_number(table, row,
+                                             "disturbed_windows") > 0.5 * windows;
     troubles->unmeasured += is_stopped ? 1 : 0;
     troubles->failed += is_failed ? 1 : 0;
     troubles->failure =
@@ -243,7 +242,7 @@ static void add_measured(struct fulcrum_result *result, struct fulcrum_table *ta
         point.is_disturbed && isfinite(point.measured.number) ? 1 : 0;
     if (is_failed) {
         fulcrum_plot_guide_add(result, fulcrum_string_get(&point.series),
-            fulcrum_table_at(table, row, "actors").number, "");
+            fulcrum_plot_number(table, row, "actors"), "");
     }
     fulcrum_table_return(table, row);
     add_shown(table, &point);

@@ -99,18 +99,12 @@ static enum fulcrum_status find_metrics(struct front *front,
 
 static double value_at(const struct front *front, size_t row, size_t metric)
 {
-    return fulcrum_table_at(front->points, row, front->metrics[metric].name).number;
-}
-
-static bool ran(const struct front *front, size_t row)
-{
-    const char *status = fulcrum_table_at(front->points, row, "status").text;
-    return status == NULL || strcmp(status, "ok") == 0;
+    return fulcrum_plot_number(front->points, row, front->metrics[metric].name);
 }
 
 static bool is_known(const struct front *front, size_t row)
 {
-    bool all = ran(front, row);
+    bool all = fulcrum_plot_ran(front->points, row);
     for (size_t k = 0; k < front->metric_count; k++) {
         all = all && isfinite(value_at(front, row, k));
     }
@@ -142,8 +136,8 @@ static enum fulcrum_status find_front(struct front *front, struct fulcrum_error 
         for (size_t k = 0; k < front->metric_count; k++) {
             values[k] = value_at(front, i, k);
         }
-        front->known_count += ran(front, i) ? 1 : 0;
-        if (ran(front, i)) {
+        front->known_count += fulcrum_plot_ran(front->points, i) ? 1 : 0;
+        if (fulcrum_plot_ran(front->points, i)) {
             TRY_OR_END(fulcrum_pareto_add(pareto, i, values, err));
         }
     }

@@ -47,15 +47,10 @@ struct publication {
 
 /* Ratios of a sweep. */
 
-static double number_at(const struct fulcrum_table *table, size_t row, const char *key)
-{
-    return fulcrum_table_at(table, row, key).number;
-}
-
 static bool has_numbers(const struct fulcrum_table *table, const char *key)
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        if (isfinite(number_at(table, i, key))) {
+        if (isfinite(fulcrum_plot_number(table, i, key))) {
             return true;
         }
     }
@@ -78,9 +73,10 @@ static size_t base_row(
     size_t rows = fulcrum_table_rows(points);
     size_t base = rows;
     for (size_t i = 0; i < rows; i++) {
-        double here = number_at(points, i, x);
-        double best = base < rows ? number_at(points, base, x) : FULCRUM_UNKNOWN;
-        if (isfinite(number_at(points, i, key)) &&
+        double here = fulcrum_plot_number(points, i, x);
+        double best =
+            base < rows ? fulcrum_plot_number(points, base, x) : FULCRUM_UNKNOWN;
+        if (isfinite(fulcrum_plot_number(points, i, key)) &&
             (base == rows || (most ? here > best : here < best))) {
             base = i;
         }
@@ -109,8 +105,8 @@ static struct fulcrum_cell speedup_in(
         return inverted(fulcrum_table_at(points, row, "runtime_rel"));
     }
     if (ratios->base < fulcrum_table_rows(points)) {
-        double ratio = number_at(points, row, rate_key(ratios)) /
-                       number_at(points, ratios->base, rate_key(ratios));
+        double ratio = fulcrum_plot_number(points, row, rate_key(ratios)) /
+                       fulcrum_plot_number(points, ratios->base, rate_key(ratios));
         speedup.number = ratios->has_rate ? ratio : 1.0 / ratio;
     }
     return speedup;
@@ -139,7 +135,8 @@ static void add_ratios(struct fulcrum_result *result, const char *x, bool from_m
                                       ? fulcrum_table_at(points, i, "runtime_rel")
                                       : inverted(speedup);
         bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
-        relative_x = is_one && isnan(relative_x) ? number_at(points, i, x) : relative_x;
+        relative_x = is_one && isnan(relative_x) ? fulcrum_plot_number(points, i, x)
+                                                 : relative_x;
         fulcrum_table_return(points, i);
         fulcrum_table_estimate(
             points, "speedup", NULL, speedup.number, speedup.lo, speedup.hi);
@@ -161,8 +158,8 @@ static double speedup_at(const struct publication *plot, double x)
     double from = FULCRUM_UNKNOWN;
     double to = FULCRUM_UNKNOWN;
     for (size_t i = 0; i < fulcrum_table_rows(plot->points); i++) {
-        double here = number_at(plot->points, i, plot->x);
-        double value = number_at(plot->points, i, "speedup");
+        double here = fulcrum_plot_number(plot->points, i, plot->x);
+        double value = fulcrum_plot_number(plot->points, i, "speedup");
         if (here <= x * (1.0 + 1e-9) && here > below) {
             below = here;
             from = value;

@@ -421,10 +421,10 @@ static double component_at(const struct fulcrum_result *result, size_t row)
 TEST(test_gpu_time_follows_the_model)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_design a100;
     ASSERT_OK(fulcrum_reference_load("inci2020-fig2-text", &reference, NULL));
-    ASSERT_OK(fulcrum_plot_gpu_time_result(reference, "dgx-1,dgx-a100", &result, NULL));
+    ASSERT_OK(fulcrum_plot_gpu_time_add(reference, "dgx-1,dgx-a100", result, NULL));
     const struct fulcrum_table *rows = fulcrum_result_table_of(result, "components");
     /* The reference's own GPU is there already. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 12);
@@ -463,14 +463,12 @@ TEST(test_gpu_time_needs_such_a_reference_and_machines)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reference *reference = NULL;
-        struct fulcrum_result *result = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
         ASSERT_OK(fulcrum_reference_load(cases[i].reference, &reference, NULL));
-        CU_ASSERT_EQUAL(
-            fulcrum_plot_gpu_time_result(reference, cases[i].machines, &result, &err),
-            cases[i].status);
-        CU_ASSERT_PTR_NULL(result);
-        assert_part(err.detail, cases[i].part);
+        ASSERT_FAILS(
+            fulcrum_plot_gpu_time_add(reference, cases[i].machines, result, &err),
+            cases[i].status, cases[i].part);
+        fulcrum_result_free(result);
         fulcrum_reference_free(reference);
     }
 }
@@ -494,9 +492,9 @@ static size_t stages_say(const struct fulcrum_result *result, const char *words)
 TEST(test_published_stages_are_shares_of_points)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     ASSERT_OK(fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL));
-    ASSERT_OK(fulcrum_plot_stages_result(reference, &result, NULL));
+    ASSERT_OK(fulcrum_plot_stages_add(reference, result, NULL));
     static const struct {
         const char *words;
         size_t count;
@@ -514,10 +512,11 @@ TEST(test_published_stages_are_shares_of_points)
 TEST(test_stages_need_a_reference_of_stages)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     ASSERT_OK(fulcrum_reference_load("inci2020-fig3-text", &reference, NULL));
-    ASSERT_FAILS(fulcrum_plot_stages_result(reference, &result, &err),
+    ASSERT_FAILS(fulcrum_plot_stages_add(reference, result, &err),
         FULCRUM_ERR_UNSUPPORTED, "no share of time by stage");
+    fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 
