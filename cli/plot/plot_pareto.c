@@ -79,10 +79,8 @@ static enum fulcrum_status find_metrics(struct front *front,
     const struct fulcrum_table *given = fulcrum_result_table_of(result, "pareto");
     struct fulcrum_front_list list = {.count = 0};
     for (size_t i = 0; i < fulcrum_table_rows(given) && text == NULL; i++) {
-        const char *name = fulcrum_table_at(given, i, "metric").text;
-        const char *better = fulcrum_table_at(given, i, "better").text;
-        bool is_more = better != NULL && strcmp(better, "more") == 0;
-        TRY(add_metric(front, name != NULL ? name : "",
+        bool is_more = strcmp(fulcrum_plot_text(given, i, "better"), "more") == 0;
+        TRY(add_metric(front, fulcrum_plot_text(given, i, "metric"),
             is_more ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS, err));
     }
     if (text != NULL || given == NULL) {
