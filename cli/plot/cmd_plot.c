@@ -256,6 +256,15 @@ static enum fulcrum_status choose_plotter(
     return status;
 }
 
+static bool is_given(const char *option, const struct settings *settings)
+{
+    size_t i = 0;
+    while (strcmp(rows[i].name, option) != 0) {
+        i++;
+    }
+    return fulcrum_option_is_set(&rows[i], settings);
+}
+
 /* What a chart does not look at is not what its reader asked for. */
 static enum fulcrum_status refuse_stray(const struct use *use, const char *chart,
     struct fulcrum_context *context, struct fulcrum_error *err)
@@ -288,12 +297,9 @@ static enum fulcrum_status check_content(const struct settings *settings,
         "breakdown",
         settings->more.items[0], plotter->chart->name);
     const struct fulcrum_chart *chart = plotter->chart;
-    for (size_t i = 0; rows[i].name != NULL; i++) {
-        for (size_t k = 0; k < USE_COUNT; k++) {
-            if (strcmp(uses[k].option, rows[i].name) == 0 &&
-                fulcrum_option_is_set(&rows[i], settings)) {
-                TRY(refuse_stray(&uses[k], chart->name, context, err));
-            }
+    for (size_t k = 0; k < USE_COUNT; k++) {
+        if (is_given(uses[k].option, settings)) {
+            TRY(refuse_stray(&uses[k], chart->name, context, err));
         }
     }
     return FULCRUM_OK;

@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -153,13 +154,6 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* A cumulative share needs no bins, which would hide or invent detail. */
 static void add_shares(
     const struct part *part, const struct fulcrum_series *series, const char *key)
@@ -172,7 +166,7 @@ static void add_shares(
             sorted[kept++] = series->value[i];
         }
     }
-    qsort(sorted, kept, sizeof *sorted, compare_times);
+    qsort(sorted, kept, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
         double share = (double)i / (QUANTILES - 1);
         add_value(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);

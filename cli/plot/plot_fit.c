@@ -110,7 +110,7 @@ static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t i,
     bool *is_by_slopes, struct fulcrum_error *err)
 {
     const struct fulcrum_interval none = {(double)NAN, (double)NAN};
-    double cells[PARAMETER_CELLS];
+    double cells[PARAMETER_CELLS] = {0.0};
     enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
     TRY(read_scale(table, i, &scale, err));
     TRY(read_numbers(table, i, parameter_columns, cells, err));
@@ -180,7 +180,7 @@ static enum fulcrum_status add_figure(
     static const char *const columns[CELLS + 1] = {"observed", "sd", "prior_low",
         "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
         "held_out_mean", "held_out_sd"};
-    double cells[CELLS];
+    double cells[CELLS] = {0.0};
     TRY(read_numbers(table, i, columns, cells, err));
     double unit = cells[OBSERVED];
     FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
@@ -455,7 +455,7 @@ enum fulcrum_status fulcrum_plot_tornado_add(
             (int)FULCRUM_BAR_GROUPS_MAX);
         TRY(read_metric(table, i, &metric, err));
         for (; i < metric.end; i++) {
-            double cells[CELLS];
+            double cells[CELLS] = {0.0};
             TRY(read_numbers(table, i, cell_columns, cells, err));
             fulcrum_table_return(table, i);
             add_headline(table, &metric, cells);

@@ -114,8 +114,8 @@ static int compare_placed(const void *a, const void *b)
 {
     const struct placed *left = a;
     const struct placed *right = b;
-    int order = (left->x > right->x) - (left->x < right->x);
-    order = order != 0 ? order : (left->y > right->y) - (left->y < right->y);
+    int order = fulcrum_plot_compare(&left->x, &right->x);
+    order = order != 0 ? order : fulcrum_plot_compare(&left->y, &right->y);
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
@@ -154,13 +154,6 @@ end:
 static double third_of(const struct front *front, size_t place)
 {
     return front->metric_count > 2 ? value_at(front, front->placed[place].row, 2) : 0.0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
 }
 
 static size_t colour_of(const struct front *front, size_t place)
@@ -204,7 +197,7 @@ static void find_colours(struct front *front)
     for (size_t i = 0; i < front->count; i++) {
         sorted[i] = third_of(front, i);
     }
-    qsort(sorted, front->count, sizeof *sorted, compare_numbers);
+    qsort(sorted, front->count, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < COLOURS_MAX && front->count > 0; i++) {
         double from = sorted[i * front->count / COLOURS_MAX];
         if (i == 0 || from > front->bounds[front->colour_count - 1]) {

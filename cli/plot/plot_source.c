@@ -160,6 +160,13 @@ enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],
     return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--machines");
 }
 
+int fulcrum_plot_compare(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
 /* What files of one schema are, and whether charts read them row by row. */
 static const struct kind {
     const char *schema;

@@ -63,6 +63,9 @@ void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,
     char name[64], struct fulcrum_design *out, struct fulcrum_error *err);
 
+/* For qsort of numbers. */
+int fulcrum_plot_compare(const void *a, const void *b);
+
 enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
     FULCRUM_PLOT_PREDICTION,

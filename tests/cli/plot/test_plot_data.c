@@ -189,7 +189,7 @@ TEST(test_published_ratios_go_over_as_they_are)
 {
     struct fulcrum_result *result =
         with_published(plain_sweep, "inci2020-fig3-text", NULL);
-    struct published_point point;
+    struct published_point point = {.name = NULL};
     /* Not the point that is 1 by definition. */
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
     assert_close("x", point.x, 40.0, 1e-12);
@@ -217,7 +217,7 @@ TEST(test_published_ratios_are_chained)
     for (size_t i = 0; i < 2; i++) {
         struct fulcrum_result *result =
             with_published(plain_sweep, "inci2020-fig3-further-text", cases[i].other);
-        struct published_point point;
+        struct published_point point = {.name = NULL};
         CU_ASSERT_FATAL(published_in(result, 1, 0, &point) >= 1);
         assert_part(point.name, cases[i].words);
         assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
@@ -231,7 +231,7 @@ TEST(test_ratios_are_chained_between_points)
     struct fulcrum_result *result =
         with_published(SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n",
             "inci2020-fig3-further-text", NULL);
-    struct published_point point;
+    struct published_point point = {.name = NULL};
     CU_ASSERT_FATAL(published_in(result, 1, 0, &point) >= 1);
     assert_part(point.name, "chained on the predicted 5 at 40");
     fulcrum_result_free(result);
@@ -242,7 +242,7 @@ TEST(test_ratios_are_restated_relative_to_a_point_of_their_own)
 {
     struct fulcrum_result *result =
         with_published(relative_sweep, "inci2020-fig3-text", NULL);
-    struct published_point point;
+    struct published_point point = {.name = NULL};
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
     assert_part(point.name, "restated relative to 40");
     assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
@@ -303,7 +303,7 @@ static enum fulcrum_status lay_over_sms(
 TEST(test_points_at_other_settings_are_left_out)
 {
     struct fulcrum_result *result = NULL;
-    struct published_point point;
+    struct published_point point = {.name = NULL};
     ASSERT_OK(lay_over_sms(256.0, &result, NULL));
     CU_ASSERT_EQUAL_FATAL(published_in(result, 0, 0, &point), 1);
     assert_close("slowdown", point.value.number, 1.06, 1e-12);
