@@ -94,15 +94,6 @@ static const char *chart_name(int index)
     return NULL;
 }
 
-static const char *contours_name(int index)
-{
-    static const char *const names[] = {[FULCRUM_HEAT_SHARES] = "share",
-        [FULCRUM_HEAT_ROUND] = "round",
-        [FULCRUM_HEAT_PLAIN] = "none"};
-    return index >= 0 && index < (int)(sizeof names / sizeof names[0]) ? names[index]
-                                                                       : NULL;
-}
-
 static const char *parts_name(int index)
 {
     int i = 0;
@@ -112,12 +103,19 @@ static const char *parts_name(int index)
     return fulcrum_breakdowns[i] != NULL ? fulcrum_breakdowns[i]->name : NULL;
 }
 
+static const char *contours_name(int index)
+{
+    static const char *const names[] = {[FULCRUM_HEAT_SHARES] = "share",
+        [FULCRUM_HEAT_ROUND] = "round",
+        [FULCRUM_HEAT_PLAIN] = "none"};
+    return index <= FULCRUM_HEAT_PLAIN ? names[index] : NULL;
+}
+
 static const char *scale_name(int index)
 {
     static const char *const names[] = {
         [FULCRUM_ROW_AMOUNT] = "amount", [FULCRUM_ROW_SHARE] = "share"};
-    return index >= 0 && index < (int)(sizeof names / sizeof names[0]) ? names[index]
-                                                                       : NULL;
+    return index <= FULCRUM_ROW_SHARE ? names[index] : NULL;
 }
 
 static const struct fulcrum_option rows[] = {
@@ -190,31 +188,20 @@ static const struct use {
 
 enum { USE_COUNT = sizeof uses / sizeof uses[0] };
 
-static enum fulcrum_status find_plotter(const char *name,
-    struct fulcrum_context *context, const struct plotter **out,
-    struct fulcrum_error *err)
+/* The same chart may be drawn from other contents: its row of that content, else the
+ * first it has. */
+static const struct plotter *find_plotter(
+    const char *chart, enum fulcrum_plot_content content)
 {
-    enum fulcrum_status status =
-        fulcrum_name_check(name, "chart", chart_name, context, err);
-    for (size_t i = 0; i < PLOTTER_COUNT && status == FULCRUM_OK; i++) {
-        if (strcmp(plotters[i].chart->name, name) == 0) {
-            *out = &plotters[i];
-            break;
-        }
-    }
-    return status;
-}
-
-/* The same chart may be drawn from other contents: the row of what the file holds. */
-static const struct plotter *fitting(
-    const struct plotter *plotter, enum fulcrum_plot_content content)
-{
+    const struct plotter *found = NULL;
     for (size_t i = 0; i < PLOTTER_COUNT; i++) {
-        if (plotters[i].chart == plotter->chart && plotters[i].content == content) {
-            return &plotters[i];
+        bool is_better = found == NULL ||
+                         (plotters[i].content == content && found->content != content);
+        if (is_better && strcmp(plotters[i].chart->name, chart) == 0) {
+            found = &plotters[i];
         }
     }
-    return plotter;
+    return found;
 }
 
 static bool is_observed(const struct fulcrum_reference *reference, const char *quantity)
@@ -270,14 +257,13 @@ static enum fulcrum_status choose_plotter(
     return status;
 }
 
-static const struct use *use_of(const struct fulcrum_option *row)
+static bool is_given(const char *option, const struct settings *settings)
 {
-    for (size_t i = 0; i < USE_COUNT; i++) {
-        if (strcmp(uses[i].option, row->name) == 0) {
-            return &uses[i];
-        }
+    size_t i = 0;
+    while (strcmp(rows[i].name, option) != 0) {
+        i++;
     }
-    return NULL;
+    return fulcrum_option_is_set(&rows[i], settings);
 }
 
 /* What a chart does not look at is not what its reader asked for. */
@@ -312,10 +298,9 @@ static enum fulcrum_status check_content(const struct settings *settings,
         "breakdown",
         settings->more.items[0], plotter->chart->name);
     const struct fulcrum_chart *chart = plotter->chart;
-    for (size_t i = 0; rows[i].name != NULL; i++) {
-        const struct use *use = use_of(&rows[i]);
-        if (use != NULL && fulcrum_option_is_set(&rows[i], settings)) {
-            TRY(refuse_stray(use, chart->name, context, err));
+    for (size_t k = 0; k < USE_COUNT; k++) {
+        if (is_given(uses[k].option, settings)) {
+            TRY(refuse_stray(&uses[k], chart->name, context, err));
         }
     }
     return FULCRUM_OK;
@@ -344,7 +329,8 @@ static struct fulcrum_plot_job job_of(
     const struct settings *settings, const struct fulcrum_context *context)
 {
     return (struct fulcrum_plot_job){
-        .words = {settings->title, settings->subtitle},
+        .title = settings->title,
+        .subtitle = settings->subtitle,
         .references = {settings->references.items, settings->references.count},
         .machines = settings->machines,
         .more = {settings->more.items, settings->more.count},
@@ -373,7 +359,8 @@ static enum fulcrum_status run(
         context, err, FULCRUM_ERR_UNSUPPORTED,
         "--pixels goes with a .png file, not with %s", context->output_path);
     if (settings->chart != NULL) {
-        TRY(find_plotter(settings->chart, context, &plotter, err));
+        TRY(fulcrum_name_check(settings->chart, "chart", chart_name, context, err));
+        plotter = find_plotter(settings->chart, FULCRUM_PLOT_CONTENTS);
     }
     TRY(check_pareto(settings, context, err));
     struct fulcrum_plot_job job = job_of(settings, context);
@@ -381,7 +368,7 @@ static enum fulcrum_status run(
     TRY_OR_END(fulcrum_plot_source_open(settings->input,
         plotter != NULL ? plotter->content : FULCRUM_PLOT_CONTENTS, &job.source, err));
     if (plotter != NULL) {
-        plotter = fitting(plotter, job.source.content);
+        plotter = find_plotter(settings->chart, job.source.content);
     } else {
         TRY_OR_END(choose_plotter(&job, &plotter, err));
     }
@@ -389,7 +376,6 @@ static enum fulcrum_status run(
     job.chart = plotter->chart;
     status = plotter->draw(&job, err);
 end:
-    fulcrum_plot_job_clear(&job);
     fulcrum_plot_source_close(&job.source);
     return status;
 }

@@ -14,28 +14,6 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "model/whatif/component_cost.h"
-#include "presets/load/preset.h"
-
-static const char *cell_text(
-    const struct fulcrum_table *table, size_t row, const char *key)
-{
-    const char *text = fulcrum_table_at(table, row, key).text;
-    return text != NULL ? text : "";
-}
-
-/* The result where all went well; else it is freed. */
-static enum fulcrum_status hand_over(enum fulcrum_status status,
-    struct fulcrum_result *result, struct fulcrum_result **out,
-    struct fulcrum_error *err)
-{
-    status = status == FULCRUM_OK ? fulcrum_result_check(result, err) : status;
-    if (status != FULCRUM_OK) {
-        fulcrum_result_free(result);
-        return status;
-    }
-    *out = result;
-    return FULCRUM_OK;
-}
 
 /* --- Breakdowns of sweeps and predictions --- */
 
@@ -68,12 +46,6 @@ static void make_row(struct fulcrum_result *result, const char *key)
                 table, item.key, NULL, item.cell.number, item.cell.lo, item.cell.hi);
         }
     }
-}
-
-static bool is_ok(const struct fulcrum_table *table, size_t row)
-{
-    const char *status = fulcrum_table_at(table, row, "status").text;
-    return status == NULL || strcmp(status, "ok") == 0;
 }
 
 static void find_fields(struct breakdown *breakdown, const struct fulcrum_table *table)
@@ -183,14 +155,15 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
         (void)add_cells(breakdown, from, rows);
     }
     for (size_t i = 0; i < rows; i++) {
-        if (!is_ok(from, i)) {
+        if (!fulcrum_plot_ran(from, i)) {
             failed++;
             continue;
         }
         fulcrum_table_row(breakdown->table);
         add_name(breakdown, file, from, i);
         known += add_cells(breakdown, from, i) ? 1U : 0U;
-        fulcrum_string_add_parts(&breakdown->footnote, cell_text(from, i, "flags"));
+        fulcrum_string_add_parts(
+            &breakdown->footnote, fulcrum_plot_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
@@ -220,27 +193,14 @@ static void find_common(struct breakdown *breakdown)
     }
 }
 
-static void write_words(const struct breakdown *breakdown, struct fulcrum_result *out)
-{
-    const char *const *texts = breakdown->common;
-    bool has_both = texts[WORKLOAD][0] != '\0' && texts[MACHINE][0] != '\0';
-    fulcrum_result_print(out, "title", NULL, "%s%s%s", texts[WORKLOAD],
-        has_both ? " on " : "", texts[MACHINE]);
-    fulcrum_result_print(out, "subtitle", NULL, "%s%s",
-        texts[CALIBRATION][0] != '\0' ? "calibration " : "", texts[CALIBRATION]);
-    fulcrum_result_text(
-        out, "footnote", NULL, fulcrum_string_get(&breakdown->footnote));
-}
-
-enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart *chart,
-    const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result **out,
+enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_bar_chart *chart,
+    const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct breakdown breakdown = {.chart = chart,
         .files = files,
         .count = count,
-        .table = fulcrum_result_table(result, chart->table, NULL)};
+        .table = fulcrum_result_table(out, chart->table, NULL)};
     enum fulcrum_status status = FULCRUM_OK;
     bool has_groups = false;
     for (size_t i = 0; i < count; i++) {
@@ -257,9 +217,11 @@ enum fulcrum_status fulcrum_plot_breakdown_result(const struct fulcrum_bar_chart
             status = fulcrum_fail_in(err, status, files[i].name);
         }
     }
-    write_words(&breakdown, result);
+    fulcrum_plot_title_add(out, breakdown.common[WORKLOAD], breakdown.common[MACHINE],
+        breakdown.common[CALIBRATION]);
+    fulcrum_result_text(out, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
     fulcrum_string_clear(&breakdown.footnote);
-    return hand_over(status, result, out, err);
+    return status == FULCRUM_OK ? fulcrum_result_check(out, err) : status;
 }
 
 /* --- GPU time and runs of several machines, from `fulcrum memory` --- */
@@ -278,7 +240,7 @@ struct machine {
 /* What is not known, or less than nothing by rounding, is nothing. */
 static double at_least_0(const struct fulcrum_table *table, size_t row, const char *key)
 {
-    double value = fulcrum_table_at(table, row, key).number;
+    double value = fulcrum_plot_number(table, row, key);
     return value > 0.0 ? value : 0.0;
 }
 
@@ -288,17 +250,16 @@ static double at_least_0(const struct fulcrum_table *table, size_t row, const ch
  */
 static struct machine machine_at(const struct fulcrum_table *table, size_t first)
 {
-    const char *name = cell_text(table, first, "machine");
+    const char *name = fulcrum_plot_text(table, first, "machine");
     struct machine machine = {.end = first};
     double whole_s = 0.0;
     while (machine.end < fulcrum_table_rows(table) &&
-           strcmp(cell_text(table, machine.end, "machine"), name) == 0) {
+           strcmp(fulcrum_plot_text(table, machine.end, "machine"), name) == 0) {
         double part_s = at_least_0(table, machine.end, "gpu_s");
         double part_frac = at_least_0(table, machine.end, "gpu_frac");
         machine.sum_s += part_s;
         whole_s = part_s > 0.0 && part_frac > 0.0 ? part_s / part_frac : whole_s;
-        machine.steps_per_s =
-            fulcrum_table_at(table, machine.end, "steps_per_s").number;
+        machine.steps_per_s = fulcrum_plot_number(table, machine.end, "steps_per_s");
         machine.end++;
     }
     machine.gpu_s = whole_s > 0.0 ? fmin(whole_s, machine.sum_s) : machine.sum_s;
@@ -310,8 +271,8 @@ static enum fulcrum_status check_component(
 {
     static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac"};
     const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
-    const char *component = cell_text(table, row, "component");
-    double rate = fulcrum_table_at(table, row, "steps_per_s").number;
+    const char *component = fulcrum_plot_text(table, row, "component");
+    double rate = fulcrum_plot_number(table, row, "steps_per_s");
     size_t k = 0;
     while (k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL &&
            strcmp(parts[k].key, component) != 0) {
@@ -321,8 +282,8 @@ static enum fulcrum_status check_component(
         "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
         component);
     for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        const char *text = cell_text(table, row, numbers[k]);
-        bool is_number = !isnan(fulcrum_table_at(table, row, numbers[k]).number);
+        const char *text = fulcrum_plot_text(table, row, numbers[k]);
+        bool is_number = !isnan(fulcrum_plot_number(table, row, numbers[k]));
         FAIL_IF(text[0] != '\0' && !is_number, err, FULCRUM_ERR_FORMAT,
             "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
     }
@@ -334,13 +295,15 @@ static enum fulcrum_status check_component(
 static void write_component_words(struct fulcrum_result *result,
     const struct fulcrum_table *table, bool is_clipped, bool has_others)
 {
-    const char *workload = fulcrum_plot_text_of(result, table, "workload");
-    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
+    struct fulcrum_string subtitle = {0};
+    fulcrum_plot_say(
+        &subtitle, "workload ", fulcrum_plot_text_of(result, table, "workload"), "; ");
+    fulcrum_plot_say(&subtitle, "calibration ",
+        fulcrum_plot_text_of(result, table, "calibration"), "; ");
     fulcrum_result_print(result, "subtitle", NULL,
-        "%s%s%s%s%s%seach component made ideal in turn: what is gone is its part",
-        workload[0] != '\0' ? "workload " : "", workload,
-        workload[0] != '\0' ? "; " : "", calibration[0] != '\0' ? "calibration " : "",
-        calibration, calibration[0] != '\0' ? "; " : "");
+        "%seach component made ideal in turn: what is gone is its part",
+        fulcrum_string_get(&subtitle));
+    fulcrum_string_clear(&subtitle);
     struct fulcrum_string footnote = {0};
     fulcrum_string_add(&footnote,
         "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
@@ -368,13 +331,13 @@ enum fulcrum_status fulcrum_plot_components_add(
         TRY(check_component(table, i, err));
     }
     FAIL_IF(!(first.gpu_s > 0.0), err, FULCRUM_ERR_FORMAT,
-        "machine %s: no GPU time in its rows", cell_text(table, 0, "machine"));
+        "machine %s: no GPU time in its rows", fulcrum_plot_text(table, 0, "machine"));
     for (size_t i = 0; i < fulcrum_table_rows(table);) {
         const struct machine machine = machine_at(table, i);
         double per_s =
             machine.sum_s > 0.0 ? machine.gpu_s / machine.sum_s / first.gpu_s : 0.0;
         for (; i < machine.end; i++) {
-            double run_frac = fulcrum_table_at(table, i, "run_frac").number;
+            double run_frac = fulcrum_plot_number(table, i, "run_frac");
             double run_rel = at_least_0(table, i, "run_frac") * first.steps_per_s /
                              machine.steps_per_s;
             double gpu_rel = at_least_0(table, i, "gpu_s") * per_s;
@@ -459,30 +422,29 @@ static size_t take_published(
 }
 
 /* Another GPU's times are scaled ones, with the spread that this has. */
-static enum fulcrum_status add_machine(struct fulcrum_table *table,
-    const struct fulcrum_reference *reference, const char *name,
+static enum fulcrum_status add_machines(struct fulcrum_table *table,
+    const struct fulcrum_reference *reference, const char *list,
     struct fulcrum_error *err)
 {
-    struct fulcrum_design design;
     const struct fulcrum_gpu *from = &reference->design.machine.gpu;
-    fulcrum_design_init(&design);
-    enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail_in(err, status, "--machines");
-    }
-    bool is_same = strcmp(design.machine.gpu.name, from->name) == 0;
-    if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU && !is_same) {
-        struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
-            &reference->design.workload.network, from, &design.machine.gpu);
-        add_bar(table, design.machine.gpu.name, &scale,
-            pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+    while (list != NULL) {
+        char name[64];
+        struct fulcrum_design design;
+        TRY(fulcrum_plot_next_machine(&list, name, &design, err));
+        const struct fulcrum_gpu *gpu = &design.machine.gpu;
+        if (design.machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(gpu->name, from->name) != 0) {
+            struct fulcrum_gpu_scale scale =
+                fulcrum_gpu_scale(&reference->design.workload.network, from, gpu);
+            add_bar(
+                table, gpu->name, &scale, pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90));
+        }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_bars(struct fulcrum_result *result,
-    const struct fulcrum_reference *reference, const char *machines,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *reference,
+    const char *machines, struct fulcrum_result *result, struct fulcrum_error *err)
 {
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     const struct fulcrum_gpu *gpu = &reference->design.machine.gpu;
@@ -514,22 +476,9 @@ static enum fulcrum_status add_bars(struct fulcrum_result *result,
             fulcrum_sm_scale(&reference->design.workload.network, gpu->sm_count, half);
         add_bar(table, name, &scale, (double)NAN);
     }
-    const char *rest = strcmp(machines, "none") == 0 ? NULL : machines;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (rest != NULL && status == FULCRUM_OK) {
-        char *machine = fulcrum_list_part(&rest);
-        status = add_machine(table, reference, machine, err);
-        free(machine);
-    }
-    return status;
-}
-
-enum fulcrum_status fulcrum_plot_gpu_time_result(
-    const struct fulcrum_reference *reference, const char *machines,
-    struct fulcrum_result **out, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    return hand_over(add_bars(result, reference, machines, err), result, out, err);
+    machines = strcmp(machines, "none") == 0 ? NULL : machines;
+    TRY(add_machines(table, reference, machines, err));
+    return fulcrum_result_check(result, err);
 }
 
 /* --- Stages of a reference --- */
@@ -606,11 +555,9 @@ static double add_point(
 }
 
 /* The footnote says how far the shares of rows are from 1 in all. */
-enum fulcrum_status fulcrum_plot_stages_result(
-    const struct fulcrum_reference *reference, struct fulcrum_result **out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_reference *reference,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
     double least = INFINITY;
     double most = 0.0;
@@ -626,19 +573,17 @@ enum fulcrum_status fulcrum_plot_stages_result(
         "Published shares, read one by one: they add up to %.2f to %.2f. The "
         "publication's stages on CPU and GPU are not told apart here.",
         least, most);
-    enum fulcrum_status status =
-        fulcrum_table_rows(table) > 0
-            ? FULCRUM_OK
-            : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                  "reference %s: no share of time by stage, such as simulation_frac: "
-                  "expected one like rlscope-fig5-stage-shares",
-                  reference->name);
-    return hand_over(status, result, out, err);
+    FAIL_IF(fulcrum_table_rows(table) == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no share of time by stage, such as simulation_frac: "
+        "expected one like rlscope-fig5-stage-shares",
+        reference->name);
+    return fulcrum_result_check(result, err);
 }
 
 /* --- Partitions of a GPU --- */
 
-void fulcrum_plot_partition_add(struct fulcrum_result *result)
+enum fulcrum_status fulcrum_plot_partition_add(
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
@@ -650,4 +595,5 @@ void fulcrum_plot_partition_add(struct fulcrum_result *result)
         gpu);
     fulcrum_result_print(result, "subtitle", NULL, "%s%s",
         calibration[0] != '\0' ? "calibration " : "", calibration);
+    return fulcrum_result_check(result, err);
 }

@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -39,6 +40,15 @@ static double parameter_value(
     const struct fulcrum_parameter *parameter =
         fulcrum_calibration_parameter(calibration, path);
     return parameter != NULL ? parameter->value : fallback;
+}
+
+/* A parameter, or what a fit left behind; NAN: there is none. */
+static double stored(const struct fulcrum_calibration *calibration, const char *name)
+{
+    const struct fulcrum_quantity *found =
+        fulcrum_calibration_quantity(calibration, name);
+    return found != NULL ? found->value
+                         : parameter_value(calibration, name, FULCRUM_UNKNOWN);
 }
 
 /* The calibration's own c(n): its table, or the form that its parameters fill. */
@@ -100,22 +110,19 @@ static double fit_at(const struct part *part, double x)
 static void add_value(const struct part *part, double x, const char *key, double value)
 {
     static const char *const keys[] = {
-        "fit", "table", "sample", "steps", "resets", "deviation", "table_deviation"};
-    bool is_table = strcmp(key, "table") == 0;
-    bool is_sample = strcmp(key, "sample") == 0;
-    double expected = is_table || is_sample ? fit_at(part, x) : FULCRUM_UNKNOWN;
+        "fit", "table", "sample", "steps", "resets", "table", "sample"};
+    static const char *const columns[] = {
+        "fit", "table", "sample", "steps", "resets", "table_deviation", "deviation"};
+    double expected = fit_at(part, x);
     double deviation = expected > 0.0 ? (value / expected - 1.0) * 100.0 : expected;
     fulcrum_table_row(part->table);
     fulcrum_table_text(part->table, "part", NULL, part->name);
     fulcrum_table_number(part->table, "x", NULL, x);
-    for (size_t i = 0; i < 5; i++) {
-        fulcrum_table_number(part->table, keys[i], NULL,
-            strcmp(keys[i], key) == 0 ? value : FULCRUM_UNKNOWN);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        double cell = i < 5 ? value : deviation;
+        fulcrum_table_number(part->table, columns[i], NULL,
+            strcmp(keys[i], key) == 0 ? cell : FULCRUM_UNKNOWN);
     }
-    fulcrum_table_number(
-        part->table, keys[5], NULL, is_sample ? deviation : FULCRUM_UNKNOWN);
-    fulcrum_table_number(
-        part->table, keys[6], NULL, is_table ? deviation : FULCRUM_UNKNOWN);
 }
 
 /* Evenly thinned samples. */
@@ -147,13 +154,6 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* A cumulative share needs no bins, which would hide or invent detail. */
 static void add_shares(
     const struct part *part, const struct fulcrum_series *series, const char *key)
@@ -166,7 +166,7 @@ static void add_shares(
             sorted[kept++] = series->value[i];
         }
     }
-    qsort(sorted, kept, sizeof *sorted, compare_times);
+    qsort(sorted, kept, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
         double share = (double)i / (QUANTILES - 1);
         add_value(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
@@ -213,16 +213,11 @@ static void add_training(
     struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
 {
     const struct fulcrum_series *series = find_series(calibration, "train_step");
-    const struct fulcrum_quantity *fixed =
-        fulcrum_calibration_quantity(calibration, "train_step_fixed_s");
-    const struct fulcrum_quantity *slope =
-        fulcrum_calibration_quantity(calibration, "train_step_per_flop_s");
-    struct part part = {.table = table, .name = "training"};
-    if (fixed != NULL && slope != NULL) {
-        part.fixed = fixed->value;
-        part.slope = slope->value;
-        add_fit(&part, x_span(series));
-    }
+    struct part part = {.table = table,
+        .name = "training",
+        .fixed = stored(calibration, "train_step_fixed_s"),
+        .slope = stored(calibration, "train_step_per_flop_s")};
+    add_fit(&part, x_span(series));
     add_samples(&part, series);
 }
 
@@ -265,32 +260,18 @@ enum fulcrum_status fulcrum_plot_calibration_add(
 
 /* A calibration's sweep over SMs. */
 
-static double stored_parameter(
-    const struct fulcrum_calibration *calibration, const char *path)
-{
-    return parameter_value(calibration, path, FULCRUM_UNKNOWN);
-}
-
-static double quantity(const struct fulcrum_calibration *calibration, const char *name)
-{
-    const struct fulcrum_quantity *found =
-        fulcrum_calibration_quantity(calibration, name);
-    return found != NULL ? found->value : FULCRUM_UNKNOWN;
-}
-
 /* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
 static struct fulcrum_sm_fit stored_fit(
     const struct fulcrum_calibration *calibration, double sm_count)
 {
     return (struct fulcrum_sm_fit){.sm_count = sm_count,
-        .per_batch_s = quantity(calibration, "sm_per_batch_s"),
-        .per_item_s = quantity(calibration, "sm_per_item_s"),
-        .train_step_s = quantity(calibration, "sm_train_step_s"),
-        .launch_bound_frac =
-            stored_parameter(calibration, "workload.network.launch_bound_frac"),
-        .math_frac = stored_parameter(calibration, "workload.network.math_frac"),
+        .per_batch_s = stored(calibration, "sm_per_batch_s"),
+        .per_item_s = stored(calibration, "sm_per_item_s"),
+        .train_step_s = stored(calibration, "sm_train_step_s"),
+        .launch_bound_frac = stored(calibration, "workload.network.launch_bound_frac"),
+        .math_frac = stored(calibration, "workload.network.math_frac"),
         .train_launch_bound_frac =
-            stored_parameter(calibration, "workload.training.launch_bound_frac")};
+            stored(calibration, "workload.training.launch_bound_frac")};
 }
 
 /* A sample, or a point of its curve; what is not known is left out of the chart. */
@@ -315,11 +296,8 @@ static void add_sm_series(struct fulcrum_table *table,
 {
     /* The batch of "batch 64"; 0: a training step. */
     double batch = 0.0;
-    double low = INFINITY;
-    double high = 0.0;
+    struct fulcrum_limits span = x_span(series);
     for (size_t i = 0; i < series->count; i++) {
-        low = fmin(low, series->x[i]);
-        high = fmax(high, series->x[i]);
         add_sm_row(table, series, series->x[i], series->value[i], FULCRUM_UNKNOWN);
         fulcrum_table_text(
             table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
@@ -328,10 +306,11 @@ static void add_sm_series(struct fulcrum_table *table,
         strcmp(series->name, "inference_sm") == 0) {
         batch = strtod(series->condition + strlen("batch "), NULL);
     }
-    struct fulcrum_sm_fit fit = stored_fit(calibration, high);
-    for (size_t i = 0; i < CURVE_POINTS && high > low; i++) {
+    struct fulcrum_sm_fit fit = stored_fit(calibration, span.hi);
+    for (size_t i = 0; i < CURVE_POINTS && span.hi > span.lo; i++) {
         double share = (double)i / (CURVE_POINTS - 1);
-        struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};
+        struct fulcrum_sm_point point = {
+            batch, span.lo * pow(span.hi / span.lo, share), 0.0};
         add_sm_row(table, series, point.sm_count, FULCRUM_UNKNOWN,
             fulcrum_sm_fit_s(&fit, &point));
         fulcrum_table_text(table, "state", NULL, "");
@@ -342,7 +321,7 @@ static void add_sm_words(
     struct fulcrum_result *out, const struct fulcrum_calibration *calibration)
 {
     const char *gpu = calibration->machine.gpu.name;
-    double math = stored_parameter(calibration, "workload.network.math_frac");
+    double math = stored(calibration, "workload.network.math_frac");
     fulcrum_result_print(out, "chart_title", NULL, "%s, on a part of its SMs",
         gpu[0] != '\0' ? gpu : calibration->title);
     fulcrum_result_text(out, "chart_subtitle", NULL, calibration->title);
@@ -350,8 +329,8 @@ static void add_sm_words(
         fulcrum_result_note_print(out, "footnotes",
             "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
             "launches %.2g of a batch and %.2g of a training step.",
-            math, stored_parameter(calibration, "workload.network.launch_bound_frac"),
-            stored_parameter(calibration, "workload.training.launch_bound_frac"));
+            math, stored(calibration, "workload.network.launch_bound_frac"),
+            stored(calibration, "workload.training.launch_bound_frac"));
     }
 }
 

@@ -32,14 +32,6 @@ static struct fulcrum_interval around(double centre, double half)
     return (struct fulcrum_interval){centre - half, centre + half};
 }
 
-/* "" where there is none. */
-static const char *text_at(
-    const struct fulcrum_table *table, size_t row, const char *key)
-{
-    const char *text = fulcrum_table_at(table, row, key).text;
-    return text != NULL ? text : "";
-}
-
 /* Numbers of one row, in the order of `keys`, which end with NULL. */
 static enum fulcrum_status read_numbers(const struct fulcrum_table *table, size_t row,
     const char *const *keys, double *out, struct fulcrum_error *err)
@@ -74,7 +66,7 @@ static double on_scale(enum fulcrum_scale scale, double value)
 static enum fulcrum_status read_scale(const struct fulcrum_table *table, size_t row,
     enum fulcrum_scale *out, struct fulcrum_error *err)
 {
-    const char *name = text_at(table, row, "scale");
+    const char *name = fulcrum_plot_text(table, row, "scale");
     for (int i = 0; fulcrum_scale_name((enum fulcrum_scale)i) != NULL; i++) {
         if (strcmp(fulcrum_scale_name((enum fulcrum_scale)i), name) == 0) {
             *out = (enum fulcrum_scale)i;
@@ -118,7 +110,7 @@ static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t i,
     bool *is_by_slopes, struct fulcrum_error *err)
 {
     const struct fulcrum_interval none = {(double)NAN, (double)NAN};
-    double cells[PARAMETER_CELLS];
+    double cells[PARAMETER_CELLS] = {0.0};
     enum fulcrum_scale scale = FULCRUM_SCALE_LINEAR;
     TRY(read_scale(table, i, &scale, err));
     TRY(read_numbers(table, i, parameter_columns, cells, err));
@@ -133,9 +125,10 @@ static enum fulcrum_status add_parameter(struct fulcrum_table *table, size_t i,
         span.hi = (on_scale(scale, cells[HIGH]) - centre) / unit;
     }
     *is_by_slopes = *is_by_slopes || (isnan(cells[LOW]) && isfinite(span.lo));
-    bool is_identified = strcmp(text_at(table, i, "verdict"), "identified") == 0;
+    bool is_identified =
+        strcmp(fulcrum_plot_text(table, i, "verdict"), "identified") == 0;
     fulcrum_table_return(table, i);
-    add_parameter_words(table, text_at(table, i, "path"), cells);
+    add_parameter_words(table, fulcrum_plot_text(table, i, "path"), cells);
     add_span(table, "prior_z", around(0.0, normal_90));
     add_span(table, "posterior_z", is_identified ? span : none);
     add_span(table, "open_z", is_identified ? none : span);
@@ -152,15 +145,15 @@ static void add_figure_words(
 {
     char texts[3][NUMBER_SIZE];
     char text[TEXT_SIZE];
-    double point = fulcrum_table_at(table, i, "point").number;
-    bool is_held_out = isnan(fulcrum_table_at(table, i, "sd").number);
+    double point = fulcrum_plot_number(table, i, "point");
+    bool is_held_out = isnan(fulcrum_plot_number(table, i, "sd"));
     for (size_t k = 0; k < 3; k++) {
         fulcrum_si_text(texts[k], sizeof texts[k], numbers[k], 3, NULL);
     }
     /* A figure without a deviation was predicted alone. */
     (void)snprintf(text, sizeof text, "%s, point %.0f: %s%s",
-        text_at(table, i, "reference"), point, text_at(table, i, "quantity"),
-        is_held_out ? ", held out" : "");
+        fulcrum_plot_text(table, i, "reference"), point,
+        fulcrum_plot_text(table, i, "quantity"), is_held_out ? ", held out" : "");
     fulcrum_table_text(table, "shown_name", NULL, text);
     (void)snprintf(text, sizeof text, "%s: fitted %s%s%s", texts[0], texts[1],
         isnan(numbers[2]) ? "" : ", from others ", isnan(numbers[2]) ? "" : texts[2]);
@@ -187,7 +180,7 @@ static enum fulcrum_status add_figure(
     static const char *const columns[CELLS + 1] = {"observed", "sd", "prior_low",
         "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
         "held_out_mean", "held_out_sd"};
-    double cells[CELLS];
+    double cells[CELLS] = {0.0};
     TRY(read_numbers(table, i, columns, cells, err));
     double unit = cells[OBSERVED];
     FAIL_IF(!(unit > 0.0), err, FULCRUM_ERR_RANGE,
@@ -216,7 +209,8 @@ static void add_fit_words(struct fulcrum_result *result, struct fulcrum_table *t
     size_t identified = 0;
     char text[TEXT_SIZE];
     for (size_t i = 0; i < count; i++) {
-        identified += strcmp(text_at(table, i, "verdict"), "identified") == 0 ? 1 : 0;
+        identified +=
+            strcmp(fulcrum_plot_text(table, i, "verdict"), "identified") == 0 ? 1 : 0;
     }
     (void)snprintf(text, sizeof text, "%zu of %zu told apart from their priors",
         identified, count);
@@ -237,18 +231,11 @@ static void add_fit_words(struct fulcrum_result *result, struct fulcrum_table *t
     }
 }
 
-static struct fulcrum_table *table_of(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, key);
-    return item != NULL ? item->table : NULL;
-}
-
 enum fulcrum_status fulcrum_plot_fit_add(
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_table *parameters = table_of(result, "parameters");
-    struct fulcrum_table *figures = table_of(result, "figures");
+    struct fulcrum_table *parameters = fulcrum_plot_table(result, "parameters");
+    struct fulcrum_table *figures = fulcrum_plot_table(result, "figures");
     bool is_by_slopes = false;
     for (size_t i = 0; i < fulcrum_table_rows(parameters); i++) {
         TRY(add_parameter(parameters, i, &is_by_slopes, err));
@@ -311,9 +298,9 @@ static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t
     struct metric *out, struct fulcrum_error *err)
 {
     *out = (struct metric){.end = first,
-        .name = text_at(table, first, "metric"),
-        .unit = text_at(table, first, "unit"),
-        .shown = shown_unit(text_at(table, first, "unit"))};
+        .name = fulcrum_plot_text(table, first, "metric"),
+        .unit = fulcrum_plot_text(table, first, "unit"),
+        .shown = shown_unit(fulcrum_plot_text(table, first, "unit"))};
     do {
         double cells[CELLS] = {0.0};
         TRY(read_numbers(table, out->end, cell_columns, cells, err));
@@ -323,7 +310,7 @@ static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t
         out->longest = fmax(out->longest, reach.hi - reach.lo);
         out->end++;
     } while (out->end < fulcrum_table_rows(table) &&
-             strcmp(text_at(table, out->end, "metric"), out->name) == 0);
+             strcmp(fulcrum_plot_text(table, out->end, "metric"), out->name) == 0);
     return FULCRUM_OK;
 }
 
@@ -357,7 +344,7 @@ static void add_reach(
 {
     char text[TEXT_SIZE] = "";
     if (isfinite(cells[FIELD_LO]) && isfinite(cells[FIELD_HI])) {
-        const char *unit = text_at(table, row, "field_unit");
+        const char *unit = fulcrum_plot_text(table, row, "field_unit");
         char lo[NUMBER_SIZE];
         char hi[NUMBER_SIZE];
         fulcrum_si_text(lo, sizeof lo, cells[FIELD_LO], 3, shown_unit(unit));
@@ -458,7 +445,7 @@ static void add_tornado_words(
 enum fulcrum_status fulcrum_plot_tornado_add(
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_table *table = table_of(result, "rows");
+    struct fulcrum_table *table = fulcrum_plot_table(result, "rows");
     size_t metrics = 0;
     for (size_t i = 0; i < fulcrum_table_rows(table);) {
         struct metric metric;
@@ -468,7 +455,7 @@ enum fulcrum_status fulcrum_plot_tornado_add(
             (int)FULCRUM_BAR_GROUPS_MAX);
         TRY(read_metric(table, i, &metric, err));
         for (; i < metric.end; i++) {
-            double cells[CELLS];
+            double cells[CELLS] = {0.0};
             TRY(read_numbers(table, i, cell_columns, cells, err));
             fulcrum_table_return(table, i);
             add_headline(table, &metric, cells);

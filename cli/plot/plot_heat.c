@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/plot/plot_source.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
+#include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "presets/load/preset.h"
 
 /* The words of one chart; keeps a second drawing of the same result from others. */
 static const char *keep_text(
@@ -103,18 +102,6 @@ static enum fulcrum_status choose_axes(const struct fulcrum_table *points,
     return check_others(points, out, err);
 }
 
-/* "16 actors", or where their numbers come from. */
-static void write_actors(
-    struct fulcrum_string *out, const struct fulcrum_table *points, const char *rule)
-{
-    double actors = fulcrum_table_constant(points, "actor_count");
-    if (isfinite(actors)) {
-        fulcrum_string_add(out, "%s%.0f actors", out->length > 0 ? "; " : "", actors);
-    } else if (rule[0] != '\0') {
-        fulcrum_string_add(out, "%sactors %s", out->length > 0 ? "; " : "", rule);
-    }
-}
-
 /* Each flag of points that could run; the first reason stands for those that could not.
  */
 static void write_words(struct fulcrum_result *result,
@@ -123,6 +110,8 @@ static void write_words(struct fulcrum_result *result,
     const char *workload = fulcrum_plot_text_of(result, points, "workload");
     const char *machine = fulcrum_plot_text_of(result, points, "machine");
     const char *calibration = fulcrum_plot_text_of(result, points, "calibration");
+    const char *rule = fulcrum_plot_text_of(result, points, "actors_rule");
+    double actors = fulcrum_table_constant(points, "actor_count");
     struct fulcrum_string title = {0};
     struct fulcrum_string subtitle = {0};
     struct fulcrum_string footnote = {0};
@@ -131,18 +120,20 @@ static void write_words(struct fulcrum_result *result,
     size_t failed = 0;
     bool has_both = workload[0] != '\0' && machine[0] != '\0';
     fulcrum_string_add(&title, "%s%s%s", workload, has_both ? " on " : "", machine);
-    fulcrum_string_add(
-        &subtitle, "%s%s", calibration[0] != '\0' ? "calibration " : "", calibration);
-    write_actors(
-        &subtitle, points, fulcrum_plot_text_of(result, points, "actors_rule"));
+    fulcrum_plot_say(&subtitle, "calibration ", calibration, "");
+    /* How many actors there are, or where their numbers come from. */
+    const char *between = subtitle.length > 0 ? "; " : "";
+    if (isfinite(actors)) {
+        fulcrum_string_add(&subtitle, "%s%.0f actors", between, actors);
+    } else if (rule[0] != '\0') {
+        fulcrum_string_add(&subtitle, "%sactors %s", between, rule);
+    }
     for (size_t row = 0; row < count; row++) {
-        const char *status = fulcrum_table_at(points, row, "status").text;
-        if (status == NULL || strcmp(status, "ok") == 0) {
+        if (fulcrum_plot_ran(points, row)) {
             fulcrum_string_add_parts(
-                &footnote, fulcrum_table_at(points, row, "flags").text);
-        } else {
-            reason = reason != NULL ? reason : status;
-            failed++;
+                &footnote, fulcrum_plot_text(points, row, "flags"));
+        } else if (failed++ == 0) {
+            reason = fulcrum_plot_text(points, row, "status");
         }
     }
     if (failed > 0) {
@@ -161,39 +152,16 @@ static void write_words(struct fulcrum_result *result,
 
 /* Machines that people know, to be marked on charts. */
 
+enum { LANDMARKS_MAX = 12 };
+
 /* Machines named unless others are asked for. */
 #define STANDARD_MACHINES                                                              \
     "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
 
-enum fulcrum_status fulcrum_plot_landmarks_load(
-    const char *list, struct fulcrum_plot_landmarks *out, struct fulcrum_error *err)
-{
-    const char *rest = list != NULL ? list : STANDARD_MACHINES;
-    rest = strcmp(rest, "none") == 0 ? NULL : rest;
-    out->count = 0;
-    while (rest != NULL) {
-        FAIL_IF(out->count == FULCRUM_PLOT_LANDMARKS_MAX, err, FULCRUM_ERR_RANGE,
-            "--machines: more than %d", (int)FULCRUM_PLOT_LANDMARKS_MAX);
-        char *name = fulcrum_list_part(&rest);
-        (void)snprintf(out->names[out->count], sizeof out->names[0], "%s", name);
-        struct fulcrum_design design;
-        fulcrum_design_init(&design);
-        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
-        free(name);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--machines");
-        }
-        out->machines[out->count++] = design.machine;
-    }
-    return FULCRUM_OK;
-}
-
 /* Of a field that says how much of a machine is used: all of it. */
-static double machine_value(const struct fulcrum_machine *machine, const char *path)
+static double machine_value(const struct fulcrum_design *design, const char *path)
 {
-    struct fulcrum_design design;
-    fulcrum_design_init(&design);
-    design.machine = *machine;
+    const struct fulcrum_machine *machine = &design->machine;
     if (strcmp(path, "run.sm_count") == 0) {
         return machine->gpu.sm_count;
     }
@@ -202,33 +170,47 @@ static double machine_value(const struct fulcrum_machine *machine, const char *p
     }
     const struct fulcrum_field *field = fulcrum_field_find(path);
     return field != NULL && strncmp(path, "machine.", 8) == 0
-               ? fulcrum_field_number(field, &design)
-               : (double)NAN;
+               ? fulcrum_field_number(field, design)
+               : FULCRUM_UNKNOWN;
 }
 
-static enum fulcrum_status add_machines(struct fulcrum_result *result,
-    const char *names, const struct fulcrum_heat_chart_data *data,
-    struct fulcrum_error *err)
+/* Machines without a GPU have another ratio on their axis, and no landmarks. */
+static double machine_ratio(const struct fulcrum_machine *machine)
 {
-    struct fulcrum_plot_landmarks known;
-    if (fulcrum_result_table_of(result, "landmarks") != NULL) {
+    double sms = machine->gpu.count * machine->gpu.sm_count;
+    bool has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU && sms > 0.0;
+    return has_gpu ? machine->cpu.thread_count / sms : FULCRUM_UNKNOWN;
+}
+
+enum fulcrum_status fulcrum_plot_landmarks_add(struct fulcrum_result *result,
+    const char *list, const char *x, const char *y, struct fulcrum_error *err)
+{
+    const char *rest = list != NULL ? list : STANDARD_MACHINES;
+    bool is_none = strcmp(rest, "none") == 0;
+    if (fulcrum_plot_table(result, "landmarks") != NULL) {
         return FULCRUM_OK; /* a result that is drawn twice */
     }
-    TRY(fulcrum_plot_landmarks_load(names, &known, err));
     struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
-    for (size_t i = 0; i < known.count; i++) {
-        double x = machine_value(&known.machines[i], data->x);
-        double y = machine_value(&known.machines[i], data->y);
-        if (isfinite(x) && isfinite(y)) {
+    rest = is_none ? NULL : rest;
+    for (size_t i = 0; rest != NULL; i++) {
+        char name[64];
+        struct fulcrum_design design;
+        FAIL_IF(i == LANDMARKS_MAX, err, FULCRUM_ERR_RANGE, "--machines: more than %d",
+            (int)LANDMARKS_MAX);
+        TRY(fulcrum_plot_next_machine(&rest, name, &design, err));
+        double along =
+            y != NULL ? machine_value(&design, x) : machine_ratio(&design.machine);
+        double up = y != NULL ? machine_value(&design, y) : 0.0;
+        if (isfinite(along) && isfinite(up)) {
             fulcrum_table_row(table);
-            fulcrum_table_text(table, "name", NULL, known.names[i]);
-            fulcrum_table_number(table, "x", NULL, x);
-            fulcrum_table_number(table, "y", NULL, y);
+            fulcrum_table_text(table, "name", NULL, name);
+            fulcrum_table_number(table, "x", NULL, along);
+            fulcrum_table_number(table, "y", NULL, up);
         }
     }
-    bool is_asked = names != NULL && strcmp(names, "none") != 0;
-    FAIL_IF(is_asked && fulcrum_table_rows(table) == 0, err, FULCRUM_ERR_UNSUPPORTED,
-        "--machines: none has a value of its own of both %s and %s", data->x, data->y);
+    FAIL_IF(y != NULL && list != NULL && !is_none && fulcrum_table_rows(table) == 0,
+        err, FULCRUM_ERR_UNSUPPORTED,
+        "--machines: none has a value of its own of both %s and %s", x, y);
     return fulcrum_result_check(result, err);
 }
 
@@ -265,5 +247,5 @@ enum fulcrum_status fulcrum_plot_heat_data(struct fulcrum_result *result,
         unit);
     out->value_name = keep_text(result, "heat_value", name);
     write_words(result, points, out);
-    return add_machines(result, options->machines, out, err);
+    return fulcrum_plot_landmarks_add(result, options->machines, out->x, out->y, err);
 }

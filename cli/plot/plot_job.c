@@ -1,4 +1,4 @@
-/* plot_job.c - charts of calibrations, references, validations and fits. */
+/* plot_job.c - each chart: its data, and the page. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/plot/plot_job.h"
 
@@ -62,48 +62,36 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
     return status;
 }
 
-void fulcrum_plot_job_clear(struct fulcrum_plot_job *job)
+/* Faults of a cell name the file already. */
+static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
+    enum fulcrum_status status, struct fulcrum_error *err)
 {
-    fulcrum_validation_clear(&job->validation);
-    fulcrum_reference_free(job->reference);
-    fulcrum_calibration_free(job->calibration);
+    const char *name = job->source.name;
+    bool is_named =
+        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
+    return status == FULCRUM_OK || is_named ? status
+                                            : fulcrum_fail_in(err, status, name);
 }
 
-static enum fulcrum_status read_reference(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    return fulcrum_reference_load(job->source.name, &job->reference, err);
-}
-
-/* A reference is predicted here; what fulcrum wrote has its predictions. */
-static enum fulcrum_status predict_reference(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    TRY(read_reference(job, err));
-    return fulcrum_validate(job->reference, NULL, &job->validation, err);
-}
-
-/* A chart of stacked bars, from a result, which it frees. */
 static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
     const struct fulcrum_result *result, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
-        .text = {job->words.title, job->words.subtitle, NULL},
+        .text = {job->title, job->subtitle, NULL},
         .chart = bars,
         .result = result,
         .as_shares = job->breakdown.scale == FULCRUM_ROW_SHARE};
     return plot_save(job, chart, &data, err);
 }
 
-/* The same of a result made for the chart, which is freed. */
-static enum fulcrum_status plot_own_bars(const struct fulcrum_plot_job *job,
-    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
-    struct fulcrum_result *result, struct fulcrum_error *err)
+static enum fulcrum_status plot_lines(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const struct fulcrum_result *result,
+    struct fulcrum_error *err)
 {
-    enum fulcrum_status status = plot_bars(job, chart, bars, result, err);
-    fulcrum_result_free(result);
-    return status;
+    const struct fulcrum_line_chart_data data = {
+        .text = {job->title, job->subtitle, NULL}, .chart = chart, .result = result};
+    return name_file(job, plot_save(job, chart, &data, err), err);
 }
 
 /* Whether what a chart adds to a result is still to be added: a report draws it twice.
@@ -142,96 +130,81 @@ static enum fulcrum_status read_result(const struct fulcrum_plot_job *job,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_gpu_time(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+/* Bars of what was read; `add` may be NULL. */
+static enum fulcrum_status plot_read_bars(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
+    fulcrum_plot_add *add, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = NULL;
-    TRY(read_reference(job, err));
-    TRY(fulcrum_plot_gpu_time_result(job->reference,
-        job->machines != NULL ? job->machines : STANDARD_GPUS, &result, err));
-    return plot_own_bars(
-        job, &fulcrum_chart_gpu_time, &fulcrum_bars_published, result, err);
+    TRY(read_result(job, bars->table, &result, err));
+    if (add != NULL && is_first(result, chart)) {
+        TRY(name_file(job, add(result, err), err));
+    }
+    return plot_bars(job, chart, bars, result, err);
 }
 
 enum fulcrum_status fulcrum_plot_components(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = NULL;
-    TRY(read_result(job, fulcrum_bars_components.table, &result, err));
-    if (is_first(result, &fulcrum_chart_gpu_time)) {
-        enum fulcrum_status status = fulcrum_plot_components_add(result, err);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, job->source.name);
-        }
-    }
-    return plot_bars(
-        job, &fulcrum_chart_gpu_time, &fulcrum_bars_components, result, err);
+    return plot_read_bars(job, &fulcrum_chart_gpu_time, &fulcrum_bars_components,
+        fulcrum_plot_components_add, err);
 }
 
 enum fulcrum_status fulcrum_plot_partition(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = NULL;
-    TRY(read_result(job, fulcrum_bars_partition.table, &result, err));
-    if (is_first(result, &fulcrum_chart_partition)) {
-        fulcrum_plot_partition_add(result);
-    }
-    return plot_bars(
-        job, &fulcrum_chart_partition, &fulcrum_bars_partition, result, err);
+    return plot_read_bars(job, &fulcrum_chart_partition, &fulcrum_bars_partition,
+        fulcrum_plot_partition_add, err);
+}
+
+enum fulcrum_status fulcrum_plot_posterior(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_read_bars(job, &fulcrum_chart_posterior, &fulcrum_bars_posterior,
+        fulcrum_plot_fit_add, err);
+}
+
+enum fulcrum_status fulcrum_plot_tornado(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_read_bars(job, &fulcrum_chart_tornado, &fulcrum_bars_tornado,
+        fulcrum_plot_tornado_add, err);
+}
+
+enum fulcrum_status fulcrum_plot_gpu_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    TRY(fulcrum_reference_load(job->source.name, &reference, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_plot_gpu_time_add(
+        reference, job->machines != NULL ? job->machines : STANDARD_GPUS, result, err));
+    status =
+        plot_bars(job, &fulcrum_chart_gpu_time, &fulcrum_bars_published, result, err);
+end:
+    fulcrum_result_free(result);
+    fulcrum_reference_free(reference);
+    return status;
 }
 
 enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = NULL;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        TRY(read_reference(job, err));
-        TRY(fulcrum_plot_stages_result(job->reference, &result, err));
-        return plot_own_bars(
-            job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
+    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
+        return plot_read_bars(
+            job, &fulcrum_chart_stages, &fulcrum_bars_stages, NULL, err);
     }
-    TRY(read_result(job, fulcrum_bars_stages.table, &result, err));
-    return plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
-}
-
-/* Faults of a cell name the file already. */
-static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
-    enum fulcrum_status status, struct fulcrum_error *err)
-{
-    const char *name = job->source.name;
-    bool is_named =
-        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
-    return status == FULCRUM_OK || is_named ? status
-                                            : fulcrum_fail_in(err, status, name);
-}
-
-static double machine_ratio(const struct fulcrum_machine *machine)
-{
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return (double)NAN;
-    }
-    return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
-}
-
-/* Machines without a GPU have another ratio on their axis, and no landmarks. */
-static enum fulcrum_status add_landmarks(const struct fulcrum_plot_job *job,
-    struct fulcrum_result *result, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_landmarks known;
-    if (fulcrum_result_table_of(result, "landmarks") != NULL) {
-        return FULCRUM_OK; /* a result that is drawn twice */
-    }
-    TRY(fulcrum_plot_landmarks_load(job->machines, &known, err));
-    struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
-    for (size_t i = 0; i < known.count; i++) {
-        double ratio = machine_ratio(&known.machines[i]);
-        if (ratio > 0.0) {
-            fulcrum_table_row(table);
-            fulcrum_table_text(table, "name", NULL, known.names[i]);
-            fulcrum_table_number(table, "x", NULL, ratio);
-        }
-    }
-    return fulcrum_result_check(result, err);
+    struct fulcrum_reference *reference = NULL;
+    TRY(fulcrum_reference_load(job->source.name, &reference, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_plot_stages_add(reference, result, err));
+    status = plot_bars(job, &fulcrum_chart_stages, &fulcrum_bars_stages, result, err);
+end:
+    fulcrum_result_free(result);
+    fulcrum_reference_free(reference);
+    return status;
 }
 
 /* What charts need beside the columns of what was read. */
@@ -251,31 +224,23 @@ static enum fulcrum_status supply(const struct fulcrum_plot_job *job,
                 result, &job->references, published[i].kind, err);
         }
     }
-    if (chart == &fulcrum_chart_scaling) {
-        return name_file(job, fulcrum_plot_scaling_add(result, err), err);
+    static const struct {
+        const struct fulcrum_chart *chart;
+        fulcrum_plot_add *add;
+    } files[] = {{&fulcrum_chart_scaling, fulcrum_plot_scaling_add},
+        {&fulcrum_chart_parity, fulcrum_plot_parity_add},
+        {&fulcrum_chart_measured, fulcrum_plot_measured_add}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (chart == files[i].chart) {
+            return name_file(job, files[i].add(result, err), err);
+        }
     }
     if (chart == &fulcrum_chart_pareto) {
         return name_file(job, fulcrum_plot_pareto_add(result, job->pareto, err), err);
     }
-    if (chart == &fulcrum_chart_parity) {
-        return name_file(job, fulcrum_plot_parity_add(result, err), err);
-    }
-    if (chart == &fulcrum_chart_measured) {
-        return name_file(job, fulcrum_plot_measured_add(result, err), err);
-    }
-    return chart->lines->landmark_name != NULL ? add_landmarks(job, result, err)
-                                               : FULCRUM_OK;
-}
-
-static enum fulcrum_status draw_lines(const struct fulcrum_plot_job *job,
-    const struct fulcrum_chart *chart, const struct fulcrum_result *result,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_line_chart_data data = {
-        .text = {job->words.title, job->words.subtitle, NULL},
-        .chart = chart,
-        .result = result};
-    return name_file(job, plot_save(job, chart, &data, err), err);
+    return chart->lines->landmark_name != NULL
+               ? fulcrum_plot_landmarks_add(result, job->machines, NULL, NULL, err)
+               : FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_lines(
@@ -286,77 +251,71 @@ enum fulcrum_status fulcrum_plot_lines(
     if (is_first(result, job->chart)) {
         TRY(supply(job, result, err));
     }
-    return draw_lines(job, job->chart, result, err);
+    return plot_lines(job, job->chart, result, err);
 }
 
-/* Charts of what is made here rather than read. */
-static enum fulcrum_status draw_own(const struct fulcrum_plot_job *job,
-    const struct fulcrum_chart *chart, struct fulcrum_result *result,
-    enum fulcrum_status status, struct fulcrum_error *err)
+/* A reference is predicted here; what fulcrum wrote has its predictions. */
+static enum fulcrum_status plot_validation(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, fulcrum_plot_validation_add *add,
+    struct fulcrum_error *err)
 {
-    status = status == FULCRUM_OK ? draw_lines(job, chart, result, err) : status;
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation validation = {.reference = NULL};
+    TRY(fulcrum_reference_load(job->source.name, &reference, err));
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_validate(reference, NULL, &validation, err));
+    TRY_OR_END(add(&validation, result, err));
+    status = plot_lines(job, chart, result, err);
+end:
     fulcrum_result_free(result);
+    fulcrum_validation_clear(&validation);
+    fulcrum_reference_free(reference);
     return status;
 }
 
 enum fulcrum_status fulcrum_plot_efficiency(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    TRY(predict_reference(job, err));
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    return draw_own(job, &fulcrum_chart_efficiency, result,
-        fulcrum_plot_scaling_of_reference(&job->validation, result, err), err);
+    return plot_validation(
+        job, &fulcrum_chart_efficiency, fulcrum_plot_scaling_of_reference, err);
 }
 
 enum fulcrum_status fulcrum_plot_measured(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    if (job->source.content != FULCRUM_PLOT_REFERENCE) {
-        return fulcrum_plot_lines(job, err);
-    }
-    TRY(predict_reference(job, err));
+    return job->source.content != FULCRUM_PLOT_REFERENCE
+               ? fulcrum_plot_lines(job, err)
+               : plot_validation(job, &fulcrum_chart_measured,
+                     fulcrum_plot_measured_of_reference, err);
+}
+
+static enum fulcrum_status plot_own(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, fulcrum_plot_own_add *add,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    TRY(fulcrum_calibration_load(job->source.name, &calibration, err));
     struct fulcrum_result *result = fulcrum_result_new(NULL);
-    return draw_own(job, &fulcrum_chart_measured, result,
-        fulcrum_plot_measured_of_reference(&job->validation, result, err), err);
+    enum fulcrum_status status = add(calibration, result, err);
+    if (status == FULCRUM_OK) {
+        status = plot_lines(job, chart, result, err);
+    }
+    fulcrum_result_free(result);
+    fulcrum_calibration_free(calibration);
+    return status;
 }
 
 enum fulcrum_status fulcrum_plot_calibration(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    return draw_own(job, &fulcrum_chart_calibration, result,
-        fulcrum_plot_calibration_add(job->calibration, result, err), err);
+    return plot_own(job, &fulcrum_chart_calibration, fulcrum_plot_calibration_add, err);
 }
 
 enum fulcrum_status fulcrum_plot_sm_time(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    return draw_own(job, &fulcrum_chart_sm_time, result,
-        fulcrum_plot_sm_time_add(job->calibration, result, err), err);
-}
-
-enum fulcrum_status fulcrum_plot_posterior(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = NULL;
-    TRY(read_result(job, "parameters", &result, err));
-    TRY(name_file(job, fulcrum_plot_fit_add(result, err), err));
-    return plot_bars(
-        job, &fulcrum_chart_posterior, &fulcrum_bars_posterior, result, err);
-}
-
-enum fulcrum_status fulcrum_plot_tornado(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_result *result = NULL;
-    TRY(read_result(job, "rows", &result, err));
-    if (is_first(result, &fulcrum_chart_tornado)) {
-        TRY(name_file(job, fulcrum_plot_tornado_add(result, err), err));
-    }
-    return plot_bars(job, &fulcrum_chart_tornado, &fulcrum_bars_tornado, result, err);
+    return plot_own(job, &fulcrum_chart_sm_time, fulcrum_plot_sm_time_add, err);
 }
 
 /* Charts of sweeps. */
@@ -370,9 +329,8 @@ enum fulcrum_status fulcrum_plot_heat(
     options.machines = job->machines;
     TRY(read_result(job, "points", &result, err));
     TRY(name_file(job, fulcrum_plot_heat_data(result, &options, &data, err), err));
-    data.text.title = job->words.title != NULL ? job->words.title : data.text.title;
-    data.text.subtitle =
-        job->words.subtitle != NULL ? job->words.subtitle : data.text.subtitle;
+    data.text.title = job->title != NULL ? job->title : data.text.title;
+    data.text.subtitle = job->subtitle != NULL ? job->subtitle : data.text.subtitle;
     return name_file(job, plot_save(job, &fulcrum_chart_heat, &data, err), err);
 }
 
@@ -398,24 +356,21 @@ enum fulcrum_status fulcrum_plot_breakdown(
     size_t count = job->more.count + 1;
     struct fulcrum_plot_file *files = fulcrum_allocate(count, sizeof *files);
     struct fulcrum_plot_source *sources = fulcrum_allocate(count, sizeof *sources);
-    struct fulcrum_result *result = NULL;
-    enum fulcrum_status status = read_points(&job->source, &files[0], err);
-    for (size_t i = 1; i < count && status == FULCRUM_OK; i++) {
-        status = fulcrum_plot_source_open(
-            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, &sources[i], err);
-        if (status == FULCRUM_OK) {
-            status = read_points(&sources[i], &files[i], err);
-        }
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    enum fulcrum_status status;
+    TRY_OR_END(read_points(&job->source, &files[0], err));
+    for (size_t i = 1; i < count; i++) {
+        TRY_OR_END(fulcrum_plot_source_open(
+            job->more.items[i - 1], FULCRUM_PLOT_SWEEP, &sources[i], err));
+        TRY_OR_END(read_points(&sources[i], &files[i], err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_breakdown_result(bars, files, count, &result, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = plot_own_bars(job, &fulcrum_chart_breakdown, bars, result, err);
-    }
+    TRY_OR_END(fulcrum_plot_breakdown_add(bars, files, count, result, err));
+    status = plot_bars(job, &fulcrum_chart_breakdown, bars, result, err);
+end:
     for (size_t i = 1; i < count; i++) {
         fulcrum_plot_source_close(&sources[i]);
     }
+    fulcrum_result_free(result);
     free(files);
     free(sources);
     return status;

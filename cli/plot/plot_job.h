@@ -23,17 +23,14 @@ struct fulcrum_plot_job {
     struct fulcrum_plot_breakdown_options breakdown;
     struct fulcrum_plot_heat_options heat; /* but for its machines */
     const char *pareto; /* metrics of a front; NULL: those that the file names */
-    struct fulcrum_plot_words words;
+    const char *title;  /* in place of those made from the data; may be NULL */
+    const char *subtitle;
     const char *output_path;
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
     /* NULL: pages go to output_path. Else they keep their captions. */
     const struct fulcrum_plot_taker *taker;
-    /* What the chart was made from; all zero at first. */
-    struct fulcrum_reference *reference;
-    struct fulcrum_calibration *calibration;
-    struct fulcrum_validation validation;
 };
 
 /*
@@ -46,9 +43,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
     const struct fulcrum_save_options *options, struct fulcrum_error *err);
 
 /*
- * Makes the data of one chart from the source and saves it. Some draw from files of
- * several kinds, as the source has it; `breakdown` from the other files too.
- *   fails    as the functions of plot_data.h that it calls, and fulcrum_plot_write
+ * Makes the data of one chart from the source, whatever it is drawn from, and saves it.
+ * A breakdown is drawn from the other files too.
  */
 typedef enum fulcrum_status fulcrum_plot_draw(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
@@ -58,8 +54,5 @@ fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_breakdown,
     fulcrum_plot_efficiency, fulcrum_plot_posterior, fulcrum_plot_measured,
     fulcrum_plot_stages, fulcrum_plot_calibration, fulcrum_plot_sm_time,
     fulcrum_plot_tornado;
-
-/* Gives back what drawing has left in the job, but not its source. */
-void fulcrum_plot_job_clear(struct fulcrum_plot_job *job);
 
 #endif

@@ -49,8 +49,7 @@ static void add_shown(struct fulcrum_table *table, const struct point *point)
 static bool says(
     const struct fulcrum_table *table, size_t row, const char *key, const char *text)
 {
-    const char *cell = fulcrum_table_at(table, row, key).text;
-    return cell != NULL && strcmp(cell, text) == 0;
+    return strcmp(fulcrum_plot_text(table, row, key), text) == 0;
 }
 
 /* How far points are off that are undisturbed, and that no fit has seen. */
@@ -69,10 +68,10 @@ static struct errors sum_errors(const struct fulcrum_table *table, const char *s
 {
     struct errors errors = {.count = 0};
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        double error = fulcrum_table_at(table, i, "error").number;
+        double error = fulcrum_plot_number(table, i, "error");
         bool is_disturbed = says(table, i, "state", "disturbed");
-        errors.is_predicted = errors.is_predicted ||
-                              isfinite(fulcrum_table_at(table, i, "predicted").number);
+        errors.is_predicted =
+            errors.is_predicted || isfinite(fulcrum_plot_number(table, i, "predicted"));
         if (!isfinite(error) || (series != NULL && !says(table, i, "series", series))) {
             continue;
         }
@@ -96,8 +95,8 @@ static void add_findings(
     struct fulcrum_result *result, const struct fulcrum_table *table)
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *series = fulcrum_table_at(table, i, "series").text;
-        bool is_first = series != NULL;
+        const char *series = fulcrum_plot_text(table, i, "series");
+        bool is_first = true;
         for (size_t k = 0; k < i && is_first; k++) {
             is_first = !says(table, k, "series", series);
         }
@@ -145,7 +144,7 @@ static void add_errors(struct fulcrum_string *text, const struct fulcrum_table *
     const struct errors *errors, const char *x_name, bool is_measured)
 {
     bool is_undisturbed = is_measured || any_says(table, "state", "disturbed");
-    double x = fulcrum_table_at(table, errors->at, "actors").number;
+    double x = fulcrum_plot_number(table, errors->at, "actors");
     fulcrum_string_add(text,
         "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
         errors->count, is_undisturbed ? "undisturbed " : "",
@@ -196,19 +195,6 @@ static void name_series(struct fulcrum_string *out, const char *batching, double
 
 /* --- Files of `fulcrum measure` --- */
 
-static struct fulcrum_cell estimate_at(
-    const struct fulcrum_table *table, size_t row, const char *what)
-{
-    char keys[3][32];
-    static const char *const ends[] = {"steps_per_s", "lo", "hi"};
-    for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(keys[i], sizeof keys[i], "%s_%s", what, ends[i]);
-    }
-    return (struct fulcrum_cell){fulcrum_table_at(table, row, keys[0]).number,
-        fulcrum_table_at(table, row, keys[1]).number,
-        fulcrum_table_at(table, row, keys[2]).number, NULL};
-}
-
 /* What the footnote tells of points that are not in order. */
 struct troubles {
     size_t disturbed;
@@ -220,21 +206,23 @@ struct troubles {
 static void add_measured(struct fulcrum_result *result, struct fulcrum_table *table,
     size_t row, struct troubles *troubles)
 {
-    struct point point = {.measured = estimate_at(table, row, "measured"),
-        .predicted = estimate_at(table, row, "predicted")};
-    const char *batching = fulcrum_table_at(table, row, "batching").text;
-    const char *note = fulcrum_table_at(table, row, "note").text;
-    double windows = fulcrum_table_at(table, row, "windows").number;
-    bool is_noted = note != NULL && note[0] != '\0';
-    bool is_stopped = is_noted && strcmp(note, "not measured") == 0;
-    bool is_disturbed = is_noted && strcmp(note, "disturbed") == 0;
-    bool is_failed = is_noted && !is_stopped && !is_disturbed;
-    name_series(&point.series, batching != NULL ? batching : "",
-        fulcrum_table_at(table, row, "envs_per_actor").number);
+    struct point point = {
+        .measured = {fulcrum_plot_number(table, row, "measured_steps_per_s"),
+            fulcrum_plot_number(table, row, "measured_lo"),
+            fulcrum_plot_number(table, row, "measured_hi"), NULL},
+        .predicted = {fulcrum_plot_number(table, row, "predicted_steps_per_s"),
+            fulcrum_plot_number(table, row, "predicted_lo"),
+            fulcrum_plot_number(table, row, "predicted_hi"), NULL}};
+    const char *note = fulcrum_plot_text(table, row, "note");
+    double windows = fulcrum_plot_number(table, row, "windows");
+    bool is_stopped = strcmp(note, "not measured") == 0;
+    bool is_disturbed = strcmp(note, "disturbed") == 0;
+    bool is_failed = note[0] != '\0' && !is_stopped && !is_disturbed;
+    name_series(&point.series, fulcrum_plot_text(table, row, "batching"),
+        fulcrum_plot_number(table, row, "envs_per_actor"));
     /* A point that failed later on may have been disturbed before. */
-    point.is_disturbed =
-        is_disturbed ||
-        fulcrum_table_at(table, row, "disturbed_windows").number > 0.5 * windows;
+    point.is_disturbed = is_disturbed || fulcrum_plot_number(table, row,
+                                             "disturbed_windows") > 0.5 * windows;
     troubles->unmeasured += is_stopped ? 1 : 0;
     troubles->failed += is_failed ? 1 : 0;
     troubles->failure =
@@ -243,7 +231,7 @@ static void add_measured(struct fulcrum_result *result, struct fulcrum_table *ta
         point.is_disturbed && isfinite(point.measured.number) ? 1 : 0;
     if (is_failed) {
         fulcrum_plot_guide_add(result, fulcrum_string_get(&point.series),
-            fulcrum_table_at(table, row, "actors").number, "");
+            fulcrum_plot_number(table, row, "actors"), "");
     }
     fulcrum_table_return(table, row);
     add_shown(table, &point);
@@ -304,12 +292,10 @@ enum fulcrum_status fulcrum_plot_measured_add(
         add_measured(result, table, i, &troubles);
     }
     struct fulcrum_string before = {0};
-    const char *learner = fulcrum_plot_text_of(result, table, "learner");
-    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
-    fulcrum_string_add(&before, "%s%s%s%s%s%s", learner[0] != '\0' ? "learner " : "",
-        learner, learner[0] != '\0' ? ", " : "",
-        calibration[0] != '\0' ? "calibration " : "", calibration,
-        calibration[0] != '\0' ? "; " : "");
+    fulcrum_plot_say(
+        &before, "learner ", fulcrum_plot_text_of(result, table, "learner"), ", ");
+    fulcrum_plot_say(&before, "calibration ",
+        fulcrum_plot_text_of(result, table, "calibration"), "; ");
     add_title(result, table);
     add_subtitle(result, table, "actor", fulcrum_string_get(&before));
     fulcrum_string_clear(&before);
@@ -326,10 +312,8 @@ enum fulcrum_status fulcrum_plot_measured_add(
 static const struct fulcrum_observation *find_rate(
     const struct fulcrum_reference_point *point, const char *path)
 {
-    if (fulcrum_reference_find_setting(point, path) == NULL) {
-        return NULL;
-    }
-    for (size_t k = 0; k < point->observation_count; k++) {
+    bool has_x = fulcrum_reference_find_setting(point, path) != NULL;
+    for (size_t k = 0; k < point->observation_count && has_x; k++) {
         if (strcmp(point->observations[k].quantity, "steps_per_s") == 0) {
             return &point->observations[k];
         }
@@ -381,24 +365,18 @@ static void add_point(struct fulcrum_table *table,
     fulcrum_string_clear(&point.series);
 }
 
-/* Counts of actors, unless no point has one. */
-static const char *x_path_of(const struct fulcrum_reference *reference)
-{
-    for (size_t i = 0; i < reference->point_count; i++) {
-        if (find_rate(&reference->points[i], "run.actor_count") != NULL) {
-            return "run.actor_count";
-        }
-    }
-    return "run.env_count";
-}
-
 enum fulcrum_status fulcrum_plot_measured_of_reference(
     const struct fulcrum_validation *validation, struct fulcrum_result *out,
     struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = validation->reference;
-    const char *path = x_path_of(reference);
+    const char *path = "run.env_count";
     struct fulcrum_table *table = fulcrum_result_table(out, "points", NULL);
+    /* Counts of actors, unless no point has one. */
+    for (size_t i = 0; i < reference->point_count; i++) {
+        bool has_actors = find_rate(&reference->points[i], "run.actor_count") != NULL;
+        path = has_actors ? "run.actor_count" : path;
+    }
     size_t seen = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         if (find_rate(&reference->points[i], path) != NULL) {
@@ -413,8 +391,7 @@ enum fulcrum_status fulcrum_plot_measured_of_reference(
     const char *slash = strrchr(validation->calibration, '/');
     const char *name = slash != NULL ? slash + 1 : validation->calibration;
     struct fulcrum_string before = {0};
-    fulcrum_string_add(&before, "%s%s%s", name[0] != '\0' ? "calibration " : "", name,
-        name[0] != '\0' ? "; " : "");
+    fulcrum_plot_say(&before, "calibration ", name, "; ");
     fulcrum_result_text(out, "label/measured", NULL, "observed");
     fulcrum_result_text(out, "label/bars", NULL, "its half-width");
     fulcrum_result_text(out, "chart_title", NULL, reference->title);

@@ -79,10 +79,8 @@ static enum fulcrum_status find_metrics(struct front *front,
     const struct fulcrum_table *given = fulcrum_result_table_of(result, "pareto");
     struct fulcrum_front_list list = {.count = 0};
     for (size_t i = 0; i < fulcrum_table_rows(given) && text == NULL; i++) {
-        const char *name = fulcrum_table_at(given, i, "metric").text;
-        const char *better = fulcrum_table_at(given, i, "better").text;
-        bool is_more = better != NULL && strcmp(better, "more") == 0;
-        TRY(add_metric(front, name != NULL ? name : "",
+        bool is_more = strcmp(fulcrum_plot_text(given, i, "better"), "more") == 0;
+        TRY(add_metric(front, fulcrum_plot_text(given, i, "metric"),
             is_more ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS, err));
     }
     if (text != NULL || given == NULL) {
@@ -99,18 +97,12 @@ static enum fulcrum_status find_metrics(struct front *front,
 
 static double value_at(const struct front *front, size_t row, size_t metric)
 {
-    return fulcrum_table_at(front->points, row, front->metrics[metric].name).number;
-}
-
-static bool ran(const struct front *front, size_t row)
-{
-    const char *status = fulcrum_table_at(front->points, row, "status").text;
-    return status == NULL || strcmp(status, "ok") == 0;
+    return fulcrum_plot_number(front->points, row, front->metrics[metric].name);
 }
 
 static bool is_known(const struct front *front, size_t row)
 {
-    bool all = ran(front, row);
+    bool all = fulcrum_plot_ran(front->points, row);
     for (size_t k = 0; k < front->metric_count; k++) {
         all = all && isfinite(value_at(front, row, k));
     }
@@ -122,8 +114,8 @@ static int compare_placed(const void *a, const void *b)
 {
     const struct placed *left = a;
     const struct placed *right = b;
-    int order = (left->x > right->x) - (left->x < right->x);
-    order = order != 0 ? order : (left->y > right->y) - (left->y < right->y);
+    int order = fulcrum_plot_compare(&left->x, &right->x);
+    order = order != 0 ? order : fulcrum_plot_compare(&left->y, &right->y);
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
@@ -142,8 +134,8 @@ static enum fulcrum_status find_front(struct front *front, struct fulcrum_error 
         for (size_t k = 0; k < front->metric_count; k++) {
             values[k] = value_at(front, i, k);
         }
-        front->known_count += ran(front, i) ? 1 : 0;
-        if (ran(front, i)) {
+        front->known_count += fulcrum_plot_ran(front->points, i) ? 1 : 0;
+        if (fulcrum_plot_ran(front->points, i)) {
             TRY_OR_END(fulcrum_pareto_add(pareto, i, values, err));
         }
     }
@@ -162,13 +154,6 @@ end:
 static double third_of(const struct front *front, size_t place)
 {
     return front->metric_count > 2 ? value_at(front, front->placed[place].row, 2) : 0.0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
 }
 
 static size_t colour_of(const struct front *front, size_t place)
@@ -212,7 +197,7 @@ static void find_colours(struct front *front)
     for (size_t i = 0; i < front->count; i++) {
         sorted[i] = third_of(front, i);
     }
-    qsort(sorted, front->count, sizeof *sorted, compare_numbers);
+    qsort(sorted, front->count, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < COLOURS_MAX && front->count > 0; i++) {
         double from = sorted[i * front->count / COLOURS_MAX];
         if (i == 0 || from > front->bounds[front->colour_count - 1]) {

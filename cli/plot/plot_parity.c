@@ -30,12 +30,6 @@ struct parity {
     size_t fitted;
 };
 
-static const char *cell_text(const struct parity *parity, size_t row, const char *key)
-{
-    const char *text = fulcrum_table_at(parity->points, row, key).text;
-    return text != NULL ? text : "";
-}
-
 /* Units must not be mixed on one axis, and the end of a quantity's name is its unit;
  * NULL: units of no panel. */
 static const char *units_of(const char *quantity)
@@ -65,12 +59,13 @@ static double unit_at(struct parity *parity, size_t row)
         "reference", "calibration", "series", "quantity"};
     struct fulcrum_string curve = {0};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-        fulcrum_string_add(&curve, "%s;", cell_text(parity, row, keys[k]));
+        fulcrum_string_add(
+            &curve, "%s;", fulcrum_plot_text(parity->points, row, keys[k]));
     }
     if (strcmp(fulcrum_string_get(&curve), fulcrum_string_get(&parity->at)) != 0) {
         fulcrum_string_clear(&parity->at);
         parity->at = curve;
-        parity->first = fulcrum_table_at(parity->points, row, "observed").number;
+        parity->first = fulcrum_plot_number(parity->points, row, "observed");
     } else {
         fulcrum_string_clear(&curve);
     }
@@ -110,11 +105,12 @@ static void add_comparison(struct parity *parity, size_t row)
 {
     struct fulcrum_table *table = parity->points;
     struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
-    const char *units = units_of(cell_text(parity, row, "quantity"));
+    const char *units = units_of(fulcrum_plot_text(parity->points, row, "quantity"));
     double unit = units == NULL ? unit_at(parity, row) : 1.0;
-    double measured = fulcrum_table_at(table, row, "observed").number / unit;
-    double half = fulcrum_table_at(table, row, "half_width").number / unit;
-    bool is_fitted = strcmp(cell_text(parity, row, "kind"), "fitted") == 0;
+    double measured = fulcrum_plot_number(table, row, "observed") / unit;
+    double half = fulcrum_plot_number(table, row, "half_width") / unit;
+    bool is_fitted =
+        strcmp(fulcrum_plot_text(parity->points, row, "kind"), "fitted") == 0;
     /* Intervals of fitted points would only hide those that count. */
     bool has_bar = !is_fitted && predicted.lo > 0.0 && predicted.hi > 0.0;
     bool is_usable = measured > 0.0 && predicted.number / unit > 0.0;
@@ -145,9 +141,11 @@ static void add_finding(
     double sum = 0.0;
     char text[96];
     for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
-        double error = fulcrum_table_at(parity->points, i, "error").number;
-        bool is_fitted = strcmp(cell_text(parity, i, "state"), "fitted") == 0;
-        if (strcmp(cell_text(parity, i, "units"), units) == 0 && isfinite(error)) {
+        double error = fulcrum_plot_number(parity->points, i, "error");
+        bool is_fitted =
+            strcmp(fulcrum_plot_text(parity->points, i, "state"), "fitted") == 0;
+        if (strcmp(fulcrum_plot_text(parity->points, i, "units"), units) == 0 &&
+            isfinite(error)) {
             predicted += is_fitted ? 0 : 1;
             fitted += is_fitted ? 1 : 0;
             sum += is_fitted ? 0.0 : fabs(error);
@@ -168,7 +166,8 @@ static size_t add_families(struct parity *parity)
     size_t references = 0;
     for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
         char text[NAME_SIZE];
-        (void)snprintf(text, sizeof text, "%.63s", cell_text(parity, i, "reference"));
+        (void)snprintf(text, sizeof text, "%.63s",
+            fulcrum_plot_text(parity->points, i, "reference"));
         text[strcspn(text, "-")] = '\0';
         size_t k = 0;
         while (k + 1 < parity->family_count &&
@@ -199,7 +198,7 @@ enum fulcrum_status fulcrum_plot_parity_add(
         TRY(fulcrum_table_check_numbers(parity.points, numbers[k], err));
     }
     for (size_t i = 0; i < rows; i++) {
-        (void)family_of(&parity, cell_text(&parity, i, "reference"));
+        (void)family_of(&parity, fulcrum_plot_text(parity.points, i, "reference"));
         add_comparison(&parity, i);
     }
     fulcrum_string_clear(&parity.at);

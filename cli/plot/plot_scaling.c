@@ -7,34 +7,29 @@
 
 #include "calibrate/reference/predictors.h"
 #include "cli/plot/plot_data.h"
+#include "cli/plot/plot_source.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
 /* What `fulcrum cluster` wrote. */
 
-static double number_at(const struct fulcrum_table *rows, size_t row, const char *key)
-{
-    return fulcrum_table_at(rows, row, key).number;
-}
-
 static bool is_strong(const struct fulcrum_table *rows, size_t row)
 {
-    const char *scaling = fulcrum_table_at(rows, row, "scaling").text;
-    return scaling != NULL && strcmp(scaling, "strong") == 0;
+    return strcmp(fulcrum_plot_text(rows, row, "scaling"), "strong") == 0;
 }
 
 /* Whether hybrid wins in a row, and in none of the same kind on fewer GPUs. */
 static bool wins_first(const struct fulcrum_table *rows, size_t row)
 {
-    bool is_first = number_at(rows, row, "hybrid_gain") > 1.0;
-    double parts = number_at(rows, row, "model_parallel_gpu_count");
-    double gpus = number_at(rows, row, "gpu_count");
+    bool is_first = fulcrum_plot_number(rows, row, "hybrid_gain") > 1.0;
+    double parts = fulcrum_plot_number(rows, row, "model_parallel_gpu_count");
+    double gpus = fulcrum_plot_number(rows, row, "gpu_count");
     for (size_t i = 0; i < fulcrum_table_rows(rows) && is_first; i++) {
-        is_first =
-            !(number_at(rows, i, "hybrid_gain") > 1.0 &&
-                number_at(rows, i, "gpu_count") < gpus &&
-                fabs(number_at(rows, i, "model_parallel_gpu_count") - parts) < 0.5 &&
-                is_strong(rows, i) == is_strong(rows, row));
+        is_first = !(fulcrum_plot_number(rows, i, "hybrid_gain") > 1.0 &&
+                     fulcrum_plot_number(rows, i, "gpu_count") < gpus &&
+                     fabs(fulcrum_plot_number(rows, i, "model_parallel_gpu_count") -
+                          parts) < 0.5 &&
+                     is_strong(rows, i) == is_strong(rows, row));
     }
     return is_first;
 }
@@ -49,23 +44,25 @@ static void add_guide(
     enum { QUALITY, WEAK, STRONG } panel = STRONG;
     char text[120];
     char draws[40] = "";
-    double share = number_at(rows, row, "hybrid_sooner_frac");
+    double share = fulcrum_plot_number(rows, row, "hybrid_sooner_frac");
     if (!is_strong(rows, row)) {
-        panel = isnan(number_at(rows, row, "quality_speedup")) ? WEAK : QUALITY;
+        panel =
+            isnan(fulcrum_plot_number(rows, row, "quality_speedup")) ? WEAK : QUALITY;
     }
     if (!isnan(share)) {
         (void)snprintf(draws, sizeof draws, " (%.3g %% of draws)", 100.0 * share);
     }
     (void)snprintf(text, sizeof text, "%.6g to a worker win from %.6g GPUs on%s",
-        number_at(rows, row, "model_parallel_gpu_count"),
-        number_at(rows, row, "gpu_count"), draws);
+        fulcrum_plot_number(rows, row, "model_parallel_gpu_count"),
+        fulcrum_plot_number(rows, row, "gpu_count"), draws);
     fulcrum_table_row(guides);
     fulcrum_table_number(guides, "panel", NULL, panel);
-    fulcrum_table_number(guides, "x", NULL, number_at(rows, row, "gpu_count"));
+    fulcrum_table_number(
+        guides, "x", NULL, fulcrum_plot_number(rows, row, "gpu_count"));
     fulcrum_table_text(guides, "text", NULL, text);
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_counts(
     const struct fulcrum_table *rows, struct fulcrum_error *err)
 {
     static const char *const counts[] = {"gpu_count", "model_parallel_gpu_count"};
@@ -85,12 +82,13 @@ static void add_columns(struct fulcrum_table *rows)
 {
     bool has_quality = false;
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
-        has_quality = has_quality ||
-                      (number_at(rows, i, "gpu_count") > 1.5 && !is_strong(rows, i) &&
-                          number_at(rows, i, "quality_speedup") > 0.0);
+        has_quality =
+            has_quality ||
+            (fulcrum_plot_number(rows, i, "gpu_count") > 1.5 && !is_strong(rows, i) &&
+                fulcrum_plot_number(rows, i, "quality_speedup") > 0.0);
     }
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
-        double parts = number_at(rows, i, "model_parallel_gpu_count");
+        double parts = fulcrum_plot_number(rows, i, "model_parallel_gpu_count");
         char name[80] = "data-parallel";
         if (parts > 1.5) {
             (void)snprintf(name, sizeof name, "hybrid, %.6g GPUs to a worker", parts);
@@ -107,9 +105,8 @@ static void add_columns(struct fulcrum_table *rows)
 enum fulcrum_status fulcrum_plot_scaling_add(
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const struct fulcrum_item *item = fulcrum_result_find(result, "rows");
-    struct fulcrum_table *rows = item != NULL ? item->table : NULL;
-    TRY(check(rows, err));
+    struct fulcrum_table *rows = fulcrum_plot_table(result, "rows");
+    TRY(check_counts(rows, err));
     add_columns(rows);
     struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {

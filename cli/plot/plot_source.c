@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/message.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
 #include "model/status.h"
@@ -25,10 +26,10 @@ static bool is_path(const char *column)
         "machine.", "workload.", "calibration.", "run."};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (strncmp(column, parts[i], strlen(parts[i])) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 void fulcrum_plot_field_label(char *out, size_t size, const char *path)
@@ -46,19 +47,43 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path)
 
 /* What was read, as charts look at it. */
 
+struct fulcrum_table *fulcrum_plot_table(
+    const struct fulcrum_result *result, const char *key)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, key);
+    return item != NULL ? item->table : NULL;
+}
+
 struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result)
 {
-    const struct fulcrum_item *item = fulcrum_result_find(result, "points");
-    item = item != NULL ? item : fulcrum_result_find(result, "rows");
-    return item != NULL ? item->table : NULL;
+    struct fulcrum_table *points = fulcrum_plot_table(result, "points");
+    return points != NULL ? points : fulcrum_plot_table(result, "rows");
+}
+
+double fulcrum_plot_number(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    return fulcrum_table_at(table, row, key).number;
+}
+
+const char *fulcrum_plot_text(
+    const struct fulcrum_table *table, size_t row, const char *key)
+{
+    const char *text = fulcrum_table_at(table, row, key).text;
+    return text != NULL ? text : "";
+}
+
+bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row)
+{
+    const char *status = fulcrum_table_at(table, row, "status").text;
+    return status == NULL || strcmp(status, "ok") == 0;
 }
 
 const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
     const struct fulcrum_table *table, const char *key)
 {
     const char *text = fulcrum_result_text_of(result, key);
-    const char *cell = fulcrum_table_at(table, 0, key).text;
-    return text[0] != '\0' || cell == NULL ? text : cell;
+    return text[0] != '\0' ? text : fulcrum_plot_text(table, 0, key);
 }
 
 bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
@@ -76,7 +101,7 @@ bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column)
 }
 
 enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
-    const char *what, const char *column, struct fulcrum_error *err)
+    const char *option, const char *column, struct fulcrum_error *err)
 {
     enum { MOST = 256, HINT_BYTE = 1600 };
     const char *columns[MOST];
@@ -91,20 +116,55 @@ enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
     }
     fulcrum_names_hint(&names, column, hint, sizeof hint);
     return fulcrum_fail(
-        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", what, column, hint);
+        err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", option, column, hint);
 }
 
 void fulcrum_plot_guide_add(
     struct fulcrum_result *result, const char *group, double x, const char *text)
 {
-    const struct fulcrum_item *item = fulcrum_result_find(result, "guides");
-    struct fulcrum_table *guides =
-        item != NULL ? item->table : fulcrum_result_table(result, "guides", NULL);
+    struct fulcrum_table *guides = fulcrum_plot_table(result, "guides");
+    guides = guides != NULL ? guides : fulcrum_result_table(result, "guides", NULL);
     fulcrum_table_row(guides);
     fulcrum_table_number(guides, "panel", NULL, 0.0);
     fulcrum_table_text(guides, "group", NULL, group);
     fulcrum_table_number(guides, "x", NULL, x);
     fulcrum_table_text(guides, "text", NULL, text);
+}
+
+void fulcrum_plot_say(
+    struct fulcrum_string *out, const char *words, const char *text, const char *end)
+{
+    if (text[0] != '\0') {
+        fulcrum_string_add(out, "%s%s%s", words, text, end);
+    }
+}
+
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
+    const char *machine, const char *calibration)
+{
+    bool has_both = workload[0] != '\0' && machine[0] != '\0';
+    fulcrum_result_print(
+        out, "title", NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
+    fulcrum_result_print(out, "subtitle", NULL, "%s%s",
+        calibration[0] != '\0' ? "calibration " : "", calibration);
+}
+
+enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
+    char *part = fulcrum_list_part(list);
+    (void)snprintf(name, 64, "%s", part);
+    fulcrum_design_init(out);
+    enum fulcrum_status status = fulcrum_machine_load(part, out, NULL, err);
+    free(part);
+    return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--machines");
+}
+
+int fulcrum_plot_compare(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
 }
 
 /* What files of one schema are, and whether charts read them row by row. */
@@ -269,46 +329,27 @@ static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char 
 static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    switch (expected) {
-    case FULCRUM_PLOT_SWEEP:
-    case FULCRUM_PLOT_VALIDATION:
-    case FULCRUM_PLOT_MEASURED:
-    case FULCRUM_PLOT_STAGES:
-    case FULCRUM_PLOT_SENSITIVITY:
-    case FULCRUM_PLOT_COMPONENTS:
-    case FULCRUM_PLOT_MEMORY:
-    case FULCRUM_PLOT_PLACEMENTS:
-    case FULCRUM_PLOT_NODE:
-    case FULCRUM_PLOT_SCALING:
-        return open_table(source, err);
-    case FULCRUM_PLOT_FIT:
-    case FULCRUM_PLOT_PREDICTION:
+    if (expected == FULCRUM_PLOT_FIT || expected == FULCRUM_PLOT_PREDICTION) {
         return open_document(source, expected, err);
-    case FULCRUM_PLOT_REFERENCE:
-        source->content = FULCRUM_PLOT_REFERENCE;
-        return FULCRUM_OK;
-    case FULCRUM_PLOT_CALIBRATION:
-    case FULCRUM_PLOT_CONTENTS:
-    default:
-        source->content = FULCRUM_PLOT_CALIBRATION;
-        return FULCRUM_OK;
     }
+    if (expected < FULCRUM_PLOT_CALIBRATION) {
+        return open_table(source, err);
+    }
+    source->content = expected == FULCRUM_PLOT_REFERENCE ? FULCRUM_PLOT_REFERENCE
+                                                         : FULCRUM_PLOT_CALIBRATION;
+    return FULCRUM_OK;
 }
 
 /* A preset's name; what is none of them is opened for its message. */
 static enum fulcrum_status open_preset(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    bool is_reference = 0;
-    bool is_calibration = 0;
-    enum fulcrum_status status =
-        has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err);
-    if (status == FULCRUM_OK) {
-        status =
-            has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err);
-    }
-    if (status != FULCRUM_OK || (!is_reference && !is_calibration)) {
-        return status == FULCRUM_OK ? open_as(source, expected, err) : status;
+    bool is_reference = false;
+    bool is_calibration = false;
+    TRY(has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err));
+    TRY(has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err));
+    if (!is_reference && !is_calibration) {
+        return open_as(source, expected, err);
     }
     source->content = is_reference ? FULCRUM_PLOT_REFERENCE : FULCRUM_PLOT_CALIBRATION;
     return FULCRUM_OK;

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
+#include "model/design/design.h"
 #include "model/status.h"
+#include "model/string.h"
 #include "presets/result/result_io.h"
 
 /* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
@@ -13,8 +15,21 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path);
 
 /* What was read, as charts look at it. */
 
+/* A table to add to; NULL: there is none. */
+struct fulcrum_table *fulcrum_plot_table(
+    const struct fulcrum_result *result, const char *key);
+
 /* The points of a sweep, a validation or a measurement; NULL: there are none. */
 struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result);
+
+double fulcrum_plot_number(
+    const struct fulcrum_table *table, size_t row, const char *key);
+/* "" where there is none. */
+const char *fulcrum_plot_text(
+    const struct fulcrum_table *table, size_t row, const char *key);
+
+/* Whether a row's "status" is "ok", or there is none. */
+bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row);
 
 /* A text of all rows, beside them or in the first; "" where there is none. */
 const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
@@ -23,13 +38,9 @@ const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
 /* Whether a field of machine, workload, calibration or run has more than one value. */
 bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column);
 
-/*
- *   what     names the option that asks for the column
- *   fails    FULCRUM_ERR_FORMAT (no such column; the detail has one that is near in
- *            name, or all there are)
- */
+/* The detail of a failure has columns that are near in name, or all there are. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
-    const struct fulcrum_table *table, const char *what, const char *column,
+    const struct fulcrum_table *table, const char *option, const char *column,
     struct fulcrum_error *err);
 
 /*
@@ -39,6 +50,21 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
  */
 void fulcrum_plot_guide_add(
     struct fulcrum_result *result, const char *group, double x, const char *text);
+
+/* The words, the text and the end, unless the text is "". */
+void fulcrum_plot_say(
+    struct fulcrum_string *out, const char *words, const char *text, const char *end);
+
+/* "WORKLOAD on MACHINE", or the one that there is, and "calibration CALIBRATION". */
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
+    const char *machine, const char *calibration);
+
+/* Loads the machine at the front of a list with commas, as fulcrum_list_part. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,
+    char name[64], struct fulcrum_design *out, struct fulcrum_error *err);
+
+/* For qsort of numbers. */
+int fulcrum_plot_compare(const void *a, const void *b);
 
 enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
@@ -68,11 +94,9 @@ struct fulcrum_plot_source {
 
 /*
  * Opens what a chart is drawn from. Calibrations and references are only told apart;
- * what can be read but once, such as a pipe, is taken for `expected`, and of a document
- * with points and stages those that are expected.
- *   expected  what the chart asked for needs; FULCRUM_PLOT_CONTENTS: any will do
- *   fails     FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (no CSV, no JSON, or none that
- *             fulcrum wrote), FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_NO_MEMORY
+ * what can be read but once, such as a pipe, is taken for what is expected, and so is a
+ * document with points and stages.
+ *   expected  FULCRUM_PLOT_CONTENTS: any will do
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name,
     enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,

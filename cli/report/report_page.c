@@ -106,9 +106,7 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
         .breakdown = figure->breakdown,
         .taker = &taker,
     };
-    enum fulcrum_status status = figure->draw(&job, err);
-    fulcrum_plot_job_clear(&job);
-    return status;
+    return figure->draw(&job, err);
 }
 
 static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,

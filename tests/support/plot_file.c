@@ -17,17 +17,13 @@ enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
 
 void plot_file_open(struct plot_file *out, const char *name, const char *text)
 {
-    CU_ASSERT_EQUAL_FATAL(plot_file_try(out, name, text, NULL), FULCRUM_OK);
+    ASSERT_OK(plot_file_try(out, name, text, NULL));
 }
 
 void plot_file_result(struct plot_file *out, const char *name, const char *text,
     struct fulcrum_result **result)
 {
-    *out = (struct plot_file){.scratch = scratch_new()};
-    out->path = scratch_write(&out->scratch, name, text);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_source_open(out->path, FULCRUM_PLOT_CONTENTS, &out->source, NULL),
-        FULCRUM_OK);
+    plot_file_open(out, name, text);
     *result = out->source.result;
     out->source.is_lent = true; /* the caller frees it */
 }

@@ -228,9 +228,9 @@ static const struct fulcrum_table *broken_down(
     struct opened *opened, const struct fulcrum_bar_chart *chart)
 {
     fulcrum_result_free(opened->result);
-    opened->result = NULL;
-    ASSERT_OK(fulcrum_plot_breakdown_result(
-        chart, opened->files, opened->count, &opened->result, NULL));
+    opened->result = fulcrum_result_new(NULL);
+    ASSERT_OK(fulcrum_plot_breakdown_add(
+        chart, opened->files, opened->count, opened->result, NULL));
     const struct fulcrum_bar_chart_data data = {
         .chart = chart, .result = opened->result};
     ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
@@ -381,8 +381,9 @@ TEST(test_files_without_the_parts_are_refused)
         struct opened opened = {.count = 0};
         struct fulcrum_error err = {FULCRUM_OK, ""};
         open_one(&opened, "odd.csv", cases[i].text);
-        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_result(
-                                cases[i].chart, opened.files, 1, &opened.result, &err),
+        opened.result = fulcrum_result_new(NULL);
+        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_add(
+                                cases[i].chart, opened.files, 1, opened.result, &err),
             FULCRUM_OK);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         close_all(&opened);

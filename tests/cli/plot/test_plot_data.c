@@ -96,6 +96,17 @@ static enum fulcrum_status lay_over(const char *text, enum fulcrum_plot_curves k
 
 static const struct fulcrum_plot_names no_names = {NULL, 0};
 
+/* Runtimes with points of one or two references. */
+static struct fulcrum_result *with_published(
+    const char *text, const char *first, const char *second)
+{
+    const char *const names[] = {first, second};
+    const struct fulcrum_plot_names list = {names, second != NULL ? 2 : 1};
+    struct fulcrum_result *result = NULL;
+    ASSERT_OK(lay_over(text, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
+    return result;
+}
+
 /* A cell of the sweep's points. */
 static struct fulcrum_cell point_at(
     const struct fulcrum_result *result, size_t row, const char *key)
@@ -176,11 +187,9 @@ static size_t published_in(const struct fulcrum_result *result, size_t panel, si
 
 TEST(test_published_ratios_go_over_as_they_are)
 {
-    static const char *const names[] = {"inci2020-fig3-text"};
-    static const struct fulcrum_plot_names list = {names, 1};
-    struct fulcrum_result *result = NULL;
-    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    ASSERT_OK(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
+    struct fulcrum_result *result =
+        with_published(plain_sweep, "inci2020-fig3-text", NULL);
+    struct published_point point = {.name = NULL};
     /* Not the point that is 1 by definition. */
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
     assert_close("x", point.x, 40.0, 1e-12);
@@ -197,22 +206,19 @@ TEST(test_published_ratios_go_over_as_they_are)
 
 TEST(test_published_ratios_are_chained)
 {
-    static const char *const names[] = {
-        "inci2020-fig3-further-text", "inci2020-fig3-text"};
     static const struct {
-        size_t names;
+        const char *other;
         const char *words;
         double speedup;
     } cases[] = {
-        {1, "chained on the predicted 5 at 40", 10.0},
-        {2, "chained on the published 5.8 at 40", 11.6},
+        {NULL, "chained on the predicted 5 at 40", 10.0},
+        {"inci2020-fig3-text", "chained on the published 5.8 at 40", 11.6},
     };
     for (size_t i = 0; i < 2; i++) {
-        const struct fulcrum_plot_names list = {names, cases[i].names};
-        struct fulcrum_result *result = NULL;
-        struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-        ASSERT_OK(lay_over(plain_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
-        CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
+        struct fulcrum_result *result =
+            with_published(plain_sweep, "inci2020-fig3-further-text", cases[i].other);
+        struct published_point point = {.name = NULL};
+        CU_ASSERT_FATAL(published_in(result, 1, 0, &point) >= 1);
         assert_part(point.name, cases[i].words);
         assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
         fulcrum_result_free(result);
@@ -222,13 +228,11 @@ TEST(test_published_ratios_are_chained)
 /* Between the points of the sweep the prediction is interpolated. */
 TEST(test_ratios_are_chained_between_points)
 {
-    static const char *const names[] = {"inci2020-fig3-further-text"};
-    static const struct fulcrum_plot_names list = {names, 1};
-    static const char sweep[] = SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n";
-    struct fulcrum_result *result = NULL;
-    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    ASSERT_OK(lay_over(sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
-    CU_ASSERT(published_in(result, 1, 0, &point) >= 1);
+    struct fulcrum_result *result =
+        with_published(SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n",
+            "inci2020-fig3-further-text", NULL);
+    struct published_point point = {.name = NULL};
+    CU_ASSERT_FATAL(published_in(result, 1, 0, &point) >= 1);
     assert_part(point.name, "chained on the predicted 5 at 40");
     fulcrum_result_free(result);
 }
@@ -236,11 +240,9 @@ TEST(test_ratios_are_chained_between_points)
 /* Relative to 40 actors, 4 are 1 / 5.8 as fast, as the reference itself has it. */
 TEST(test_ratios_are_restated_relative_to_a_point_of_their_own)
 {
-    static const char *const names[] = {"inci2020-fig3-text"};
-    static const struct fulcrum_plot_names list = {names, 1};
-    struct fulcrum_result *result = NULL;
-    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
-    ASSERT_OK(lay_over(relative_sweep, FULCRUM_PLOT_RUNTIME, &list, &result, NULL));
+    struct fulcrum_result *result =
+        with_published(relative_sweep, "inci2020-fig3-text", NULL);
+    struct published_point point = {.name = NULL};
     CU_ASSERT_EQUAL_FATAL(published_in(result, 1, 0, &point), 2);
     assert_part(point.name, "restated relative to 40");
     assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
@@ -301,9 +303,9 @@ static enum fulcrum_status lay_over_sms(
 TEST(test_points_at_other_settings_are_left_out)
 {
     struct fulcrum_result *result = NULL;
-    struct published_point point = {NULL, 0.0, {0.0, 0.0, 0.0, NULL}, 0.0};
+    struct published_point point = {.name = NULL};
     ASSERT_OK(lay_over_sms(256.0, &result, NULL));
-    CU_ASSERT_EQUAL(published_in(result, 0, 0, &point), 1);
+    CU_ASSERT_EQUAL_FATAL(published_in(result, 0, 0, &point), 1);
     assert_close("slowdown", point.value.number, 1.06, 1e-12);
     fulcrum_result_free(result);
     ASSERT_FAILS(lay_over_sms(40.0, &result, &err), FULCRUM_ERR_UNSUPPORTED,
@@ -421,10 +423,10 @@ static double component_at(const struct fulcrum_result *result, size_t row)
 TEST(test_gpu_time_follows_the_model)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_design a100;
     ASSERT_OK(fulcrum_reference_load("inci2020-fig2-text", &reference, NULL));
-    ASSERT_OK(fulcrum_plot_gpu_time_result(reference, "dgx-1,dgx-a100", &result, NULL));
+    ASSERT_OK(fulcrum_plot_gpu_time_add(reference, "dgx-1,dgx-a100", result, NULL));
     const struct fulcrum_table *rows = fulcrum_result_table_of(result, "components");
     /* The reference's own GPU is there already. */
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 12);
@@ -463,14 +465,12 @@ TEST(test_gpu_time_needs_such_a_reference_and_machines)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_reference *reference = NULL;
-        struct fulcrum_result *result = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
         ASSERT_OK(fulcrum_reference_load(cases[i].reference, &reference, NULL));
-        CU_ASSERT_EQUAL(
-            fulcrum_plot_gpu_time_result(reference, cases[i].machines, &result, &err),
-            cases[i].status);
-        CU_ASSERT_PTR_NULL(result);
-        assert_part(err.detail, cases[i].part);
+        ASSERT_FAILS(
+            fulcrum_plot_gpu_time_add(reference, cases[i].machines, result, &err),
+            cases[i].status, cases[i].part);
+        fulcrum_result_free(result);
         fulcrum_reference_free(reference);
     }
 }
@@ -494,9 +494,9 @@ static size_t stages_say(const struct fulcrum_result *result, const char *words)
 TEST(test_published_stages_are_shares_of_points)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     ASSERT_OK(fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL));
-    ASSERT_OK(fulcrum_plot_stages_result(reference, &result, NULL));
+    ASSERT_OK(fulcrum_plot_stages_add(reference, result, NULL));
     static const struct {
         const char *words;
         size_t count;
@@ -514,10 +514,11 @@ TEST(test_published_stages_are_shares_of_points)
 TEST(test_stages_need_a_reference_of_stages)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_result *result = NULL;
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
     ASSERT_OK(fulcrum_reference_load("inci2020-fig3-text", &reference, NULL));
-    ASSERT_FAILS(fulcrum_plot_stages_result(reference, &result, &err),
+    ASSERT_FAILS(fulcrum_plot_stages_add(reference, result, &err),
         FULCRUM_ERR_UNSUPPORTED, "no share of time by stage");
+    fulcrum_result_free(result);
     fulcrum_reference_free(reference);
 }
 

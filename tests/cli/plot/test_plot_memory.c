@@ -18,18 +18,9 @@ static enum fulcrum_status read_components(struct plot_file *opened, const char 
     return fulcrum_plot_components_add(*out, err);
 }
 
-static double gpu_time(const struct fulcrum_result *result, size_t row)
+static double rel_at(const struct fulcrum_result *result, size_t row, const char *key)
 {
-    return fulcrum_table_at(
-        fulcrum_result_table_of(result, "rows"), row, "gpu_time_rel")
-        .number;
-}
-
-static double run_time(const struct fulcrum_result *result, size_t row)
-{
-    return fulcrum_table_at(
-        fulcrum_result_table_of(result, "rows"), row, "run_time_rel")
-        .number;
+    return fulcrum_table_at(fulcrum_result_table_of(result, "rows"), row, key).number;
 }
 
 TEST(test_components_are_bars_beside_the_first_machine)
@@ -46,13 +37,13 @@ TEST(test_components_are_bars_beside_the_first_machine)
     struct fulcrum_canvas *canvas = NULL;
     ASSERT_OK(read_components(&opened, text, &result, NULL));
     /* Arithmetic, DRAM: of all of the first GPU's 4e-5 s. */
-    assert_close("math", gpu_time(result, 1), 0.75, 1e-12);
-    assert_close("DRAM", gpu_time(result, 0), 0.25, 1e-12);
-    assert_close("math there", gpu_time(result, 5), 0.225, 1e-12);
+    assert_close("math", rel_at(result, 1, "gpu_time_rel"), 0.75, 1e-12);
+    assert_close("DRAM", rel_at(result, 0, "gpu_time_rel"), 0.25, 1e-12);
+    assert_close("math there", rel_at(result, 5, "gpu_time_rel"), 0.225, 1e-12);
     /* Twice the rate: half the time for the same steps. */
-    assert_close("rest", run_time(result, 3), 0.9, 1e-12);
-    assert_close("rest there", run_time(result, 6), 0.48, 1e-12);
-    CU_ASSERT_EQUAL(run_time(result, 2), 0.0);
+    assert_close("rest", rel_at(result, 3, "run_time_rel"), 0.9, 1e-12);
+    assert_close("rest there", rel_at(result, 6, "run_time_rel"), 0.48, 1e-12);
+    CU_ASSERT_EQUAL(rel_at(result, 2, "run_time_rel"), 0.0);
     const char *footnote = fulcrum_result_text_of(result, "footnote");
     assert_part(footnote, "Parts below 0 are drawn as 0.");
     assert_part(footnote, "1.3");
@@ -80,11 +71,11 @@ TEST(test_parts_are_no_more_than_the_whole)
     struct plot_file opened;
     struct fulcrum_result *result = NULL;
     ASSERT_OK(read_components(&opened, text, &result, NULL));
-    assert_close("DRAM", gpu_time(result, 0), 0.4, 1e-12);
-    assert_close("math", gpu_time(result, 1), 0.6, 1e-12);
+    assert_close("DRAM", rel_at(result, 0, "gpu_time_rel"), 0.4, 1e-12);
+    assert_close("math", rel_at(result, 1, "gpu_time_rel"), 0.6, 1e-12);
     /* Less than the whole stays as it is: 1.5 s of 4 s. */
-    assert_close("DRAM there", gpu_time(result, 2), 0.25, 1e-12);
-    assert_close("math there", gpu_time(result, 3), 0.125, 1e-12);
+    assert_close("DRAM there", rel_at(result, 2, "gpu_time_rel"), 0.25, 1e-12);
+    assert_close("math there", rel_at(result, 3, "gpu_time_rel"), 0.125, 1e-12);
     fulcrum_result_free(result);
     plot_file_close(&opened);
 }
@@ -122,10 +113,8 @@ static struct fulcrum_canvas *draw_factors(
     struct plot_file opened;
     struct fulcrum_canvas *canvas = NULL;
     struct fulcrum_result *result = NULL;
-    plot_file_open(&opened, "f.csv", text);
+    plot_file_result(&opened, "f.csv", text, &result);
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
-    result = opened.source.result;
-    opened.source.is_lent = true; /* the caller frees it */
     const struct fulcrum_line_chart_data data = {
         .chart = &fulcrum_chart_memory, .result = result};
     ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 700, NULL));

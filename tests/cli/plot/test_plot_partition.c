@@ -20,7 +20,7 @@ static enum fulcrum_status draw_text(
     struct fulcrum_result *result = NULL;
     plot_file_result(&file, "p.csv", text, &result);
     CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_PLACEMENTS);
-    fulcrum_plot_partition_add(result);
+    ASSERT_OK(fulcrum_plot_partition_add(result, NULL));
     const struct fulcrum_bar_chart_data data = {
         .chart = &fulcrum_bars_partition, .result = result};
     enum fulcrum_status status =

@@ -19,10 +19,8 @@ static enum fulcrum_status try_text(
 {
     struct plot_file file;
     *out = (struct drawn){.result = NULL};
-    plot_file_open(&file, "c.csv", text);
+    plot_file_result(&file, "c.csv", text, &out->result);
     CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_SCALING);
-    out->result = file.source.result;
-    file.source.is_lent = true; /* the caller frees it */
     plot_file_close(&file);
     ASSERT_OK(fulcrum_canvas_new(&out->canvas, 900, 700, NULL));
     const struct fulcrum_line_chart_data data = {
@@ -31,11 +29,6 @@ static enum fulcrum_status try_text(
     return status == FULCRUM_OK
                ? fulcrum_chart_draw(&fulcrum_chart_scaling, out->canvas, &data, err)
                : status;
-}
-
-static void draw_text(struct drawn *out, const char *text)
-{
-    ASSERT_OK(try_text(out, text, NULL));
 }
 
 static void close_drawn(struct drawn *drawn)
@@ -60,7 +53,7 @@ TEST(test_panels_are_quality_weak_and_strong)
                                     "weak,2,2,1.6,1.6,0.84\nweak,4,2,3.2,2.9,1.16\n"
                                     "strong,4,1,3,3,\nstrong,4,2,2,2,0.7\n";
     struct drawn drawn;
-    draw_text(&drawn, text);
+    ASSERT_OK(try_text(&drawn, text, NULL));
     CU_ASSERT_EQUAL(says(&drawn, "time to the same quality"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "Weak scaling: steps"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "Strong scaling: steps"), 1);
@@ -95,7 +88,7 @@ TEST(test_intervals_are_bands)
                                           "strong,4,1,3,2.9,3.1,3,2.9,3.1,,\n"
                                           "strong,4,2,3.1,2,4,3.1,2,4,1.03,0.6\n";
     struct drawn drawn;
-    draw_text(&drawn, text);
+    ASSERT_OK(try_text(&drawn, text, NULL));
     CU_ASSERT_EQUAL(says(&drawn, "from 4 GPUs on (83 % of draws)"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "from 4 GPUs on (60 % of draws)"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "90 % interval"), 1);
@@ -106,7 +99,7 @@ TEST(test_unknown_quality_has_no_panel)
 {
     static const char text[] = HEAD "weak,1,1,1,1,\nweak,2,1,2,,\n";
     struct drawn drawn;
-    draw_text(&drawn, text);
+    ASSERT_OK(try_text(&drawn, text, NULL));
     CU_ASSERT_EQUAL(says(&drawn, "quality"), 0);
     CU_ASSERT_EQUAL(says(&drawn, "Weak scaling: steps"), 1);
     CU_ASSERT_EQUAL(says(&drawn, "Strong"), 0);
