@@ -264,7 +264,6 @@ struct fulcrum_sweep_front {
     size_t draw_count;  /* 0: none are kept */
     double *drawn;      /* point_count x draw_count x metric_count, NAN: cannot run */
     size_t *times;      /* draws in which each point is on the front */
-    size_t *indices;    /* of the front */
 };
 
 static double metric_of(const struct fulcrum_front_metric *metric, const double *varied,
@@ -273,7 +272,7 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-static enum fulcrum_status allocate_draws(
+static enum fulcrum_status make_draws(
     struct fulcrum_sweep_front *front, struct fulcrum_error *err)
 {
     size_t count = front->point_count * front->draw_count * front->metric_count;
@@ -308,7 +307,7 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
         numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
-    TRY_OR_END(allocate_draws(front, err));
+    TRY_OR_END(make_draws(front, err));
     *out = front;
     return FULCRUM_OK;
 end:
@@ -322,7 +321,6 @@ void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
         fulcrum_pareto_free(front->pareto);
         free(front->drawn);
         free(front->times);
-        free(front->indices);
         free(front);
     }
 }
@@ -366,11 +364,11 @@ static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
     for (size_t i = 0; i < front->point_count; i++) {
         TRY(fulcrum_pareto_add(pareto, i, drawn_at(front, i, k), err));
     }
-    const struct fulcrum_pareto_point *points = NULL;
+    const size_t *indices = NULL;
     size_t count = 0;
-    TRY(fulcrum_pareto_front(pareto, &points, &count, err));
+    TRY(fulcrum_pareto_front(pareto, &indices, &count, err));
     for (size_t i = 0; i < count; i++) {
-        front->times[points[i].index]++;
+        front->times[indices[i]]++;
     }
     return FULCRUM_OK;
 }
@@ -394,19 +392,8 @@ static enum fulcrum_status count_draws(
 enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
     const size_t **out, size_t *count, struct fulcrum_error *err)
 {
-    const struct fulcrum_pareto_point *points = NULL;
-    size_t found = 0;
-    TRY(fulcrum_pareto_front(front->pareto, &points, &found, err));
     TRY(count_draws(front, err));
-    free(front->indices);
-    front->indices = calloc(found + 1, sizeof *front->indices);
-    TRY_MEMORY(front->indices, err, "a front");
-    for (size_t i = 0; i < found; i++) {
-        front->indices[i] = points[i].index;
-    }
-    *out = front->indices;
-    *count = found;
-    return FULCRUM_OK;
+    return fulcrum_pareto_front(front->pareto, out, count, err);
 }
 
 double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t index)
