@@ -520,13 +520,15 @@ static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *e
             TRY(effect_of_group(job, i, coordinate, err));
         } else {
             /* The only coordinate of an input at both of its points. */
-            for (int is_high = 0; is_high <= 1; is_high++) {
-                job->unit[coordinate] = is_high ? high_point : low_point;
-                evaluate_here(job);
-                for (size_t o = 0; o < job->plan->output_count; o++) {
-                    struct fulcrum_effect *effect = effect_of(job, o, i);
-                    *(is_high ? &effect->hi : &effect->lo) = job->output[o];
-                }
+            job->unit[coordinate] = low_point;
+            evaluate_here(job);
+            for (size_t o = 0; o < job->plan->output_count; o++) {
+                effect_of(job, o, i)->lo = job->output[o];
+            }
+            job->unit[coordinate] = high_point;
+            evaluate_here(job);
+            for (size_t o = 0; o < job->plan->output_count; o++) {
+                effect_of(job, o, i)->hi = job->output[o];
             }
             job->unit[coordinate] = FULCRUM_UNKNOWN;
         }

@@ -154,7 +154,9 @@ enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
     size_t *rows = calloc(row_count, sizeof *rows);
     enum fulcrum_status status = FULCRUM_OK;
     if (rng == NULL || columns == NULL || rows == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points"));
+        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
+        status = FULCRUM_ERR_NO_MEMORY;
+        goto end;
     }
     shuffle(
         rng, fulcrum_stream_seed(seed, dimension_count, 3), columns, dimension_count);

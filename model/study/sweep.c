@@ -848,12 +848,6 @@ struct queue {
     size_t run; /* points taken at once */
 };
 
-/* One thread of a sweep. */
-struct task {
-    const struct sweep *sweep;
-    const struct worker *worker;
-};
-
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan)
 {
     const double most = 9007199254740992.0; /* 2^53: indices stay exact as doubles */
@@ -881,10 +875,9 @@ static void join_lines(char *out, size_t size, const char *detail)
 }
 
 /* What is made of a point's draws while they are at hand. */
-static void use_draws(const struct task *task, struct fulcrum_sweep_point *point)
+static void use_draws(const struct fulcrum_sweep_plan *plan,
+    const struct worker *worker, struct fulcrum_sweep_point *point)
 {
-    const struct worker *worker = task->worker;
-    const struct fulcrum_sweep_plan *plan = task->sweep->plan;
     const struct fulcrum_predictor *predictor =
         fulcrum_sweep_probe_predictor(worker->probe);
     size_t count = 0;
@@ -945,29 +938,27 @@ static size_t take_run(
     return taken;
 }
 
-static void predict_run(
-    struct task *task, const struct queue *queue, size_t first, size_t count)
+static void predict_run(const struct sweep *sweep, const struct worker *worker,
+    const struct queue *queue, size_t first, size_t count)
 {
-    const struct sweep *sweep = task->sweep;
     for (size_t i = first; i < first + count; i++) {
         size_t slot = i - queue->start;
         const size_t *only = sweep->plan->only;
         size_t index = only != NULL ? only[i] : i;
-        struct fulcrum_sweep_point *out = &task->sweep->block[slot];
+        struct fulcrum_sweep_point *out = &sweep->block[slot];
         struct fulcrum_error err;
         err.status = FULCRUM_OK;
         err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
         out->reason = "";
-        if (fulcrum_sweep_probe_point(task->worker->probe, index, out, &err) ==
-            FULCRUM_OK) {
-            use_draws(task, out);
+        if (fulcrum_sweep_probe_point(worker->probe, index, out, &err) == FULCRUM_OK) {
+            use_draws(sweep->plan, worker, out);
         } else {
             out->prediction = (struct fulcrum_prediction){0};
-            join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
-            out->reason = task->sweep->reasons[slot];
+            join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+            out->reason = sweep->reasons[slot];
         }
         if (sweep->visitor->prepare != NULL) {
-            sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
+            sweep->visitor->prepare(sweep->visitor->context, slot, out);
         }
     }
 }
@@ -975,11 +966,10 @@ static void predict_run(
 /* Predicts points of the block until the queue has none. */
 static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
 {
-    struct task task = {.sweep = sweep, .worker = &sweep->workers[thread]};
     size_t first = 0;
     for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
          count = take_run(sweep->visitor, queue, &first)) {
-        predict_run(&task, queue, first, count);
+        predict_run(sweep, &sweep->workers[thread], queue, first, count);
     }
 }
 
