@@ -123,7 +123,7 @@ static enum fulcrum_status find_front(struct front *front, struct fulcrum_error 
 {
     enum fulcrum_sense senses[FULCRUM_PARETO_METRICS_MOST];
     struct fulcrum_pareto *pareto = NULL;
-    const struct fulcrum_pareto_point *found = NULL;
+    const size_t *found = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t k = 0; k < front->metric_count; k++) {
         senses[k] = front->metrics[k].sense;
@@ -142,8 +142,8 @@ static enum fulcrum_status find_front(struct front *front, struct fulcrum_error 
     TRY_OR_END(fulcrum_pareto_front(pareto, &found, &front->count, err));
     front->placed = fulcrum_allocate(front->count + 1, sizeof *front->placed);
     for (size_t i = 0; i < front->count; i++) {
-        front->placed[i] = (struct placed){value_at(front, found[i].index, 1),
-            value_at(front, found[i].index, 0), found[i].index};
+        front->placed[i] = (struct placed){
+            value_at(front, found[i], 1), value_at(front, found[i], 0), found[i]};
     }
     qsort(front->placed, front->count, sizeof *front->placed, compare_placed);
 end:

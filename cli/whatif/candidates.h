@@ -59,33 +59,21 @@ struct fulcrum_candidates {
  * parameters in each of them: a prior of one name is drawn once for all. That a
  * candidate cannot run is no failure: `reason` says so, and its values are NAN. Where
  * no rule and no setting gives actors: the fastest of half to sixteen per hardware
- * thread; none where environments are simulated on GPUs. list     named, with the
- * inputs of each read
- *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
- *            in two ways; the exit code of the context is 2 then),
- *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
+ * thread; none where environments are simulated on GPUs.
+ *   list     named, with the inputs of each read
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidates_predict(
     struct fulcrum_candidates *list, struct fulcrum_error *err);
 
-/* Leaves it empty; accepts {0}. */
 void fulcrum_candidates_clear(struct fulcrum_candidates *list);
 
-/*
- * The options of the solver with `draws` for intervals; equations, unless the user asks
- * for another method or an accuracy.
- *   fails    as fulcrum_solve_settings_read
- */
+/* By equations, unless the user asks for another method or an accuracy. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
     const struct fulcrum_recommend_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err);
 
-/*
- * The output of that name, or `fallback` without one.
- *   context  gets exit code 2 on failure
- *   fails    FULCRUM_ERR_UNKNOWN_NAME (suggests the nearest)
- */
+/* The output of that name, or `fallback` without one. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_metric(const char *name,
     size_t fallback, struct fulcrum_context *context, size_t *out,
     struct fulcrum_error *err);

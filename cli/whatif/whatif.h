@@ -20,9 +20,7 @@ struct fulcrum_subject {
     struct fulcrum_design design; /* with every value in force */
 };
 
-/* The inputs.
- *   fails    as fulcrum_design_inputs_load
- */
+/* The inputs alone. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_subject_read(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
     struct fulcrum_subject *out, struct fulcrum_error *err);
@@ -32,7 +30,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_subject_prepare(
     struct fulcrum_subject *subject, const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_error *err);
 
-/* Leaves it empty. */
 void fulcrum_subject_clear(struct fulcrum_subject *subject);
 
 /* The number that a setting gives, else the preset's; NAN: neither. */
@@ -70,10 +67,7 @@ struct fulcrum_numbers {
     size_t count;
 };
 
-/*
- * Reads "1,4,16" or "1:16:x2" for the option and field that are there.
- *   fails    as fulcrum_range_parse; `context` gets exit code 2
- */
+/* Reads "1,4,16" or "1:16:x2" for the option and field that are there. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_numbers_read(struct fulcrum_numbers *out,
     const char *text, struct fulcrum_context *context, struct fulcrum_error *err);
 
@@ -85,11 +79,8 @@ struct fulcrum_actors {
     char text[96]; /* in words */
 };
 
-/*
- * One way, or the usual one where none is given: with the hardware threads, where
- * environments are not simulated on GPUs.
- *   fails    as fulcrum_actors_rule_choices; FULCRUM_ERR_RANGE (two ways)
- */
+/* One way, or the usual one where none is given: with the hardware threads, where
+ * environments are not simulated on GPUs. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_settle(
     const struct fulcrum_actors_rule *rule, const struct fulcrum_design_inputs *inputs,
     struct fulcrum_context *context, struct fulcrum_actors *out,

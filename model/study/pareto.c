@@ -43,7 +43,7 @@ struct fulcrum_pareto {
     struct entry *fresh;
     size_t fresh_count;
     size_t fresh_capacity;
-    struct fulcrum_pareto_point *points; /* what the caller has borrowed */
+    size_t *indices; /* what the caller has borrowed */
 };
 
 enum fulcrum_status fulcrum_pareto_new(const enum fulcrum_sense *senses,
@@ -65,7 +65,7 @@ void fulcrum_pareto_free(struct fulcrum_pareto *pareto)
         free(pareto->front);
         free(pareto->bounds);
         free(pareto->fresh);
-        free(pareto->points);
+        free(pareto->indices);
         free(pareto);
     }
 }
@@ -338,30 +338,26 @@ enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto, size_t ind
     return FULCRUM_OK;
 }
 
-static int compare_points(const void *a, const void *b)
+static int compare_indices(const void *a, const void *b)
 {
-    const struct fulcrum_pareto_point *x = a;
-    const struct fulcrum_pareto_point *y = b;
-    return (x->index > y->index) - (x->index < y->index);
+    const size_t *x = a;
+    const size_t *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
 enum fulcrum_status fulcrum_pareto_front(struct fulcrum_pareto *pareto,
-    const struct fulcrum_pareto_point **out, size_t *count, struct fulcrum_error *err)
+    const size_t **out, size_t *count, struct fulcrum_error *err)
 {
     TRY(settle(pareto, err));
-    free(pareto->points);
-    pareto->points = calloc(pareto->front_count + 1, sizeof *pareto->points);
-    TRY_MEMORY(pareto->points, err, "a front");
+    free(pareto->indices);
+    pareto->indices = calloc(pareto->front_count + 1, sizeof *pareto->indices);
+    TRY_MEMORY(pareto->indices, err, "a front");
     for (size_t i = 0; i < pareto->front_count; i++) {
-        pareto->points[i].index = pareto->front[i].index;
-        for (size_t j = 0; j < pareto->metric_count; j++) {
-            double key = pareto->front[i].key[j];
-            pareto->points[i].value[j] =
-                pareto->senses[j] == FULCRUM_SENSE_MORE ? key : -key;
-        }
+        pareto->indices[i] = pareto->front[i].index;
     }
-    qsort(pareto->points, pareto->front_count, sizeof *pareto->points, compare_points);
-    *out = pareto->points;
+    qsort(
+        pareto->indices, pareto->front_count, sizeof *pareto->indices, compare_indices);
+    *out = pareto->indices;
     *count = pareto->front_count;
     return FULCRUM_OK;
 }

@@ -320,40 +320,31 @@ void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity)
     }
 }
 
-static struct fulcrum_sensitivity *new_result(
-    const struct fulcrum_sensitivity_plan *plan)
-{
-    struct fulcrum_sensitivity *result = calloc(1, sizeof *result);
-    if (result == NULL) {
-        return NULL;
-    }
-    result->input_count = plan->input_count;
-    result->output_count = plan->output_count;
-    result->values = calloc(plan->output_count + 1, sizeof *result->values);
-    result->reaches = calloc(plan->input_count + 1, sizeof *result->reaches);
-    result->effects =
-        calloc(plan->output_count * plan->input_count + 1, sizeof *result->effects);
-    if (result->values == NULL || result->reaches == NULL || result->effects == NULL) {
-        fulcrum_sensitivity_free(result);
-        return NULL;
-    }
-    return result;
-}
-
-static enum fulcrum_status allocate_job(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status make_room_for(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = job->plan;
+    const size_t inputs = plan->input_count;
+    const size_t outputs = plan->output_count;
+    struct fulcrum_sensitivity *result = calloc(1, sizeof *result);
+    TRY_MEMORY(result, err, "a sensitivity analysis");
+    job->result = result;
+    *result = (struct fulcrum_sensitivity){.input_count = inputs,
+        .output_count = outputs,
+        .values = calloc(outputs, sizeof *result->values),
+        .reaches = calloc(inputs, sizeof *result->reaches),
+        .effects = calloc(outputs * inputs, sizeof *result->effects)};
     for (size_t i = 0; i < plan->input_count; i++) {
         job->coordinate_count += coordinates_of(&plan->inputs[i]);
     }
     job->workers = calloc(plan->sobol.worker_count, sizeof *job->workers);
-    job->span_values = calloc(plan->input_count + 1, sizeof *job->span_values);
+    job->span_values = calloc(inputs, sizeof *job->span_values);
     job->input_of = calloc(job->coordinate_count + 1, sizeof *job->input_of);
     job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
-    job->output = calloc(plan->output_count + 1, sizeof *job->output);
-    job->result = new_result(plan);
-    FAIL_IF(job->workers == NULL || job->span_values == NULL || job->input_of == NULL ||
-                job->unit == NULL || job->output == NULL || job->result == NULL,
+    job->output = calloc(outputs, sizeof *job->output);
+    FAIL_IF(result->values == NULL || result->reaches == NULL ||
+                result->effects == NULL || job->workers == NULL ||
+                job->span_values == NULL || job->input_of == NULL ||
+                job->unit == NULL || job->output == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
     size_t next = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -443,7 +434,7 @@ static void settle_uncertain(struct job *job)
 static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
 {
     TRY(fulcrum_scenario_new(job->plan->scenario, &job->scenario, err));
-    TRY(allocate_job(job, err));
+    TRY(make_room_for(job, err));
     settle_spans(job);
     settle_uncertain(job);
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {

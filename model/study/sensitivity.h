@@ -12,20 +12,13 @@
 #include "model/status.h"
 #include "model/study/sweep.h"
 
-/* Which inputs the variance of an output comes from: Sobol' indices. */
-
-/* Randomised low-discrepancy points in the unit cube. */
-
 /*
  * Fills `out` with `row_count` points of `dimension_count` coordinates, row after row,
  * each in (0, 1): the first points of Sobol's sequence, its zero among them, under
  * Owen's nested scrambling, in random order of rows and of coordinates. Seeds give
  * independent sets, each point of which is uniform in the cube. More than 40
  * coordinates come from several such sets of about equal width (docs/model.md
- * "Sensitivity").
- *   row_count  a power of two, up to FULCRUM_QUASI_ROWS_MOST: the balance of the points
- *              holds for these only
- *   fails      FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_MEMORY
+ * "Sensitivity"). Rows are a power of two: their balance holds for these only.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
     size_t dimension_count, uint64_t seed, struct fulcrum_error *err);
@@ -86,7 +79,6 @@ struct fulcrum_sobol_spread {
     bool is_constant;     /* it does not vary beyond rounding; indices are not known */
 };
 
-/* Opaque. */
 struct fulcrum_sobol;
 
 /* How many evaluations it will take. */
@@ -96,19 +88,14 @@ size_t fulcrum_sobol_evaluations(const struct fulcrum_sobol_problem *problem,
 /*
  * First-order and total indices of every output by every input (docs/model.md
  * "Sensitivity"). The same with any number of workers.
- *   out      the caller frees it with fulcrum_sobol_free. After go_on has stopped it,
- *            what the whole replicates tell, if there are two of them, and
- *            FULCRUM_ERR_INTERRUPTED; else NULL
- *   fails    FULCRUM_ERR_RANGE (no input or output, rows that are no power of two,
- *            fewer than 2 replicates or more than FULCRUM_SOBOL_REPLICATES_MOST),
- *            FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_INTERRUPTED
+ *   out      after go_on has stopped it (FULCRUM_ERR_INTERRUPTED) what the whole
+ *            replicates tell, if there are two of them; NULL after other failures
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sobol_run(
     const struct fulcrum_sobol_problem *problem,
     const struct fulcrum_sobol_options *options, struct fulcrum_sobol **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sobol_free(struct fulcrum_sobol *sobol);
 
 /* Replicates behind the results: fewer than asked for after an interruption. */
@@ -173,9 +160,8 @@ struct fulcrum_sensitivity_plan {
 
 /* One input alone, others at their values. NAN: cannot run. */
 struct fulcrum_effect {
-    double lo; /* the output where the input is at its 5 % point; of several numbers */
-    double
-        hi; /* and at 95 %; ... that depend on each other the output's own 5 %, 95 % */
+    double lo; /* the output where the input is at its 5 % point, and */
+    double hi; /* 95 %; of numbers that depend on each other the output's own 5, 95 % */
 };
 
 /* What a field that varies is at its 5 % point, its value and its 95 % point. */
@@ -194,21 +180,16 @@ struct fulcrum_sensitivity {
     double *values;                 /* of each output, nothing varied */
     struct fulcrum_reach *reaches;  /* of each input; NAN: several numbers */
     struct fulcrum_effect *effects; /* output, input */
-    char reason[FULCRUM_SENSITIVITY_REASON_BYTE]; /* why the first evaluation that
-                                                     cannot run cannot; "" */
+    /* Why the first evaluation that cannot run cannot; "". */
+    char reason[FULCRUM_SENSITIVITY_REASON_BYTE];
 };
 
-/*
- *   out      the caller frees it with fulcrum_sensitivity_free; after an interruption
- *            as fulcrum_sobol_run
- *   fails    as fulcrum_sobol_run, and as fulcrum_predict where the scenario cannot run
- *            with nothing varied
- */
+/* `out` and failures as of fulcrum_sobol_run; fails as fulcrum_predict, too, where the
+ * scenario cannot run with nothing varied. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sensitivity_run(
     const struct fulcrum_sensitivity_plan *plan, struct fulcrum_sensitivity **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity);
 
 struct fulcrum_effect fulcrum_sensitivity_effect(
@@ -216,8 +197,6 @@ struct fulcrum_effect fulcrum_sensitivity_effect(
 
 /* A span's value at a point of (0, 1). */
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit);
-
-/* Outputs of a scenario in one sample. */
 
 /*
  * The place of the largest value over increasing places, between the neighbours of the

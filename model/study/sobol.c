@@ -25,6 +25,7 @@
 #include "model/study/sensitivity.h"
 
 #include <assert.h>
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_qrng.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -117,41 +118,13 @@ static void shuffle(gsl_rng *rng, uint64_t seed, size_t *order, size_t count)
     gsl_ran_shuffle(rng, order, count, sizeof *order);
 }
 
-/* The columns of all sets, and of each set the rows, in random order. */
-struct orders {
-    gsl_rng *rng;
-    size_t *columns;
-    size_t *rows;
-};
-
-static void orders_free(struct orders *orders)
-{
-    if (orders->rng != NULL) {
-        gsl_rng_free(orders->rng);
-    }
-    free(orders->columns);
-    free(orders->rows);
-}
-
-static enum fulcrum_status orders_new(struct orders *out, size_t row_count,
-    size_t dimension_count, struct fulcrum_error *err)
-{
-    *out = (struct orders){gsl_rng_alloc(gsl_rng_taus2),
-        calloc(dimension_count, sizeof *out->columns),
-        calloc(row_count, sizeof *out->rows)};
-    return out->rng != NULL && out->columns != NULL && out->rows != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
-}
-
-static enum fulcrum_status make_block(const struct block *block, struct orders *orders,
-    double *out, struct fulcrum_error *err)
+static enum fulcrum_status make_block(const struct block *block, gsl_rng *rng,
+    size_t *order, double *out, struct fulcrum_error *err)
 {
     gsl_qrng *sobol = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)block->width);
     TRY_MEMORY(sobol, err, "quasi-random points");
-    shuffle(orders->rng, fulcrum_stream_seed(block->seed, block->first, 2),
-        orders->rows, block->row_count);
-    size_t *order = orders->rows;
+    shuffle(rng, fulcrum_stream_seed(block->seed, block->first, 2), order,
+        block->row_count);
     double unit[SOBOL_DIMENSIONS_MOST] = {0.0};
     for (size_t i = 0; i < block->row_count; i++) {
         if (i > 0) {
@@ -175,20 +148,31 @@ enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
         row_count, dimension_count, (int)FULCRUM_QUASI_ROWS_MOST);
     size_t block_count =
         (dimension_count + SOBOL_DIMENSIONS_MOST - 1) / SOBOL_DIMENSIONS_MOST;
-    struct orders orders;
+    /* The columns of all sets, and of each set the rows, in random order. */
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    size_t *columns = calloc(dimension_count, sizeof *columns);
+    size_t *rows = calloc(row_count, sizeof *rows);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(orders_new(&orders, row_count, dimension_count, err));
-    shuffle(orders.rng, fulcrum_stream_seed(seed, dimension_count, 3), orders.columns,
-        dimension_count);
+    if (rng == NULL || columns == NULL || rows == NULL) {
+        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
+        status = FULCRUM_ERR_NO_MEMORY;
+        goto end;
+    }
+    shuffle(
+        rng, fulcrum_stream_seed(seed, dimension_count, 3), columns, dimension_count);
     for (size_t b = 0; b < block_count; b++) {
         size_t first = b * dimension_count / block_count;
         size_t next = (b + 1) * dimension_count / block_count;
         const struct block block = {
-            orders.columns, first, next - first, row_count, dimension_count, seed};
-        TRY_OR_END(make_block(&block, &orders, out, err));
+            columns, first, next - first, row_count, dimension_count, seed};
+        TRY_OR_END(make_block(&block, rng, rows, out, err));
     }
 end:
-    orders_free(&orders);
+    if (rng != NULL) {
+        gsl_rng_free(rng);
+    }
+    free(columns);
+    free(rows);
     return status;
 }
 
@@ -209,12 +193,14 @@ struct fulcrum_sobol {
     size_t input_count;
     size_t output_count;
     size_t replicate_count;
-    size_t row_count;      /* of a replicate */
-    struct sums *sums;     /* replicate, output, input */
-    double *values;        /* output, replicate, row, A and B */
-    size_t *dropped_count; /* of each output */
-    double *largest;       /* absolute value of each output */
-    struct fulcrum_sobol_spread *spreads;
+    size_t row_count;  /* of a replicate */
+    struct sums *sums; /* replicate, output, input */
+    double *values;    /* output, replicate, row, A and B */
+    struct output {
+        size_t dropped_count;
+        double largest; /* absolute value */
+        struct fulcrum_sobol_spread spread;
+    } * outputs;
 };
 
 /* A run under way. */
@@ -303,11 +289,6 @@ static bool is_whole(const struct job *job, const double *row, size_t output)
     return true;
 }
 
-static double square(double x)
-{
-    return x * x;
-}
-
 /* One row of one output; `row` is the output in the row's first column. */
 static void add_to_sums(const struct job *job, const double *row, struct sums *sums)
 {
@@ -318,8 +299,8 @@ static void add_to_sums(const struct job *job, const double *row, struct sums *s
         double ab = row[(2 + 2 * i) * stride];
         double ba = row[(3 + 2 * i) * stride];
         sums[i].both += 2.0 * (ba - b) * (a - ab);
-        sums[i].alone += square(b - ba) + square(a - ab);
-        sums[i].all += square(a - b) + square(ba - ab);
+        sums[i].alone += gsl_pow_2(b - ba) + gsl_pow_2(a - ab);
+        sums[i].all += gsl_pow_2(a - b) + gsl_pow_2(ba - ab);
     }
 }
 
@@ -336,6 +317,7 @@ static double largest_of(const struct job *job, const double *row, double larges
 static void add_output(const struct job *job, size_t output)
 {
     struct fulcrum_sobol *sobol = job->sobol;
+    struct output *own = &sobol->outputs[output];
     size_t width = job->column_count * sobol->output_count;
     size_t at = job->replicate * sobol->output_count + output;
     double *values =
@@ -345,12 +327,11 @@ static void add_output(const struct job *job, size_t output)
         const double *outputs = job->outputs + row * width;
         values[2 * row] = outputs[output];
         values[2 * row + 1] = outputs[sobol->output_count + output];
-        sobol->largest[output] =
-            largest_of(job, outputs + output, sobol->largest[output]);
+        own->largest = largest_of(job, outputs + output, own->largest);
         if (is_whole(job, outputs, output)) {
             add_to_sums(job, outputs + output, sobol->sums + at * sobol->input_count);
         } else {
-            sobol->dropped_count[output]++;
+            own->dropped_count++;
         }
     }
 }
@@ -422,7 +403,7 @@ struct fulcrum_sobol_index fulcrum_sobol_index(
     double first[FULCRUM_SOBOL_REPLICATES_MOST];
     double total[FULCRUM_SOBOL_REPLICATES_MOST];
     size_t count = sobol->replicate_count;
-    if (is_untold(&sobol->spreads[output])) {
+    if (is_untold(&sobol->outputs[output].spread)) {
         return (struct fulcrum_sobol_index){
             FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     }
@@ -439,7 +420,7 @@ struct fulcrum_sobol_index fulcrum_sobol_index(
 struct fulcrum_sobol_spread fulcrum_sobol_spread(
     const struct fulcrum_sobol *sobol, size_t output)
 {
-    return sobol->spreads[output];
+    return sobol->outputs[output].spread;
 }
 
 static double interaction_without(
@@ -487,14 +468,14 @@ static struct fulcrum_sobol_spread spread_of(
         .interaction_frac = FULCRUM_UNKNOWN,
         .interaction_error = FULCRUM_UNKNOWN,
         .row_count = row_count,
-        .dropped_count = sobol->dropped_count[output]};
+        .dropped_count = sobol->outputs[output].dropped_count};
     struct fulcrum_interval interval = fulcrum_interval_of(values, count);
     spread.lo = interval.lo;
     spread.hi = interval.hi;
     if (count > 1) {
         spread.mean = gsl_stats_mean(values, 1, count);
         spread.sd = gsl_stats_sd_m(values, 1, count, spread.mean);
-        spread.is_constant = spread.sd <= ROUNDING_REL * sobol->largest[output];
+        spread.is_constant = spread.sd <= ROUNDING_REL * sobol->outputs[output].largest;
     }
     if (!is_untold(&spread)) {
         fill_interaction(sobol, output, &spread);
@@ -507,9 +488,7 @@ void fulcrum_sobol_free(struct fulcrum_sobol *sobol)
     if (sobol != NULL) {
         free(sobol->sums);
         free(sobol->values);
-        free(sobol->dropped_count);
-        free(sobol->largest);
-        free(sobol->spreads);
+        free(sobol->outputs);
         free(sobol);
     }
 }
@@ -519,49 +498,30 @@ size_t fulcrum_sobol_replicates(const struct fulcrum_sobol *sobol)
     return sobol->replicate_count;
 }
 
-static struct fulcrum_sobol *new_sobol(const struct fulcrum_sobol_problem *problem,
-    const struct fulcrum_sobol_options *options)
-{
-    struct fulcrum_sobol *sobol = calloc(1, sizeof *sobol);
-    if (sobol == NULL) {
-        return NULL;
-    }
-    size_t output_count = problem->output_count;
-    sobol->input_count = problem->input_count;
-    sobol->output_count = output_count;
-    sobol->row_count = options->row_count;
-    sobol->sums = calloc(options->replicate_count * output_count * problem->input_count,
-        sizeof *sobol->sums);
-    sobol->values =
-        calloc(options->replicate_count * output_count * 2 * options->row_count,
-            sizeof *sobol->values);
-    sobol->dropped_count = calloc(output_count, sizeof *sobol->dropped_count);
-    sobol->largest = calloc(output_count, sizeof *sobol->largest);
-    sobol->spreads = calloc(output_count, sizeof *sobol->spreads);
-    if (sobol->sums == NULL || sobol->values == NULL || sobol->dropped_count == NULL ||
-        sobol->largest == NULL || sobol->spreads == NULL) {
-        fulcrum_sobol_free(sobol);
-        return NULL;
-    }
-    return sobol;
-}
-
-static enum fulcrum_status fill_job(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status make_room_for(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sobol_problem *problem = job->problem;
     size_t row_count = job->options->row_count;
+    size_t count = problem->output_count;
+    size_t cells = job->options->replicate_count * count;
+    struct fulcrum_sobol *sobol = calloc(1, sizeof *sobol);
+    TRY_MEMORY(sobol, err, "a sensitivity analysis");
+    job->sobol = sobol;
+    *sobol = (struct fulcrum_sobol){.input_count = problem->input_count,
+        .output_count = count,
+        .row_count = row_count,
+        .sums = calloc(cells * problem->input_count, sizeof *sobol->sums),
+        .values = calloc(cells * 2 * row_count, sizeof *sobol->values),
+        .outputs = calloc(count, sizeof *sobol->outputs)};
     job->column_count = 2 * problem->input_count + 2;
     job->units = calloc(row_count * 2 * problem->coordinate_count, sizeof *job->units);
-    job->outputs = calloc(
-        row_count * job->column_count * problem->output_count, sizeof *job->outputs);
+    job->outputs = calloc(row_count * job->column_count * count, sizeof *job->outputs);
     job->mixed = calloc(
         job->options->worker_count * problem->coordinate_count, sizeof *job->mixed);
-    job->sobol = new_sobol(problem, job->options);
-    return job->units == NULL || job->outputs == NULL || job->mixed == NULL ||
-                   job->sobol == NULL
-               ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                     "%zu rows of a sensitivity analysis", row_count)
-               : FULCRUM_OK;
+    FAIL_IF(sobol->sums == NULL || sobol->values == NULL || sobol->outputs == NULL ||
+                job->units == NULL || job->outputs == NULL || job->mixed == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%zu rows of a sensitivity analysis", row_count);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *problem,
@@ -583,12 +543,13 @@ enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *proble
         err, FULCRUM_ERR_RANGE, "%zu replicates: expected 2 to %d",
         options->replicate_count, (int)FULCRUM_SOBOL_REPLICATES_MOST);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fill_job(&job, err));
+    TRY_OR_END(make_room_for(&job, err));
     status = run_replicates(&job, err);
     if (job.sobol->replicate_count > 1 &&
         (status == FULCRUM_OK || status == FULCRUM_ERR_INTERRUPTED)) {
         for (size_t i = 0; i < problem->output_count; i++) {
-            job.sobol->spreads[i] = spread_of(job.sobol, i, options->replicate_count);
+            job.sobol->outputs[i].spread =
+                spread_of(job.sobol, i, options->replicate_count);
         }
         *out = job.sobol;
         job.sobol = NULL;

@@ -25,24 +25,18 @@ struct fulcrum_study {
     size_t column_count;
 };
 
-/*
- * All values NAN.
- *   out      the caller frees it with fulcrum_study_free
- */
+/* All values NAN. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_study_new(size_t design_count,
     size_t value_count, size_t draw_count, struct fulcrum_study **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_study_free(struct fulcrum_study *study);
 
 /* The values of a design in one draw, 0 for the estimate. */
 double *fulcrum_study_at(const struct fulcrum_study *study, size_t design, size_t draw);
 
-/*
- * What `predictor` predicted last gives a design's first values.
- *   outputs  ends with FULCRUM_OUTPUT_COUNT
- */
+/* What `predictor` predicted last gives a design's first values; the outputs end with
+ * FULCRUM_OUTPUT_COUNT. */
 void fulcrum_study_keep(struct fulcrum_study *study, size_t design,
     const struct fulcrum_prediction *prediction,
     const struct fulcrum_predictor *predictor, const enum fulcrum_predicted *outputs);
@@ -66,10 +60,7 @@ struct fulcrum_study_plan {
     void *watcher;
 };
 
-/*
- *   out      the caller frees it with fulcrum_study_free
- *   fails    as fulcrum_predict, for any design; FULCRUM_ERR_INTERRUPTED (the watch)
- */
+/* Fails as fulcrum_predict, for any design; FULCRUM_ERR_INTERRUPTED (the watch). */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_study_run(
     const struct fulcrum_study_plan *plan, struct fulcrum_study **out,
     struct fulcrum_error *err);

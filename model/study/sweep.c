@@ -264,7 +264,6 @@ struct fulcrum_sweep_front {
     size_t draw_count;  /* 0: none are kept */
     double *drawn;      /* point_count x draw_count x metric_count, NAN: cannot run */
     size_t *times;      /* draws in which each point is on the front */
-    size_t *indices;    /* of the front */
 };
 
 static double metric_of(const struct fulcrum_front_metric *metric, const double *varied,
@@ -273,7 +272,7 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-static enum fulcrum_status allocate_draws(
+static enum fulcrum_status make_draws(
     struct fulcrum_sweep_front *front, struct fulcrum_error *err)
 {
     size_t count = front->point_count * front->draw_count * front->metric_count;
@@ -308,7 +307,7 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
         numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
-    TRY_OR_END(allocate_draws(front, err));
+    TRY_OR_END(make_draws(front, err));
     *out = front;
     return FULCRUM_OK;
 end:
@@ -322,7 +321,6 @@ void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
         fulcrum_pareto_free(front->pareto);
         free(front->drawn);
         free(front->times);
-        free(front->indices);
         free(front);
     }
 }
@@ -366,11 +364,11 @@ static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
     for (size_t i = 0; i < front->point_count; i++) {
         TRY(fulcrum_pareto_add(pareto, i, drawn_at(front, i, k), err));
     }
-    const struct fulcrum_pareto_point *points = NULL;
+    const size_t *indices = NULL;
     size_t count = 0;
-    TRY(fulcrum_pareto_front(pareto, &points, &count, err));
+    TRY(fulcrum_pareto_front(pareto, &indices, &count, err));
     for (size_t i = 0; i < count; i++) {
-        front->times[points[i].index]++;
+        front->times[indices[i]]++;
     }
     return FULCRUM_OK;
 }
@@ -394,19 +392,8 @@ static enum fulcrum_status count_draws(
 enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
     const size_t **out, size_t *count, struct fulcrum_error *err)
 {
-    const struct fulcrum_pareto_point *points = NULL;
-    size_t found = 0;
-    TRY(fulcrum_pareto_front(front->pareto, &points, &found, err));
     TRY(count_draws(front, err));
-    free(front->indices);
-    front->indices = calloc(found + 1, sizeof *front->indices);
-    TRY_MEMORY(front->indices, err, "a front");
-    for (size_t i = 0; i < found; i++) {
-        front->indices[i] = points[i].index;
-    }
-    *out = front->indices;
-    *count = found;
-    return FULCRUM_OK;
+    return fulcrum_pareto_front(front->pareto, out, count, err);
 }
 
 double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t index)
@@ -861,12 +848,6 @@ struct queue {
     size_t run; /* points taken at once */
 };
 
-/* One thread of a sweep. */
-struct task {
-    const struct sweep *sweep;
-    const struct worker *worker;
-};
-
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan)
 {
     const double most = 9007199254740992.0; /* 2^53: indices stay exact as doubles */
@@ -894,10 +875,9 @@ static void join_lines(char *out, size_t size, const char *detail)
 }
 
 /* What is made of a point's draws while they are at hand. */
-static void use_draws(const struct task *task, struct fulcrum_sweep_point *point)
+static void use_draws(const struct fulcrum_sweep_plan *plan,
+    const struct worker *worker, struct fulcrum_sweep_point *point)
 {
-    const struct worker *worker = task->worker;
-    const struct fulcrum_sweep_plan *plan = task->sweep->plan;
     const struct fulcrum_predictor *predictor =
         fulcrum_sweep_probe_predictor(worker->probe);
     size_t count = 0;
@@ -958,29 +938,27 @@ static size_t take_run(
     return taken;
 }
 
-static void predict_run(
-    struct task *task, const struct queue *queue, size_t first, size_t count)
+static void predict_run(const struct sweep *sweep, const struct worker *worker,
+    const struct queue *queue, size_t first, size_t count)
 {
-    const struct sweep *sweep = task->sweep;
     for (size_t i = first; i < first + count; i++) {
         size_t slot = i - queue->start;
         const size_t *only = sweep->plan->only;
         size_t index = only != NULL ? only[i] : i;
-        struct fulcrum_sweep_point *out = &task->sweep->block[slot];
+        struct fulcrum_sweep_point *out = &sweep->block[slot];
         struct fulcrum_error err;
         err.status = FULCRUM_OK;
         err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
         out->reason = "";
-        if (fulcrum_sweep_probe_point(task->worker->probe, index, out, &err) ==
-            FULCRUM_OK) {
-            use_draws(task, out);
+        if (fulcrum_sweep_probe_point(worker->probe, index, out, &err) == FULCRUM_OK) {
+            use_draws(sweep->plan, worker, out);
         } else {
             out->prediction = (struct fulcrum_prediction){0};
-            join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
-            out->reason = task->sweep->reasons[slot];
+            join_lines(sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+            out->reason = sweep->reasons[slot];
         }
         if (sweep->visitor->prepare != NULL) {
-            sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
+            sweep->visitor->prepare(sweep->visitor->context, slot, out);
         }
     }
 }
@@ -988,11 +966,10 @@ static void predict_run(
 /* Predicts points of the block until the queue has none. */
 static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
 {
-    struct task task = {.sweep = sweep, .worker = &sweep->workers[thread]};
     size_t first = 0;
     for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
          count = take_run(sweep->visitor, queue, &first)) {
-        predict_run(&task, queue, first, count);
+        predict_run(sweep, &sweep->workers[thread], queue, first, count);
     }
 }
 

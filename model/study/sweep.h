@@ -10,8 +10,6 @@
 #include "model/predict/predict.h"
 #include "model/status.h"
 
-/* Of a stream of points those that no other beats in every metric. */
-
 /* What is better of a metric. */
 enum fulcrum_sense { FULCRUM_SENSE_NONE, FULCRUM_SENSE_MORE, FULCRUM_SENSE_LESS };
 
@@ -20,52 +18,34 @@ enum {
     FULCRUM_PARETO_POINTS_MOST = 1048576 /* on the front; about 200 MB */
 };
 
-struct fulcrum_pareto_point {
-    double value[FULCRUM_PARETO_METRICS_MOST]; /* as given; 0 beyond the metrics */
-    size_t index;
-};
-
 /*
  * The front of the points seen so far. A point is beaten by another that is as good in
  * every metric and better in one; points that are equal in all of them stay together.
- * Memory grows with the front and not with the points. Opaque.
+ * Memory grows with the front and not with the points.
  */
 struct fulcrum_pareto;
 
-/*
- *   senses   one per metric, none of them FULCRUM_SENSE_NONE
- *   out      the caller frees it with fulcrum_pareto_free
- *   fails    FULCRUM_ERR_RANGE (metric_count is not 2 or 3), FULCRUM_ERR_NO_MEMORY
- */
+/* Of 2 or 3 metrics, none of them FULCRUM_SENSE_NONE. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_new(
     const enum fulcrum_sense *senses, size_t metric_count, struct fulcrum_pareto **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_pareto_free(struct fulcrum_pareto *pareto);
 
 /*
- * The next point. One of which a metric is not finite is left out, and counted.
- *   values   one per metric
- *   fails    FULCRUM_ERR_RANGE (more than FULCRUM_PARETO_POINTS_MOST are on the front:
- *            the front is refused and never thinned), FULCRUM_ERR_NO_MEMORY
+ * The next point. One of which a metric is not finite is left out, and counted. A front
+ * of more than FULCRUM_PARETO_POINTS_MOST is refused (RANGE), never thinned.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto,
     size_t index, const double *values, struct fulcrum_error *err);
 
-/*
- * The front, by index. The same whatever the order in which its points came.
- *   out      borrowed: valid until the next call
- *   fails    as fulcrum_pareto_add
- */
+/* Rising indices, borrowed until the next call; fails as fulcrum_pareto_add. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_front(
-    struct fulcrum_pareto *pareto, const struct fulcrum_pareto_point **out,
-    size_t *count, struct fulcrum_error *err);
+    struct fulcrum_pareto *pareto, const size_t **out, size_t *count,
+    struct fulcrum_error *err);
 
 /* Points that were left out because a metric was not finite. */
 size_t fulcrum_pareto_left_out(const struct fulcrum_pareto *pareto);
-
-/* One design point beside another, draw by draw. */
 
 /* One row a ratio: name, the output that is divided, meaning. */
 /* clang-format off */
@@ -83,13 +63,10 @@ enum fulcrum_relative {
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_relative_name(size_t relative);
 
-/* Designs in the same draws: a point that others are compared with. Opaque. */
+/* A point that others are compared with, in the same draws. */
 struct fulcrum_study;
 
-/* Accepts NULL. */
 void fulcrum_yardstick_free(struct fulcrum_study *yardstick);
-
-/* Predictions over a grid of design points, in order and in bounded memory. */
 
 /* One field and the values it takes. Borrowed. */
 struct fulcrum_sweep_axis {
@@ -101,7 +78,6 @@ struct fulcrum_sweep_axis {
 enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 /* with its end */ };
 
 struct fulcrum_sweep_best;
-
 struct fulcrum_sweep_front;
 
 struct fulcrum_sweep_plan {
@@ -110,8 +86,7 @@ struct fulcrum_sweep_plan {
     struct fulcrum_predict_options predict;
     /* Actors follow the threads (rounded to what GPUs can share); 0: they do not. */
     double actors_per_thread;
-    /* Each point takes the actor count with the most steps per second; count 0: none.
-     */
+    /* Each point takes the one with the most steps per second; count 0: none. */
     const double *actor_choices;
     size_t actor_choice_count;
     /* Each point is compared with it, draw by draw: the interval of a ratio may be much
@@ -132,8 +107,7 @@ struct fulcrum_sweep_point {
     size_t index;
     double varied[FULCRUM_SWEEP_AXES_MOST]; /* one per axis */
     enum fulcrum_status status; /* else `reason` says why there is nothing */
-    const char
-        *reason; /* one line, borrowed: valid during the visit; "" after success */
+    const char *reason;         /* one line, valid during the visit; "" after success */
     struct fulcrum_prediction prediction;
     struct fulcrum_ratio relative[FULCRUM_RELATIVE_COUNT]; /* with a yardstick */
 };
@@ -170,12 +144,7 @@ struct fulcrum_sweep_visitor {
 /* Product of the axes' counts; 0 where it exceeds 2^53. */
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
 
-/*
- * Predicts one point of the grid, for the others to be compared with.
- *   plan     its yardstick is not looked at
- *   index    below fulcrum_sweep_count
- *   out      the caller frees it with fulcrum_yardstick_free
- *   fails    as fulcrum_predict: where the point cannot run
+/* The point `index` of the grid, for others to be compared with; the caller frees it.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
@@ -192,43 +161,24 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_run(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_sweep_visitor *visitor, struct fulcrum_error *err);
 
-/* Single points of a sweep, in any order. */
-
-/*
- * Predicts points of a grid as a sweep does, its rule for the actors included, for one
- * thread at a time. Opaque.
- */
+/* Predicts single points of a grid as a sweep does, in any order, on one thread. */
 struct fulcrum_sweep_probe;
 
-/*
- *   scenario, plan  borrowed, as long as the probe is used
- *   out             the caller frees it with fulcrum_sweep_probe_free
- *   fails           FULCRUM_ERR_NO_MEMORY
- */
+/* Borrows scenario and plan. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_new(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
     struct fulcrum_sweep_probe **out, struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sweep_probe_free(struct fulcrum_sweep_probe *probe);
 
-/*
- * Predicts one point of the grid, as a visit of it would find it but for `reason` and
- * `relative`, which are left alone; index, varied values and status are set anyway.
- *   index    below fulcrum_sweep_count
- *   fails    as fulcrum_predict: where the point cannot run
- */
+/* As a visit would find it, but `reason` and `relative` are left alone; index, varied
+ * values and status are set after a failure, too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_point(
     struct fulcrum_sweep_probe *probe, size_t index, struct fulcrum_sweep_point *out,
     struct fulcrum_error *err);
 
-/*
- * One draw of a point that this or another probe of the plan has predicted: the same
- * values as among the draws of the whole point.
- *   draw     from 1
- *   values   FULCRUM_OUTPUT_COUNT
- *   fails    as fulcrum_predict: where the draw cannot run
- */
+/* One draw, from 1, of a point that a probe of the plan has predicted: the values are
+ * those among the draws of the whole point. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_draw(
     struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point,
     size_t draw, double *values, struct fulcrum_error *err);
@@ -244,8 +194,6 @@ const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
 double fulcrum_actors_for_threads(
     const struct fulcrum_design *design, double actors_per_thread);
 
-/* The points of a sweep that no other beats in every metric. */
-
 /*
  * What is better of an output, where nobody says otherwise: more of rates, batches and
  * of what is busy, as it has been paid for; less of times, watts, joules and of threads
@@ -260,35 +208,20 @@ struct fulcrum_front_metric {
     size_t at; /* among the plan's axes, else among the outputs */
 };
 
-/* Opaque. */
-
-/*
- * Draws are kept where the plan has some and all of them fit.
- *   plan     borrowed, as long as the result is used
- *   metrics  2 or 3
- *   out      the caller frees it with fulcrum_sweep_front_free
- *   fails    FULCRUM_ERR_RANGE (the number of metrics), FULCRUM_ERR_NO_MEMORY
- */
+/* Of 2 or 3 metrics. Draws are kept where the plan has some and all fit. Borrows the
+ * plan. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_new(
     const struct fulcrum_sweep_plan *plan, const struct fulcrum_front_metric *metrics,
     size_t metric_count, struct fulcrum_sweep_front **out, struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front);
 
-/*
- * The next points of the sweep; one that cannot run is on no front.
- *   fails    as fulcrum_pareto_add
- */
+/* The next points of the sweep; one that cannot run is on no front. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_add(
     struct fulcrum_sweep_front *front, const struct fulcrum_sweep_point *points,
     size_t count, struct fulcrum_error *err);
 
-/*
- * What is on the front of the points so far, by index, and from the draws how often.
- *   out      borrowed, until the front is freed or gets more points
- *   fails    as fulcrum_pareto_add
- */
+/* What is on the front so far, as fulcrum_pareto_front, and how often in the draws. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_end(
     struct fulcrum_sweep_front *front, const size_t **out, size_t *count,
     struct fulcrum_error *err);
@@ -299,34 +232,22 @@ size_t fulcrum_sweep_front_left_out(const struct fulcrum_sweep_front *front);
 /* Whether shares of draws are known. */
 bool fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front);
 
-/*
- * The share of all draws in which a point is on the front of that draw, after
- * fulcrum_sweep_front_end; NAN without draws.
+/* The share of draws in which a point is on the front, after its end; NAN: no draws.
  */
 double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t index);
-
-/* Where a sweep is best: along each axis, and in each draw. */
 
 /* The outputs of which more is better. */
 enum { FULCRUM_SWEEP_METRICS = 3 };
 
 enum fulcrum_predicted fulcrum_sweep_metric(size_t metric);
 
-/*
- * The best point of each draw, in memory that grows with the draws and not with the
- * points. A sweep whose plan has one fills it. Opaque.
- */
-
-/*
- *   plan     borrowed, as long as the result is used; its draws are not 0
- *   out      the caller frees it with fulcrum_sweep_best_free
- *   fails    FULCRUM_ERR_NO_MEMORY
+/* The best point of each draw, in memory that grows with the draws and not with the
+ * points. A sweep whose plan has one fills it. Borrows the plan, whose draws are not 0.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_best_new(
     const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_best **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best);
 
 /* The draws of one point, as fulcrum_predictor_draws gives them, in any order. */
@@ -368,18 +289,16 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
 
 /*
  * The best estimate at each value of each axis, over all others. Axes of more than
- * FULCRUM_PROFILE_MOST values are left out, so that memory is bounded. Opaque.
+ * FULCRUM_PROFILE_MOST values are left out, so that memory is bounded.
  */
 struct fulcrum_sweep_profile;
 
 enum { FULCRUM_PROFILE_MOST = 65536 };
 
-/* As fulcrum_sweep_best_new. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_profile_new(
     const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_profile **out,
     struct fulcrum_error *err);
 
-/* Accepts NULL. */
 void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile);
 
 /* A point that can run. */

@@ -99,10 +99,8 @@ size_t fulcrum_cluster_plain_of(const struct fulcrum_cluster_rows *rows, size_t 
 struct fulcrum_ratio fulcrum_cluster_value(const struct fulcrum_cluster_rows *rows,
     size_t row, enum fulcrum_cluster_value value);
 
-/*
- *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_study_run; FULCRUM_ERR_NO_FIT (no point can be laid out)
- */
+/* The caller clears them, after a failure too. FULCRUM_ERR_NO_FIT: no point can be laid
+ * out. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cluster_rows_find(
     const struct fulcrum_cluster_plan *plan, struct fulcrum_cluster_rows *out,
     struct fulcrum_error *err);
@@ -110,7 +108,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cluster_rows_find(
 /* From the study: who wins, by how much and how surely, and where hybrids begin to. */
 void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows);
 
-/* Accepts a struct of zeros. */
 void fulcrum_cluster_rows_clear(struct fulcrum_cluster_rows *rows);
 
 #endif

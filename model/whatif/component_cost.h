@@ -10,8 +10,6 @@
 
 #include "model/study/study.h"
 
-/* One design with several memory systems. */
-
 enum fulcrum_memory_value {
     FULCRUM_MEMORY_STEPS_PER_S,
     FULCRUM_MEMORY_STEPS_PER_J_GPU,
@@ -32,16 +30,11 @@ struct fulcrum_memory_plan {
     void *watcher;
 };
 
-/*
- * Versions of one design, the first of which the others are compared with.
- *   out      of enum fulcrum_memory_value; the caller frees it with fulcrum_study_free
- *   fails    as fulcrum_study_run
- */
+/* Versions of one design, the first of which the others are compared with; the study
+ * has every fulcrum_memory_value. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_memory_study(
     const struct fulcrum_memory_plan *plan, const struct fulcrum_point *versions,
     size_t count, struct fulcrum_study **out, struct fulcrum_error *err);
-
-/* What each component of a machine costs, by making it ideal. */
 
 /*
  * One row a component: name, what becomes ideal, whether it is the GPU's. In the order
@@ -73,12 +66,10 @@ enum {
 
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_ideal_name(size_t component);
-/* As fulcrum_ideal_name. */
 const char *fulcrum_ideal_meaning(size_t component);
 /* The one whose name is a word of a text, whatever its case; FULCRUM_IDEAL_COUNT: none.
  */
 size_t fulcrum_ideal_find(const char *text);
-/* Whether it belongs to the GPU. */
 bool fulcrum_ideal_is_gpu(size_t component);
 
 /*
@@ -108,8 +99,6 @@ struct fulcrum_ideal_share {
  */
 void fulcrum_ideal_shares(const double *time, struct fulcrum_ideal_share *out);
 
-/* What each component costs a design, in GPU time and in a run. */
-
 struct fulcrum_component_cost {
     /* GPU work of an agent step that goes with it alone; 0 of what is not the GPU's. */
     double gpu_s;
@@ -133,10 +122,7 @@ struct fulcrum_component_costs {
     struct fulcrum_component_cost costs[FULCRUM_IDEAL_COUNT];
 };
 
-/*
- * Makes every set of components ideal (docs/model.md "Memory system").
- *   fails    as fulcrum_study_run
- */
+/* Makes every set of components ideal (docs/model.md "Memory system"). */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_component_costs_find(
     const struct fulcrum_memory_plan *plan, struct fulcrum_component_costs *out,
     struct fulcrum_error *err);

@@ -44,16 +44,12 @@ struct fulcrum_node_rows {
 size_t fulcrum_node_row_count(
     const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine);
 
-/*
- * Predicts the rows of one machine, the first of which the others are compared with.
- *   out      the caller clears it, after a failure too
- *   fails    FULCRUM_ERR_NO_MEMORY; FULCRUM_ERR_INTERRUPTED (the rows so far are there)
- */
+/* Predicts the rows of one machine, the first of which the others are compared with.
+ * The caller clears them; after FULCRUM_ERR_INTERRUPTED the rows so far are there. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_node_rows_find(
     const struct fulcrum_node_plan *plan, const struct fulcrum_scenario_inputs *inputs,
     struct fulcrum_node_rows *out, struct fulcrum_error *err);
 
-/* Leaves it empty. */
 void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows);
 
 #endif

@@ -73,12 +73,8 @@ struct fulcrum_placement_plan {
     void *watcher;
 };
 
-/*
- * Answers every question; what cannot run has a reason.
- *   out      large: keep it on the heap
- *   fails    as fulcrum_predict; FULCRUM_ERR_UNSUPPORTED (a machine without a GPU),
- *            FULCRUM_ERR_INTERRUPTED
- */
+/* Answers every question; what cannot run has a reason. `out` is large: keep it on the
+ * heap. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_placements_find(
     const struct fulcrum_placement_plan *plan, struct fulcrum_placements *out,
     struct fulcrum_error *err);

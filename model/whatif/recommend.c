@@ -640,11 +640,10 @@ end:
 
 enum { DOUBLINGS_MOST = 24 };
 
-/* Two doublings that add less than this in all end the need_search for the
- * plateau. */
+/* Two doublings that add less than this in all end the search for the plateau. */
 #define FLAT_REL 0.002
 
-/* One need_search under way. */
+/* One search under way. */
 struct need_search {
     const struct fulcrum_thread_need_plan *plan;
     struct fulcrum_predictor *predictor;
@@ -661,38 +660,37 @@ struct probe {
     double steps_per_s; /* 0: cannot run */
 };
 
-static void set_actors(struct need_search *need_search, double actors)
+static void set_actors(struct need_search *need, double actors)
 {
-    need_search->settings[need_search->threads + 1].number = actors;
+    need->settings[need->threads + 1].number = actors;
 }
 
 static enum fulcrum_status predict(
-    struct need_search *need_search, double *steps_per_s, struct fulcrum_error *err)
+    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
 {
-    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    const struct fulcrum_thread_need_plan *plan = need->plan;
     bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
-    const struct fulcrum_point point = (struct fulcrum_point){need_search->settings,
-        need_search->threads + (chooses ? 2 : 1), need_search->draw, plan->solver.seed};
-    const struct fulcrum_predict_options options = {
-        .solver = need_search->plan->solver};
+    const struct fulcrum_point point = {need->settings,
+        need->threads + (chooses ? 2 : 1), need->draw, plan->solver.seed};
+    const struct fulcrum_predict_options options = {.solver = plan->solver};
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status = fulcrum_predictor_run(
-        need_search->predictor, &point, &options, &prediction, err);
+    enum fulcrum_status status =
+        fulcrum_predictor_run(need->predictor, &point, &options, &prediction, err);
     *steps_per_s =
         status == FULCRUM_OK ? prediction.value[FULCRUM_OUTPUT_steps_per_s] : 0.0;
     return status;
 }
 
 static enum fulcrum_status predict_best(
-    struct need_search *need_search, double *steps_per_s, struct fulcrum_error *err)
+    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
 {
-    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    const struct fulcrum_thread_need_plan *plan = need->plan;
     enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
     *steps_per_s = 0.0;
     for (size_t i = 0; i < plan->actor_choice_count; i++) {
         double rate = 0.0;
-        set_actors(need_search, plan->actor_choices[i]);
-        enum fulcrum_status tried = predict(need_search, &rate, err);
+        set_actors(need, plan->actor_choices[i]);
+        enum fulcrum_status tried = predict(need, &rate, err);
         *steps_per_s = fmax(*steps_per_s, rate);
         status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
     }
@@ -700,34 +698,34 @@ static enum fulcrum_status predict_best(
 }
 
 static enum fulcrum_status predict_at(
-    struct need_search *need_search, struct probe *probe, struct fulcrum_error *err)
+    struct need_search *need, struct probe *probe, struct fulcrum_error *err)
 {
-    const struct fulcrum_thread_need_plan *plan = need_search->plan;
-    double threads = probe->cores * need_search->per_core;
-    need_search->settings[need_search->threads].number = threads;
+    const struct fulcrum_thread_need_plan *plan = need->plan;
+    double threads = probe->cores * need->per_core;
+    need->settings[need->threads].number = threads;
     if (plan->actor_choice_count > 0) {
-        return predict_best(need_search, &probe->steps_per_s, err);
+        return predict_best(need, &probe->steps_per_s, err);
     }
     if (plan->actors_per_thread > 0.0) {
-        double each = round(threads * plan->actors_per_thread / need_search->replicas);
-        set_actors(need_search, need_search->replicas * fmax(1.0, each));
+        double each = round(threads * plan->actors_per_thread / need->replicas);
+        set_actors(need, need->replicas * fmax(1.0, each));
     }
-    return predict(need_search, &probe->steps_per_s, err);
+    return predict(need, &probe->steps_per_s, err);
 }
 
 /* Doubles the cores; `out` gets every count. Returns how many there are. */
 static size_t climb(
-    struct need_search *need_search, struct probe *out, struct fulcrum_error *err)
+    struct need_search *need, struct probe *out, struct fulcrum_error *err)
 {
-    double most = need_search->plan->most_threads / need_search->per_core;
-    double cores = ceil(need_search->replicas);
+    double most = need->plan->most_threads / need->per_core;
+    double cores = ceil(need->replicas);
     double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
     size_t count = 0;
     bool is_flat = false;
     while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
         struct probe *probe = &out[count++];
         probe->cores = cores;
-        (void)predict_at(need_search, probe, err);
+        (void)predict_at(need, probe, err);
         double now = fmax(best[1], probe->steps_per_s);
         is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
         best[0] = best[1];
@@ -739,11 +737,11 @@ static size_t climb(
 
 /* The least of (low, high] that reaches `wanted`, as far as the rate rises. */
 static struct probe descend(
-    struct need_search *need_search, double low, struct probe high, double wanted)
+    struct need_search *need, double low, struct probe high, double wanted)
 {
     while (high.cores - low > 1.5) {
         struct probe middle = {floor(0.5 * (low + high.cores)), 0.0};
-        (void)predict_at(need_search, &middle, NULL);
+        (void)predict_at(need, &middle, NULL);
         if (middle.steps_per_s >= wanted) {
             high = middle;
         } else {
@@ -754,30 +752,28 @@ static struct probe descend(
 }
 
 /* Threads per core and replicas do not depend on how many threads there are. */
-static enum fulcrum_status start(
-    struct need_search *need_search, struct fulcrum_error *err)
+static enum fulcrum_status start(struct need_search *need, struct fulcrum_error *err)
 {
-    const struct fulcrum_thread_need_plan *plan = need_search->plan;
+    const struct fulcrum_thread_need_plan *plan = need->plan;
     assert(plan->setting_count <= FULCRUM_THREAD_NEED_SETTINGS_MOST);
     for (size_t i = 0; i < plan->setting_count; i++) {
-        need_search->settings[i] = plan->settings[i];
+        need->settings[i] = plan->settings[i];
     }
     const size_t threads = plan->setting_count;
     const struct fulcrum_setting actors = {
         fulcrum_field_find("run.actor_count"), 1.0, NULL};
     bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
     const struct fulcrum_design *design = NULL;
-    const struct fulcrum_point point = {need_search->settings,
-        threads + (chooses ? 1 : 0), need_search->draw, plan->solver.seed};
-    need_search->settings[threads] = actors;
-    TRY(fulcrum_predictor_design(need_search->predictor, &point, &design, err));
+    const struct fulcrum_point point = {
+        need->settings, threads + (chooses ? 1 : 0), need->draw, plan->solver.seed};
+    need->settings[threads] = actors;
+    TRY(fulcrum_predictor_design(need->predictor, &point, &design, err));
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    need_search->per_core = cpu->thread_count / cpu->core_count;
-    need_search->replicas = fulcrum_shard_count(design);
-    need_search->threads = threads;
-    need_search->settings[threads].field =
-        fulcrum_field_find("machine.cpu.thread_count");
-    need_search->settings[threads + 1] = actors;
+    need->per_core = cpu->thread_count / cpu->core_count;
+    need->replicas = fulcrum_shard_count(design);
+    need->threads = threads;
+    need->settings[threads].field = fulcrum_field_find("machine.cpu.thread_count");
+    need->settings[threads + 1] = actors;
     return FULCRUM_OK;
 }
 
@@ -785,12 +781,11 @@ enum fulcrum_status fulcrum_thread_need_find(
     const struct fulcrum_thread_need_plan *plan, struct fulcrum_predictor *predictor,
     uint64_t draw, struct fulcrum_thread_need *out, struct fulcrum_error *err)
 {
-    struct need_search need_search = {
-        .plan = plan, .predictor = predictor, .draw = draw};
-    TRY(start(&need_search, err));
+    struct need_search need = {.plan = plan, .predictor = predictor, .draw = draw};
+    TRY(start(&need, err));
     struct probe climbed[DOUBLINGS_MOST] = {{0.0, 0.0}};
     struct fulcrum_error fault = {FULCRUM_OK, ""};
-    size_t count = climb(&need_search, climbed, &fault);
+    size_t count = climb(&need, climbed, &fault);
     double plateau = 0.0;
     for (size_t i = 0; i < count; i++) {
         plateau = fmax(plateau, climbed[i].steps_per_s);
@@ -803,11 +798,11 @@ enum fulcrum_status fulcrum_thread_need_find(
     while (first + 1 < count && climbed[first].steps_per_s < wanted) {
         first++;
     }
-    struct probe found = first == 0 ? climbed[0]
-                                    : descend(&need_search, climbed[first - 1].cores,
-                                          climbed[first], wanted);
+    struct probe found =
+        first == 0 ? climbed[0]
+                   : descend(&need, climbed[first - 1].cores, climbed[first], wanted);
     *out = (struct fulcrum_thread_need){
-        .thread_count = found.cores * need_search.per_core,
+        .thread_count = found.cores * need.per_core,
         .steps_per_s = found.steps_per_s,
         .plateau_steps_per_s = plateau,
         .is_rising = count < 3 || climbed[count - 1].steps_per_s >

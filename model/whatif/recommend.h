@@ -12,8 +12,6 @@
 #include "model/status.h"
 #include "model/study/sweep.h"
 
-/* Which machine, for what it costs, and how sure that is. */
-
 enum fulcrum_objective {
     FULCRUM_OBJECTIVE_FASTEST,   /* most steps per second */
     FULCRUM_OBJECTIVE_CHEAPEST,  /* least money per step */
@@ -95,8 +93,6 @@ double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objectiv
 size_t fulcrum_cost_best(
     const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal);
 
-/* The first place of a curve that reaches a share of its best. */
-
 /* A curve over places, which is asked for its values. */
 struct fulcrum_asked_curve {
     /* The value at a place; NAN: there is none. A failure ends the search with it. */
@@ -122,12 +118,8 @@ struct fulcrum_fewest {
  * and falls, is searched so. Of one that has valleys, any gap is taken to hide a value
  * that exceeds both its ends by twice the deepest valley seen so far, and is looked
  * into where that could matter; where a place has no value behind one that has, all are
- * asked for.
- *   count    of places, from 0
+ * asked for. INFEASIBLE: no place that was asked for has a value above 0.
  *   share    above 0, at most 1
- *   out      untouched on failure
- *   fails    FULCRUM_ERR_INFEASIBLE (no place that was asked for has a value above 0),
- *            FULCRUM_ERR_NO_MEMORY, as the curve
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_find(
     const struct fulcrum_asked_curve *curve, double share, struct fulcrum_fewest *out,
@@ -157,16 +149,10 @@ struct fulcrum_fewest_answer {
     size_t predicted;               /* points and draws */
 };
 
-/*
- * Actors follow the sweep's rule, and are those of the estimate in every draw.
- *   fails    FULCRUM_ERR_INFEASIBLE (the metric is not known anywhere),
- *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
- */
+/* Actors follow the sweep's rule, and are those of the estimate in every draw. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_answer_find(
     const struct fulcrum_fewest_plan *plan, struct fulcrum_fewest_answer *out,
     struct fulcrum_error *err);
-
-/* The fewest CPU threads that keep a run's GPUs near their plateau. */
 
 enum { FULCRUM_THREAD_NEED_SETTINGS_MOST = 6 };
 

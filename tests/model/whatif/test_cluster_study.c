@@ -36,15 +36,24 @@ struct job {
     struct fulcrum_scenario *scenario;
     struct fulcrum_cluster_plan plan;
     struct fulcrum_cluster_rows rows;
+    struct fulcrum_prior priors[PRIORS];
 };
+
+/* The scenario of the design as it is now, with the first priors. */
+static void renew(struct job *job, size_t prior_count)
+{
+    const struct fulcrum_scenario_inputs inputs = {
+        .base = &job->design, .priors = job->priors, .prior_count = prior_count};
+    fulcrum_scenario_free(job->scenario);
+    ASSERT_OK(fulcrum_scenario_new(&inputs, &job->scenario, NULL));
+    job->plan.scenario = job->scenario;
+}
 
 static void start(struct job *job)
 {
+    *job = (struct job){.rows = {.count = 0}};
     make_design(&job->design);
-    struct fulcrum_scenario_inputs inputs = {.base = &job->design};
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &job->scenario, NULL));
-    job->plan = (struct fulcrum_cluster_plan){.scenario = job->scenario,
-        .design = &job->design,
+    job->plan = (struct fulcrum_cluster_plan){.design = &job->design,
         .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
         .steps_alone = true,
         .actors_per_gpu = 1,
@@ -53,6 +62,7 @@ static void start(struct job *job)
         .parts = {parts, PARTS},
         .scalings = {FULCRUM_BATCH_WEAK, FULCRUM_BATCH_STRONG},
         .scaling_count = SCALINGS};
+    renew(job, 0);
 }
 
 static void run(struct job *job)
@@ -75,7 +85,7 @@ static void end(struct job *job)
 /* Each row is what the model makes of the design's own training. */
 TEST(test_rows_are_those_of_the_model)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
@@ -105,7 +115,7 @@ TEST(test_rows_are_those_of_the_model)
  * more workers than the batch has samples. */
 TEST(test_what_does_not_fit_is_left_out)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     run(&job);
     size_t strong_too_many = 2; /* 256 and 128 workers on 256 GPUs */
@@ -117,7 +127,7 @@ TEST(test_what_does_not_fit_is_left_out)
 
 TEST(test_the_crossover_is_the_models)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     run(&job);
     const struct fulcrum_cluster cluster = fulcrum_cluster_of(&job.design, 0.05);
@@ -152,7 +162,7 @@ static size_t count_best(const struct fulcrum_cluster_rows *rows, size_t at)
 
 TEST(test_one_way_is_best)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
@@ -163,13 +173,10 @@ TEST(test_one_way_is_best)
 
 TEST(test_without_a_critical_batch_steps_decide)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
-    fulcrum_scenario_free(job.scenario);
     job.design.workload.training.critical_batch_size = (double)NAN;
-    struct fulcrum_scenario_inputs inputs = {.base = &job.design};
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &job.scenario, NULL));
-    job.plan.scenario = job.scenario;
+    renew(&job, 0);
     job.plan.scaling_count = 1;
     run(&job);
     CU_ASSERT_EQUAL(job.rows.is_by_quality, 0);
@@ -203,7 +210,7 @@ static struct fulcrum_prediction run_whole(struct job *job)
 /* Whole runs are the predictions of the same fields. */
 TEST(test_whole_runs_are_predictions)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     struct fulcrum_prediction prediction = run_whole(&job);
     CU_ASSERT_EQUAL_FATAL(job.rows.count, 2);
@@ -227,7 +234,7 @@ static int stop_at_once(void *user, double done_frac)
 TEST(test_failures_are_told)
 {
     static const double odd = 3;
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     job.plan.watch = stop_at_once;
     CU_ASSERT_EQUAL(
@@ -245,20 +252,16 @@ TEST(test_failures_are_told)
  */
 
 /* The same plan where a step, the critical batch and the network are not known well. */
-static void start_drawn(struct job *job, struct fulcrum_prior *priors)
+static void start_drawn(struct job *job)
 {
     start(job);
-    fulcrum_scenario_free(job->scenario);
-    priors[0] = (struct fulcrum_prior){
+    job->priors[0] = (struct fulcrum_prior){
         fulcrum_field_find("workload.training.train_step_s"), 1.6};
-    priors[1] = (struct fulcrum_prior){
+    job->priors[1] = (struct fulcrum_prior){
         fulcrum_field_find("workload.training.critical_batch_size"), 3.0};
-    priors[2] = (struct fulcrum_prior){
+    job->priors[2] = (struct fulcrum_prior){
         fulcrum_field_find("machine.link.network_byte_per_s"), 2.0};
-    struct fulcrum_scenario_inputs inputs = {
-        .base = &job->design, .priors = priors, .prior_count = PRIORS};
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &job->scenario, NULL));
-    job->plan.scenario = job->scenario;
+    renew(job, PRIORS);
     job->plan.predict.draws = DRAWS;
 }
 
@@ -273,7 +276,7 @@ static struct fulcrum_cluster cluster_in(const struct job *job, size_t k)
 
 TEST(test_without_draws_there_are_no_intervals)
 {
-    struct job job = {.rows = {.count = 0}};
+    struct job job;
     start(&job);
     run(&job);
     CU_ASSERT_EQUAL(job.rows.study->draw_count, 0);
@@ -298,12 +301,11 @@ TEST(test_without_draws_there_are_no_intervals)
 /* The estimates are what they were. */
 TEST(test_draws_leave_estimates_alone)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job plain = {.rows = {.count = 0}};
-    struct job drawn = {.rows = {.count = 0}};
+    struct job plain;
+    struct job drawn;
     start(&plain);
     run(&plain);
-    start_drawn(&drawn, priors);
+    start_drawn(&drawn);
     run(&drawn);
     CU_ASSERT_EQUAL_FATAL(plain.rows.count, drawn.rows.count);
     for (size_t i = 0; i < plain.rows.count; i++) {
@@ -349,9 +351,8 @@ static void check_row(const struct job *job, size_t at)
 
 TEST(test_intervals_are_those_of_the_models_draws)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job job = {.rows = {.count = 0}};
-    start_drawn(&job, priors);
+    struct job job;
+    start_drawn(&job);
     job.plan.scaling_count = 1;
     run(&job);
     size_t open = 0;
@@ -370,9 +371,8 @@ TEST(test_intervals_are_those_of_the_models_draws)
 /* Each draw has a crossover of its own, or none among the counts. */
 TEST(test_crossovers_are_those_of_the_models_draws)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job job = {.rows = {.count = 0}};
-    start_drawn(&job, priors);
+    struct job job;
+    start_drawn(&job);
     run(&job);
     for (size_t i = 0; i < 2; i++) {
         const struct fulcrum_cluster_crossover *told = &job.rows.crossovers[i];
@@ -408,9 +408,8 @@ static void check_gain(
 
 TEST(test_what_rows_share_cancels)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job job = {.rows = {.count = 0}};
-    start_drawn(&job, priors);
+    struct job job;
+    start_drawn(&job);
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
         const struct fulcrum_cluster_row *row = &job.rows.rows[i];
@@ -429,9 +428,8 @@ TEST(test_what_rows_share_cancels)
 
 TEST(test_shares_of_the_best_add_up)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job job = {.rows = {.count = 0}};
-    start_drawn(&job, priors);
+    struct job job;
+    start_drawn(&job);
     run(&job);
     for (size_t i = 0; i < job.rows.count; i++) {
         struct fulcrum_cluster_rivals rivals = fulcrum_cluster_rivals_of(&job.rows, i);
@@ -447,9 +445,8 @@ TEST(test_shares_of_the_best_add_up)
 /* Whole runs: the intervals are those of the predictions. */
 TEST(test_draws_of_whole_runs_are_predictions)
 {
-    struct fulcrum_prior priors[PRIORS];
-    struct job job = {.rows = {.count = 0}};
-    start_drawn(&job, priors);
+    struct job job;
+    start_drawn(&job);
     struct fulcrum_prediction prediction = run_whole(&job);
     static const enum fulcrum_predicted outputs[] = {FULCRUM_OUTPUT_steps_per_s,
         FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_quality_runtime_s,

@@ -4,23 +4,14 @@
 #include "model/whatif/component_cost.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "presets/load/preset.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
-enum { DRAWS = 40, SETTINGS_MOST = 4 };
+enum { DRAWS = 40 };
 
-/* R2D2 on one GPU of a machine, with what a case sets. */
-struct bench {
-    struct fulcrum_design base;
-    struct fulcrum_calibration *calibration;
-    const struct fulcrum_calibration *calibrations[1];
-    struct fulcrum_setting settings[SETTINGS_MOST];
-    struct fulcrum_scenario *scenario;
-};
-
+/* R2D2 on GPUs of a machine. */
 struct wanted {
     const char *machine;
     const char *calibration;
@@ -35,35 +26,15 @@ static void set(struct fulcrum_setting *setting, const char *path, double value)
     CU_ASSERT_PTR_NOT_NULL_FATAL(setting->field);
 }
 
-static struct bench *open_bench(const struct wanted *wanted)
+static void open_place(struct place *out, const struct wanted *wanted)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(bench);
-    if (bench == NULL) {
-        return NULL;
-    }
-    fulcrum_design_init(&bench->base);
-    ASSERT_OK(fulcrum_machine_load(wanted->machine, &bench->base, NULL, NULL));
-    ASSERT_OK(fulcrum_workload_load("r2d2-atari", &bench->base, NULL, NULL));
-    ASSERT_OK(fulcrum_calibration_load(wanted->calibration, &bench->calibration, NULL));
-    bench->calibrations[0] = bench->calibration;
-    set(&bench->settings[0], "run.actor_count", wanted->actors);
-    set(&bench->settings[1], "run.gpu_count", wanted->gpus);
-    set(&bench->settings[2], "machine.cpu.thread_count", wanted->threads);
-    const struct fulcrum_scenario_inputs inputs = {.base = &bench->base,
-        .calibrations = bench->calibrations,
-        .calibration_count = 1,
-        .settings = bench->settings,
-        .setting_count = wanted->threads > 0 ? 3 : 2};
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &bench->scenario, NULL));
-    return bench;
-}
-
-static void close_bench(struct bench *bench)
-{
-    fulcrum_scenario_free(bench->scenario);
-    fulcrum_calibration_free(bench->calibration);
-    free(bench);
+    char words[3][60];
+    const char *sets[] = {
+        words[0], words[1], wanted->threads > 0 ? words[2] : NULL, NULL};
+    (void)snprintf(words[0], 60, "run.actor_count=%.0f", wanted->actors);
+    (void)snprintf(words[1], 60, "run.gpu_count=%.0f", wanted->gpus);
+    (void)snprintf(words[2], 60, "machine.cpu.thread_count=%.0f", wanted->threads);
+    place_open(out, wanted->machine, "r2d2-atari", wanted->calibration, sets);
 }
 
 static struct fulcrum_predict_options equations(double draws)
@@ -73,11 +44,11 @@ static struct fulcrum_predict_options equations(double draws)
 }
 
 /* The design as it is, and one with settings, solved by equations. */
-static struct fulcrum_study *study_of(const struct bench *bench,
+static struct fulcrum_study *study_of(const struct place *place,
     const struct fulcrum_setting *settings, size_t count, double draws)
 {
     const struct fulcrum_memory_plan plan = {
-        .scenario = bench->scenario, .predict = equations(draws)};
+        .scenario = place->scenario, .predict = equations(draws)};
     const struct fulcrum_point versions[] = {
         {.varied_count = 0}, {settings, count, 0, 0}};
     struct fulcrum_study *study = NULL;
@@ -88,12 +59,13 @@ static struct fulcrum_study *study_of(const struct bench *bench,
 static struct fulcrum_component_costs costs_of(
     const struct wanted *wanted, double draws)
 {
-    struct bench *bench = open_bench(wanted);
+    struct place place;
+    open_place(&place, wanted);
     struct fulcrum_component_costs costs;
     const struct fulcrum_memory_plan plan = {
-        .scenario = bench->scenario, .predict = equations(draws)};
+        .scenario = place.scenario, .predict = equations(draws)};
     ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
-    close_bench(bench);
+    place_close(&place);
     return costs;
 }
 
@@ -175,12 +147,14 @@ TEST(test_shares_of_a_run_are_whole)
 static void copa(const struct wanted *wanted, double draws,
     struct fulcrum_ratio *gpu_time, struct fulcrum_ratio *speedup)
 {
-    struct bench *bench = open_bench(wanted);
+    struct place place;
+    open_place(&place, wanted);
     struct fulcrum_setting settings[2];
-    set(&settings[0], "machine.gpu.llc_byte", 16 * bench->base.machine.gpu.llc_byte);
+    set(&settings[0], "machine.gpu.llc_byte",
+        16 * place.inputs.base.machine.gpu.llc_byte);
     set(&settings[1], "machine.gpu.dram_byte_per_s",
-        1.6 * bench->base.machine.gpu.dram_byte_per_s);
-    struct fulcrum_study *study = study_of(bench, settings, 2, draws);
+        1.6 * place.inputs.base.machine.gpu.dram_byte_per_s);
+    struct fulcrum_study *study = study_of(&place, settings, 2, draws);
     *gpu_time = fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_GPU);
     *speedup = fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_STEPS_PER_S);
     struct fulcrum_ratio training =
@@ -193,7 +167,7 @@ static void copa(const struct wanted *wanted, double draws,
     CU_ASSERT_EQUAL(own.value, 1.0);
     CU_ASSERT(draws < 2 || (own.lo == 1.0 && own.hi == 1.0));
     fulcrum_study_free(study);
-    close_bench(bench);
+    place_close(&place);
 }
 
 struct copa_case {
@@ -253,20 +227,21 @@ TEST(test_ends_of_fields_are_limits)
         {{"machine.gpu.sm_loss_rel", 0.5, 0.925, 1e-12}},
         {{"machine.gpu.launch_rel", 5.0, 1.0, 1e-12}},
     };
-    struct bench *bench = open_bench(&paper);
+    struct place place;
+    open_place(&place, &paper);
     for (size_t i = 0; i < LENGTH(limits); i++) {
         struct fulcrum_setting settings[3];
         size_t count = 0;
         for (; count < 3 && limits[i][count].path != NULL; count++) {
             set(&settings[count], limits[i][count].path, limits[i][count].value);
         }
-        struct fulcrum_study *study = study_of(bench, settings, count, 0);
+        struct fulcrum_study *study = study_of(&place, settings, count, 0);
         assert_close(limits[i][0].path,
             fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_TRAIN_STEP).value,
             limits[i][0].train_step, limits[i][0].tolerance);
         fulcrum_study_free(study);
     }
-    close_bench(bench);
+    place_close(&place);
 }
 
 /* "About 1 % end to end" lies inside what the calibration leaves open. */
@@ -283,11 +258,12 @@ TEST(test_the_interval_of_a_run_holds_one_per_cent)
 static double train_step_s(const char *machine)
 {
     const struct wanted wanted = {machine, "v100-inci2020", 256, 0, 1};
-    struct bench *bench = open_bench(&wanted);
-    struct fulcrum_study *study = study_of(bench, NULL, 0, 0);
+    struct place place;
+    open_place(&place, &wanted);
+    struct fulcrum_study *study = study_of(&place, NULL, 0, 0);
     double time_s = fulcrum_study_at(study, 0, 0)[FULCRUM_MEMORY_TRAIN_STEP];
     fulcrum_study_free(study);
-    close_bench(bench);
+    place_close(&place);
     return time_s;
 }
 
@@ -307,40 +283,42 @@ static int stop_at_half(void *user, double done_frac)
 
 TEST(test_work_can_be_stopped_and_refused)
 {
-    struct bench *bench = open_bench(&paper);
+    struct place place;
+    open_place(&place, &paper);
     struct fulcrum_component_costs costs;
     int calls = 0;
     const struct fulcrum_memory_plan plan = {
-        bench->scenario, equations(0), NULL, stop_at_half, &calls};
+        place.scenario, equations(0), NULL, stop_at_half, &calls};
     CU_ASSERT_EQUAL(
         fulcrum_component_costs_find(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(calls, FULCRUM_IDEAL_SETS / 2);
-    close_bench(bench);
+    place_close(&place);
 
     /* A memory that holds nothing fails in a sentence. */
     const struct wanted alone = {"dgx-1-inci2020", "v100-inci2020", 256, 0, 1};
-    bench = open_bench(&alone);
+    open_place(&place, &alone);
     struct fulcrum_setting small;
     struct fulcrum_study *study = NULL;
     const struct fulcrum_memory_plan refused = {
-        .scenario = bench->scenario, .predict = equations(0)};
+        .scenario = place.scenario, .predict = equations(0)};
     const struct fulcrum_point version = {&small, 1, 0, 0};
     set(&small, "machine.gpu.memory_byte", 1e8);
     ASSERT_FAILS(fulcrum_memory_study(&refused, &version, 1, &study, &err),
         FULCRUM_ERR_INFEASIBLE, "machine.gpu.memory_byte");
-    close_bench(bench);
+    place_close(&place);
 }
 
 /* A calibration whose GPU does not say its bandwidth cannot be freed of it. */
 TEST(test_what_the_calibration_does_not_know_is_stuck)
 {
-    struct bench *bench = open_bench(&paper);
+    struct place place;
+    open_place(&place, &paper);
     struct fulcrum_component_costs costs;
-    bench->calibration->machine.gpu.dram_byte_per_s = (double)NAN;
+    place.inputs.calibrations[0]->machine.gpu.dram_byte_per_s = (double)NAN;
     const struct fulcrum_memory_plan plan = {
-        .scenario = bench->scenario, .predict = equations(0)};
+        .scenario = place.scenario, .predict = equations(0)};
     ASSERT_OK(fulcrum_component_costs_find(&plan, &costs, NULL));
     CU_ASSERT(costs.costs[FULCRUM_IDEAL_DRAM].is_stuck);
     CU_ASSERT(!costs.costs[FULCRUM_IDEAL_MATH].is_stuck);
-    close_bench(bench);
+    place_close(&place);
 }

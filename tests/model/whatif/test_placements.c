@@ -7,41 +7,26 @@
 #include <string.h>
 
 #include "presets/load/partition_file.h"
-#include "presets/load/preset.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
-/* One scenario of presets, and the terms that nothing was asked of. */
+/* A scenario, and the terms that nothing was asked of. */
 struct asked {
-    struct fulcrum_design design;
-    struct fulcrum_calibration *calibration;
-    struct fulcrum_scenario *scenario;
+    struct place place;
     struct fulcrum_partition *partition;
     struct fulcrum_sharing_terms terms;
-    struct fulcrum_setting actors;
-    const struct fulcrum_calibration *calibrations[1];
 };
 
-static struct asked *ask(const char *machine, const char *workload, double actors)
+/* set: "PATH=VALUE"; NULL: none. */
+static struct asked *ask(const char *machine, const char *workload, const char *set)
 {
+    const char *sets[] = {set, NULL};
     struct asked *asked = calloc(1, sizeof *asked);
     CU_ASSERT_PTR_NOT_NULL_FATAL(asked);
     if (asked == NULL) {
         return NULL;
     }
-    fulcrum_design_init(&asked->design);
-    ASSERT_OK(fulcrum_machine_load(machine, &asked->design, NULL, NULL));
-    ASSERT_OK(fulcrum_workload_load(workload, &asked->design, NULL, NULL));
-    ASSERT_OK(fulcrum_calibration_load(
-        asked->design.workload.calibration, &asked->calibration, NULL));
-    asked->calibrations[0] = asked->calibration;
-    asked->actors =
-        (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), actors, NULL};
-    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
-        .calibrations = asked->calibrations,
-        .calibration_count = 1,
-        .settings = &asked->actors,
-        .setting_count = actors > 0.0 ? 1 : 0};
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    place_open(&asked->place, machine, workload, NULL, sets);
     ASSERT_OK(fulcrum_partition_load("a100-40gb", &asked->partition, NULL));
     asked->terms = (struct fulcrum_sharing_terms){.share_byte_per_s = (double)NAN,
         .slice_byte_per_s = 25e9,
@@ -54,8 +39,7 @@ static struct asked *ask(const char *machine, const char *workload, double actor
 
 static void forget(struct asked *asked)
 {
-    fulcrum_scenario_free(asked->scenario);
-    fulcrum_calibration_free(asked->calibration);
+    place_close(&asked->place);
     free(asked->partition);
     free(asked);
 }
@@ -70,7 +54,7 @@ static int watch(void *watcher, double done_frac)
 static enum fulcrum_status make_until(const struct asked *asked, double draws, int stop,
     struct fulcrum_placements *plan, struct fulcrum_error *err)
 {
-    const struct fulcrum_placement_plan question = {.scenario = asked->scenario,
+    const struct fulcrum_placement_plan question = {.scenario = asked->place.scenario,
         .terms = &asked->terms,
         .predict = {.solver = {.seed = 1, .half_width_rel = 0.05}, .draws = draws},
         .watch = watch,
@@ -111,20 +95,13 @@ static void assert_answered(
 TEST(test_a_part_of_the_sms_has_no_slices)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
-    const struct fulcrum_setting half = {fulcrum_field_find("run.sm_count"), 54, NULL};
-    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
-        .calibrations = asked->calibrations,
-        .calibration_count = 1,
-        .settings = &half,
-        .setting_count = 1};
+    struct asked *asked = ask("dgx-a100", "isaac-ant", "run.sm_count=54");
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
     struct fulcrum_prediction prediction;
-    fulcrum_scenario_free(asked->scenario);
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    ASSERT_OK(fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL));
+    ASSERT_OK(
+        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
     assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     assert_close("rate", plan.rows[0].steps_per_s,
@@ -145,7 +122,7 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
         "shares, a process a stage", "shares, best", "slices, best", "slices, as asked",
         "shares, as asked"};
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_mig_layout layout;
     ASSERT_OK(fulcrum_mig_layout_parse(
         &asked->partition->mig, "4g.20gb,3g.20gb", &layout, NULL));
@@ -173,7 +150,7 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
 TEST(test_exclusive_is_what_is_predicted)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
@@ -181,7 +158,8 @@ TEST(test_exclusive_is_what_is_predicted)
     asked->terms.mig = NULL;
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 2);
-    ASSERT_OK(fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL));
+    ASSERT_OK(
+        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
     assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
     assert_close(
@@ -194,14 +172,9 @@ TEST(test_exclusive_is_what_is_predicted)
 TEST(test_what_does_not_fit_has_a_reason)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
-    asked->design.workload.simulation.env_count = 100000;
-    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
-        .calibrations = asked->calibrations,
-        .calibration_count = 1};
-    fulcrum_scenario_free(asked->scenario);
-    asked->scenario = NULL;
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
+    asked->place.inputs.base.workload.simulation.env_count = 100000;
+    place_renew(&asked->place);
     asked->terms.envs_each = 1;
     ASSERT_OK(make(asked, 3.0, &plan, NULL));
     CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
@@ -217,17 +190,8 @@ TEST(test_what_does_not_fit_has_a_reason)
 TEST(test_environments_are_dealt_out_whole)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
-    const struct fulcrum_setting few = {
-        fulcrum_field_find("workload.simulation.env_count"), 3.0, NULL};
-    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
-        .calibrations = asked->calibrations,
-        .calibration_count = 1,
-        .settings = &few,
-        .setting_count = 1};
-    fulcrum_scenario_free(asked->scenario);
-    asked->scenario = NULL;
-    ASSERT_OK(fulcrum_scenario_new(&inputs, &asked->scenario, NULL));
+    struct asked *asked =
+        ask("dgx-a100", "isaac-ant", "workload.simulation.env_count=3");
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
     const struct fulcrum_placement *two = find(&plan, "time-sliced x 2");
     const struct fulcrum_placement *four = find(&plan, "time-sliced x 4");
@@ -246,7 +210,7 @@ TEST(test_environments_are_dealt_out_whole)
 TEST(test_actors_are_placed_as_whole_loops)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "r2d2-atari", 256.0);
+    struct asked *asked = ask("dgx-a100", "r2d2-atari", "run.actor_count=256");
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 3);
     CU_ASSERT_EQUAL(plan.loop.count, 0);
@@ -263,7 +227,7 @@ TEST(test_actors_are_placed_as_whole_loops)
 TEST(test_a_signal_ends_it)
 {
     static struct fulcrum_placements plan;
-    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");

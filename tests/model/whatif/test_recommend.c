@@ -17,12 +17,12 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/options/options.h"
 #include "cli/range.h"
 #include "model/interval.h"
 #include "model/quantity.h"
 #include "model/stream.h"
 #include "model/study/sweep.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
 enum { WORDS_MOST = 60, LINE_SIZE = 1200, DRAWS = 6 };
@@ -276,35 +276,11 @@ static const struct {
 };
 enum { WORKS = LENGTH(works) };
 
-/* Machine and workload as settings of the tests' own scenario. */
-struct place {
-    const char *calibrations[1];
-    const char *sets[2];
-    struct fulcrum_design_inputs inputs;
-    struct fulcrum_scenario *scenario;
-};
-
 static void open_place(struct place *place, const char *machine, size_t work,
     const char *first, const char *second)
 {
-    memset(place, 0, sizeof *place);
-    place->calibrations[0] = works[work].calibration;
-    place->sets[0] = first;
-    place->sets[1] = second;
-    const struct fulcrum_design_settings settings = {.machine = machine,
-        .workload = works[work].workload,
-        .calibrations = {works[work].calibration != NULL, place->calibrations},
-        .sets = {(size_t)(first != NULL) + (second != NULL), place->sets},
-        .actor_count = (double)NAN};
-    struct fulcrum_context context = {.quiet = 1};
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &place->inputs, NULL));
-    ASSERT_OK(fulcrum_scenario_new(&place->inputs.scenario, &place->scenario, NULL));
-}
-
-static void close_place(struct place *place)
-{
-    fulcrum_scenario_free(place->scenario);
-    fulcrum_design_inputs_free(&place->inputs);
+    const char *sets[] = {first, second, NULL};
+    place_open(place, machine, works[work].workload, works[work].calibration, sets);
 }
 
 /* The first value that reaches the share of the best; count: there is none. */
@@ -433,7 +409,7 @@ static double *grid_of(const struct fewest_question *question, struct curves *ou
     open_place(&place, question->machine, question->work, question->gpus,
         is_fixed ? "run.actor_count=256" : NULL);
     fill_curves(&place, &plan, question->metric, out);
-    close_place(&place);
+    place_close(&place);
     free(choices);
     return values;
 }
@@ -600,7 +576,7 @@ static void predict_seller(struct seller *seller, size_t work)
     }
     seller->rack_unit_count = bare.machine.rack_unit_count;
     seller->total_env_steps = place.inputs.base.workload.total_env_steps;
-    close_place(&place);
+    place_close(&place);
 }
 
 /* Limits of a question; NAN: none. */
@@ -762,7 +738,7 @@ static void check_compare(uint64_t seed)
                 rows[k * FULCRUM_OUTPUT_COUNT + FULCRUM_OUTPUT_steps_per_s];
         }
         fulcrum_predictor_free(predictor);
-        close_place(&place);
+        place_close(&place);
     }
     double won = 0.0;
     for (size_t k = 0; k < draws; k++) {
