@@ -182,9 +182,6 @@ void fulcrum_canvas_set_caption(
 const char *fulcrum_canvas_caption(
     const struct fulcrum_canvas *canvas, enum fulcrum_caption caption);
 
-/* Keeps a shortage of memory that a caller met while it drew. */
-void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas);
-
 /* What is filled in here, fulcrum_canvas_status tells. */
 struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas);
 

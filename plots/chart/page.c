@@ -368,10 +368,6 @@ enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     page.title = text->title;
     page.subtitle = text->subtitle;
     page.footnote = text->footnote;
-    /* Pictures are too large for the stack of a thread: panels hold their ticks. */
-    void *room = fulcrum_canvas_room(canvas, 1, chart->room_byte);
-    if (room != NULL) {
-        chart->draw(canvas, &page, room, data);
-    }
+    chart->draw(canvas, &page, data);
     return fulcrum_canvas_status(canvas, err);
 }

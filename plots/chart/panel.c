@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
@@ -20,19 +19,6 @@ static const double least_frame_pt = 12.0;
 static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
-
-struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
-    const struct fulcrum_estimate *estimate, size_t count, size_t style,
-    enum fulcrum_series_look look)
-{
-    return (struct fulcrum_panel_series){.x = x,
-        .y = estimate->value,
-        .lo = estimate->lo,
-        .hi = estimate->hi,
-        .count = estimate->value != NULL ? count : 0,
-        .style = style,
-        .look = look};
-}
 
 struct fulcrum_rect fulcrum_grid_cell(
     const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i)
@@ -463,12 +449,9 @@ static void draw_markers(struct fulcrum_canvas *canvas,
 static void draw_series(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series)
 {
-    if (series->count == 0) {
-        return;
-    }
-    struct fulcrum_spot *room = calloc(2 * series->count, sizeof *room);
+    struct fulcrum_spot *room =
+        fulcrum_canvas_room(canvas, 2 * series->count, sizeof *room);
     if (room == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
         return;
     }
     if (series->look == FULCRUM_LOOK_POINTS) {
@@ -491,7 +474,6 @@ static void draw_series(struct fulcrum_canvas *canvas,
         fulcrum_canvas_stroke(canvas, &pen, room, run);
     }
     draw_markers(canvas, panel, series);
-    free(room);
 }
 
 /* Behind the data, so they come first. */

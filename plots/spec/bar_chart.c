@@ -764,13 +764,12 @@ static void thin_out(const struct fulcrum_canvas *canvas, struct picture *pictur
     }
 }
 
-void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given)
+void fulcrum_bar_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given)
 {
     const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    (void)room;
     if (picture == NULL) {
         return;
     }

@@ -1140,10 +1140,13 @@ static void draw_picture(
     }
 }
 
-static void draw_heat(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *data)
+static void draw_heat(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data)
 {
-    struct picture *picture = room;
+    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    if (picture == NULL) {
+        return;
+    }
     picture->data = data;
     picture->x.label = picture->data->x_label;
     picture->y.label = picture->data->y_label;
@@ -1172,5 +1175,4 @@ static void draw_heat(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
 
 const struct fulcrum_chart fulcrum_chart_heat = {.name = "heat",
     .summary = "one metric over two fields, with contours and machines at their values",
-    .room_byte = sizeof(struct picture),
     .draw = draw_heat};

@@ -678,19 +678,20 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     bool has_band = !has_bars && !is_stair &&
                     (picture->line_count == 1 || picture->chart->has_bands);
     bool has_ends = has_bars || has_band;
-    const struct fulcrum_estimate estimate = {
-        values.y, has_ends ? values.lo : NULL, has_ends ? values.hi : NULL};
-    struct fulcrum_panel_series *series = &place->series[place->panel.series_count++];
-    *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        from->colour > 0 ? from->colour - 1
-                         : line_style(picture, (size_t)(line - picture->lines)),
-        looks[from->look]);
-    if (has_markers(from->look)) {
-        series->hollow = values.hollow;
-        series->disturbed = values.disturbed;
-    }
-    series->x_lo = has_bars ? values.x_lo : NULL;
-    series->x_hi = has_bars ? values.x_hi : NULL;
+    bool has_marks = has_markers(from->look);
+    size_t style = line_style(picture, (size_t)(line - picture->lines));
+    place->series[place->panel.series_count++] =
+        (struct fulcrum_panel_series){.x = values.x,
+            .y = values.y,
+            .lo = has_ends ? values.lo : NULL,
+            .hi = has_ends ? values.hi : NULL,
+            .x_lo = has_bars ? values.x_lo : NULL,
+            .x_hi = has_bars ? values.x_hi : NULL,
+            .disturbed = has_marks ? values.disturbed : NULL,
+            .hollow = has_marks ? values.hollow : NULL,
+            .count = values.count,
+            .style = from->colour > 0 ? from->colour - 1 : style,
+            .look = looks[from->look]};
     values.has_interval = values.has_interval && has_ends;
     note_series(picture, line, from, &values);
     /* Intervals of differences are those of the values that differ. */
@@ -789,41 +790,37 @@ static void note_point(const struct picture *picture, struct place *place,
 static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
     struct place *place, size_t index)
 {
-    size_t rows = fulcrum_table_rows(picture->published);
-    double *numbers = fulcrum_canvas_room(canvas, 4 * rows, sizeof *numbers);
-    unsigned char *hollow = fulcrum_canvas_room(canvas, rows, 1);
-    size_t count = 0;
-    if (numbers == NULL || hollow == NULL || place->panel.series_count == SERIES_MAX) {
+    const struct fulcrum_table *table = picture->published;
+    struct values values;
+    if (place->panel.series_count == SERIES_MAX ||
+        !take_room(canvas, &values, fulcrum_table_rows(table))) {
         return;
     }
-    for (size_t i = 0; i < rows; i++) {
-        const struct fulcrum_table *table = picture->published;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
+        struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
         struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
         if (name == NULL ||
             fulcrum_table_at(table, i, "panel").number != (double)place->which ||
             published_index(picture, name) != index) {
             continue;
         }
-        numbers[count] = fulcrum_table_at(table, i, "x").number;
-        numbers[rows + count] = value.number;
-        numbers[2 * rows + count] = value.lo;
-        numbers[3 * rows + count] = value.hi;
-        hollow[count] = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        picture->has_seen = picture->has_seen || hollow[count];
-        note_point(
-            picture, place, (struct fulcrum_spot){numbers[count], value.number}, name);
-        count++;
+        bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
+        values.hollow[values.count] = is_seen;
+        picture->has_seen = picture->has_seen || is_seen;
+        take_value(&values, &x, &value);
+        note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
-    if (count > 0) {
-        const struct fulcrum_estimate values = {
-            numbers + rows, numbers + 2 * rows, numbers + 3 * rows};
-        struct fulcrum_panel_series *series =
-            &place->series[place->panel.series_count++];
-        *series = fulcrum_series_estimated(numbers, &values, count,
-            picture->chart->names_marks ? STAR_STYLE : published_style(index),
-            FULCRUM_LOOK_POINTS);
-        series->hollow = hollow;
+    if (values.count > 0) {
+        place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
+            .x = values.x,
+            .y = values.y,
+            .lo = values.lo,
+            .hi = values.hi,
+            .hollow = values.hollow,
+            .count = values.count,
+            .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
+            .look = FULCRUM_LOOK_POINTS};
     }
 }
 
@@ -926,12 +923,15 @@ static enum fulcrum_axis_kind x_kind(
 /* What values are compared with goes behind them: a line, with a band or without. */
 static void add_behind(struct place *place, const double *y, bool has_band)
 {
-    const struct fulcrum_estimate line = {
-        y, has_band ? place->ideal_lo : NULL, has_band ? place->ideal_hi : NULL};
     memmove(&place->series[1], &place->series[0],
         place->panel.series_count * sizeof place->series[0]);
-    place->series[0] = fulcrum_series_estimated(
-        place->ideal, &line, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+    place->series[0] = (struct fulcrum_panel_series){.x = place->ideal,
+        .y = y,
+        .lo = has_band ? place->ideal_lo : NULL,
+        .hi = has_band ? place->ideal_hi : NULL,
+        .count = 2,
+        .style = GREY_STYLE,
+        .look = FULCRUM_LOOK_CURVE};
     place->panel.series_count++;
 }
 
@@ -1647,12 +1647,11 @@ static void draw_picture(
     }
 }
 
-void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given)
+void fulcrum_line_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given)
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     const struct fulcrum_line_chart_data *data = given;
-    (void)room;
     if (picture == NULL) {
         return;
     }

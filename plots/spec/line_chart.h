@@ -141,12 +141,11 @@ struct fulcrum_line_chart_data {
  */
 enum fulcrum_status fulcrum_line_chart_check(
     const void *given, struct fulcrum_error *err);
-void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given);
+void fulcrum_line_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
 
 /* What the record of every such chart has. */
 #define FULCRUM_LINE_CHART(spec)                                                       \
-    .lines = (spec), .room_byte = 1, .check = fulcrum_line_chart_check,                \
-    .draw = fulcrum_line_chart_draw
+    .lines = (spec), .check = fulcrum_line_chart_check, .draw = fulcrum_line_chart_draw
 
 #endif

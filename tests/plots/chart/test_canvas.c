@@ -134,7 +134,8 @@ TEST(test_a_shortage_is_kept)
 {
     struct fulcrum_canvas *canvas = new_canvas();
     ASSERT_OK(fulcrum_canvas_status(canvas, NULL));
-    fulcrum_canvas_out_of_memory(canvas);
+    (void)fulcrum_fail(
+        fulcrum_canvas_failure(canvas), FULCRUM_ERR_NO_MEMORY, "no memory");
     fulcrum_canvas_text(canvas, &plain, (struct fulcrum_spot){9, 9}, "ignored");
     size_t count = 1;
     (void)fulcrum_canvas_boxes(canvas, &count);
