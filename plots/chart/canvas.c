@@ -453,6 +453,20 @@ int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
     return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 }
 
+struct fulcrum_spot fulcrum_rect_centre(struct fulcrum_rect rect)
+{
+    return (struct fulcrum_spot){(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0};
+}
+
+struct fulcrum_rect fulcrum_rect_around(
+    struct fulcrum_spot centre, struct fulcrum_extent extent)
+{
+    double half_x = extent.width_pt / 2.0;
+    double half_y = extent.height_pt / 2.0;
+    return (struct fulcrum_rect){
+        centre.x - half_x, centre.y - half_y, centre.x + half_x, centre.y + half_y};
+}
+
 /* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {

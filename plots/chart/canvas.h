@@ -199,6 +199,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_status(
 /* 1 where the insides of two rectangles meet. */
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b);
 
+struct fulcrum_spot fulcrum_rect_centre(struct fulcrum_rect rect);
+
+struct fulcrum_rect fulcrum_rect_around(
+    struct fulcrum_spot centre, struct fulcrum_extent extent);
+
 struct fulcrum_save_options {
     double png_scale;    /* pixels per point; 0 means 2 */
     double png_width_px; /* overrides png_scale unless 0 */

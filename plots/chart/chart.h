@@ -6,6 +6,8 @@
 #include "plots/chart/canvas.h"
 
 struct fulcrum_page;
+struct fulcrum_result;
+struct fulcrum_table;
 struct fulcrum_line_chart; /* plots/spec/line_chart.h */
 
 /* Texts around a chart; each may be NULL. */
@@ -34,6 +36,10 @@ struct fulcrum_chart {
     void (*draw)(
         struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data);
 };
+
+/* A CSV file has one table, whatever its key would be. NULL: there is none. */
+struct fulcrum_table *fulcrum_chart_table(
+    const struct fulcrum_result *result, const char *key);
 
 /*
  * Draws on a fresh canvas.

@@ -7,7 +7,6 @@
 
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/label.h"
 #include "plots/chart/page.h"
 
 static const double tick_gap_pt = 5.5;
@@ -517,9 +516,8 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         struct fulcrum_text style =
             fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
         style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-        struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
-            (panel->frame.y0 + panel->frame.y1) / 2.0};
-        fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
+        fulcrum_canvas_text(
+            canvas, &style, fulcrum_rect_centre(panel->frame), panel->empty_text);
         return;
     }
     draw_y_axis(canvas, panel);

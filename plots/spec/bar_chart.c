@@ -70,19 +70,10 @@ struct picture {
     char finding[FINDING_SIZE];
 };
 
-/* A CSV file has one table, whatever its key would be. */
-static struct fulcrum_table *table_named(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, key);
-    item = item != NULL ? item : fulcrum_result_find(result, "rows");
-    return item != NULL ? item->table : NULL;
-}
-
 struct fulcrum_table *fulcrum_bar_chart_table(
     const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result)
 {
-    return table_named(result, chart->table);
+    return fulcrum_chart_table(result, chart->table);
 }
 
 /* "" where there is none. */
@@ -598,7 +589,7 @@ static void find_panels(struct fulcrum_canvas *canvas, struct picture *picture,
 {
     for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX; k++) {
         const struct fulcrum_bar_panel *from = &picture->chart->panels[k];
-        picture->table = table_named(
+        picture->table = fulcrum_chart_table(
             result, from->table != NULL ? from->table : picture->chart->table);
         for (size_t i = 0; from->x_label != NULL &&
                            i < fulcrum_table_rows(picture->table) &&

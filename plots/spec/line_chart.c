@@ -17,7 +17,6 @@
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "plots/chart/label.h"
 #include "plots/chart/page.h"
 #include "plots/chart/panel.h"
 
@@ -135,14 +134,6 @@ struct picture {
     struct fulcrum_string footnote;
 };
 
-/* A CSV file has one table, whatever its key would be. */
-static const struct fulcrum_table *table_of(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_table *table = fulcrum_result_table_of(result, key);
-    return table != NULL ? table : fulcrum_result_table_of(result, "rows");
-}
-
 /* What the result says in place of a text of the table. */
 static const char *said(
     const struct picture *picture, const char *key, const char *otherwise)
@@ -192,7 +183,7 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
 {
     const struct fulcrum_line_key *keys = data->chart->lines->lines;
     picture->chart = data->chart->lines;
-    picture->table = table_of(data->result, picture->chart->table);
+    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
     picture->result = data->result;
     picture->published = fulcrum_result_table_of(data->result, "published");
@@ -706,7 +697,8 @@ static void find_best(const struct picture *picture, struct place *place)
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
     const struct fulcrum_panel_series *series = &place->series[0];
-    if (picture->line_count != 1 || from->is_unjudged || panel->series_count == 0) {
+    bool is_judged = picture->chart->best_name != NULL && !from->is_unjudged;
+    if (picture->line_count != 1 || !is_judged || panel->series_count == 0) {
         return;
     }
     struct fulcrum_best best =
@@ -1471,7 +1463,7 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
         }
         double top =
             bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
-        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt() : fulcrum_flag_gap_pt();
+        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt : fulcrum_flag_gap_pt;
         const struct fulcrum_text style =
             fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
         fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},

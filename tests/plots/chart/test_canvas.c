@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plots/chart/label.h"
+#include "plots/chart/axis.h"
 #include "tests/support/suite.h"
 
 static const struct fulcrum_text plain = {.size_pt = 10.0};
