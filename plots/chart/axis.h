@@ -83,13 +83,10 @@ struct fulcrum_axis_options {
     const char *unit; /* follows each tick's label: "s" gives 50 µs; NULL for none */
 };
 
-/* Limits that no value was added to. */
 struct fulcrum_limits fulcrum_limits_none(void);
 
 /* Widens the span, to 1e300 at most; values that are not finite are left out. */
 void fulcrum_limits_add(struct fulcrum_limits *span, double value);
-
-/* The same for each of `count` values. */
 void fulcrum_limits_add_all(
     struct fulcrum_limits *span, const double *values, size_t count);
 

@@ -731,7 +731,6 @@ static enum fulcrum_status type_of(
         "%s: a chart's file must end in .svg, .pdf or .png", path);
 }
 
-/* A width in pixels goes before a scale. */
 static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     struct fulcrum_extent extent, double *out, struct fulcrum_error *err)
 {
@@ -740,8 +739,6 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     double scale = default_scale;
     if (options != NULL && options->png_width_px != 0.0) {
         scale = options->png_width_px / extent.width_pt;
-    } else if (options != NULL && options->png_scale != 0.0) {
-        scale = options->png_scale;
     }
     double width_px = extent.width_pt * scale;
     double height_px = extent.height_pt * scale;

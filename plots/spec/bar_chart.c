@@ -216,7 +216,7 @@ static void take_columns(struct picture *picture, struct bar *bar)
             size = size < 0.0 && size >= -slack_frac * bar->whole ? 0.0 : size;
             bar->rest = size;
         }
-        picture->has_part[k] = picture->has_part[k] || size > 0.0;
+        picture->has_part[k] |= size > 0.0;
         bar->whole += size;
         add_piece(bar, (struct fulcrum_row_part){.size = size,
                            .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb});
@@ -229,7 +229,7 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
     for (size_t i = bar->first; i < bar->end; i++) {
         double upper = number_at(picture, i, picture->chart->upper);
         double beyond = number_at(picture, i, size_key) - upper;
-        bar->is_split = bar->is_split || beyond > slack_frac;
+        bar->is_split |= beyond > slack_frac;
     }
     for (size_t k = 0; k < picture->part_count; k++) {
         const struct fulcrum_row_part piece = {
@@ -243,7 +243,7 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
                 add_part_row(picture, bar, i, own);
                 bar->is_known = true;
                 bar->whole += size;
-                picture->has_part[k] = picture->has_part[k] || size > 0.0;
+                picture->has_part[k] |= size > 0.0;
             }
         }
     }
@@ -286,8 +286,8 @@ static struct bar bar_at(
     bool may_be_empty = picture->chart->failed != NULL && !panel->is_whole;
     bar.is_known = (bar.is_known || may_be_empty) && !bar.has_failed;
     take_interval(picture, panel, &bar);
-    picture->has_interval = picture->has_interval || bar.hi > bar.lo;
-    picture->is_split = picture->is_split || bar.is_split;
+    picture->has_interval |= bar.hi > bar.lo;
+    picture->is_split |= bar.is_split;
     return bar;
 }
 

@@ -1066,11 +1066,11 @@ static void explain_marks(struct fulcrum_page *page, const struct picture *pictu
     bool has_ratio = false;
     bool has_machine = false;
     for (size_t i = 0; i < picture->level_count; i++) {
-        has_contour = has_contour || !picture->levels[i].is_ratio;
-        has_ratio = has_ratio || picture->levels[i].is_ratio;
+        has_contour |= !picture->levels[i].is_ratio;
+        has_ratio |= picture->levels[i].is_ratio;
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
-        has_machine = has_machine || !picture->tags[k].is_beyond;
+        has_machine |= !picture->tags[k].is_beyond;
     }
     const struct {
         bool is_there;

@@ -490,9 +490,9 @@ static void take_marks(
                 : NULL;
         bool is_set = text != NULL && strcmp(text, mark->text) == 0;
         unsigned char *to = mark->is_disturbed ? values->disturbed : values->hollow;
-        to[i] = to[i] || is_set;
+        to[i] |= is_set;
         picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
-        is_marked = is_marked || is_set;
+        is_marked |= is_set;
     }
     picture->has_full = picture->has_full || (is_known && !is_marked);
     values->has_full = values->has_full || (is_known && !values->disturbed[i]);
@@ -508,8 +508,8 @@ static void take_value(struct values *values, const struct fulcrum_cell *x,
     values->y[i] = cell->number;
     values->lo[i] = cell->lo;
     values->hi[i] = cell->hi;
-    values->is_known = values->is_known || isfinite(cell->number);
-    values->has_interval = values->has_interval || cell->hi > cell->lo;
+    values->is_known |= isfinite(cell->number);
+    values->has_interval |= cell->hi > cell->lo;
 }
 
 static bool is_here(
@@ -620,7 +620,7 @@ static void note_series(struct picture *picture, struct line *line,
 {
     bool joins = is_joined(from->look);
     if (from->colour == 0) {
-        line->has_line = line->has_line || joins;
+        line->has_line |= joins;
         line->has_marks =
             line->has_marks ||
             (has_markers(from->look) &&
@@ -628,7 +628,7 @@ static void note_series(struct picture *picture, struct line *line,
         return;
     }
     size_t style = from->colour - 1;
-    picture->has_line[style] = picture->has_line[style] || joins;
+    picture->has_line[style] |= joins;
     picture->has_marks[style] =
         picture->has_marks[style] ||
         (has_markers(from->look) && (joins || values->has_full));
@@ -799,7 +799,7 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
         }
         bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
         values.hollow[values.count] = is_seen;
-        picture->has_seen = picture->has_seen || is_seen;
+        picture->has_seen |= is_seen;
         take_value(&values, &x, &value);
         note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
@@ -1172,7 +1172,7 @@ static void stack_places(struct picture *picture)
     picture->x_reach = fulcrum_limits_none();
     for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
         picture->reaches[p] = reach_of(picture, p);
-        is_any = is_any || picture->reaches[p].is_known;
+        is_any |= picture->reaches[p].is_known;
     }
     for (size_t c = 0; c < picture->cell_count; c++) {
         struct cell *cell = &picture->cells[c];
