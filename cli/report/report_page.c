@@ -204,12 +204,10 @@ bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
  */
 static const char *const sheet[] = {
     ":root{--paper:#fff;--field:#f4f6f8;--ink:#1a1a1a;--soft:#555;--line:#d9dde2;"
-    "--shade:#0003;--accent:#0064a0;--s0:#0072b2;--s1:#009e73;--s2:#d55e00;--s3:#"
-    "7a7a7a}\n",
+    "--shade:#0003;--accent:#0064a0}\n",
     "@media screen and (prefers-color-scheme:dark){:root{--paper:#16191d;"
     "--shade:#fff4;--field:#1f242a;--ink:#e9eaec;--soft:#b0b6bd;--line:#3a4149;--"
-    "accent:#7cc4f5;"
-    "--s0:#5ab0ea;--s1:#3cc79c;--s2:#f08a4b;--s3:#a3a9b0}}\n",
+    "accent:#7cc4f5}}\n",
     "*{box-sizing:border-box}\n",
     "html{color-scheme:light "
     "dark;-webkit-text-size-adjust:100%;text-size-adjust:100%}\n",
@@ -313,6 +311,10 @@ static const char *const sheet[] = {
     "code{font-size:.8em}svg.chart{width:auto;max-width:100%;height:115mm}}\n",
 };
 
+/* Styles of charts that the sheet's s0, s1 and so on have. */
+static const size_t part_styles[] = {0, 2, 1, 7};
+enum { PART_STYLES = sizeof part_styles / sizeof part_styles[0] };
+
 /* A chart's colours: what stands in the picture, and what a dark screen shows. */
 static void write_dark_charts(FILE *out)
 {
@@ -324,6 +326,11 @@ static void write_dark_charts(FILE *out)
             "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
             "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
             shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
+        for (size_t k = 0; k < PART_STYLES; k++) {
+            if (fulcrum_palette_pen(part_styles[k]).rgb == shades[i].rgb) {
+                (void)fprintf(out, ":root{--s%zu:#%06x}\n", k, shades[i].dark_rgb);
+            }
+        }
     }
     (void)fputs("}\n", out);
 }
@@ -332,6 +339,10 @@ static void write_style(FILE *out)
 {
     for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++) {
         (void)fputs(sheet[i], out);
+    }
+    for (size_t k = 0; k < PART_STYLES; k++) {
+        (void)fprintf(
+            out, ":root{--s%zu:#%06x}\n", k, fulcrum_palette_pen(part_styles[k]).rgb);
     }
     write_dark_charts(out);
 }

@@ -1,4 +1,4 @@
-/* axis.h - maps values to the page and chooses ticks that people find round. */
+/* axis.h - maps values to the page, with round ticks and labels that do not meet. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_PLOTS_CHART_AXIS_H
 #define FULCRUM_PLOTS_CHART_AXIS_H
@@ -83,13 +83,10 @@ struct fulcrum_axis_options {
     const char *unit; /* follows each tick's label: "s" gives 50 µs; NULL for none */
 };
 
-/* Limits that no value was added to. */
 struct fulcrum_limits fulcrum_limits_none(void);
 
 /* Widens the span, to 1e300 at most; values that are not finite are left out. */
 void fulcrum_limits_add(struct fulcrum_limits *span, double value);
-
-/* The same for each of `count` values. */
 void fulcrum_limits_add_all(
     struct fulcrum_limits *span, const double *values, size_t count);
 
@@ -132,5 +129,69 @@ struct fulcrum_tick_row {
 /* Labels of low rank come last and only where they have room. */
 void fulcrum_tick_row_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row);
+
+/* Places for labels that overlap nothing. */
+
+/*
+ * A text beside a pole that stands on a panel at x, like a flag. Flags of poles close
+ * to each other go to different rows; row 0 is the lowest.
+ */
+struct fulcrum_flag_post {
+    double x;
+    double width_pt; /* of the text */
+    size_t row;      /* set by fulcrum_flag_posts_place, as are */
+    int to_left;     /* the text lies left of the pole */
+    int shown;       /* 0: there was no place */
+};
+
+struct fulcrum_flag_room {
+    double x0; /* texts stay between x0 and x1 */
+    double x1;
+    size_t row_count;
+};
+
+/* Gap between a pole and its text. */
+extern const double fulcrum_flag_gap_pt;
+
+/*
+ * Gives each post a row and a side so that no text overlaps another or a pole, leaving
+ * out what does not fit.
+ *   posts    sorted by x
+ * Returns the number of rows in use.
+ */
+size_t fulcrum_flag_posts_place(struct fulcrum_flag_post *posts, size_t count,
+    const struct fulcrum_flag_room *room);
+
+/* Rectangles that a label keeps clear of. Borrowed. */
+struct fulcrum_label_room {
+    struct fulcrum_rect bounds; /* it stays inside them */
+    const struct fulcrum_rect *taken;
+    size_t taken_count;
+};
+
+/* Where a label is put. */
+struct fulcrum_label_place {
+    struct fulcrum_rect rect;
+    bool is_far; /* a leader line should say what it belongs to */
+};
+
+/*
+ * The first free place of that size near a mark, right beside it before farther away.
+ * Returns 0 where there is none, and leaves `out` alone.
+ */
+int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spot mark,
+    struct fulcrum_extent extent, struct fulcrum_label_place *out);
+
+/* A thin line from beside a mark to the nearest point of its label. */
+void fulcrum_label_lead(
+    struct fulcrum_canvas *canvas, struct fulcrum_spot mark, struct fulcrum_rect rect);
+
+/*
+ * Draws a text near a mark, with a leader line where it is not right beside it, at the
+ * first place inside `bounds` that covers no text and no data mark.
+ * Returns 0 where there is no such place; nothing is drawn then.
+ */
+int fulcrum_label_near(struct fulcrum_canvas *canvas, const struct fulcrum_text *style,
+    struct fulcrum_spot mark, struct fulcrum_rect bounds, const char *text);
 
 #endif

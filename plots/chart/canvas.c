@@ -38,10 +38,10 @@ enum mark_kind {
 struct mark {
     enum mark_kind kind;
     struct fulcrum_pen pen;
-    size_t first; /* of its spots; a text has one, its anchor */
+    struct fulcrum_spot *spots; /* a text has one, its anchor; as the text borrowed */
     size_t count;
     struct fulcrum_text style;
-    char *text; /* owned; NULL but for texts */
+    const char *text; /* NULL but for texts */
 };
 
 /* A growing array of one kind of item. */
@@ -56,22 +56,14 @@ struct fulcrum_canvas {
     struct fulcrum_extent extent;
     PangoContext *context;
     struct pool marks; /* struct mark */
-    struct pool spots; /* struct fulcrum_spot */
     struct pool boxes; /* struct fulcrum_box */
+    struct pool rooms; /* void *: what all others borrow; owned */
     bool keeps_captions;
-    char *captions[FULCRUM_CAPTION_COUNT]; /* owned; NULL: none */
-    struct pool rooms;                     /* void *: memory of pictures; owned */
+    const char *captions[FULCRUM_CAPTION_COUNT]; /* NULL: none */
     struct fulcrum_error failure;
 };
 
 /* Draws a page with Cairo and sets its text with Pango. */
-
-static const struct fulcrum_spot *spots_of(
-    const struct fulcrum_canvas *canvas, const struct mark *mark)
-{
-    const struct fulcrum_spot *spots = canvas->spots.items;
-    return spots + mark->first;
-}
 
 /* Whoever reads the same page twice must get the same bytes, so time stands still. */
 static const char pdf_date[] = "2000-01-01T00:00:00Z";
@@ -178,9 +170,9 @@ static void add_rects(cairo_t *cr, const struct fulcrum_spot *spots, size_t coun
     }
 }
 
-static void draw_path(
-    cairo_t *cr, const struct mark *mark, const struct fulcrum_spot *spots)
+static void draw_path(cairo_t *cr, const struct mark *mark)
 {
+    const struct fulcrum_spot *spots = mark->spots;
     cairo_new_path(cr);
     if (mark->kind == MARK_RECTS) {
         add_rects(cr, spots, mark->count);
@@ -201,13 +193,12 @@ static void draw_path(
 }
 
 /* The anchor is the point that rotation leaves in place. */
-static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mark,
-    struct fulcrum_spot spot)
+static void draw_text(cairo_t *cr, PangoContext *context, const struct mark *mark)
 {
     PangoLayout *layout = new_layout(context, &mark->style, mark->text);
     struct fulcrum_extent extent = extent_of(layout);
     cairo_save(cr);
-    cairo_translate(cr, spot.x, spot.y);
+    cairo_translate(cr, mark->spots[0].x, mark->spots[0].y);
     cairo_rotate(cr, -mark->style.rotation_deg * pi / 180.0);
     cairo_move_to(cr, -mark->style.anchor_x * extent.width_pt,
         -mark->style.anchor_y * extent.height_pt);
@@ -262,11 +253,10 @@ static cairo_status_t render_to(
     const struct mark *marks = canvas->marks.items;
     for (size_t i = 0; i < canvas->marks.count; i++) {
         const struct mark *mark = &marks[i];
-        const struct fulcrum_spot *spots = spots_of(canvas, mark);
         if (mark->kind == MARK_TEXT) {
-            draw_text(cr, context, mark, spots[0]);
+            draw_text(cr, context, mark);
         } else {
-            draw_path(cr, mark, spots);
+            draw_path(cr, mark);
         }
     }
     g_object_unref(context);
@@ -325,12 +315,11 @@ static cairo_status_t render_svg(
     return status;
 }
 
-/* Room for `count` more items, zeroed; NULL where memory is short. */
-static void *pool_add(struct pool *pool, size_t count)
+/* Room for one more item, zeroed; NULL where memory is short. */
+static void *pool_add(struct pool *pool)
 {
-    size_t needed = pool->count + count;
-    if (needed > pool->capacity) {
-        size_t capacity = needed + pool->capacity + 64;
+    if (pool->count == pool->capacity) {
+        size_t capacity = 2 * pool->capacity + 64;
         void *items = calloc(capacity, pool->item_size);
         if (items == NULL) {
             return NULL;
@@ -343,9 +332,7 @@ static void *pool_add(struct pool *pool, size_t count)
         pool->capacity = capacity;
     }
     unsigned char *base = pool->items;
-    void *added = base + pool->count * pool->item_size;
-    pool->count = needed;
-    return added;
+    return base + pool->count++ * pool->item_size;
 }
 
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
@@ -364,7 +351,6 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
     canvas->context = new_context();
     canvas->marks.item_size = sizeof(struct mark);
-    canvas->spots.item_size = sizeof(struct fulcrum_spot);
     canvas->boxes.item_size = sizeof(struct fulcrum_box);
     canvas->rooms.item_size = sizeof(void *);
     *out = canvas;
@@ -376,21 +362,13 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     if (canvas == NULL) {
         return;
     }
-    const struct mark *marks = canvas->marks.items;
-    for (size_t i = 0; i < canvas->marks.count; i++) {
-        free(marks[i].text);
-    }
     free(canvas->marks.items);
-    free(canvas->spots.items);
     free(canvas->boxes.items);
     void **rooms = canvas->rooms.items;
     for (size_t i = 0; i < canvas->rooms.count; i++) {
         free(rooms[i]);
     }
     free(rooms);
-    for (size_t i = 0; i < FULCRUM_CAPTION_COUNT; i++) {
-        free(canvas->captions[i]);
-    }
     g_object_unref(canvas->context);
     free(canvas);
 }
@@ -410,18 +388,18 @@ bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas)
     return canvas->keeps_captions;
 }
 
+/* A copy that stays as long as the canvas; NULL of no text, and without memory. */
+static const char *keep_text(struct fulcrum_canvas *canvas, const char *text)
+{
+    size_t size = text != NULL && text[0] != '\0' ? strlen(text) + 1 : 0;
+    char *kept = size > 0 ? fulcrum_canvas_room(canvas, size, 1) : NULL;
+    return kept != NULL ? memcpy(kept, text, size) : NULL;
+}
+
 void fulcrum_canvas_set_caption(
     struct fulcrum_canvas *canvas, enum fulcrum_caption caption, const char *text)
 {
-    free(canvas->captions[caption]);
-    canvas->captions[caption] = NULL;
-    if (text == NULL || text[0] == '\0') {
-        return;
-    }
-    canvas->captions[caption] = strdup(text);
-    if (canvas->captions[caption] == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-    }
+    canvas->captions[caption] = keep_text(canvas, text);
 }
 
 const char *fulcrum_canvas_caption(
@@ -451,7 +429,7 @@ struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas)
     return &canvas->failure;
 }
 
-void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas)
+static void run_out_of_memory(struct fulcrum_canvas *canvas)
 {
     (void)fulcrum_fail(
         &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
@@ -459,12 +437,12 @@ void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas)
 
 void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
 {
-    void **room = pool_add(&canvas->rooms, 1);
+    void **room = pool_add(&canvas->rooms);
     if (room != NULL) {
         *room = calloc(count + 1, size);
     }
     if (room == NULL || *room == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
+        run_out_of_memory(canvas);
         return NULL;
     }
     return *room;
@@ -475,15 +453,29 @@ int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
     return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 }
 
+struct fulcrum_spot fulcrum_rect_centre(struct fulcrum_rect rect)
+{
+    return (struct fulcrum_spot){(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0};
+}
+
+struct fulcrum_rect fulcrum_rect_around(
+    struct fulcrum_spot centre, struct fulcrum_extent extent)
+{
+    double half_x = extent.width_pt / 2.0;
+    double half_y = extent.height_pt / 2.0;
+    return (struct fulcrum_rect){
+        centre.x - half_x, centre.y - half_y, centre.x + half_x, centre.y + half_y};
+}
+
 /* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {
     if (box.kind == FULCRUM_BOX_NONE || canvas->failure.status != FULCRUM_OK) {
         return;
     }
-    struct fulcrum_box *added = pool_add(&canvas->boxes, 1);
+    struct fulcrum_box *added = pool_add(&canvas->boxes);
     if (added == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
+        run_out_of_memory(canvas);
         return;
     }
     *added = box;
@@ -502,16 +494,15 @@ static struct mark *add_mark(struct fulcrum_canvas *canvas, enum mark_kind kind,
     if (canvas->failure.status != FULCRUM_OK) {
         return NULL;
     }
-    size_t first = canvas->spots.count;
-    struct fulcrum_spot *kept = pool_add(&canvas->spots, count);
-    struct mark *mark = pool_add(&canvas->marks, 1);
-    if (kept == NULL || mark == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
+    struct fulcrum_spot *kept = fulcrum_canvas_room(canvas, count, sizeof *kept);
+    struct mark *mark = kept != NULL ? pool_add(&canvas->marks) : NULL;
+    if (mark == NULL) {
+        run_out_of_memory(canvas);
         return NULL;
     }
     memcpy(kept, spots, count * sizeof *spots);
     mark->kind = kind;
-    mark->first = first;
+    mark->spots = kept;
     mark->count = count;
     return mark;
 }
@@ -595,12 +586,8 @@ void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
 void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, const struct fulcrum_rect *rects, size_t count)
 {
-    struct fulcrum_spot *spots = calloc(2 * count + 1, sizeof *spots);
-    if (spots == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
+    struct fulcrum_spot *spots = fulcrum_canvas_room(canvas, 2 * count, sizeof *spots);
+    for (size_t i = 0; spots != NULL && i < count; i++) {
         spots[2 * i] = (struct fulcrum_spot){rects[i].x0, rects[i].y0};
         spots[2 * i + 1] = (struct fulcrum_spot){rects[i].x1, rects[i].y1};
     }
@@ -609,7 +596,6 @@ void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
     if (mark != NULL) {
         mark->pen = pen_with_defaults(pen);
     }
-    free(spots);
 }
 
 void fulcrum_canvas_hatch(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
@@ -715,16 +701,12 @@ void fulcrum_canvas_text(struct fulcrum_canvas *canvas,
     if (text == NULL || text[0] == '\0') {
         return;
     }
-    struct mark *mark = add_mark(canvas, MARK_TEXT, &spot, 1);
+    const char *kept = keep_text(canvas, text);
+    struct mark *mark = kept != NULL ? add_mark(canvas, MARK_TEXT, &spot, 1) : NULL;
     if (mark == NULL) {
         return;
     }
-    mark->text = strdup(text);
-    if (mark->text == NULL) {
-        canvas->marks.count--;
-        fulcrum_canvas_out_of_memory(canvas);
-        return;
-    }
+    mark->text = kept;
     mark->style = *style;
     struct fulcrum_rect rect = canvas_text_rect(canvas, style, spot, text);
     record(canvas, (struct fulcrum_box){FULCRUM_BOX_TEXT, rect, mark->text});
@@ -749,7 +731,6 @@ static enum fulcrum_status type_of(
         "%s: a chart's file must end in .svg, .pdf or .png", path);
 }
 
-/* A width in pixels goes before a scale. */
 static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     struct fulcrum_extent extent, double *out, struct fulcrum_error *err)
 {
@@ -758,8 +739,6 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     double scale = default_scale;
     if (options != NULL && options->png_width_px != 0.0) {
         scale = options->png_width_px / extent.width_pt;
-    } else if (options != NULL && options->png_scale != 0.0) {
-        scale = options->png_scale;
     }
     double width_px = extent.width_pt * scale;
     double height_px = extent.height_pt * scale;
@@ -840,9 +819,9 @@ static void put_paint(FILE *file, const char *what, const struct fulcrum_pen *pe
     }
 }
 
-static void put_path(
-    FILE *file, const struct mark *mark, const struct fulcrum_spot *spots)
+static void put_path(FILE *file, const struct mark *mark)
 {
+    const struct fulcrum_spot *spots = mark->spots;
     bool is_fill = mark->kind == MARK_FILL;
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
@@ -864,9 +843,9 @@ static void put_path(
 }
 
 /* All in one path: from a corner along, down and back. */
-static void put_rects(
-    FILE *file, const struct mark *mark, const struct fulcrum_spot *spots)
+static void put_rects(FILE *file, const struct mark *mark)
 {
+    const struct fulcrum_spot *spots = mark->spots;
     (void)fputs("<path", file);
     put_paint(file, "fill", &mark->pen);
     (void)fputs(" d=\"", file);
@@ -930,8 +909,7 @@ static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot an
     (void)fprintf(file, " fill=\"#%06x\">", style->rgb);
 }
 
-static void put_text(FILE *file, PangoContext *context, const struct mark *mark,
-    struct fulcrum_spot spot)
+static void put_text(FILE *file, PangoContext *context, const struct mark *mark)
 {
     PangoLayout *layout = new_layout(context, &mark->style, mark->text);
     PangoLayoutIter *at = pango_layout_get_iter(layout);
@@ -942,7 +920,7 @@ static void put_text(FILE *file, PangoContext *context, const struct mark *mark,
         char *words = line_text(pango_layout_iter_get_line_readonly(at));
         double y = (double)pango_layout_iter_get_baseline(at) / PANGO_SCALE -
                    mark->style.anchor_y * extent.height_pt;
-        put_line(file, mark, spot, (struct fulcrum_spot){x, y}, count == 1);
+        put_line(file, mark, mark->spots[0], (struct fulcrum_spot){x, y}, count == 1);
         put_escaped(file, words);
         (void)fputs("</text>\n", file);
         g_free(words);
@@ -965,13 +943,12 @@ enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas
     (void)fputs("\">\n", file);
     const struct mark *marks = canvas->marks.items;
     for (size_t i = 0; i < canvas->marks.count; i++) {
-        const struct fulcrum_spot *spots = spots_of(canvas, &marks[i]);
         if (marks[i].kind == MARK_RECTS) {
-            put_rects(file, &marks[i], spots);
+            put_rects(file, &marks[i]);
         } else if (marks[i].kind != MARK_TEXT) {
-            put_path(file, &marks[i], spots);
+            put_path(file, &marks[i]);
         } else {
-            put_text(file, canvas->context, &marks[i], spots[0]);
+            put_text(file, canvas->context, &marks[i]);
         }
     }
     (void)fputs("</svg>\n", file);

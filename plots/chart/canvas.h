@@ -97,32 +97,22 @@ struct fulcrum_extent {
 };
 
 /*
- *   out      set on success only; the caller frees it with fulcrum_canvas_free
  *   fails    FULCRUM_ERR_RANGE (a side outside [240, 4000] points),
  *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out,
     double width_pt, double height_pt, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_canvas_free(struct fulcrum_canvas *canvas);
-
-/* The page's size. */
 struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas);
 
-/* Lines through `count` spots. */
 void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
-
-/* One straight line. */
 void fulcrum_canvas_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     struct fulcrum_spot from, struct fulcrum_spot to);
 
 /* The area inside `count` spots, without a border. */
 void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
-
-/* A filled rectangle. */
 void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, struct fulcrum_rect rect);
 
@@ -137,7 +127,6 @@ void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
 void fulcrum_canvas_hatch(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     struct fulcrum_rect rect);
 
-/* One marker with its centre on the spot. */
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_marker *marker, struct fulcrum_spot spot);
 
@@ -170,8 +159,6 @@ enum fulcrum_caption {
  * its whole width: for pages that stand in a text of their own.
  */
 void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas);
-
-/* 1 after fulcrum_canvas_keep_captions. */
 bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas);
 
 /* Keeps a copy of `text`; NULL and "" are none. */
@@ -181,9 +168,6 @@ void fulcrum_canvas_set_caption(
 /* NULL where there is none. Borrowed: valid until it is set again. */
 const char *fulcrum_canvas_caption(
     const struct fulcrum_canvas *canvas, enum fulcrum_caption caption);
-
-/* Keeps a shortage of memory that a caller met while it drew. */
-void fulcrum_canvas_out_of_memory(struct fulcrum_canvas *canvas);
 
 /* What is filled in here, fulcrum_canvas_status tells. */
 struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas);
@@ -202,16 +186,19 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_status(
 /* 1 where the insides of two rectangles meet. */
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b);
 
+struct fulcrum_spot fulcrum_rect_centre(struct fulcrum_rect rect);
+
+struct fulcrum_rect fulcrum_rect_around(
+    struct fulcrum_spot centre, struct fulcrum_extent extent);
+
 struct fulcrum_save_options {
-    double png_scale;    /* pixels per point; 0 means 2 */
-    double png_width_px; /* overrides png_scale unless 0 */
+    double png_width_px; /* 0: two pixels a point */
 };
 
 /*
  * Writes the page to `file` in the type that the ending of `path` names: .svg, .pdf or
  * .png. The same page gives the same bytes: a PDF has a fixed date, the others none.
  *   path     is not opened
- *   options  may be NULL
  *   fails    FULCRUM_ERR_RANGE (another ending, a picture outside [16, 16384] pixels),
  *            FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY
  */

@@ -6,6 +6,8 @@
 #include "plots/chart/canvas.h"
 
 struct fulcrum_page;
+struct fulcrum_result;
+struct fulcrum_table;
 struct fulcrum_line_chart; /* plots/spec/line_chart.h */
 
 /* Texts around a chart; each may be NULL. */
@@ -13,13 +15,6 @@ struct fulcrum_chart_text {
     const char *title;
     const char *subtitle; /* workload, actors per thread, calibration, interval */
     const char *footnote; /* flags: what is extrapolated or assumed */
-};
-
-/* One value per x with its interval; NaN is unknown. Borrowed. */
-struct fulcrum_estimate {
-    const double *value; /* NULL: not part of the chart */
-    const double *lo;    /* NULL: no interval, likewise */
-    const double *hi;
 };
 
 /* Less than this no chart can bear. */
@@ -31,21 +26,20 @@ struct fulcrum_chart {
     const char *name;
     const char *summary;
     const struct fulcrum_line_chart *lines; /* what a chart of lines shows; else NULL */
-    size_t room_byte;                       /* of what it keeps while it draws */
     /*
      * What no picture can show is refused before anything is drawn. NULL: nothing is.
      *   data     of the chart's own type, never NULL, as for draw
      *   fails    FULCRUM_ERR_RANGE
      */
     enum fulcrum_status (*check)(const void *data, struct fulcrum_error *err);
-    /*
-     * Draws what passed; what fails is kept by the canvas.
-     *   page     has its texts
-     *   room     room_byte of zeros
-     */
-    void (*draw)(struct fulcrum_canvas *canvas, struct fulcrum_page *page, void *room,
-        const void *data);
+    /* Draws what passed on a page that has its texts; the canvas keeps what fails. */
+    void (*draw)(
+        struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data);
 };
+
+/* A CSV file has one table, whatever its key would be. NULL: there is none. */
+struct fulcrum_table *fulcrum_chart_table(
+    const struct fulcrum_result *result, const char *key);
 
 /*
  * Draws on a fresh canvas.

@@ -19,7 +19,6 @@
 #include "model/status.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/label.h"
 
 static const size_t no_edge = SIZE_MAX;
 
@@ -358,10 +357,7 @@ struct search {
 
 static void try_place(struct search *search, struct fulcrum_spot centre)
 {
-    double half_x = search->extent.width_pt / 2.0;
-    double half_y = search->extent.height_pt / 2.0;
-    struct fulcrum_rect rect = {
-        centre.x - half_x, centre.y - half_y, centre.x + half_x, centre.y + half_y};
+    struct fulcrum_rect rect = fulcrum_rect_around(centre, search->extent);
     /* To whatever is nearest; below 0 where it overlaps something. */
     const struct fulcrum_label_room *room = search->room;
     double least = far_pt;
@@ -372,12 +368,11 @@ static void try_place(struct search *search, struct fulcrum_spot centre)
     for (size_t i = 0; i < room->taken_count; i++) {
         least = fmin(least, gap(rect, room->taken[i]));
     }
-    double free_pt = least;
     /* Rounding is no reason to prefer a place. */
-    if (free_pt > search->best_pt + 0.01 &&
+    if (least > search->best_pt + 0.01 &&
         !others_cross(search->crowd, search->own, rect)) {
         search->best = rect;
-        search->best_pt = free_pt;
+        search->best_pt = least;
     }
 }
 

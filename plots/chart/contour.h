@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "model/status.h"
+#include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/label.h"
 
 /* Values at the crossings of columns and rows. Borrowed. */
 struct fulcrum_contour_grid {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "model/result.h"
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/chart.h"
@@ -342,12 +343,18 @@ void fulcrum_page_draw_empty(
     fulcrum_page_draw(canvas, &bare);
     struct fulcrum_rect body = fulcrum_page_body(canvas, &bare);
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(body.x0 + body.x1) / 2.0, (body.y0 + body.y1) / 2.0},
-        "no data");
+    fulcrum_canvas_text(canvas, &style, fulcrum_rect_centre(body), "no data");
 }
 
 /* What drawing any chart begins and ends with. */
+
+struct fulcrum_table *fulcrum_chart_table(
+    const struct fulcrum_result *result, const char *key)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, key);
+    item = item != NULL ? item : fulcrum_result_find(result, "rows");
+    return item != NULL ? item->table : NULL;
+}
 
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
@@ -368,10 +375,6 @@ enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     page.title = text->title;
     page.subtitle = text->subtitle;
     page.footnote = text->footnote;
-    /* Pictures are too large for the stack of a thread: panels hold their ticks. */
-    void *room = fulcrum_canvas_room(canvas, 1, chart->room_byte);
-    if (room != NULL) {
-        chart->draw(canvas, &page, room, data);
-    }
+    chart->draw(canvas, &page, data);
     return fulcrum_canvas_status(canvas, err);
 }

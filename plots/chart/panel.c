@@ -4,11 +4,9 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
-#include "plots/chart/label.h"
 #include "plots/chart/page.h"
 
 static const double tick_gap_pt = 5.5;
@@ -20,19 +18,6 @@ static const double least_frame_pt = 12.0;
 static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
-
-struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
-    const struct fulcrum_estimate *estimate, size_t count, size_t style,
-    enum fulcrum_series_look look)
-{
-    return (struct fulcrum_panel_series){.x = x,
-        .y = estimate->value,
-        .lo = estimate->lo,
-        .hi = estimate->hi,
-        .count = estimate->value != NULL ? count : 0,
-        .style = style,
-        .look = look};
-}
 
 struct fulcrum_rect fulcrum_grid_cell(
     const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i)
@@ -463,12 +448,9 @@ static void draw_markers(struct fulcrum_canvas *canvas,
 static void draw_series(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series)
 {
-    if (series->count == 0) {
-        return;
-    }
-    struct fulcrum_spot *room = calloc(2 * series->count, sizeof *room);
+    struct fulcrum_spot *room =
+        fulcrum_canvas_room(canvas, 2 * series->count, sizeof *room);
     if (room == NULL) {
-        fulcrum_canvas_out_of_memory(canvas);
         return;
     }
     if (series->look == FULCRUM_LOOK_POINTS) {
@@ -491,7 +473,6 @@ static void draw_series(struct fulcrum_canvas *canvas,
         fulcrum_canvas_stroke(canvas, &pen, room, run);
     }
     draw_markers(canvas, panel, series);
-    free(room);
 }
 
 /* Behind the data, so they come first. */
@@ -535,9 +516,8 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         struct fulcrum_text style =
             fulcrum_palette_anchored(FULCRUM_TEXT_EMPTY, 0.5, 0.5);
         style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-        struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
-            (panel->frame.y0 + panel->frame.y1) / 2.0};
-        fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
+        fulcrum_canvas_text(
+            canvas, &style, fulcrum_rect_centre(panel->frame), panel->empty_text);
         return;
     }
     draw_y_axis(canvas, panel);

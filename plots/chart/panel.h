@@ -32,11 +32,6 @@ struct fulcrum_panel_series {
     enum fulcrum_series_look look;
 };
 
-/* A series with the intervals of an estimate; empty where it has no values. */
-struct fulcrum_panel_series fulcrum_series_estimated(const double *x,
-    const struct fulcrum_estimate *estimate, size_t count, size_t style,
-    enum fulcrum_series_look look);
-
 /* A few words beside a mark, left out where there is no room. */
 struct fulcrum_panel_note {
     struct fulcrum_spot spot; /* in values */

@@ -263,8 +263,7 @@ static double draw_bar_text(struct fulcrum_canvas *canvas,
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, bar->text);
-    struct fulcrum_spot spot = {
-        (rect->x0 + rect->x1) / 2.0, (rect->y0 + rect->y1) / 2.0};
+    struct fulcrum_spot spot = fulcrum_rect_centre(*rect);
     style.anchor_x = 0.5;
     style.anchor_y = 0.5;
     if (extent.width_pt + 3.0 <= rect->x1 - rect->x0 &&

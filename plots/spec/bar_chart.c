@@ -70,19 +70,10 @@ struct picture {
     char finding[FINDING_SIZE];
 };
 
-/* A CSV file has one table, whatever its key would be. */
-static struct fulcrum_table *table_named(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, key);
-    item = item != NULL ? item : fulcrum_result_find(result, "rows");
-    return item != NULL ? item->table : NULL;
-}
-
 struct fulcrum_table *fulcrum_bar_chart_table(
     const struct fulcrum_bar_chart *chart, const struct fulcrum_result *result)
 {
-    return table_named(result, chart->table);
+    return fulcrum_chart_table(result, chart->table);
 }
 
 /* "" where there is none. */
@@ -225,7 +216,7 @@ static void take_columns(struct picture *picture, struct bar *bar)
             size = size < 0.0 && size >= -slack_frac * bar->whole ? 0.0 : size;
             bar->rest = size;
         }
-        picture->has_part[k] = picture->has_part[k] || size > 0.0;
+        picture->has_part[k] |= size > 0.0;
         bar->whole += size;
         add_piece(bar, (struct fulcrum_row_part){.size = size,
                            .rgb = fulcrum_palette_pen(picture->parts[k].style).rgb});
@@ -238,7 +229,7 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
     for (size_t i = bar->first; i < bar->end; i++) {
         double upper = number_at(picture, i, picture->chart->upper);
         double beyond = number_at(picture, i, size_key) - upper;
-        bar->is_split = bar->is_split || beyond > slack_frac;
+        bar->is_split |= beyond > slack_frac;
     }
     for (size_t k = 0; k < picture->part_count; k++) {
         const struct fulcrum_row_part piece = {
@@ -252,7 +243,7 @@ static void take_rows(struct picture *picture, const char *size_key, struct bar 
                 add_part_row(picture, bar, i, own);
                 bar->is_known = true;
                 bar->whole += size;
-                picture->has_part[k] = picture->has_part[k] || size > 0.0;
+                picture->has_part[k] |= size > 0.0;
             }
         }
     }
@@ -295,8 +286,8 @@ static struct bar bar_at(
     bool may_be_empty = picture->chart->failed != NULL && !panel->is_whole;
     bar.is_known = (bar.is_known || may_be_empty) && !bar.has_failed;
     take_interval(picture, panel, &bar);
-    picture->has_interval = picture->has_interval || bar.hi > bar.lo;
-    picture->is_split = picture->is_split || bar.is_split;
+    picture->has_interval |= bar.hi > bar.lo;
+    picture->is_split |= bar.is_split;
     return bar;
 }
 
@@ -598,7 +589,7 @@ static void find_panels(struct fulcrum_canvas *canvas, struct picture *picture,
 {
     for (size_t k = 0; k < FULCRUM_BAR_PANELS_MAX; k++) {
         const struct fulcrum_bar_panel *from = &picture->chart->panels[k];
-        picture->table = table_named(
+        picture->table = fulcrum_chart_table(
             result, from->table != NULL ? from->table : picture->chart->table);
         for (size_t i = 0; from->x_label != NULL &&
                            i < fulcrum_table_rows(picture->table) &&
@@ -764,13 +755,12 @@ static void thin_out(const struct fulcrum_canvas *canvas, struct picture *pictur
     }
 }
 
-void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given)
+void fulcrum_bar_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given)
 {
     const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    (void)room;
     if (picture == NULL) {
         return;
     }

@@ -127,8 +127,8 @@ struct fulcrum_bar_chart_data {
  */
 enum fulcrum_status fulcrum_bar_chart_check(
     const void *data, struct fulcrum_error *err);
-void fulcrum_bar_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given);
+void fulcrum_bar_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
 
 /* The rows that a chart shows; NULL: there is no such table. */
 struct fulcrum_table *fulcrum_bar_chart_table(

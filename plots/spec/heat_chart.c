@@ -18,7 +18,6 @@
 #include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/contour.h"
-#include "plots/chart/label.h"
 #include "plots/chart/page.h"
 
 enum {
@@ -46,8 +45,8 @@ static const double scale_pt = 11.0;
 static const double scale_gap_pt = 10.0;
 static const double pt_per_tick = 42.0;
 static const double pt_per_y_tick = 22.0;
-static const double star_half_pt = 7.5;
-static const double marker_half_pt = 4.5;
+static const struct fulcrum_extent star_extent = {15.0, 15.0};
+static const struct fulcrum_extent marker_extent = {9.0, 9.0};
 
 /* One field, and its place on the page. */
 struct along {
@@ -292,8 +291,7 @@ static enum fulcrum_status read_cells(
     struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_heat_chart_data *data = picture->data;
-    const struct fulcrum_table *table = fulcrum_result_table_of(data->result, "points");
-    table = table != NULL ? table : fulcrum_result_table_of(data->result, "rows");
+    const struct fulcrum_table *table = fulcrum_chart_table(data->result, "points");
     struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
     size_t rows = fulcrum_table_rows(table);
     if (rows == 0) {
@@ -498,12 +496,6 @@ static void take_place(struct picture *picture, struct fulcrum_rect rect)
     picture->taken[picture->taken_count++] = rect;
 }
 
-static struct fulcrum_rect around(struct fulcrum_spot spot, double half_pt)
-{
-    return (struct fulcrum_rect){
-        spot.x - half_pt, spot.y - half_pt, spot.x + half_pt, spot.y + half_pt};
-}
-
 /* Beyond its ends an axis clamps, and a mark there would stand at a wrong value. */
 static bool is_within(const struct fulcrum_axis *axis, double value)
 {
@@ -515,7 +507,7 @@ static void place_markers(struct picture *picture)
 {
     picture->taken_count = 0;
     if (has_star(picture)) {
-        take_place(picture, around(best_spot(picture), star_half_pt));
+        take_place(picture, fulcrum_rect_around(best_spot(picture), star_extent));
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
         struct tag *tag = &picture->tags[k];
@@ -524,7 +516,7 @@ static void place_markers(struct picture *picture)
         if (!tag->is_beyond) {
             tag->spot = (struct fulcrum_spot){fulcrum_axis_at(&picture->x.axis, tag->x),
                 fulcrum_axis_at(&picture->y.axis, tag->y)};
-            take_place(picture, around(tag->spot, marker_half_pt));
+            take_place(picture, fulcrum_rect_around(tag->spot, marker_extent));
         }
     }
 }
@@ -578,19 +570,13 @@ static void write_tags(struct picture *picture, const char *intro, bool are_beyo
     }
 }
 
-static void draw_name(struct fulcrum_canvas *canvas, const struct tag *tag,
-    const struct fulcrum_text *style)
+/* A text on a plate that makes it readable whatever lies below. */
+static void draw_on_plate(struct fulcrum_canvas *canvas,
+    const struct fulcrum_pen *plate, const struct fulcrum_text *style,
+    struct fulcrum_rect rect, const char *text)
 {
-    const struct fulcrum_pen plate = {
-        .rgb = FULCRUM_GROUND_PAPER, .opacity = 0.85, .kind = FULCRUM_BOX_NONE};
-    struct fulcrum_rect rect = tag->place.rect;
-    if (tag->place.is_far) {
-        fulcrum_label_lead(canvas, tag->spot, rect);
-    }
-    fulcrum_canvas_fill_rect(canvas, &plate, rect);
-    fulcrum_canvas_text(canvas, style,
-        (struct fulcrum_spot){(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0},
-        tag->name);
+    fulcrum_canvas_fill_rect(canvas, plate, rect);
+    fulcrum_canvas_text(canvas, style, fulcrum_rect_centre(rect), text);
 }
 
 /* Markers last: no line that leads to a name hides one. */
@@ -600,10 +586,16 @@ static void draw_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
         FULCRUM_MARKER_CIRCLE, FULCRUM_MARKER_HOLLOW, 6.0};
     const struct fulcrum_pen ink = {
         .rgb = FULCRUM_TONE_INK, .width_pt = 1.4, .kind = FULCRUM_BOX_DATA};
+    const struct fulcrum_pen plate = {
+        .rgb = FULCRUM_GROUND_PAPER, .opacity = 0.85, .kind = FULCRUM_BOX_NONE};
     struct fulcrum_text style = name_style(picture);
     for (size_t k = 0; k < picture->tag_count; k++) {
-        if (picture->tags[k].is_placed) {
-            draw_name(canvas, &picture->tags[k], &style);
+        const struct tag *tag = &picture->tags[k];
+        if (tag->is_placed && tag->place.is_far) {
+            fulcrum_label_lead(canvas, tag->spot, tag->place.rect);
+        }
+        if (tag->is_placed) {
+            draw_on_plate(canvas, &plate, &style, tag->place.rect, tag->name);
         }
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
@@ -769,10 +761,7 @@ static void draw_label(struct fulcrum_canvas *canvas, const struct picture *pict
         plate.rgb = fulcrum_palette_heat(share);
         style.rgb = fulcrum_palette_heat_ink(share);
     }
-    fulcrum_canvas_fill_rect(canvas, &plate, rect);
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0},
-        level->label);
+    draw_on_plate(canvas, &plate, &style, rect, level->label);
 }
 
 /* Labels that find a place clear of machines and of each other. */
@@ -1077,11 +1066,11 @@ static void explain_marks(struct fulcrum_page *page, const struct picture *pictu
     bool has_ratio = false;
     bool has_machine = false;
     for (size_t i = 0; i < picture->level_count; i++) {
-        has_contour = has_contour || !picture->levels[i].is_ratio;
-        has_ratio = has_ratio || picture->levels[i].is_ratio;
+        has_contour |= !picture->levels[i].is_ratio;
+        has_ratio |= picture->levels[i].is_ratio;
     }
     for (size_t k = 0; k < picture->tag_count; k++) {
-        has_machine = has_machine || !picture->tags[k].is_beyond;
+        has_machine |= !picture->tags[k].is_beyond;
     }
     const struct {
         bool is_there;
@@ -1140,10 +1129,13 @@ static void draw_picture(
     }
 }
 
-static void draw_heat(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *data)
+static void draw_heat(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data)
 {
-    struct picture *picture = room;
+    struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
+    if (picture == NULL) {
+        return;
+    }
     picture->data = data;
     picture->x.label = picture->data->x_label;
     picture->y.label = picture->data->y_label;
@@ -1172,5 +1164,4 @@ static void draw_heat(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
 
 const struct fulcrum_chart fulcrum_chart_heat = {.name = "heat",
     .summary = "one metric over two fields, with contours and machines at their values",
-    .room_byte = sizeof(struct picture),
     .draw = draw_heat};

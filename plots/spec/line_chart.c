@@ -17,7 +17,6 @@
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "plots/chart/label.h"
 #include "plots/chart/page.h"
 #include "plots/chart/panel.h"
 
@@ -135,14 +134,6 @@ struct picture {
     struct fulcrum_string footnote;
 };
 
-/* A CSV file has one table, whatever its key would be. */
-static const struct fulcrum_table *table_of(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_table *table = fulcrum_result_table_of(result, key);
-    return table != NULL ? table : fulcrum_result_table_of(result, "rows");
-}
-
 /* What the result says in place of a text of the table. */
 static const char *said(
     const struct picture *picture, const char *key, const char *otherwise)
@@ -192,7 +183,7 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
 {
     const struct fulcrum_line_key *keys = data->chart->lines->lines;
     picture->chart = data->chart->lines;
-    picture->table = table_of(data->result, picture->chart->table);
+    picture->table = fulcrum_chart_table(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
     picture->result = data->result;
     picture->published = fulcrum_result_table_of(data->result, "published");
@@ -499,9 +490,9 @@ static void take_marks(
                 : NULL;
         bool is_set = text != NULL && strcmp(text, mark->text) == 0;
         unsigned char *to = mark->is_disturbed ? values->disturbed : values->hollow;
-        to[i] = to[i] || is_set;
+        to[i] |= is_set;
         picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
-        is_marked = is_marked || is_set;
+        is_marked |= is_set;
     }
     picture->has_full = picture->has_full || (is_known && !is_marked);
     values->has_full = values->has_full || (is_known && !values->disturbed[i]);
@@ -517,8 +508,8 @@ static void take_value(struct values *values, const struct fulcrum_cell *x,
     values->y[i] = cell->number;
     values->lo[i] = cell->lo;
     values->hi[i] = cell->hi;
-    values->is_known = values->is_known || isfinite(cell->number);
-    values->has_interval = values->has_interval || cell->hi > cell->lo;
+    values->is_known |= isfinite(cell->number);
+    values->has_interval |= cell->hi > cell->lo;
 }
 
 static bool is_here(
@@ -629,7 +620,7 @@ static void note_series(struct picture *picture, struct line *line,
 {
     bool joins = is_joined(from->look);
     if (from->colour == 0) {
-        line->has_line = line->has_line || joins;
+        line->has_line |= joins;
         line->has_marks =
             line->has_marks ||
             (has_markers(from->look) &&
@@ -637,7 +628,7 @@ static void note_series(struct picture *picture, struct line *line,
         return;
     }
     size_t style = from->colour - 1;
-    picture->has_line[style] = picture->has_line[style] || joins;
+    picture->has_line[style] |= joins;
     picture->has_marks[style] =
         picture->has_marks[style] ||
         (has_markers(from->look) && (joins || values->has_full));
@@ -678,19 +669,20 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     bool has_band = !has_bars && !is_stair &&
                     (picture->line_count == 1 || picture->chart->has_bands);
     bool has_ends = has_bars || has_band;
-    const struct fulcrum_estimate estimate = {
-        values.y, has_ends ? values.lo : NULL, has_ends ? values.hi : NULL};
-    struct fulcrum_panel_series *series = &place->series[place->panel.series_count++];
-    *series = fulcrum_series_estimated(values.x, &estimate, values.count,
-        from->colour > 0 ? from->colour - 1
-                         : line_style(picture, (size_t)(line - picture->lines)),
-        looks[from->look]);
-    if (has_markers(from->look)) {
-        series->hollow = values.hollow;
-        series->disturbed = values.disturbed;
-    }
-    series->x_lo = has_bars ? values.x_lo : NULL;
-    series->x_hi = has_bars ? values.x_hi : NULL;
+    bool has_marks = has_markers(from->look);
+    size_t style = line_style(picture, (size_t)(line - picture->lines));
+    place->series[place->panel.series_count++] =
+        (struct fulcrum_panel_series){.x = values.x,
+            .y = values.y,
+            .lo = has_ends ? values.lo : NULL,
+            .hi = has_ends ? values.hi : NULL,
+            .x_lo = has_bars ? values.x_lo : NULL,
+            .x_hi = has_bars ? values.x_hi : NULL,
+            .disturbed = has_marks ? values.disturbed : NULL,
+            .hollow = has_marks ? values.hollow : NULL,
+            .count = values.count,
+            .style = from->colour > 0 ? from->colour - 1 : style,
+            .look = looks[from->look]};
     values.has_interval = values.has_interval && has_ends;
     note_series(picture, line, from, &values);
     /* Intervals of differences are those of the values that differ. */
@@ -705,7 +697,8 @@ static void find_best(const struct picture *picture, struct place *place)
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
     const struct fulcrum_panel_series *series = &place->series[0];
-    if (picture->line_count != 1 || from->is_unjudged || panel->series_count == 0) {
+    bool is_judged = picture->chart->best_name != NULL && !from->is_unjudged;
+    if (picture->line_count != 1 || !is_judged || panel->series_count == 0) {
         return;
     }
     struct fulcrum_best best =
@@ -789,41 +782,37 @@ static void note_point(const struct picture *picture, struct place *place,
 static void add_published_series(struct fulcrum_canvas *canvas, struct picture *picture,
     struct place *place, size_t index)
 {
-    size_t rows = fulcrum_table_rows(picture->published);
-    double *numbers = fulcrum_canvas_room(canvas, 4 * rows, sizeof *numbers);
-    unsigned char *hollow = fulcrum_canvas_room(canvas, rows, 1);
-    size_t count = 0;
-    if (numbers == NULL || hollow == NULL || place->panel.series_count == SERIES_MAX) {
+    const struct fulcrum_table *table = picture->published;
+    struct values values;
+    if (place->panel.series_count == SERIES_MAX ||
+        !take_room(canvas, &values, fulcrum_table_rows(table))) {
         return;
     }
-    for (size_t i = 0; i < rows; i++) {
-        const struct fulcrum_table *table = picture->published;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         const char *name = fulcrum_table_at(table, i, "name").text;
+        struct fulcrum_cell x = fulcrum_table_at(table, i, "x");
         struct fulcrum_cell value = fulcrum_table_at(table, i, "value");
         if (name == NULL ||
             fulcrum_table_at(table, i, "panel").number != (double)place->which ||
             published_index(picture, name) != index) {
             continue;
         }
-        numbers[count] = fulcrum_table_at(table, i, "x").number;
-        numbers[rows + count] = value.number;
-        numbers[2 * rows + count] = value.lo;
-        numbers[3 * rows + count] = value.hi;
-        hollow[count] = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        picture->has_seen = picture->has_seen || hollow[count];
-        note_point(
-            picture, place, (struct fulcrum_spot){numbers[count], value.number}, name);
-        count++;
+        bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
+        values.hollow[values.count] = is_seen;
+        picture->has_seen |= is_seen;
+        take_value(&values, &x, &value);
+        note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
-    if (count > 0) {
-        const struct fulcrum_estimate values = {
-            numbers + rows, numbers + 2 * rows, numbers + 3 * rows};
-        struct fulcrum_panel_series *series =
-            &place->series[place->panel.series_count++];
-        *series = fulcrum_series_estimated(numbers, &values, count,
-            picture->chart->names_marks ? STAR_STYLE : published_style(index),
-            FULCRUM_LOOK_POINTS);
-        series->hollow = hollow;
+    if (values.count > 0) {
+        place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
+            .x = values.x,
+            .y = values.y,
+            .lo = values.lo,
+            .hi = values.hi,
+            .hollow = values.hollow,
+            .count = values.count,
+            .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
+            .look = FULCRUM_LOOK_POINTS};
     }
 }
 
@@ -926,12 +915,15 @@ static enum fulcrum_axis_kind x_kind(
 /* What values are compared with goes behind them: a line, with a band or without. */
 static void add_behind(struct place *place, const double *y, bool has_band)
 {
-    const struct fulcrum_estimate line = {
-        y, has_band ? place->ideal_lo : NULL, has_band ? place->ideal_hi : NULL};
     memmove(&place->series[1], &place->series[0],
         place->panel.series_count * sizeof place->series[0]);
-    place->series[0] = fulcrum_series_estimated(
-        place->ideal, &line, 2, GREY_STYLE, FULCRUM_LOOK_CURVE);
+    place->series[0] = (struct fulcrum_panel_series){.x = place->ideal,
+        .y = y,
+        .lo = has_band ? place->ideal_lo : NULL,
+        .hi = has_band ? place->ideal_hi : NULL,
+        .count = 2,
+        .style = GREY_STYLE,
+        .look = FULCRUM_LOOK_CURVE};
     place->panel.series_count++;
 }
 
@@ -1180,7 +1172,7 @@ static void stack_places(struct picture *picture)
     picture->x_reach = fulcrum_limits_none();
     for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
         picture->reaches[p] = reach_of(picture, p);
-        is_any = is_any || picture->reaches[p].is_known;
+        is_any |= picture->reaches[p].is_known;
     }
     for (size_t c = 0; c < picture->cell_count; c++) {
         struct cell *cell = &picture->cells[c];
@@ -1471,7 +1463,7 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
         }
         double top =
             bottom - flags_gap_pt - flag_row_pt(canvas) * (double)(post->row + 1);
-        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt() : fulcrum_flag_gap_pt();
+        double gap_pt = post->to_left ? -fulcrum_flag_gap_pt : fulcrum_flag_gap_pt;
         const struct fulcrum_text style =
             fulcrum_palette_anchored(FULCRUM_TEXT_FLAG, post->to_left ? 1.0 : 0.0, 0.0);
         fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){post->x, bottom},
@@ -1647,12 +1639,11 @@ static void draw_picture(
     }
 }
 
-void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given)
+void fulcrum_line_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given)
 {
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     const struct fulcrum_line_chart_data *data = given;
-    (void)room;
     if (picture == NULL) {
         return;
     }

@@ -42,7 +42,7 @@ struct fulcrum_line_panel {
     const char *finding; /* of all such panels; NULL: what is found in the values */
     struct fulcrum_line_series series[FULCRUM_LINE_SERIES_MAX];
     enum fulcrum_goal goal;
-    bool is_unjudged;      /* no value is better than another */
+    bool is_unjudged;      /* no value is better than another; nor without best_name */
     bool is_stand_in;      /* drawn where the panel before it has no value */
     bool is_relative;      /* the title goes on with the result's "relative_x" */
     bool is_difference;    /* beside a line at 0, which is what others differ from */
@@ -105,7 +105,7 @@ struct fulcrum_line_chart {
     const char *bars_name;   /* of the intervals of points; NULL: "90 % interval" */
     const char *note_column; /* a text beside the point; NULL: none */
     const char *guide_name;  /* of thin vertical lines, in the legend */
-    const char *best_name;   /* of the star, in the legend */
+    const char *best_name;   /* of the star, in the legend; NULL: nothing is judged */
     /*
      * Machines that people know, flagged at their x: the name of that legend entry.
      * They are rows of name and x in the result's table "landmarks".
@@ -141,12 +141,11 @@ struct fulcrum_line_chart_data {
  */
 enum fulcrum_status fulcrum_line_chart_check(
     const void *given, struct fulcrum_error *err);
-void fulcrum_line_chart_draw(struct fulcrum_canvas *canvas, struct fulcrum_page *page,
-    void *room, const void *given);
+void fulcrum_line_chart_draw(
+    struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
 
 /* What the record of every such chart has. */
 #define FULCRUM_LINE_CHART(spec)                                                       \
-    .lines = (spec), .room_byte = 1, .check = fulcrum_line_chart_check,                \
-    .draw = fulcrum_line_chart_draw
+    .lines = (spec), .check = fulcrum_line_chart_check, .draw = fulcrum_line_chart_draw
 
 #endif

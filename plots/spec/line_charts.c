@@ -1,6 +1,12 @@
-/* line_charts.c - every chart of lines over one axis, a table each. */
+/* line_charts.c - every chart of lines over one axis, a table each; all charts. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plots/spec/charts.h"
+
+#define AXIS(scale, ...)                                                               \
+    &(const struct fulcrum_axis_options)                                               \
+    {                                                                                  \
+        .kind = FULCRUM_AXIS_##scale, .pad_frac = __VA_ARGS__                          \
+    }
 
 static const struct fulcrum_line_chart node = {
     .table = "rows",
@@ -10,10 +16,10 @@ static const struct fulcrum_line_chart node = {
         {"learner_gpu_count", "GPUs that train and do nothing else",
             "GPUs that train beside GPUs that infer"}},
     .x_name = "GPUs",
-    .lines = {{"machine", NULL, NULL}, {"learner_gpu_count", "learners", NULL}},
-    .panels = {{.title = "Steps per second", .series = {{"steps_per_s", NULL}}},
-        {.title = "Steps per GPU joule", .series = {{"steps_per_j_gpu", NULL}}},
-        {.title = "Steps per system joule", .series = {{"steps_per_j_system", NULL}}}},
+    .lines = {{"machine"}, {"learner_gpu_count", "learners"}},
+    .panels = {{.title = "Steps per second", .series = {{"steps_per_s"}}},
+        {.title = "Steps per GPU joule", .series = {{"steps_per_j_gpu"}}},
+        {.title = "Steps per system joule", .series = {{"steps_per_j_system"}}}},
     .marks = {{"bottleneck", "cpu", "hollow: too few CPU threads", false}},
     .best_name = "best, or fewest GPUs within 1 % of it",
 };
@@ -24,7 +30,7 @@ const struct fulcrum_chart fulcrum_chart_node = {.name = "node",
 
 static const struct fulcrum_line_chart actors = {
     .table = "points",
-    .x = {{"actor_count", "actors", NULL}},
+    .x = {{"actor_count", "actors"}},
     .x_name = "actors",
     .panels = {{.title = "Runtime",
                    .series = {{"runtime_s", NULL, FULCRUM_LINE_MARKED, 1}},
@@ -48,13 +54,12 @@ const struct fulcrum_chart fulcrum_chart_actors = {.name = "actors",
 
 static const struct fulcrum_line_chart ratio = {
     .table = "points",
-    .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)", NULL},
-        {"actor_threads_per_learner_core", "actor threads / learner cores", NULL}},
+    .x = {{"cpu_gpu_ratio_used", "CPU/GPU ratio (hardware threads / SMs)"},
+        {"actor_threads_per_learner_core", "actor threads / learner cores"}},
     .x_name = "",
-    .panels = {{.title = "Throughput, steps/s", .series = {{"steps_per_s", NULL}}},
-        {.title = "Per GPU watt, steps/J", .series = {{"steps_per_j_gpu", NULL}}},
-        {.title = "Per system watt, steps/J",
-            .series = {{"steps_per_j_system", NULL}}}},
+    .panels = {{.title = "Throughput, steps/s", .series = {{"steps_per_s"}}},
+        {.title = "Per GPU watt, steps/J", .series = {{"steps_per_j_gpu"}}},
+        {.title = "Per system watt, steps/J", .series = {{"steps_per_j_system"}}}},
     .best_name = "best, or smallest ratio within 1 % of it",
     .landmark_name = "existing machine at its ratio",
 };
@@ -86,16 +91,14 @@ const struct fulcrum_chart fulcrum_chart_busy = {.name = "busy",
 /* Figure 3 of Inci et al. 2020, left. */
 static const struct fulcrum_line_chart runtime = {
     .table = "points",
-    .x = {{"actor_count", "actors", NULL}},
+    .x = {{"actor_count", "actors"}},
     .x_name = "actors",
     .panels = {{.title = "Runtime relative to",
-                   .series = {{"runtime_rel", NULL}},
+                   .series = {{"runtime_rel"}},
                    .goal = FULCRUM_GOAL_LEAST,
-                   .is_unjudged = true,
                    .is_relative = true},
         {.title = "Speed-up over",
-            .series = {{"speedup", NULL}},
-            .is_unjudged = true,
+            .series = {{"speedup"}},
             .is_relative = true,
             .note_unit = "x"}},
 };
@@ -107,15 +110,11 @@ const struct fulcrum_chart fulcrum_chart_runtime = {.name = "runtime",
 /* The same figure, right. */
 static const struct fulcrum_line_chart power = {
     .table = "points",
-    .x = {{"actor_count", "actors", NULL}},
+    .x = {{"actor_count", "actors"}},
     .x_name = "actors",
-    .panels = {{.title = "GPU power, W",
-                   .series = {{"gpu_w", NULL}},
-                   .is_unjudged = true,
-                   .note_unit = " W"},
+    .panels = {{.title = "GPU power, W", .series = {{"gpu_w"}}, .note_unit = " W"},
         {.title = "Performance per GPU watt, steps/J",
-            .series = {{"steps_per_j_gpu", NULL}},
-            .is_unjudged = true,
+            .series = {{"steps_per_j_gpu"}},
             .note_unit = ""}},
 };
 
@@ -127,12 +126,11 @@ const struct fulcrum_chart fulcrum_chart_power = {.name = "power",
 /* Its Figure 4. */
 static const struct fulcrum_line_chart sm = {
     .table = "points",
-    .x = {{"run.sm_count", "SMs of the GPU in use", NULL}},
+    .x = {{"run.sm_count", "SMs of the GPU in use"}},
     .x_name = "SMs",
     .panels = {{.title = "Runtime relative to",
-        .series = {{"runtime_rel", NULL}},
+        .series = {{"runtime_rel"}},
         .goal = FULCRUM_GOAL_LEAST,
-        .is_unjudged = true,
         .is_relative = true,
         .note_unit = ""}},
     .top_column = "cpu_gpu_ratio_used",
@@ -154,13 +152,9 @@ static const struct fulcrum_line_chart memory = {
         {"bandwidth_rel", "memory bandwidth, times as it is",
             "Faster memory: GPU and run"}},
     .x_name = "",
-    .lines = {{"bandwidth_rel", "times the bandwidth", NULL}},
-    .panels = {{.title = "Throughput, times as it is",
-                   .series = {{"speedup"}},
-                   .is_unjudged = true},
-        {.title = "GPU time, times as it is",
-            .series = {{"gpu_time_rel"}},
-            .is_unjudged = true}},
+    .lines = {{"bandwidth_rel", "times the bandwidth"}},
+    .panels = {{.title = "Throughput, times as it is", .series = {{"speedup"}}},
+        {.title = "GPU time, times as it is", .series = {{"gpu_time_rel"}}}},
     .has_bands = true,
     .is_close_up = true,
 };
@@ -173,21 +167,18 @@ const struct fulcrum_chart fulcrum_chart_memory = {.name = "memory",
 
 static const struct fulcrum_line_chart scaling = {
     .table = "rows",
-    .x = {{"gpu_count", "GPUs", NULL}},
+    .x = {{"gpu_count", "GPUs"}},
     .x_name = "GPUs",
-    .lines = {{"parallelism", NULL, NULL}},
+    .lines = {{"parallelism"}},
     .group_column = "scaling",
     .panels = {{.title = "Weak scaling: time to the same quality, one GPU over this",
                    .series = {{"quality_speedup"}},
-                   .is_unjudged = true,
                    .group = "weak"},
         {.title = "Weak scaling: steps per second over one GPU",
             .series = {{"speedup"}},
-            .is_unjudged = true,
             .group = "weak"},
         {.title = "Strong scaling: steps per second over one GPU",
             .series = {{"speedup"}},
-            .is_unjudged = true,
             .group = "strong"}},
     .has_bands = true,
     .is_close_up = true,
@@ -202,14 +193,13 @@ const struct fulcrum_chart fulcrum_chart_scaling = {.name = "scaling",
 /* What is lost is easier seen than in speed-ups. */
 static const struct fulcrum_line_chart efficiency = {
     .table = "rows",
-    .x = {{"gpu_count", "GPUs", NULL}, {"node_count", "machines", NULL}},
+    .x = {{"gpu_count", "GPUs"}, {"node_count", "machines"}},
     .x_name = "",
-    .lines = {{"series", NULL, NULL}},
+    .lines = {{"series"}},
     .panels = {{.title = "Parallel efficiency: speed-up divided by the number of "
                          "machines or GPUs",
         .series = {{"predicted_frac", NULL, FULCRUM_LINE_SMOOTH},
-            {"observed_frac", "published, held out", FULCRUM_LINE_POINTS}},
-        .is_unjudged = true}},
+            {"observed_frac", "published, held out", FULCRUM_LINE_POINTS}}}},
     .is_close_up = true,
     .marks = {{"held_out", "no", "published, seen by the fit", false}},
 };
@@ -224,18 +214,16 @@ const struct fulcrum_chart fulcrum_chart_efficiency = {.name = "scaling",
  */
 static const struct fulcrum_line_chart sm_time = {
     .table = "samples",
-    .x = {{"sm_count", "SMs", NULL}},
+    .x = {{"sm_count", "SMs"}},
     .x_name = "SMs",
-    .lines = {{"work", NULL, NULL}},
+    .lines = {{"work"}},
     .panels = {{.title = "Inference: time of a batch",
                    .series = {{"fit_s", NULL, FULCRUM_LINE_SMOOTH},
                        {"sample_s", NULL, FULCRUM_LINE_POINTS}},
-                   .is_unjudged = true,
                    .group = "inference_sm"},
         {.title = "Training: time of a step",
             .series = {{"fit_s", NULL, FULCRUM_LINE_SMOOTH},
                 {"sample_s", NULL, FULCRUM_LINE_POINTS}},
-            .is_unjudged = true,
             .group = "train_sm"}},
     .group_column = "series",
     .is_log = true,
@@ -248,12 +236,10 @@ const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
 
 static const struct fulcrum_line_chart cost = {
     .table = "costs",
-    .x = {{"actor_count", "actors", NULL}},
+    .x = {{"actor_count", "actors"}},
     .x_name = "actors",
-    .lines = {{"method", NULL, NULL}},
-    .panels = {{.title = "Time of one solution",
-        .series = {{"cost_s"}},
-        .is_unjudged = true}},
+    .lines = {{"method"}},
+    .panels = {{.title = "Time of one solution", .series = {{"cost_s"}}}},
     .is_log = true,
     .is_close_up = true,
     .names_marks = true,
@@ -266,18 +252,15 @@ const struct fulcrum_chart fulcrum_chart_cost = {.name = "cost",
 /* Of two metrics the front is a staircase; a third one has a colour. */
 static const struct fulcrum_line_chart pareto = {
     .table = "points",
-    .x = {{"along", "", NULL}},
-    .lines = {{"colour", NULL, NULL}},
+    .x = {{"along", ""}},
+    .lines = {{"colour"}},
     .panels = {{.title = "",
         .series = {{"beaten", NULL, FULCRUM_LINE_POINTS, 1},
             {"holds_after", NULL, FULCRUM_LINE_STEPS_AFTER, 1},
             {"holds_before", NULL, FULCRUM_LINE_STEPS_BEFORE, 1},
             {"front", NULL, FULCRUM_LINE_BARS}},
-        .is_unjudged = true,
-        .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
-            .pad_frac = 0.06},
-        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
-            .pad_frac = 0.08}}},
+        .x_axis = AXIS(AUTO, 0.06),
+        .y_axis = AXIS(AUTO, 0.08)}},
     .marks = {{"state", "beaten", "beaten by one of them", true}},
     .note_column = "note",
 };
@@ -287,31 +270,24 @@ const struct fulcrum_chart fulcrum_chart_pareto = {.name = "pareto",
     FULCRUM_LINE_CHART(&pareto)};
 
 /* Errors below, which a plot over several decades hides. */
-#define LOGARITHMS                                                                     \
-    .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LOG,           \
-        .pad_frac = 0.05},                                                             \
-    .is_unjudged = true
 #define PARITY_OF(what, where)                                                         \
     {.title = "Predicted " what,                                                       \
         .group = (where),                                                              \
         .x_label = "measured " what,                                                   \
         .series = {{"prediction", NULL, FULCRUM_LINE_BARS}},                           \
-        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LOG,       \
-            .pad_frac = 0.05},                                                         \
+        .y_axis = AXIS(LOG, 0.05),                                                     \
         .weight = 1.0,                                                                 \
-        LOGARITHMS},                                                                   \
+        .x_axis = AXIS(LOG, 0.05)},                                                    \
     {                                                                                  \
         .title = "Error, %", .group = (where), .x_label = "measured " what,            \
         .series = {{"error", NULL, FULCRUM_LINE_BARS}}, .is_difference = true,         \
-        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,    \
-            .pad_frac = 0.08},                                                         \
-        .weight = 0.6, LOGARITHMS                                                      \
+        .y_axis = AXIS(LINEAR, 0.08), .weight = 0.6, .x_axis = AXIS(LOG, 0.05)         \
     }
 
 static const struct fulcrum_line_chart parity = {
     .table = "points",
-    .x = {{"measured", NULL, NULL}},
-    .lines = {{"family", NULL, NULL}},
+    .x = {{"measured"}},
+    .lines = {{"family"}},
     .group_column = "units",
     .has_cells = true,
     .cell_least_pt = 180.0,
@@ -342,23 +318,16 @@ static const struct fulcrum_line_chart measured = {
                    .series = {{"predicted", "predicted", FULCRUM_LINE_BROKEN, 1},
                        {"measured", "measured: median of the windows",
                            FULCRUM_LINE_BARS, 2}},
-                   .is_unjudged = true,
-                   .x_axis =
-                       &(const struct fulcrum_axis_options){
-                           .kind = FULCRUM_AXIS_LOG2, .pad_frac = 0.05},
-                   .y_axis =
-                       &(const struct fulcrum_axis_options){
-                           .kind = FULCRUM_AXIS_AUTO, .pad_frac = 0.08, .from_zero = 1},
+                   .x_axis = AXIS(LOG2, 0.05),
+                   .y_axis = AXIS(AUTO, 0.08, .from_zero = 1),
                    .empty_text = "nothing measured",
                    .weight = 1.0},
         {.title = "",
             .finding = "error of the prediction, %",
             .series = {{"error", NULL, FULCRUM_LINE_BARS, 1}},
-            .is_unjudged = true,
             .is_difference = true,
             .empty_text = "nothing to compare",
-            .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
-                .pad_frac = 0.12},
+            .y_axis = AXIS(LINEAR, 0.12),
             .weight = 0.45}},
     .has_bands = true,
     .marks = {{"state", "disturbed", "disturbed, not among the errors", true},
@@ -377,59 +346,73 @@ const struct fulcrum_chart fulcrum_chart_measured = {.name = "measured",
         .x_label = (x),                                                                \
         .series = {{"table_deviation", NULL, FULCRUM_LINE_SMOOTH, 3},                  \
             {"deviation", NULL, FULCRUM_LINE_POINTS, 1}},                              \
-        .is_unjudged = true, .is_difference = true,                                    \
-        .y_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,    \
-            .pad_frac = 0.15},                                                         \
-        .weight = 0.38                                                                 \
+        .is_difference = true, .y_axis = AXIS(LINEAR, 0.15), .weight = 0.38            \
     }
 #define CALIBRATED(what, where, x)                                                     \
-    .title = (what), .group = (where), .x_label = (x), .is_unjudged = true,            \
-    .empty_text = "not measured", .weight = 1.0
+    .title = (what), .group = (where), .x_label = (x), .empty_text = "not measured",   \
+    .weight = 1.0
 
 /* What was measured of each part, and what was fitted to it. */
 static const struct fulcrum_line_chart calibration = {
     .table = "samples",
-    .x = {{"x", NULL, NULL}},
+    .x = {{"x"}},
     .group_column = "part",
     .has_cells = true,
     .cell_least_pt = 125.0,
     .cell_aspect = 1.3,
-    .panels =
-        {{CALIBRATED("Actors: throughput, steps/s", "actors", "threads"),
-             .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
-                 {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
-             .x_axis = &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_LINEAR,
-                 .pad_frac = 0.04}},
-            DEVIATION("actors", "threads"),
-            {CALIBRATED("Inference: time of a batch", "inference", "batch size"),
-                .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
-                    {"table", "table used instead", FULCRUM_LINE_JOINED, 3},
-                    {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
-                .y_axis =
-                    &(const struct fulcrum_axis_options){
-                        .kind = FULCRUM_AXIS_LOG, .pad_frac = 0.08, .unit = "s"}},
-            DEVIATION("inference", "batch size"),
-            {CALIBRATED("Steps: cumulative share", "steps", "time of one step"),
-                .series = {{"steps", "steps", FULCRUM_LINE_SMOOTH, 4},
-                    {"resets", "resets", FULCRUM_LINE_SMOOTH, 5}},
-                .x_axis =
-                    &(const struct fulcrum_axis_options){
-                        .kind = FULCRUM_AXIS_LOG, .pad_frac = 0.04, .unit = "s"},
-                .y_axis =
-                    &(const struct fulcrum_axis_options){
-                        .kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.03, .from_zero = 1}},
-            {CALIBRATED("Training: time of a step", "training",
-                 "operations in a training step"),
-                .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
-                    {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
-                .y_axis =
-                    &(const struct fulcrum_axis_options){.kind = FULCRUM_AXIS_AUTO,
-                        .pad_frac = 0.08,
-                        .from_zero = 1,
-                        .unit = "s"}}},
+    .panels = {{CALIBRATED("Actors: throughput, steps/s", "actors", "threads"),
+                   .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                       {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+                   .x_axis = AXIS(LINEAR, 0.04)},
+        DEVIATION("actors", "threads"),
+        {CALIBRATED("Inference: time of a batch", "inference", "batch size"),
+            .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                {"table", "table used instead", FULCRUM_LINE_JOINED, 3},
+                {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+            .y_axis = AXIS(LOG, 0.08, .unit = "s")},
+        DEVIATION("inference", "batch size"),
+        {CALIBRATED("Steps: cumulative share", "steps", "time of one step"),
+            .series = {{"steps", "steps", FULCRUM_LINE_SMOOTH, 4},
+                {"resets", "resets", FULCRUM_LINE_SMOOTH, 5}},
+            .x_axis = AXIS(LOG, 0.04, .unit = "s"),
+            .y_axis = AXIS(LINEAR, 0.03, .from_zero = 1)},
+        {CALIBRATED(
+             "Training: time of a step", "training", "operations in a training step"),
+            .series = {{"fit", "fit", FULCRUM_LINE_SMOOTH, 2},
+                {"sample", "sample", FULCRUM_LINE_POINTS, 1}},
+            .y_axis = AXIS(AUTO, 0.08, .from_zero = 1, .unit = "s")}},
     .marks = {{"state", "disturbed", "disturbed sample, not fitted", true}},
 };
 
 const struct fulcrum_chart fulcrum_chart_calibration = {.name = "calibration",
     .summary = "samples, fitted curves and deviations of one calibration",
     FULCRUM_LINE_CHART(&calibration)};
+
+const struct fulcrum_chart *const *fulcrum_charts(void)
+{
+    static const struct fulcrum_chart *const charts[] = {
+        &fulcrum_chart_ratio,
+        &fulcrum_chart_actors,
+        &fulcrum_chart_busy,
+        &fulcrum_chart_runtime,
+        &fulcrum_chart_power,
+        &fulcrum_chart_sm,
+        &fulcrum_chart_heat,
+        &fulcrum_chart_pareto,
+        &fulcrum_chart_breakdown,
+        &fulcrum_chart_gpu_time,
+        &fulcrum_chart_memory,
+        &fulcrum_chart_node,
+        &fulcrum_chart_scaling,
+        &fulcrum_chart_stages,
+        &fulcrum_chart_partition,
+        &fulcrum_chart_measured,
+        &fulcrum_chart_parity,
+        &fulcrum_chart_posterior,
+        &fulcrum_chart_tornado,
+        &fulcrum_chart_calibration,
+        &fulcrum_chart_sm_time,
+        NULL,
+    };
+    return charts;
+}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/quantity.h"
 #include "plots/spec/charts.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -65,7 +66,7 @@ static double shaped(enum shape shape, double share, size_t i)
     case SHAPE_DECADES:
         return pow(10.0, 9.0 * share - 3.0);
     case SHAPE_GAPS:
-        return i % 5 == 4 ? (double)NAN : 800.0 * (1.0 - exp(-4.0 * share));
+        return i % 5 == 4 ? FULCRUM_UNKNOWN : 800.0 * (1.0 - exp(-4.0 * share));
     case SHAPE_SATURATING:
         break;
     }
@@ -133,6 +134,23 @@ static enum fulcrum_status draw_result(struct fulcrum_canvas *canvas,
     return status;
 }
 
+static void add_number(struct fulcrum_table *table, const char *key, double value)
+{
+    fulcrum_table_number(table, key, NULL, value);
+}
+
+static void add_text(struct fulcrum_table *table, const char *key, const char *text)
+{
+    fulcrum_table_text(table, key, NULL, text);
+}
+
+static void add_estimate(struct fulcrum_table *table, const char *key,
+    const struct store *store, size_t line, size_t k)
+{
+    fulcrum_table_estimate(
+        table, key, NULL, store->mid[line][k], store->lo[line][k], store->hi[line][k]);
+}
+
 /* A sweep over all that charts of lines go over. */
 static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
 {
@@ -140,19 +158,15 @@ static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     for (size_t i = 0; i < count; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, store->x[i]);
-        fulcrum_table_number(table, "actor_count", NULL, store->x[i]);
-        fulcrum_table_estimate(table, "steps_per_s", NULL, store->mid[0][i],
-            store->lo[0][i], store->hi[0][i]);
-        fulcrum_table_estimate(table, "system_w", NULL, store->mid[0][i],
-            store->lo[0][i], store->hi[0][i]);
-        fulcrum_table_number(table, "gpu_w", NULL, store->mid[1][i]);
-        fulcrum_table_number(table, "cpu_thread_busy_frac", NULL, store->mid[1][i]);
-        fulcrum_table_number(table, "gpu_busy_frac", NULL, store->mid[2][i]);
-        fulcrum_table_estimate(table, "steps_per_j_gpu", NULL, store->mid[1][i],
-            store->lo[1][i], store->hi[1][i]);
-        fulcrum_table_estimate(table, "steps_per_j_system", NULL, store->mid[2][i],
-            store->lo[2][i], store->hi[2][i]);
+        add_number(table, "cpu_gpu_ratio_used", store->x[i]);
+        add_number(table, "actor_count", store->x[i]);
+        add_estimate(table, "steps_per_s", store, 0, i);
+        add_estimate(table, "system_w", store, 0, i);
+        add_number(table, "gpu_w", store->mid[1][i]);
+        add_number(table, "cpu_thread_busy_frac", store->mid[1][i]);
+        add_number(table, "gpu_busy_frac", store->mid[2][i]);
+        add_estimate(table, "steps_per_j_gpu", store, 1, i);
+        add_estimate(table, "steps_per_j_system", store, 2, i);
     }
     return result;
 }
@@ -164,8 +178,8 @@ static enum fulcrum_status draw_ratio(struct fulcrum_canvas *canvas,
     struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < MACHINES; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "name", NULL, store->machine_names[i]);
-        fulcrum_table_number(table, "x", NULL, store->machine_ratios[i]);
+        add_text(table, "name", store->machine_names[i]);
+        add_number(table, "x", store->machine_ratios[i]);
     }
     return draw_result(canvas, &fulcrum_chart_ratio, result, text_of(data_case), NULL);
 }
@@ -196,20 +210,16 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
         bool is_odd = k % 2 == 1;
         double share = (double)k / (double)data_case->count;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "part", NULL, parts[i % 4]);
-        fulcrum_table_number(table, "x", NULL, store->x[k]);
-        fulcrum_table_number(
-            table, "fit", NULL, is_odd ? store->hi[0][k] : (double)NAN);
-        fulcrum_table_number(
-            table, "table", NULL, is_odd ? store->hi[1][k] : (double)NAN);
-        fulcrum_table_number(
-            table, "sample", NULL, is_odd ? (double)NAN : store->mid[0][k]);
-        fulcrum_table_number(table, "steps", NULL, share);
-        fulcrum_table_number(table, "resets", NULL, is_odd ? share : (double)NAN);
-        fulcrum_table_number(
-            table, "deviation", NULL, is_odd ? (double)NAN : -8.0 + store->mid[2][k]);
-        fulcrum_table_text(
-            table, "state", NULL, store->disturbed[k] ? "disturbed" : "");
+        add_text(table, "part", parts[i % 4]);
+        add_number(table, "x", store->x[k]);
+        add_number(table, "fit", is_odd ? store->hi[0][k] : FULCRUM_UNKNOWN);
+        add_number(table, "table", is_odd ? store->hi[1][k] : FULCRUM_UNKNOWN);
+        add_number(table, "sample", is_odd ? FULCRUM_UNKNOWN : store->mid[0][k]);
+        add_number(table, "steps", share);
+        add_number(table, "resets", is_odd ? share : FULCRUM_UNKNOWN);
+        add_number(
+            table, "deviation", is_odd ? FULCRUM_UNKNOWN : -8.0 + store->mid[2][k]);
+        add_text(table, "state", store->disturbed[k] ? "disturbed" : "");
     }
     return draw_result(
         canvas, &fulcrum_chart_calibration, result, text_of(data_case), NULL);
@@ -221,12 +231,12 @@ static void add_sm_sample(struct fulcrum_table *table, const char *work, double 
 {
     bool trains = strcmp(work, "training") == 0;
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "series", NULL, trains ? "train_sm" : "inference_sm");
-    fulcrum_table_text(table, "work", NULL, work);
-    fulcrum_table_number(table, "sm_count", NULL, x);
-    fulcrum_table_number(table, "sample_s", NULL, seconds[0]);
-    fulcrum_table_number(table, "fit_s", NULL, seconds[1]);
-    fulcrum_table_text(table, "state", NULL, is_disturbed ? "disturbed" : "");
+    add_text(table, "series", trains ? "train_sm" : "inference_sm");
+    add_text(table, "work", work);
+    add_number(table, "sm_count", x);
+    add_number(table, "sample_s", seconds[0]);
+    add_number(table, "fit_s", seconds[1]);
+    add_text(table, "state", is_disturbed ? "disturbed" : "");
 }
 
 static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
@@ -237,9 +247,9 @@ static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
     for (size_t i = 0; i < data_case->count; i++) {
         bool is_fitted = i < data_case->count / 2;
         const double first[] = {store->mid[0][i], store->hi[0][i]};
-        const double second[] = {store->mid[1][i], (double)NAN};
+        const double second[] = {store->mid[1][i], FULCRUM_UNKNOWN};
         const double training[] = {
-            store->mid[2][i], is_fitted ? store->lo[0][i] : (double)NAN};
+            store->mid[2][i], is_fitted ? store->lo[0][i] : FULCRUM_UNKNOWN};
         add_sm_sample(table, "batch 1", store->x[i], first, store->disturbed[i]);
         add_sm_sample(table, long_text, store->x[i], second, false);
         add_sm_sample(table, "training", store->x[i], training, false);
@@ -258,13 +268,12 @@ static void add_published(struct fulcrum_result *result, const struct store *sto
     struct fulcrum_table *table = fulcrum_result_table(result, "published", NULL);
     for (size_t i = 0; i < 3 * count && i < 60; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "name", NULL, names[i % 3]);
-        fulcrum_table_number(
-            table, "panel", NULL, panels > 1.0 ? (double)(i % 2) : 0.0);
-        fulcrum_table_number(table, "x", NULL, store->x[i % count]);
+        add_text(table, "name", names[i % 3]);
+        add_number(table, "panel", panels > 1.0 ? (double)(i % 2) : 0.0);
+        add_number(table, "x", store->x[i % count]);
         fulcrum_table_estimate(table, "value", NULL, store->mid[1][i % count],
-            i % 3 > 0 ? store->lo[1][i % count] : (double)NAN,
-            i % 3 > 0 ? store->hi[1][i % count] : (double)NAN);
+            i % 3 > 0 ? store->lo[1][i % count] : FULCRUM_UNKNOWN,
+            i % 3 > 0 ? store->hi[1][i % count] : FULCRUM_UNKNOWN);
         fulcrum_table_flag(table, "is_fitted", NULL, i % 4 == 0);
     }
 }
@@ -277,18 +286,16 @@ static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     for (size_t i = 0; i < data_case->count; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_number(table, "actor_count", NULL, store->x[i]);
+        add_number(table, "actor_count", store->x[i]);
         fulcrum_table_number(table, "run.sm_count", NULL, store->x[i]);
-        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, store->hi[2][i]);
-        fulcrum_table_estimate(table, "runtime_rel", NULL, store->mid[1][i],
-            store->lo[1][i], store->hi[1][i]);
-        fulcrum_table_number(table, "speedup", NULL, store->mid[2][i]);
-        fulcrum_table_number(table, "gpu_w", NULL, store->mid[0][i]);
-        fulcrum_table_estimate(table, "steps_per_j_gpu", NULL, store->mid[1][i],
-            store->lo[1][i], store->hi[1][i]);
+        add_number(table, "cpu_gpu_ratio_used", store->hi[2][i]);
+        add_estimate(table, "runtime_rel", store, 1, i);
+        add_number(table, "speedup", store->mid[2][i]);
+        add_number(table, "gpu_w", store->mid[0][i]);
+        add_estimate(table, "steps_per_j_gpu", store, 1, i);
     }
-    fulcrum_result_number(
-        result, "relative_x", NULL, data_case->count > 0 ? store->x[0] : (double)NAN);
+    fulcrum_result_number(result, "relative_x", NULL,
+        data_case->count > 0 ? store->x[0] : FULCRUM_UNKNOWN);
     add_published(
         result, store, data_case->count, chart == &fulcrum_chart_sm ? 1.0 : 2.0);
     return draw_result(canvas, chart, result, text_of(data_case), NULL);
@@ -343,13 +350,13 @@ static struct fulcrum_result *components_of(const struct store *store, size_t co
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     for (size_t i = 0; i < 7 * count; i++) {
         const double parts[] = {store->parts[i / 7], 0.15, 0.001, 0.02, 0.0, 0.1, 0.02};
-        double lo = i / 7 % 2 == 0 ? (double)NAN : 0.3;
+        double lo = i / 7 % 2 == 0 ? FULCRUM_UNKNOWN : 0.3;
         fulcrum_table_row(table);
         name_bar(table, "machine", i / 7);
         name_bar(table, "gpu", i / 7);
-        fulcrum_table_text(table, "component", NULL, names[i % 7]);
-        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[i % 7]);
-        fulcrum_table_number(table, "run_time_rel", NULL, parts[i % 7]);
+        add_text(table, "component", names[i % 7]);
+        add_number(table, "gpu_time_rel", parts[i % 7]);
+        add_number(table, "run_time_rel", parts[i % 7]);
         fulcrum_table_estimate(table, "whole_rel", NULL, 0.5, lo, 1.2);
     }
     return result;
@@ -381,18 +388,17 @@ struct placed {
 static void add_placed(struct fulcrum_table *table, size_t i, const struct placed *part)
 {
     bool runs = i % 6 != 5;
-    double speedup = runs ? 1.0 + 0.1 * (double)i : (double)NAN;
-    double lo = i % 2 == 0 ? 0.9 : (double)NAN;
+    double speedup = runs ? 1.0 + 0.1 * (double)i : FULCRUM_UNKNOWN;
+    double lo = i % 2 == 0 ? 0.9 : FULCRUM_UNKNOWN;
     fulcrum_table_row(table);
     name_bar(table, "placement", i);
-    fulcrum_table_text(table, "layout", NULL, i % 3 == 1 ? "4g + 3g" : "");
-    fulcrum_table_number(
-        table, "steps_per_s", NULL, runs ? 1e3 * (double)(i + 1) : (double)NAN);
+    add_text(table, "layout", i % 3 == 1 ? "4g + 3g" : "");
+    add_number(table, "steps_per_s", runs ? 1e3 * (double)(i + 1) : FULCRUM_UNKNOWN);
     fulcrum_table_estimate(table, "speedup", NULL, speedup, lo, lo + 1.1);
-    fulcrum_table_text(table, "stages", NULL, part->stages);
-    fulcrum_table_number(table, "part_instances", NULL, part->instances);
-    fulcrum_table_number(table, "sm_frac", NULL, part->sm_frac);
-    fulcrum_table_number(table, "busy_frac", NULL, part->busy_frac);
+    add_text(table, "stages", part->stages);
+    add_number(table, "part_instances", part->instances);
+    add_number(table, "sm_frac", part->sm_frac);
+    add_number(table, "busy_frac", part->busy_frac);
 }
 
 /* As many placements as there are points, of every kind and of none. */
@@ -432,14 +438,13 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
         size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "machine", NULL, names[line]);
-        fulcrum_table_number(table, "gpu_count", NULL, 64.0 * store->x[k]);
-        fulcrum_table_estimate(table, "steps_per_s", NULL, store->mid[line][k],
-            store->lo[line][k], store->hi[line][k]);
-        fulcrum_table_number(
-            table, "steps_per_j_gpu", NULL, line == 1 ? (double)NAN : store->mid[1][k]);
-        fulcrum_table_number(table, "steps_per_j_system", NULL, store->mid[2][k]);
-        fulcrum_table_text(table, "bottleneck", NULL, i % 3 == 0 ? "cpu" : "gpu");
+        add_text(table, "machine", names[line]);
+        add_number(table, "gpu_count", 64.0 * store->x[k]);
+        add_estimate(table, "steps_per_s", store, line, k);
+        add_number(
+            table, "steps_per_j_gpu", line == 1 ? FULCRUM_UNKNOWN : store->mid[1][k]);
+        add_number(table, "steps_per_j_system", store->mid[2][k]);
+        add_text(table, "bottleneck", i % 3 == 0 ? "cpu" : "gpu");
     }
     return draw_result(canvas, &fulcrum_chart_node, result, text_of(data_case), NULL);
 }
@@ -458,19 +463,18 @@ static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
         size_t line = i / count / 2;
         size_t k = line < 2 ? i % count : 0;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "parallelism", NULL, names[line]);
-        fulcrum_table_text(table, "scaling", NULL, groups[i / count % 2]);
-        fulcrum_table_number(table, "gpu_count", NULL, store->x[k]);
-        fulcrum_table_estimate(table, "speedup", NULL, store->mid[line][k],
-            store->lo[line][k], store->hi[line][k]);
-        fulcrum_table_number(
-            table, "quality_speedup", NULL, line == 1 ? (double)NAN : store->mid[1][k]);
+        add_text(table, "parallelism", names[line]);
+        add_text(table, "scaling", groups[i / count % 2]);
+        add_number(table, "gpu_count", store->x[k]);
+        add_estimate(table, "speedup", store, line, k);
+        add_number(
+            table, "quality_speedup", line == 1 ? FULCRUM_UNKNOWN : store->mid[1][k]);
     }
     for (size_t i = 0; i < 3 && count > 0; i++) {
         fulcrum_table_row(guides);
-        fulcrum_table_number(guides, "panel", NULL, (double)i);
-        fulcrum_table_number(guides, "x", NULL, store->x[count / 2]);
-        fulcrum_table_text(guides, "text", NULL, long_text);
+        add_number(guides, "panel", (double)i);
+        add_number(guides, "x", store->x[count / 2]);
+        add_text(guides, "text", long_text);
     }
     return draw_result(
         canvas, &fulcrum_chart_scaling, result, text_of(data_case), NULL);
@@ -485,12 +489,12 @@ static enum fulcrum_status draw_efficiency(struct fulcrum_canvas *canvas,
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     for (size_t i = 0; i < 2 * data_case->count; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "series", NULL, names[i % 2]);
-        fulcrum_table_number(table, "node_count", NULL, store->x[i / 2]);
-        fulcrum_table_number(table, "predicted_frac", NULL, store->mid[i % 2][i / 2]);
+        add_text(table, "series", names[i % 2]);
+        add_number(table, "node_count", store->x[i / 2]);
+        add_number(table, "predicted_frac", store->mid[i % 2][i / 2]);
         fulcrum_table_number(table, "observed_frac", NULL,
-            i % 7 == 0 ? store->hi[i % 2][i / 2] : (double)NAN);
-        fulcrum_table_text(table, "held_out", NULL, i % 3 == 0 ? "no" : "yes");
+            i % 7 == 0 ? store->hi[i % 2][i / 2] : FULCRUM_UNKNOWN);
+        add_text(table, "held_out", i % 3 == 0 ? "no" : "yes");
     }
     return draw_result(
         canvas, &fulcrum_chart_efficiency, result, text_of(data_case), NULL);
@@ -506,14 +510,13 @@ static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
     for (size_t i = 0; i < 2 * count + (count > 0 ? 1 : 0); i++) {
         size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
-        double none = (double)NAN;
+        double none = FULCRUM_UNKNOWN;
         fulcrum_table_row(table);
-        fulcrum_table_number(table, "cache_rel", NULL, store->x[k]);
-        fulcrum_table_number(table, "bandwidth_rel", NULL, 1.0 + 0.6 * (double)line);
+        add_number(table, "cache_rel", store->x[k]);
+        add_number(table, "bandwidth_rel", 1.0 + 0.6 * (double)line);
         fulcrum_table_estimate(table, "speedup", NULL, store->mid[line][k],
             line == 1 ? store->lo[1][k] : none, line == 1 ? store->hi[1][k] : none);
-        fulcrum_table_number(
-            table, "gpu_time_rel", NULL, line < 2 ? store->mid[line][k] : none);
+        add_number(table, "gpu_time_rel", line < 2 ? store->mid[line][k] : none);
     }
     return draw_result(canvas, &fulcrum_chart_memory, result, text_of(data_case), NULL);
 }
@@ -533,11 +536,11 @@ static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
         double part = 0.9 * store->parts[i];
         fulcrum_table_row(table);
         name_bar(table, "name", i);
-        fulcrum_table_text(table, "text", NULL, i % 3 == 0 ? long_text : "12 ms");
-        fulcrum_table_number(table, "cpu_residence_s", NULL, part);
-        fulcrum_table_number(table, "host_residence_s", NULL, 3.0 * part);
-        fulcrum_table_number(table, "gpu_residence_s", NULL, 1e-3);
-        fulcrum_table_number(table, "delay_s", NULL, 0.1 * part);
+        add_text(table, "text", i % 3 == 0 ? long_text : "12 ms");
+        add_number(table, "cpu_residence_s", part);
+        add_number(table, "host_residence_s", 3.0 * part);
+        add_number(table, "gpu_residence_s", 1e-3);
+        add_number(table, "delay_s", 0.1 * part);
         fulcrum_table_estimate(table, "steps_per_s", NULL, 9.0, 8.0, 9.5);
     }
     return draw_bars(canvas, &bars, result, text_of(data_case), NULL);
@@ -553,18 +556,18 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
     struct fulcrum_table *machines = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < side * side; i++) {
         fulcrum_table_row(points);
-        fulcrum_table_number(points, "x", NULL, store->x[i % side]);
-        fulcrum_table_number(points, "y", NULL, store->x[i / side]);
+        add_number(points, "x", store->x[i % side]);
+        add_number(points, "y", store->x[i / side]);
         fulcrum_table_estimate(points, "steps_per_s", NULL, store->mid[0][i],
             store->lo[0][i], store->hi[0][i]);
-        fulcrum_table_number(points, "cpu_gpu_ratio_used", NULL, store->hi[2][i]);
-        fulcrum_table_text(points, "status", NULL, store->disturbed[i] ? "no" : "ok");
+        add_number(points, "cpu_gpu_ratio_used", store->hi[2][i]);
+        add_text(points, "status", store->disturbed[i] ? "no" : "ok");
     }
     for (size_t i = 0; i < MACHINES; i++) {
         fulcrum_table_row(machines);
-        fulcrum_table_text(machines, "name", NULL, store->machine_names[i]);
-        fulcrum_table_number(machines, "x", NULL, store->machine_ratios[i]);
-        fulcrum_table_number(machines, "y", NULL, store->machine_ratios[11 - i]);
+        add_text(machines, "name", store->machine_names[i]);
+        add_number(machines, "x", store->machine_ratios[i]);
+        add_number(machines, "y", store->machine_ratios[11 - i]);
     }
     const struct fulcrum_heat_chart_data data = {.text = text_of(data_case),
         .result = result,
@@ -582,7 +585,7 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
 
 static double only_if(bool condition, double value)
 {
-    return condition ? value : (double)NAN;
+    return condition ? value : FULCRUM_UNKNOWN;
 }
 
 /* Every third point is beaten; a third metric where points are odd in number. */
@@ -600,10 +603,9 @@ static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
             table, "along", NULL, store->mid[1][i], store->lo[1][i], store->hi[1][i]);
         fulcrum_table_estimate(
             table, "front", NULL, y, store->lo[0][i], store->hi[0][i]);
-        fulcrum_table_number(table, "holds_after", NULL, only_if(!has_third, y));
-        fulcrum_table_number(
-            table, "beaten", NULL, only_if(!is_front, store->mid[0][i]));
-        fulcrum_table_text(table, "state", NULL, is_front ? "" : "beaten");
+        add_number(table, "holds_after", only_if(!has_third, y));
+        add_number(table, "beaten", only_if(!is_front, store->mid[0][i]));
+        add_text(table, "state", is_front ? "" : "beaten");
         fulcrum_table_text(table, "colour", NULL,
             has_third && i % 2 == 1 ? "price: 3 to 4" : long_text);
         fulcrum_table_text(table, "note", NULL,
@@ -618,7 +620,7 @@ static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
 static void add_span(
     struct fulcrum_table *table, const char *key, bool is_known, const double ends[2])
 {
-    double none = (double)NAN;
+    double none = FULCRUM_UNKNOWN;
     fulcrum_table_estimate(
         table, key, NULL, none, is_known ? ends[0] : none, is_known ? ends[1] : none);
 }
@@ -633,22 +635,20 @@ static void add_field(struct fulcrum_table *table, const char *panel, size_t i)
     const double high[] = {10.0, 10.0 + effect};
     const double lower[] = {10.0 - 2.0 * effect, 10.0};
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "panel", NULL, panel);
-    fulcrum_table_text(table, "headline", NULL, long_text);
-    fulcrum_table_text(table, "axis_unit", NULL, panel != long_text ? "" : "s");
-    fulcrum_table_number(table, "metric_value", NULL, 10.0);
-    fulcrum_table_text(
-        table, "field", NULL, i % 4 == 1 ? long_text : "workload.step.mean_s");
-    fulcrum_table_text(
-        table, "reach", NULL, i % 3 == 2 ? "" : "570 \302\265s to 3.9 ms");
+    add_text(table, "panel", panel);
+    add_text(table, "headline", long_text);
+    add_text(table, "axis_unit", panel != long_text ? "" : "s");
+    add_number(table, "metric_value", 10.0);
+    add_text(table, "field", i % 4 == 1 ? long_text : "workload.step.mean_s");
+    add_text(table, "reach", i % 3 == 2 ? "" : "570 \302\265s to 3.9 ms");
     add_span(table, "low", i % 7 != 6 && !is_one_sided, low);
     add_span(table, "high", !is_one_sided, high);
     add_span(table, "low_half", i % 7 != 6 && is_one_sided, low);
     add_span(table, "high_half", is_one_sided, lower);
-    fulcrum_table_text(table, "least", NULL, i % 7 != 6 ? "9.5 s" : "");
-    fulcrum_table_text(table, "most", NULL, is_one_sided ? "" : "10.12 s");
-    fulcrum_table_number(table, "rank", NULL, i % 9 == 8 ? (double)NAN : -effect);
-    fulcrum_table_text(table, "shares", NULL, has_shares ? "0.40   0.50" : "not told");
+    add_text(table, "least", i % 7 != 6 ? "9.5 s" : "");
+    add_text(table, "most", is_one_sided ? "" : "10.12 s");
+    add_number(table, "rank", i % 9 == 8 ? FULCRUM_UNKNOWN : -effect);
+    add_text(table, "shares", has_shares ? "0.40   0.50" : "not told");
     add_span(table, "total_share", has_shares, (double[]){0.0, 0.5 * effect});
     add_span(table, "first_share", has_shares, (double[]){0.0, 0.4 * effect});
     add_span(table, "total_bar", has_shares,
@@ -676,12 +676,11 @@ static void add_stage(
 {
     fulcrum_table_row(table);
     name_bar(table, "run", run);
-    fulcrum_table_text(table, "stage", NULL, stage);
-    fulcrum_table_text(table, "text", NULL, run % 3 == 0 ? long_text : "12 k steps/s");
-    fulcrum_table_number(table, "share_frac", NULL, shares[0] + shares[1] + shares[2]);
-    fulcrum_table_number(
-        table, "cpu_only_frac", NULL, run % 3 == 1 ? (double)NAN : shares[0]);
-    fulcrum_table_number(table, "gpu_only_frac", NULL, shares[2]);
+    add_text(table, "stage", stage);
+    add_text(table, "text", run % 3 == 0 ? long_text : "12 k steps/s");
+    add_number(table, "share_frac", shares[0] + shares[1] + shares[2]);
+    add_number(table, "cpu_only_frac", run % 3 == 1 ? FULCRUM_UNKNOWN : shares[0]);
+    add_number(table, "gpu_only_frac", shares[2]);
 }
 
 static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
@@ -708,8 +707,8 @@ static void add_measured(struct fulcrum_table *table, const char *series, double
     const double values[3])
 {
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "series", NULL, series);
-    fulcrum_table_number(table, "actors", NULL, actors);
+    add_text(table, "series", series);
+    add_number(table, "actors", actors);
     fulcrum_table_estimate(
         table, "measured", NULL, values[0], 0.9 * values[0], 1.1 * values[0]);
     fulcrum_table_estimate(
@@ -730,17 +729,15 @@ static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
         size_t k = i / 2;
         double rate = store->mid[i % 2][k];
         const double values[] = {rate, store->mid[1][k],
-            rate > 0.0 ? 100.0 * (store->mid[1][k] / rate - 1.0) : (double)NAN};
+            rate > 0.0 ? 100.0 * (store->mid[1][k] / rate - 1.0) : FULCRUM_UNKNOWN};
         add_measured(table, names[i % 2], 64.0 * store->x[k], values);
-        fulcrum_table_text(
-            table, "state", NULL, store->disturbed[k] ? "disturbed" : "");
-        fulcrum_table_text(table, "fit", NULL, k % 5 == 1 ? "seen" : "");
+        add_text(table, "state", store->disturbed[k] ? "disturbed" : "");
+        add_text(table, "fit", k % 5 == 1 ? "seen" : "");
         fulcrum_table_row(guides);
-        fulcrum_table_number(guides, "panel", NULL, 0.0);
-        fulcrum_table_text(guides, "group", NULL, names[i % 2]);
-        fulcrum_table_number(
-            guides, "x", NULL, k % 11 == 5 ? 64.0 * store->x[k] : (double)NAN);
-        fulcrum_table_text(guides, "text", NULL, i < 2 ? "mean |error| 15 %" : "");
+        add_number(guides, "panel", 0.0);
+        add_text(guides, "group", names[i % 2]);
+        add_number(guides, "x", k % 11 == 5 ? 64.0 * store->x[k] : FULCRUM_UNKNOWN);
+        add_text(guides, "text", i < 2 ? "mean |error| 15 %" : "");
     }
     return draw_result(
         canvas, &fulcrum_chart_measured, result, text_of(data_case), NULL);
@@ -758,15 +755,15 @@ static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
         double measured = value * (0.8 + 0.05 * (double)(i % 9));
         double half = i % 4 == 0 ? 0.0 : 0.1 * value;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "units", NULL, units[i % 3]);
-        fulcrum_table_text(table, "family", NULL, families[i % 5 % 3]);
+        add_text(table, "units", units[i % 3]);
+        add_text(table, "family", families[i % 5 % 3]);
         fulcrum_table_estimate(
             table, "measured", NULL, measured, measured - half, measured + half);
         fulcrum_table_estimate(
             table, "prediction", NULL, value, store->lo[1][i], store->hi[1][i]);
         fulcrum_table_number(table, "error", NULL,
-            measured > 0.0 ? (value / measured - 1.0) * 100.0 : (double)NAN);
-        fulcrum_table_text(table, "state", NULL, i % 2 == 1 ? "fitted" : "");
+            measured > 0.0 ? (value / measured - 1.0) * 100.0 : FULCRUM_UNKNOWN);
+        add_text(table, "state", i % 2 == 1 ? "fitted" : "");
     }
     return draw_result(canvas, &fulcrum_chart_parity, result, text_of(data_case), NULL);
 }
@@ -780,27 +777,25 @@ static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
         double share = store->parts[i];
         const double posterior[] = {share - 1.0, share + 1.5};
         fulcrum_table_row(table);
-        fulcrum_table_text(
-            table, "shown_name", NULL, i % 3 == 0 ? long_text : "a parameter");
-        fulcrum_table_text(
-            table, "shown_text", NULL, i % 4 == 0 ? long_text : "1 to 2");
-        fulcrum_table_text(table, "headline", NULL, "1 of 2 told apart");
-        fulcrum_table_number(table, "rank", NULL, (double)i);
+        add_text(table, "shown_name", i % 3 == 0 ? long_text : "a parameter");
+        add_text(table, "shown_text", i % 4 == 0 ? long_text : "1 to 2");
+        add_text(table, "headline", "1 of 2 told apart");
+        add_number(table, "rank", (double)i);
         add_span(table, "prior_z", true, (double[]){-1.645, 1.645});
         add_span(table, "posterior_z", i % 2 == 0, posterior);
         add_span(table, "open_z", i % 6 != 5 && i % 2 == 1, posterior);
-        fulcrum_table_number(table, "fitted_z", NULL, share);
+        add_number(table, "fitted_z", share);
     }
     table = fulcrum_result_table(result, "figures", NULL);
     for (size_t i = 0; i < data_case->count / 3; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "shown_name", NULL, "a figure");
-        fulcrum_table_text(table, "shown_text", NULL, long_text);
+        add_text(table, "shown_name", "a figure");
+        add_text(table, "shown_text", long_text);
         add_span(table, "prior_rel", true, (double[]){0.5, 1.0 + store->parts[i]});
         add_span(table, "others_rel", i % 3 != 0, (double[]){0.8, 1.1});
         add_span(table, "posterior_rel", true, (double[]){0.97, 1.02});
         add_span(table, "observed_rel", true, (double[]){0.99, 1.01});
-        fulcrum_table_number(table, "fitted_rel", NULL, 1.0);
+        add_number(table, "fitted_rel", 1.0);
     }
     return draw_bars(canvas, &fulcrum_bars_posterior, result, text_of(data_case), NULL);
 }
@@ -1098,12 +1093,12 @@ static enum fulcrum_status draw_node_rows(struct fulcrum_canvas *canvas,
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     for (size_t i = 0; i < count; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "machine", NULL, rows[i].machine);
-        fulcrum_table_number(table, "gpu_count", NULL, rows[i].gpus);
-        fulcrum_table_number(table, "learner_gpu_count", NULL, rows[i].learners);
+        add_text(table, "machine", rows[i].machine);
+        add_number(table, "gpu_count", rows[i].gpus);
+        add_number(table, "learner_gpu_count", rows[i].learners);
         fulcrum_table_estimate(table, "steps_per_s", NULL, rows[i].rate,
             0.5 * rows[i].rate, 2.0 * rows[i].rate);
-        fulcrum_table_text(table, "bottleneck", NULL, rows[i].bottleneck);
+        add_text(table, "bottleneck", rows[i].bottleneck);
     }
     return draw_result(
         canvas, &fulcrum_chart_node, result, (struct fulcrum_chart_text){NULL}, err);
@@ -1146,7 +1141,7 @@ TEST(test_what_lines_cannot_show_is_refused)
     ASSERT_FAILS(draw_node_rows(canvas, twice, 2, &err), FULCRUM_ERR_FORMAT,
         "two points at gpu_count = 1");
     for (size_t i = 0; i < 2; i++) {
-        const struct node_row none = {"a", i == 0 ? 0.0 : (double)NAN, 0, 3, ""};
+        const struct node_row none = {"a", i == 0 ? 0.0 : FULCRUM_UNKNOWN, 0, 3, ""};
         ASSERT_FAILS(draw_node_rows(canvas, &none, 1, &err), FULCRUM_ERR_FORMAT,
             i == 0 ? "row 1: gpu_count = 0: expected a number from 1"
                    : "row 1: gpu_count is not given: expected a number from 1");
@@ -1159,14 +1154,14 @@ TEST(test_what_lines_cannot_show_is_refused)
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "gpu_count", NULL, "one");
+    add_text(table, "gpu_count", "one");
     ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_node, result,
                      (struct fulcrum_chart_text){NULL}, &err),
         FULCRUM_ERR_FORMAT, "gpu_count = 'one'");
     result = fulcrum_result_new(NULL);
     table = fulcrum_result_table(result, "rows", NULL);
     fulcrum_table_row(table);
-    fulcrum_table_number(table, "x", NULL, 1.0);
+    add_number(table, "x", 1.0);
     ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_actors, result,
                      (struct fulcrum_chart_text){NULL}, &err),
         FULCRUM_ERR_FORMAT, "no column 'actor_count'");
@@ -1181,11 +1176,11 @@ TEST(test_calibration_says_what_was_not_measured)
         double threads = (double)(1U << i);
         double deviation = i == 0 ? 0.0 : -5.0;
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "part", NULL, "actors");
-        fulcrum_table_number(table, "x", NULL, threads);
-        fulcrum_table_number(table, "fit", NULL, 100.0 * threads);
-        fulcrum_table_number(table, "sample", NULL, (100.0 + deviation) * threads);
-        fulcrum_table_number(table, "deviation", NULL, deviation);
+        add_text(table, "part", "actors");
+        add_number(table, "x", threads);
+        add_number(table, "fit", 100.0 * threads);
+        add_number(table, "sample", (100.0 + deviation) * threads);
+        add_number(table, "deviation", deviation);
     }
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     ASSERT_OK(draw_result(canvas, &fulcrum_chart_calibration, result,
@@ -1208,8 +1203,8 @@ TEST(test_sm_time_has_a_panel_for_what_was_measured)
         const struct fulcrum_chart_text text = {NULL, NULL, NULL};
         for (size_t i = 0; i < 3; i++) {
             const double fitted[] = {8e-2 / sms[i], 8e-2 / sms[i]};
-            const double plain[] = {9e-2 / sms[i], (double)NAN};
-            const double training[] = {trains ? 1.0 : (double)NAN, (double)NAN};
+            const double plain[] = {9e-2 / sms[i], FULCRUM_UNKNOWN};
+            const double training[] = {trains ? 1.0 : FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
             add_sm_sample(table, "batch 1", sms[i], fitted, i == 1);
             /* Samples may repeat. */
             add_sm_sample(table, "batch 1", sms[i], plain, false);
@@ -1238,8 +1233,8 @@ static struct fulcrum_result *slowdowns_of(
     for (size_t i = 0; i < count; i++) {
         fulcrum_table_row(table);
         fulcrum_table_number(table, "run.sm_count", NULL, sms[i]);
-        fulcrum_table_number(table, "runtime_rel", NULL, slowdowns[i]);
-        fulcrum_table_number(table, "cpu_gpu_ratio_used", NULL, ratios[i]);
+        add_number(table, "runtime_rel", slowdowns[i]);
+        add_number(table, "cpu_gpu_ratio_used", ratios[i]);
     }
     return result;
 }
@@ -1255,11 +1250,10 @@ TEST(test_curves_name_their_point_and_published_values)
     /* What two references say of a point is said once. */
     for (size_t i = 0; i < 2; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(
-            table, "name", NULL, i == 0 ? "published: mine" : "published: yours");
-        fulcrum_table_number(table, "panel", NULL, 0.0);
-        fulcrum_table_number(table, "x", NULL, 40.0);
-        fulcrum_table_number(table, "value", NULL, 1.07);
+        add_text(table, "name", i == 0 ? "published: mine" : "published: yours");
+        add_number(table, "panel", 0.0);
+        add_number(table, "x", 40.0);
+        add_number(table, "value", 1.07);
         fulcrum_table_flag(table, "is_fitted", NULL, true);
     }
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
@@ -1298,8 +1292,8 @@ TEST(test_rows_without_a_place_are_counted)
     struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
     for (size_t i = 0; i < ROWS; i++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "shown_name", NULL, "parameter");
-        fulcrum_table_number(table, "rank", NULL, 1.0);
+        add_text(table, "shown_name", "parameter");
+        add_number(table, "rank", 1.0);
         add_span(table, "open_z", true, (double[]){-1.0, 1.0});
     }
     struct fulcrum_canvas *canvas = new_canvas(pages[0]);
@@ -1315,7 +1309,7 @@ TEST(test_rows_without_a_place_are_counted)
 /* Rows rise in rank, those without are but counted; more panels than a page bears. */
 TEST(test_panels_of_a_group_have_their_rows_in_order)
 {
-    static const double ranks[] = {-1.0, -3.0, (double)NAN, -2.0};
+    static const double ranks[] = {-1.0, -3.0, FULCRUM_UNKNOWN, -2.0};
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
@@ -1323,8 +1317,8 @@ TEST(test_panels_of_a_group_have_their_rows_in_order)
         char name[] = {(char)('a' + (int)i), '\0'};
         add_field(table, "one metric", i);
         fulcrum_table_return(table, i);
-        fulcrum_table_text(table, "field", NULL, name);
-        fulcrum_table_number(table, "rank", NULL, ranks[i]);
+        add_text(table, "field", name);
+        add_number(table, "rank", ranks[i]);
     }
     add_field(table, "another metric", 0);
     ASSERT_OK(draw_bars(canvas, &fulcrum_bars_tornado, result,
@@ -1366,11 +1360,11 @@ static void add_gpu(struct fulcrum_table *table, const char *name,
     double whole = parts[0] + parts[1] + parts[2] + parts[3];
     for (size_t k = 0; k < 4; k++) {
         fulcrum_table_row(table);
-        fulcrum_table_text(table, "machine", NULL, name);
-        fulcrum_table_text(table, "gpu", NULL, name);
-        fulcrum_table_text(table, "component", NULL, names[k]);
-        fulcrum_table_number(table, "gpu_time_rel", NULL, parts[k]);
-        fulcrum_table_number(table, "run_time_rel", NULL, 0.5 * parts[k]);
+        add_text(table, "machine", name);
+        add_text(table, "gpu", name);
+        add_text(table, "component", names[k]);
+        add_number(table, "gpu_time_rel", parts[k]);
+        add_number(table, "run_time_rel", 0.5 * parts[k]);
         fulcrum_table_estimate(table, "whole_rel", NULL, whole, lo, hi);
     }
 }
@@ -1415,7 +1409,7 @@ TEST(test_gpu_time_has_runs_below)
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     add_gpu(table, "machine A", (double[]){0.57, 0.15, 0.276, 0.004}, NAN, NAN);
     fulcrum_table_return(table, 0);
-    fulcrum_table_text(table, "gpu", NULL, "GPU A");
+    add_text(table, "gpu", "GPU A");
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     ASSERT_OK(draw_bars(canvas, &fulcrum_bars_components, result, short_text, NULL));
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -1437,9 +1431,9 @@ TEST(test_there_is_room_for_so_many_lines)
         for (size_t i = 0; i < 2 * count; i++) {
             size_t step = i / count + 1;
             fulcrum_table_row(table);
-            fulcrum_table_number(table, "cache_rel", NULL, (double)step);
-            fulcrum_table_number(table, "bandwidth_rel", NULL, (double)(i % count + 1));
-            fulcrum_table_number(table, "speedup", NULL, (double)i);
+            add_number(table, "cache_rel", (double)step);
+            add_number(table, "bandwidth_rel", (double)(i % count + 1));
+            add_number(table, "speedup", (double)i);
         }
         CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_memory, result, text, NULL),
             count == LINES ? FULCRUM_OK : FULCRUM_ERR_RANGE);
@@ -1453,12 +1447,12 @@ static void add_share(struct fulcrum_table *table, const char *run, const char *
     const double shares[3])
 {
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "run", NULL, run);
-    fulcrum_table_text(table, "stage", NULL, stage);
-    fulcrum_table_number(table, "share_frac", NULL, shares[0]);
-    fulcrum_table_number(table, "cpu_only_frac", NULL, shares[1]);
-    fulcrum_table_number(table, "gpu_only_frac", NULL, shares[2]);
-    fulcrum_table_text(table, "text", NULL, "900 steps/s");
+    add_text(table, "run", run);
+    add_text(table, "stage", stage);
+    add_number(table, "share_frac", shares[0]);
+    add_number(table, "cpu_only_frac", shares[1]);
+    add_number(table, "gpu_only_frac", shares[2]);
+    add_text(table, "text", "900 steps/s");
 }
 
 TEST(test_stages_show_halves_only_where_they_are_known)
