@@ -239,7 +239,7 @@ static enum fulcrum_status supply(const struct fulcrum_plot_job *job,
         return name_file(job, fulcrum_plot_pareto_add(result, job->pareto, err), err);
     }
     return chart->lines->landmark_name != NULL
-               ? fulcrum_plot_landmarks_add(result, job->machines, NULL, NULL, err)
+               ? fulcrum_plot_landmarks_add(result, job->machines, "", NULL, err)
                : FULCRUM_OK;
 }
 
