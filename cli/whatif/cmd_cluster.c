@@ -321,6 +321,7 @@ static void add_notes(
     struct fulcrum_result *result, const struct fulcrum_cluster_rows *rows)
 {
     unsigned flags = 0;
+    double error_rel = 0.0;
     if (!rows->is_by_quality) {
         fulcrum_result_note(result, "notes",
             "times to a quality need workload.training.critical_batch_size and "
@@ -334,6 +335,12 @@ static void add_notes(
     }
     for (size_t i = 0; i < rows->count; i++) {
         flags |= rows->rows[i].flags;
+        error_rel = fmax(error_rel, rows->rows[i].solver_error_rel);
+    }
+    if (error_rel > 0.0) {
+        fulcrum_result_note_print(result, "notes",
+            "the solver's own error in rates is at most %.2g %% (95 %% confidence)",
+            100.0 * error_rel);
     }
     /* No watts are shown here: where they come from does not matter. */
     fulcrum_flags_add(flags & ~(unsigned)FULCRUM_FLAG_WATTS_ASSUMED, result);

@@ -411,7 +411,7 @@ static int stands_alone(const struct fulcrum_panel *panel,
     return !before && !after;
 }
 
-/* A line through few points shows where they are. */
+/* A line through few points shows where they are; of many, those that are hollow. */
 static bool has_marker(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, size_t i)
 {
@@ -420,7 +420,9 @@ static bool has_marker(const struct fulcrum_panel *panel,
     }
     return series->look == FULCRUM_LOOK_MARKERS ||
            series->look == FULCRUM_LOOK_POINTS || stands_alone(panel, series, i) ||
-           (series->look == FULCRUM_LOOK_LINE && series->count <= few_points);
+           (series->look == FULCRUM_LOOK_LINE &&
+               (series->count <= few_points ||
+                   (series->hollow != NULL && series->hollow[i])));
 }
 
 /* Disturbed samples are hollow and grey: seen, but not counted. */

@@ -1104,6 +1104,24 @@ static enum fulcrum_status draw_node_rows(struct fulcrum_canvas *canvas,
         canvas, &fulcrum_chart_node, result, (struct fulcrum_chart_text){NULL}, err);
 }
 
+/* A line through many points shows none of them but those that are hollow. */
+TEST(test_long_lines_show_hollow_points)
+{
+    struct node_row rows[60];
+    size_t boxes[2];
+    for (size_t is_hollow = 0; is_hollow < 2; is_hollow++) {
+        for (size_t i = 0; i < LENGTH(rows); i++) {
+            rows[i] = (struct node_row){"a", (double)i + 1.0, 0, 10.0 + (double)i,
+                i == 30 && is_hollow ? "cpu" : "gpu"};
+        }
+        struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+        ASSERT_OK(draw_node_rows(canvas, rows, LENGTH(rows), NULL));
+        boxes[is_hollow] = count_kind(canvas, FULCRUM_BOX_DATA);
+        fulcrum_canvas_free(canvas);
+    }
+    CU_ASSERT_EQUAL(boxes[1], boxes[0] + 1);
+}
+
 TEST(test_a_line_is_what_differs_but_x)
 {
     static const struct node_row rows[] = {{"b", 2, 0, 20, "gpu"},
