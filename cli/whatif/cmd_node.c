@@ -291,6 +291,8 @@ static void add_row_of(struct fulcrum_table *table, const struct job *job,
         prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_used]);
     fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
     add_outputs(table, row, rates, titles, sizeof rates / sizeof rates[0]);
+    fulcrum_table_number(table, "steps_per_s_per_gpu", NULL,
+        prediction->value[FULCRUM_OUTPUT_steps_per_s] / row->gpu_count);
     fulcrum_table_text(table, "bottleneck", "bottleneck",
         has ? fulcrum_bottleneck_name(prediction->bottleneck) : "");
     fulcrum_table_ratio(table, "threads_needed", "threads needed", row->need);
