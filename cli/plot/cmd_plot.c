@@ -72,6 +72,7 @@ static const struct plotter {
     {&fulcrum_chart_gpu_time, FULCRUM_PLOT_COMPONENTS, NULL, fulcrum_plot_components},
     {&fulcrum_chart_memory, FULCRUM_PLOT_MEMORY, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_partition, FULCRUM_PLOT_PLACEMENTS, NULL, fulcrum_plot_partition},
+    {&fulcrum_chart_upgrade, FULCRUM_PLOT_UPGRADES, NULL, fulcrum_plot_upgrade},
     {&fulcrum_chart_node, FULCRUM_PLOT_NODE, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, fulcrum_plot_lines},
     {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, NULL, fulcrum_plot_posterior},

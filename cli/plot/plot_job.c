@@ -188,6 +188,13 @@ end:
     return status;
 }
 
+enum fulcrum_status fulcrum_plot_upgrade(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_read_bars(
+        job, &fulcrum_chart_upgrade, &fulcrum_bars_upgrade, NULL, err);
+}
+
 enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {

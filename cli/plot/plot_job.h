@@ -53,6 +53,6 @@ fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_breakdown,
     fulcrum_plot_gpu_time, fulcrum_plot_components, fulcrum_plot_partition,
     fulcrum_plot_efficiency, fulcrum_plot_posterior, fulcrum_plot_measured,
     fulcrum_plot_stages, fulcrum_plot_calibration, fulcrum_plot_sm_time,
-    fulcrum_plot_tornado;
+    fulcrum_plot_tornado, fulcrum_plot_upgrade;
 
 #endif

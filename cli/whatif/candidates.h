@@ -92,4 +92,7 @@ fulcrum_recommend_question fulcrum_recommend_machine;
 /* One design beside another. */
 fulcrum_recommend_question fulcrum_recommend_compare;
 
+/* What doubling each part of a machine brings. */
+fulcrum_recommend_question fulcrum_recommend_upgrade;
+
 #endif

@@ -21,6 +21,7 @@ static const struct question {
     {"fewest", fulcrum_recommend_fewest, 0},
     {"machine", fulcrum_recommend_machine, 0},
     {"compare", fulcrum_recommend_compare, 1},
+    {"upgrade", fulcrum_recommend_upgrade, 0},
 };
 enum { QUESTIONS = sizeof questions / sizeof questions[0] };
 
@@ -33,7 +34,7 @@ static const char *question_name(int index)
 
 static const struct fulcrum_argument arguments[] = {
     {"QUESTION", FULCRUM_ARGUMENT_ONE, MEMBER(question), question_name,
-        "threads, actors, fewest, machine or compare"},
+        "threads, actors, fewest, machine, compare or upgrade"},
     {"MACHINE", FULCRUM_ARGUMENT_REST, MEMBER(names), NULL,
         "the two machines of 'compare'; with one, or only -m, two settings of it"},
     {.name = NULL},
@@ -272,9 +273,13 @@ const struct fulcrum_command fulcrum_command_recommend = {
         "share in which the machine is also the best.\n\ncompare: the share of "
         "draws in which the first design beats the second, and their ratio. Both "
         "use the same draws, so uncertainty they share cancels out; a prior of one "
-        "name is drawn once for all machines, here and in 'machine'.\n\nUnless "
+        "name is drawn once for all machines, here and in 'machine'.\n\nupgrade: "
+        "doubles one part of a machine at a time. The rest stays: more threads bring "
+        "no more actors unless the row says so, and faster parts draw no more "
+        "watts.\n\nUnless "
         "actors are given, 'machine' and 'compare' take the fastest of 0.5 to 16 "
-        "per hardware thread, 'threads' and 'fewest' 6.4 per hardware thread (the "
+        "per hardware thread, 'threads', 'fewest' and "
+        "'upgrade' 6.4 per hardware thread (the "
         "paper's 256 on 40). Designs are solved by equations unless --method or "
         "--half-width asks for more.",
     .examples = examples,

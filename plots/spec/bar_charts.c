@@ -164,6 +164,22 @@ const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
         "stages of training on shares of one GPU, and the gain of each placement",
     BAR_CHART};
 
+#define GAIN(words, column)                                                            \
+    .title = (words), .x_label = "factor", .names = {"upgrade"}, .size = (column),     \
+    .is_whole = true, .is_number = true, .interval = (column), .centre = 1.0
+
+const struct fulcrum_bar_chart fulcrum_bars_upgrade = {
+    .table = "upgrades",
+    .title = "What doubling one part of the machine brings",
+    .interval_name = "90 % interval",
+    .panels = {{GAIN("Steps per second, over the machine as it is", "speedup")},
+        {GAIN("Steps per system joule, likewise", "steps_per_j_system_rel")}},
+};
+
+const struct fulcrum_chart fulcrum_chart_upgrade = {.name = "upgrade",
+    .summary = "what doubling each part of a machine brings",
+    BAR_CHART};
+
 /* Of the posterior chart; what the prior leaves open is told apart. */
 #define PRIOR       "prior, 90 %", FULCRUM_SWATCH_BAND, 7, 0.22
 #define POSTERIOR   "posterior, 90 %", FULCRUM_SWATCH_BAR, 0, 0.85

@@ -43,6 +43,7 @@ extern const struct fulcrum_chart fulcrum_chart_gpu_time;
 extern const struct fulcrum_chart fulcrum_chart_stages;
 extern const struct fulcrum_chart fulcrum_chart_partition;
 extern const struct fulcrum_chart fulcrum_chart_posterior;
+extern const struct fulcrum_chart fulcrum_chart_upgrade;
 extern const struct fulcrum_chart fulcrum_chart_tornado;
 
 /* Breakdowns: an actor's cycle, the power behind the plug, a GPU's time. */
@@ -55,6 +56,7 @@ extern const struct fulcrum_bar_chart fulcrum_bars_components;
 extern const struct fulcrum_bar_chart fulcrum_bars_published;
 extern const struct fulcrum_bar_chart fulcrum_bars_stages;
 extern const struct fulcrum_bar_chart fulcrum_bars_partition;
+extern const struct fulcrum_bar_chart fulcrum_bars_upgrade;
 /* Columns that a chart makes of a fit's, and of a sensitivity's, to be added first. */
 extern const struct fulcrum_bar_chart fulcrum_bars_posterior;
 extern const struct fulcrum_bar_chart fulcrum_bars_tornado;

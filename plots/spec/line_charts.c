@@ -403,6 +403,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
         &fulcrum_chart_gpu_time,
         &fulcrum_chart_memory,
         &fulcrum_chart_node,
+        &fulcrum_chart_upgrade,
         &fulcrum_chart_scaling,
         &fulcrum_chart_stages,
         &fulcrum_chart_partition,

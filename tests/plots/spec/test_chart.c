@@ -420,6 +420,20 @@ static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
     return draw_bars(canvas, &fulcrum_bars_partition, result, text_of(data_case), NULL);
 }
 
+static enum fulcrum_status draw_upgrade(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", NULL);
+    for (size_t i = 0; i < data_case->count && i < 9; i++) {
+        fulcrum_table_row(table);
+        add_text(table, "upgrade", i == 3 ? long_text : "GPUs");
+        add_estimate(table, "speedup", store, 0, i);
+        add_estimate(table, "steps_per_j_system_rel", store, 1, i);
+    }
+    return draw_bars(canvas, &fulcrum_bars_upgrade, result, text_of(data_case), NULL);
+}
+
 /* Points of a chart of several lines. */
 static size_t few_of(const struct data_case *data_case)
 {
@@ -819,6 +833,7 @@ static const struct chart_case {
     {"efficiency", draw_efficiency},
     {"node", draw_node},
     {"partition", draw_partition},
+    {"upgrade", draw_upgrade},
     {"parity", draw_parity},
     {"posterior", draw_posterior},
     {"sm-time", draw_sm_time},
