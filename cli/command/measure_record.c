@@ -138,8 +138,8 @@ static void add_cycle(struct fulcrum_table *table, const struct fulcrum_stage_ru
         table, "wait_s", "wait", actors_s(run->times, true) / requests);
     fulcrum_table_number(table, "predicted_wait_s", "predicted",
         parts->host_s + parts->gpu_s + parts->delay_s);
-    fulcrum_table_number(table, "predicted_host_s", "of it host", parts->host_s);
-    fulcrum_table_number(table, "predicted_gpu_s", "learner", parts->gpu_s);
+    fulcrum_table_number(table, "predicted_host_s", "host wait", parts->host_s);
+    fulcrum_table_number(table, "predicted_gpu_s", "learner wait", parts->gpu_s);
     fulcrum_table_number(table, "predicted_delay_s", "delay", parts->delay_s);
 }
 
@@ -199,13 +199,13 @@ static void note_recording(
     const struct fulcrum_measured_stages *measured = run->measured;
     fulcrum_result_note_print(result, key,
         "%s: %zu stages recorded in %.4g s; recording took %.3g ms of threads' time, "
-        "which is taken off, and lengthened the run by at most %.2g %%",
+        "which is taken off, and lengthened the run by at most %.3g %%",
         run->name, times->event_count, times->window_s, 1e3 * times->recording_s,
         100.0 * (1.0 - times->corrected_window_s / times->window_s));
     if (has_pairs(run)) {
         fulcrum_result_note_print(result, key,
-            "%s: over %zu pairs of windows by turns recording costs %.2g %%, at most "
-            "%.2g %% (95 %% limit): %.4g steps/s with it, %.4g corrected, %.4g without",
+            "%s: over %zu pairs of windows by turns recording costs %.3g %%, at most "
+            "%.3g %% (95 %% limit): %.4g steps/s with it, %.4g corrected, %.4g without",
             run->name, measured->pairs.pair_count, 100.0 * measured->pairs.mean_frac,
             100.0 * measured->pairs.upper_frac, measured->recorded_steps_per_s,
             measured->corrected_steps_per_s, measured->unrecorded_steps_per_s);

@@ -382,7 +382,7 @@ static void note_findings(const struct job *job, const struct machine *machine)
                     : fulcrum_format("; rate with %s over that of the first row: %.3g",
                           all, relative);
     fulcrum_message_note(job->context,
-        "found: %s: fastest with %s (%.4g steps/s), most per system joule with %s%s",
+        "found: %s: fastest with %s (%.0f steps/s), most per system joule with %s%s",
         machine->subject.inputs.base.machine.name, fast,
         fastest->point.prediction.value[FULCRUM_OUTPUT_steps_per_s], lean, end);
     free(fast);
