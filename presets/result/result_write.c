@@ -40,11 +40,14 @@ const char *fulcrum_csv_quoted(const char *text, struct fulcrum_string *room)
     if (strpbrk(text, ",\"\r\n") == NULL) {
         return text;
     }
+    /* Piece by piece between quotation marks, as sweeps write millions of texts. */
     fulcrum_string_add(room, "\"");
-    for (; *text != '\0'; text++) {
-        fulcrum_string_add(room, "%s%c", *text == '"' ? "\"" : "", *text);
+    for (bool has_more = true; has_more;) {
+        size_t length = strcspn(text, "\"");
+        has_more = text[length] != '\0';
+        fulcrum_string_add(room, "%.*s\"%s", (int)length, text, has_more ? "\"" : "");
+        text += length + 1;
     }
-    fulcrum_string_add(room, "\"");
     return fulcrum_string_get(room);
 }
 
