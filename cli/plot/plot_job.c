@@ -62,15 +62,14 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
     return status;
 }
 
-/* Faults of a cell name the file already. */
+/* Faults of a cell name the file already, those of the output another. */
 static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
     enum fulcrum_status status, struct fulcrum_error *err)
 {
     const char *name = job->source.name;
-    bool is_named =
-        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
-    return status == FULCRUM_OK || is_named ? status
-                                            : fulcrum_fail_in(err, status, name);
+    bool is_named = status == FULCRUM_OK || status == FULCRUM_ERR_FILE ||
+                    strncmp(err->detail, name, strlen(name)) == 0;
+    return is_named ? status : fulcrum_fail_in(err, status, name);
 }
 
 static enum fulcrum_status plot_bars(const struct fulcrum_plot_job *job,
@@ -140,7 +139,7 @@ static enum fulcrum_status plot_read_bars(const struct fulcrum_plot_job *job,
     if (add != NULL && is_first(result, chart)) {
         TRY(name_file(job, add(result, err), err));
     }
-    return plot_bars(job, chart, bars, result, err);
+    return name_file(job, plot_bars(job, chart, bars, result, err), err);
 }
 
 enum fulcrum_status fulcrum_plot_components(
