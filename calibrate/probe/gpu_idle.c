@@ -56,9 +56,9 @@ static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
     }
     for (size_t i = 0; i < out->gpu_count; i++) {
         double busy_frac = 0;
-        out->is_taken[i] =
-            fulcrum_nvml_utilisation(nvml, i, &busy_frac, NULL) == FULCRUM_OK &&
-            busy_frac > TAKEN_FRAC;
+        out->is_taken[i] = fulcrum_nvml_ask(nvml, i, FULCRUM_NVML_BUSY_FRAC, &busy_frac,
+                               NULL) == FULCRUM_OK &&
+                           busy_frac > TAKEN_FRAC;
     }
     fulcrum_nvml_close(nvml);
 }

@@ -242,18 +242,17 @@ static enum fulcrum_status open_learner(
 static void ask_facts(const char *root, struct own *own, bool is_loaded)
 {
     struct fulcrum_nvml *nvml = NULL;
-    double value = 0;
+    size_t index = own->gpu_index;
     if (strcmp(own->meter, "nvml") != 0 ||
         fulcrum_nvml_open(&nvml, root, NULL) != FULCRUM_OK) {
         return;
     }
-    size_t index = own->gpu_index;
-    if (is_loaded && fulcrum_nvml_clock_hz(nvml, index, &value, NULL) == FULCRUM_OK) {
-        own->load_clock_hz = value;
+    /* Left as they are where the driver does not tell. */
+    if (is_loaded) {
+        (void)fulcrum_nvml_ask(
+            nvml, index, FULCRUM_NVML_CLOCK_HZ, &own->load_clock_hz, NULL);
     }
-    if (fulcrum_nvml_power_limit_w(nvml, index, &value, NULL) == FULCRUM_OK) {
-        own->limit_w = value;
-    }
+    (void)fulcrum_nvml_ask(nvml, index, FULCRUM_NVML_LIMIT_W, &own->limit_w, NULL);
     fulcrum_nvml_close(nvml);
 }
 
