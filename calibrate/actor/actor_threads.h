@@ -14,7 +14,6 @@ struct fulcrum_actor_threads; /* opaque */
  * Starts `count` threads that wait. They are not pinned: placing them is the
  * scheduler's work in a real run too.
  *   step_s   rough time of a step, to look at the clock-like flags only now and then
- *   out      given back with fulcrum_actor_threads_free
  *   fails    as fulcrum_stepper_open; FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_new(

@@ -144,7 +144,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_libretro_find(
 /*
  * Reads a regular file that is not empty.
  *   what     names it in errors ("core", "ROM")
- *   out      set on success only; given back with fulcrum_libretro_file_free
  *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (empty, or too large to be one),
  *            FULCRUM_ERR_NO_MEMORY
  */
@@ -160,7 +159,6 @@ void fulcrum_libretro_file_free(struct fulcrum_libretro_file *file);
  * alone. The copy is a nameless temporary file in $TMPDIR, else /tmp.
  *   image    the shared object's bytes, only read during the call
  *   path     where they came from, for errors
- *   out      set on success only; given back with fulcrum_libretro_core_close
  *   fails    FULCRUM_ERR_FORMAT (no core of API version 1), FULCRUM_ERR_FILE (no
  *            room for the copy)
  */

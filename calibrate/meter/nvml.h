@@ -76,13 +76,10 @@ struct fulcrum_nvml_info {
 
 /*
  *   root     "": this machine; tests give a folder, with the library in lib/
- *   out      set on success only; given back with fulcrum_nvml_close
  *   fails    FULCRUM_ERR_UNSUPPORTED: one line says what is missing; no GPU either
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_open(
     struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_nvml_close(struct fulcrum_nvml *nvml);
 
 /* GPUs of the machine, those that do not answer included; at least one. */

@@ -31,14 +31,9 @@ struct fulcrum_replay_options {
  */
 struct fulcrum_replay; /* opaque */
 
-/*
- *   out      given back with fulcrum_replay_free
- *   fails    FULCRUM_ERR_RANGE (more than 16 GiB), FULCRUM_ERR_NO_MEMORY
- */
+/* fails: FULCRUM_ERR_RANGE (more than 16 GiB), FULCRUM_ERR_NO_MEMORY */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     const struct fulcrum_replay_options *options, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_replay_free(struct fulcrum_replay *replay);
 
 /* Stores the next observation of an environment and its note, over its oldest ones. */
@@ -78,14 +73,8 @@ int fulcrum_replay_draw(
  */
 struct fulcrum_weights; /* opaque */
 
-/*
- *   out      given back with fulcrum_weights_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_new(
     struct fulcrum_weights **out, size_t parameter_count, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_weights_free(struct fulcrum_weights *weights);
 
 /*

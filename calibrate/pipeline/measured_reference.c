@@ -1,7 +1,7 @@
 /* measured_reference.c - what was measured end to end, beside what is predicted of it.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 
 #include <math.h>
 #include <stdbool.h>

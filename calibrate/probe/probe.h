@@ -273,8 +273,6 @@ struct fulcrum_probe {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_probe_open(
     const struct fulcrum_probe *probe, struct fulcrum_probe_state *out,
     struct fulcrum_bench *bench, struct fulcrum_error *err);
-
-/* Accepts {0}. */
 void fulcrum_probe_close(
     const struct fulcrum_probe *probe, struct fulcrum_probe_state *state);
 
@@ -352,8 +350,9 @@ void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *nam
     const char *unit, const struct fulcrum_summary *summary);
 
 /*
- * Value, error, scale and origin, under `path` and with a source as printf makes it.
- * Left out where the value is not finite; an unknown standard error becomes 0.
+ * Value, error, scale and origin (linear and measured where not said), under `path`
+ * and with a source as printf makes it. Left out where the value is not finite; an
+ * unknown standard error becomes 0.
  */
 void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *path,
     const struct fulcrum_parameter *parameter, const char *format, ...)
@@ -488,7 +487,6 @@ struct fulcrum_background_load; /* opaque */
 /*
  * Starts a thread that infers batches of 32 with the bench's learner, one after the
  * other, until the background load ends. Nothing else may use that learner meanwhile.
- *   out      given back with fulcrum_background_load_end
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (no thread)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_start(
@@ -532,7 +530,6 @@ struct fulcrum_duty_cycle_reading {
  * the share is met over the whole of it. The length of bursts is random: a meter that
  * looks at regular times must not keep step with them.
  *   random   moves on
- *   out      set on success only
  *   fails    as forward and train of the learner
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_duty_cycle_run(

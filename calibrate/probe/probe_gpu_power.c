@@ -448,7 +448,6 @@ static void report_finding(const struct own *own, const struct finding *finding,
     fulcrum_findings_parameter(findings, finding->path,
         &(struct fulcrum_parameter){.value = finding->value,
             .standard_error = has_error ? finding->error : assumed,
-            .scale = FULCRUM_SCALE_LINEAR,
             .origin = FULCRUM_ORIGIN_FITTED},
         "%s, %.140s; %zu windows%s", own->meter, own->gpu.detail, own->sample_count,
         is_exact    ? "; by convention: watts tell its product with dynamic_w"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "calibrate/pipeline/measure.h"
-#include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/probe/probe.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "cli/command.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 #include "calibrate/pipeline/stage_times.h"
 #include "calibrate/reference/reference_prediction.h"
 #include "cli/message.h"

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 #include "cli/command.h"
 #include "cli/command/fit_job.h"
 #include "cli/message.h"

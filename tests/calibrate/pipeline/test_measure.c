@@ -16,8 +16,6 @@
 #include "tests/support/probing.h"
 #include "tests/support/suite.h"
 
-enum { NOT_HERE = 77 };
-
 #define MISBEHAVE PLUGIN_FOLDER "/libmisbehave.so"
 
 static const struct fulcrum_measure_config greedy_two = {
@@ -410,8 +408,5 @@ TEST(test_requests_of_a_batch_are_whole)
 
 SUITE_SETUP
 {
-    if (!probing_has_learner()) {
-        return NOT_HERE;
-    }
-    return 0;
+    return probing_has_learner() ? 0 : 77; /* skipped */
 }
