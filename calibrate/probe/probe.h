@@ -235,7 +235,6 @@ struct fulcrum_probe_state {
 struct fulcrum_findings;
 
 struct fulcrum_probe {
-    const char *name;
     const char *what; /* for whoever waits: "step time" */
     double share;     /* of the time, relative to the others' */
     /* Its recordings; a name of NULL ends them before FULCRUM_PROBE_RECORDINGS. */

@@ -278,7 +278,6 @@ static void handoff_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_handoff = {
-    .name = "handoff",
     .what = "hand-off between threads",
     .share = 0.08,
     .headers = {[SERVER] = {.name = "handoff_server",

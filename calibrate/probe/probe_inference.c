@@ -246,7 +246,6 @@ static void inference_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_inference = {
-    .name = "inference",
     .what = "inference of a batch",
     .share = 0.22,
     .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0},

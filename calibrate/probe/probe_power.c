@@ -238,7 +238,6 @@ static void power_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_power = {
-    .name = "power",
     .what = "power of the processor",
     .share = 0.12,
     .headers = {[PACKAGE] = {.name = "package_power",

@@ -206,7 +206,6 @@ static void share_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_share = {
-    .name = "share",
     .what = "inference beside training",
     .share = 0.06,
     .headers = {{.name = "learner_sharing", .condition = "inference and training"}},

@@ -296,7 +296,6 @@ static void sm_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_sm = {
-    .name = "sm",
     .what = "a part of the SMs",
     .share = 0.25,
     .headers = {{"inference_sm", "s", "sms", "batch 1", false, false, 0},

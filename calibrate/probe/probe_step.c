@@ -808,7 +808,6 @@ static void step_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {
-    .name = "step",
     .what = "step time",
     .share = 0.16,
     .headers = {[BLOCK] = {.name = "actor_step", .unit = "s", .condition = "alone"},

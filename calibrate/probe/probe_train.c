@@ -258,7 +258,6 @@ static void train_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_train = {
-    .name = "train",
     .what = "training step",
     .share = 0.20,
     .headers = {{.name = "train_step",

@@ -1,8 +1,6 @@
 /* test_meter_nvml.c - energy of GPUs that do what a test says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/meter/meter.h"
@@ -15,11 +13,7 @@ enum { NOT_SUPPORTED = 3, LOST = 15 };
 static struct fulcrum_meter_state *open_meter(void)
 {
     struct fulcrum_meter_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    if (fulcrum_meter_nvml.open("", &state, &err) != FULCRUM_OK || state == NULL) {
-        (void)fprintf(stderr, "%s\n", err.detail);
-        exit(EXIT_FAILURE);
-    }
+    ASSERT_OK(fulcrum_meter_nvml.open("", &state, NULL));
     return state;
 }
 

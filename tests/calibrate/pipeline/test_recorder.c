@@ -18,9 +18,7 @@
 static struct fulcrum_recorder *new_recorder(size_t tracks, size_t capacity)
 {
     struct fulcrum_recorder *recorder = NULL;
-    if (fulcrum_recorder_new(&recorder, tracks, capacity, NULL) != FULCRUM_OK) {
-        CU_FAIL_FATAL("no recorder");
-    }
+    ASSERT_OK(fulcrum_recorder_new(&recorder, tracks, capacity, NULL));
     return recorder;
 }
 

@@ -56,6 +56,12 @@ static void open_learner(struct rig *rig)
         &rig->bench.learner_info, NULL));
 }
 
+static void start_rig(struct rig *rig)
+{
+    make_rig(rig);
+    open_learner(rig);
+}
+
 static void open_probe(struct rig *rig)
 {
     ASSERT_OK(
@@ -185,8 +191,7 @@ TEST(test_probe_rests_where_there_is_nothing_to_do)
     rig.fake->init_result = 9;
     assert_rests(&rig, "nvml: nvmlInit_v2: Driver Not Loaded");
     close_rig(&rig);
-    make_rig(&rig);
-    open_learner(&rig);
+    start_rig(&rig);
     fake_learner_limit(1);
     rig.bench.nominal.batch = 1024;
     assert_rests(&rig, "a batch of 16 does not fit");
@@ -220,8 +225,7 @@ TEST(test_gpu_of_the_learner_is_told_by_its_uuid)
 TEST(test_meter_that_is_lost_is_given_up)
 {
     struct rig rig;
-    make_rig(&rig);
-    open_learner(&rig);
+    start_rig(&rig);
     fake_learner_limit(16);
     rig.fake->gpu[0].energy_result = 3;
     open_probe(&rig);
@@ -240,8 +244,7 @@ TEST(test_meter_that_is_lost_is_given_up)
 TEST(test_interrupt_and_failure_keep_nothing)
 {
     struct rig rig;
-    make_rig(&rig);
-    open_learner(&rig);
+    start_rig(&rig);
     open_probe(&rig);
     rig.stops = 1;
     visit(&rig, 3, BY_COUNTER_S);
@@ -276,8 +279,7 @@ TEST(test_duty_keeps_its_share_of_the_time)
     struct rig rig;
     struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
-    make_rig(&rig);
-    open_learner(&rig);
+    start_rig(&rig);
     for (size_t i = 0; i < 3; i++) {
         struct fulcrum_duty_cycle duty =
             duty_of(&rig, FULCRUM_DUTY_TRAINING, shares[i]);
@@ -310,8 +312,7 @@ TEST(test_duty_ends_when_told)
     struct rig rig;
     struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
-    make_rig(&rig);
-    open_learner(&rig);
+    start_rig(&rig);
     struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
     duty.goes_on = never;
     ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL));

@@ -194,7 +194,7 @@ static void visit_nothing(
 }
 
 /* Recordings: all samples, every third, none of the file's, none at all. */
-static const struct fulcrum_probe keeper = {.name = "keeper",
+static const struct fulcrum_probe keeper = {
     .headers = {{.name = "all", .unit = "s"}, {.name = "thinned", .most_in_file = 4},
         {.name = "inside", .is_inside = true}, {.name = "empty", .is_busy = true}},
     .report = visit_nothing};
