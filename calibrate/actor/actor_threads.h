@@ -20,10 +20,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_new(
     struct fulcrum_actor_threads **out, const struct fulcrum_stage *stage, size_t count,
     double step_s, struct fulcrum_error *err);
 
-/* Stops and joins the threads. Accepts NULL. */
 void fulcrum_actor_threads_free(struct fulcrum_actor_threads *threads);
 
-/* Threads of the actor threads, started or not. */
+/* Started or not. */
 size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *threads);
 
 /* Lets the first `count` threads step; they were all waiting. */

@@ -73,8 +73,6 @@ struct fulcrum_handoff_plan {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err);
-
-/* Ends and joins the actors. Accepts NULL. */
 void fulcrum_handoff_free(struct fulcrum_handoff *handoff);
 
 /* Waits until every actor has handed in its request, and copies their observations. */

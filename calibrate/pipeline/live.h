@@ -117,8 +117,6 @@ struct fulcrum_live; /* opaque: the threads and what they share */
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err);
-
-/* Ends and joins the threads. Accepts NULL. */
 void fulcrum_live_free(struct fulcrum_live *live);
 
 /* Totals since the start; what happened in a window is the difference of two. */
@@ -135,10 +133,7 @@ struct fulcrum_live_reading {
     double train_cpu_s;
 };
 
-/*
- * The first failure of an environment, after which the pipeline stands still.
- *   fails    FULCRUM_ERR_ENVIRONMENT with its own words; FULCRUM_OK: none so far
- */
+/* The first failure of an environment, after which the pipeline stands still. */
 enum fulcrum_status fulcrum_live_failure(
     struct fulcrum_live *live, struct fulcrum_error *err);
 

@@ -170,10 +170,7 @@ struct fulcrum_window_room {
     void *user;
 };
 
-/*
- *   room     given back with fulcrum_window_room_close, after a failure too
- *   fails    as fulcrum_measure
- */
+/* Given back with fulcrum_window_room_close, after a failure too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_open(
     struct fulcrum_window_room *room, const struct fulcrum_measure_options *options,
     struct fulcrum_error *err);

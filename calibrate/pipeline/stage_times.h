@@ -10,9 +10,7 @@
 #include "model/stage_kind.h"
 #include "model/status.h"
 
-/* Where the time of a recorded run went, as RL-Scope breaks it down. */
-
-/* One thread's time, cut so that it is in one stage at once. */
+/* One thread's time, cut so that it is in one stage at once; RL-Scope's breakdown. */
 struct fulcrum_stage_segment {
     double begin_s;
     double end_s; /* > begin_s */
@@ -108,11 +106,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_times_new(
     const struct fulcrum_stage_facts *facts, struct fulcrum_error *err);
 void fulcrum_stage_times_free(struct fulcrum_stage_times *times);
 
-/* Share of a kind in the swept wall time. */
+/* Shares of a kind, and of idleness, in the swept wall time. */
 double fulcrum_stage_times_share(
     const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind);
-
-/* What of the swept wall time was idle. */
 double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times);
 
 /* The real pipeline with its stages recorded, and without. */
