@@ -148,13 +148,13 @@ static void measure_idle(struct fulcrum_gpu_idle *out,
     double window_s = LONGER * fulcrum_energy_least_window_s(set);
     double count = fmin(fmax(floor(BUDGET_FRAC * options->budget_s / window_s), 1),
         FULCRUM_GPU_IDLE_SAMPLES);
-    int goes_on = wait(options, fulcrum_energy_settle_s(set));
-    for (size_t i = 0; goes_on && i < (size_t)count; i++) {
+    int is_on = wait(options, fulcrum_energy_settle_s(set));
+    for (size_t i = 0; is_on && i < (size_t)count; i++) {
         struct fulcrum_energy_reading reading;
         fulcrum_energy_begin(set);
-        goes_on = wait(options, window_s);
+        is_on = wait(options, window_s);
         fulcrum_energy_end(set, 1, &reading);
-        if (goes_on) {
+        if (is_on) {
             take_window(out, set, reading.window_s);
         }
         if (isnan(reading.gpu_w)) {

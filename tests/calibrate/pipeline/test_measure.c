@@ -438,9 +438,9 @@ TEST(test_recorded_windows_show_every_stage_of_the_pipeline)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_path(&scratch, "trace.json");
-    struct fulcrum_measure_options measure = stage_options();
+    struct fulcrum_measure_options base = stage_options();
     const struct fulcrum_measure_stages_options options = {
-        .measure = &measure, .pair_count = 2, .trace_path = path, .span_max = 500};
+        .measure = &base, .pair_count = 2, .trace_path = path, .span_max = 500};
     struct fulcrum_stages_measurement *found = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     ASSERT_OK(fulcrum_measure_stages(&found, &options, &err));
@@ -473,22 +473,22 @@ TEST(test_recorded_windows_show_every_stage_of_the_pipeline)
 
 TEST(test_options_that_measure_nothing_are_refused)
 {
-    struct fulcrum_measure_options measure = stage_options();
-    struct fulcrum_measure_stages_options options = {.measure = &measure};
+    struct fulcrum_measure_options base = stage_options();
+    struct fulcrum_measure_stages_options options = {.measure = &base};
     struct fulcrum_stages_measurement *found = NULL;
     struct fulcrum_error err;
     CU_ASSERT_EQUAL(fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_RANGE);
     options.pair_count = 1;
-    measure.window_s = 0.0;
+    base.window_s = 0.0;
     CU_ASSERT_EQUAL(fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_RANGE);
     const struct fulcrum_measure_config nobody = {.actor_count = 0};
-    measure = stage_options();
-    measure.configs = &nobody;
+    base = stage_options();
+    base.configs = &nobody;
     CU_ASSERT_EQUAL(fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_RANGE);
     assert_part(err.detail, "0 environments");
-    measure = stage_options();
+    base = stage_options();
     /* cppcheck-suppress unreadVariable; options point to it */
-    measure.actor = "nobody";
+    base.actor = "nobody";
     CU_ASSERT_EQUAL(
         fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT_PTR_NULL(found);
@@ -503,11 +503,11 @@ static bool stop_at_once(void *user)
 
 TEST(test_a_run_can_be_stopped)
 {
-    struct fulcrum_measure_options measure = stage_options();
+    struct fulcrum_measure_options base = stage_options();
     const struct fulcrum_measure_stages_options options = {
-        .measure = &measure, .pair_count = 50};
+        .measure = &base, .pair_count = 50};
     struct fulcrum_stages_measurement *found = NULL;
-    measure.stop = stop_at_once;
+    base.stop = stop_at_once;
     CU_ASSERT_EQUAL(
         fulcrum_measure_stages(&found, &options, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_PTR_NULL(found);
@@ -521,12 +521,12 @@ TEST(test_configurations_that_cannot_run_keep_their_reason)
                                                          .policy = FULCRUM_BATCH_FIXED,
                                                          .batch_size = 8.0},
         greedy_two};
-    struct fulcrum_measure_options measure = stage_options();
+    struct fulcrum_measure_options base = stage_options();
     const struct fulcrum_measure_stages_options options = {
-        .measure = &measure, .pair_count = 1};
+        .measure = &base, .pair_count = 1};
     struct fulcrum_stages_measurement *found = NULL;
-    measure.configs = configs;
-    measure.config_count = 2;
+    base.configs = configs;
+    base.config_count = 2;
     ASSERT_OK(fulcrum_measure_stages(&found, &options, NULL));
     CU_ASSERT(strlen(found->items[0].failure) > 10);
     CU_ASSERT_PTR_NULL(found->items[0].times.tracks);
@@ -568,14 +568,14 @@ TEST(test_recording_costs_less_than_one_in_twenty)
         {.actor_count = 1, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY},
         {.actor_count = 8, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY},
         {.actor_count = 64, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY}};
-    const struct fulcrum_measure_options measure = {.actor = "mujoco-humanoid",
+    const struct fulcrum_measure_options base = {.actor = "mujoco-humanoid",
         .network = FULCRUM_NETWORK_MLP,
         .seed = 1,
         .configs = configs,
         .config_count = 3,
         .window_s = 0.5};
     const struct fulcrum_measure_stages_options options = {
-        .measure = &measure, .pair_count = text != NULL ? strtoul(text, NULL, 10) : 0};
+        .measure = &base, .pair_count = text != NULL ? strtoul(text, NULL, 10) : 0};
     if (options.pair_count < 2) {
         return;
     }
