@@ -296,3 +296,20 @@ void fulcrum_host_find_cores(unsigned short *core_of, size_t count)
     }
     hwloc_topology_destroy(topology);
 }
+
+double fulcrum_host_memory_byte(long process, int is_alone)
+{
+    char path[64] = "/proc/self/statm";
+    char line[128];
+    if (process > 0) {
+        (void)snprintf(path, sizeof path, "/proc/%ld/statm", process);
+    }
+    if (!fulcrum_host_read_line("", path, line, sizeof line)) {
+        return 0.0;
+    }
+    char *at = line;
+    (void)strtod(line, &at); /* address space */
+    double resident = strtod(at, &at);
+    double shared = is_alone ? strtod(at, NULL) : 0.0;
+    return (resident - shared) * (double)sysconf(_SC_PAGESIZE);
+}

@@ -46,6 +46,12 @@ int fulcrum_host_read_line(const char *root, const char *path, char *line, size_
  */
 double fulcrum_host_quota_cores(const char *root);
 
+/*
+ * Bytes of a process (0: this one) in memory, or those that are its alone; 0 where the
+ * kernel does not tell.
+ */
+double fulcrum_host_memory_byte(long process, int is_alone);
+
 /* How long the processors have been idle, at a moment. */
 struct fulcrum_host_idle {
     double wall_s;

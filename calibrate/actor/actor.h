@@ -22,10 +22,8 @@ struct fulcrum_actor_options {
     double limit_s;
 };
 
-#define FULCRUM_ACTOR_LIMIT_S 8.0
-
+#define FULCRUM_ACTOR_LIMIT_S     8.0
 #define FULCRUM_ACTOR_LIMIT_MIN_S 0.05
-
 #define FULCRUM_ACTOR_LIMIT_MAX_S 3600.0
 
 enum fulcrum_observation_kind { FULCRUM_OBSERVE_FLOAT32, FULCRUM_OBSERVE_UINT8 };
@@ -158,20 +156,14 @@ const struct fulcrum_actor *fulcrum_actor_find(const char *name);
  * its own way: they never leave the record that made them.
  */
 extern const struct fulcrum_actor fulcrum_actor_cartpole;
-
 extern const struct fulcrum_actor fulcrum_actor_mujoco_ant;
-
 extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
-
 extern const struct fulcrum_actor fulcrum_actor_libretro;
-
 extern const struct fulcrum_actor fulcrum_actor_plugin;
-
 extern const struct fulcrum_actor fulcrum_actor_gym;
 
 /* Printed by builds with and without MuJoCo alike. */
-#define FULCRUM_MUJOCO_ANT_SUMMARY "four-legged ant, 105 floats, 8 motors (MuJoCo)"
-
+#define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"
 #define FULCRUM_MUJOCO_HUMANOID_SUMMARY "biped, 348 floats, 17 motors (MuJoCo)"
 
 /*

@@ -512,7 +512,7 @@ static enum fulcrum_status try_out(
     return FULCRUM_OK;
 }
 
-static void describe(
+static void describe_game(
     struct fulcrum_actor_info *info, const struct fulcrum_actor_shared *shared)
 {
     const char *slash = strrchr(shared->rom_path, '/');
@@ -545,7 +545,7 @@ static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *opt
         libretro_close(shared);
         return status;
     }
-    describe(info, shared);
+    describe_game(info, shared);
     *out = shared;
     return FULCRUM_OK;
 }

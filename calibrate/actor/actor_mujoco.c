@@ -168,7 +168,7 @@ static void mujoco_close(struct fulcrum_actor_shared *shared)
     }
 }
 
-static void describe(struct fulcrum_actor_info *info,
+static void describe_task(struct fulcrum_actor_info *info,
     const struct fulcrum_actor_shared *shared, double frame_skip)
 {
     const mjModel *model = shared->model;
@@ -198,7 +198,7 @@ static enum fulcrum_status open_task(const struct task *task,
         return status;
     }
     shared->frame_skip = (int)frame_skip;
-    describe(info, shared, frame_skip);
+    describe_task(info, shared, frame_skip);
     *out = shared;
     return FULCRUM_OK;
 }
@@ -218,7 +218,7 @@ static enum fulcrum_status humanoid_open(const struct fulcrum_actor_options *opt
 }
 
 /* Cut off at MuJoCo's own limit of a sane number, far below the largest float. */
-static float *append(float *out, const mjtNum *values, int count, double limit)
+static float *put_numbers(float *out, const mjtNum *values, int count, double limit)
 {
     for (int i = 0; i < count; i++) {
         out[i] = (float)fmax(-limit, fmin(limit, values[i]));
@@ -233,17 +233,17 @@ static void observe(const struct fulcrum_env *env, void *observation)
     const mjData *data = env->data;
     int body_count = model->nbody - 1;
     float *out = observation;
-    out = append(out, data->qpos + 2, model->nq - 2, mjMAXVAL);
-    out = append(out, data->qvel, model->nv, mjMAXVAL);
+    out = put_numbers(out, data->qpos + 2, model->nq - 2, mjMAXVAL);
+    out = put_numbers(out, data->qvel, model->nv, mjMAXVAL);
     if (env->shared->task->observation == OBSERVE_CONTACTS) {
-        (void)append(out, data->cfrc_ext + 6, 6 * body_count, 1.0);
+        (void)put_numbers(out, data->cfrc_ext + 6, 6 * body_count, 1.0);
         return;
     }
-    out = append(out, data->cinert + 10, 10 * body_count, mjMAXVAL);
-    out = append(out, data->cvel + 6, 6 * body_count, mjMAXVAL);
-    out = append(out, data->qfrc_actuator + ROOT_VELOCITY_COUNT,
+    out = put_numbers(out, data->cinert + 10, 10 * body_count, mjMAXVAL);
+    out = put_numbers(out, data->cvel + 6, 6 * body_count, mjMAXVAL);
+    out = put_numbers(out, data->qfrc_actuator + ROOT_VELOCITY_COUNT,
         model->nv - ROOT_VELOCITY_COUNT, mjMAXVAL);
-    (void)append(out, data->cfrc_ext + 6, 6 * body_count, mjMAXVAL);
+    (void)put_numbers(out, data->cfrc_ext + 6, 6 * body_count, mjMAXVAL);
 }
 
 static void add_noise(

@@ -14,17 +14,15 @@ struct fulcrum_actor_threads; /* opaque */
  * Starts `count` threads that wait. They are not pinned: placing them is the
  * scheduler's work in a real run too.
  *   step_s   rough time of a step, to look at the clock-like flags only now and then
- *   out      given back with fulcrum_actor_threads_free
  *   fails    as fulcrum_stepper_open; FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_threads_new(
     struct fulcrum_actor_threads **out, const struct fulcrum_stage *stage, size_t count,
     double step_s, struct fulcrum_error *err);
 
-/* Stops and joins the threads. Accepts NULL. */
 void fulcrum_actor_threads_free(struct fulcrum_actor_threads *threads);
 
-/* Threads of the actor threads, started or not. */
+/* Started or not. */
 size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *threads);
 
 /* Lets the first `count` threads step; they were all waiting. */

@@ -88,7 +88,8 @@ static struct span span_of(size_t area, size_t source_count)
 }
 
 /* Weights are at most 84, so a product fits in 16 bits: fast on every vector unit. */
-static void add_row(uint32_t *sums, const uint8_t *row, size_t width, uint32_t weight)
+static void add_pixels(
+    uint32_t *sums, const uint8_t *row, size_t width, uint32_t weight)
 {
     assert(weight <= SIDE);
     for (size_t x = 0; x < width; x++) {
@@ -101,12 +102,12 @@ static void sum_rows(
     uint32_t *sums, const uint8_t *grey, size_t width, const struct span *span)
 {
     memset(sums, 0, width * sizeof *sums);
-    add_row(sums, grey + span->first * width, width, span->first_weight);
+    add_pixels(sums, grey + span->first * width, width, span->first_weight);
     for (size_t y = span->first + 1; y < span->last; y++) {
-        add_row(sums, grey + y * width, width, (uint32_t)SIDE);
+        add_pixels(sums, grey + y * width, width, (uint32_t)SIDE);
     }
     if (span->last > span->first) {
-        add_row(sums, grey + span->last * width, width, span->last_weight);
+        add_pixels(sums, grey + span->last * width, width, span->last_weight);
     }
 }
 

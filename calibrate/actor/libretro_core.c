@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calibrate/shared_library.h"
 #include "model/status.h"
 #include "model/try.h"
 
@@ -224,32 +225,28 @@ static enum fulcrum_status load_copy(void **out,
     return FULCRUM_OK;
 }
 
-/* Fills the function pointers of `core`; NULL, or the name of a missing function. */
-static const char *resolve(struct fulcrum_libretro_core *core)
+static enum fulcrum_status bind_calls(
+    struct fulcrum_libretro_core *core, const char *path, struct fulcrum_error *err)
 {
 #define ROW(member)                                                                    \
     {                                                                                  \
-        "retro_" #member, offsetof(struct fulcrum_libretro_core, member)               \
+        "retro_" #member, offsetof(struct fulcrum_libretro_core, member), false        \
     }
-    static const struct {
-        const char *name;
-        size_t offset;
-    } rows[] = {ROW(api_version), ROW(init), ROW(deinit), ROW(set_environment),
-        ROW(set_video_refresh), ROW(set_audio_sample), ROW(set_audio_sample_batch),
-        ROW(set_input_poll), ROW(set_input_state), ROW(get_system_info),
-        ROW(get_system_av_info), ROW(set_controller_port_device), ROW(reset), ROW(run),
-        ROW(serialize_size), ROW(serialize), ROW(unserialize), ROW(load_game),
-        ROW(unload_game)};
+    static const struct fulcrum_symbol rows[] = {ROW(api_version), ROW(init),
+        ROW(deinit), ROW(set_environment), ROW(set_video_refresh),
+        ROW(set_audio_sample), ROW(set_audio_sample_batch), ROW(set_input_poll),
+        ROW(set_input_state), ROW(get_system_info), ROW(get_system_av_info),
+        ROW(set_controller_port_device), ROW(reset), ROW(run), ROW(serialize_size),
+        ROW(serialize), ROW(unserialize), ROW(load_game), ROW(unload_game)};
 #undef ROW
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *symbol = dlsym(core->library, rows[i].name);
-        if (symbol == NULL) {
-            return rows[i].name;
-        }
-        /* C has no cast from void * to a function; POSIX says the bytes agree. */
-        memcpy((char *)core + rows[i].offset, &symbol, sizeof symbol);
-    }
-    return NULL;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    FAIL_IF(fulcrum_shared_library_bind(core->library, core, rows,
+                sizeof rows / sizeof rows[0], &why) != FULCRUM_OK,
+        err, FULCRUM_ERR_FORMAT, "\"%s\" is not a libretro core: %s", path, why.detail);
+    FAIL_IF(core->api_version() != LIBRETRO_API_VERSION, err, FULCRUM_ERR_FORMAT,
+        "core \"%s\" speaks libretro version %u, expected %u", path,
+        core->api_version(), LIBRETRO_API_VERSION);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_libretro_core_open(struct fulcrum_libretro_core *out,
@@ -257,22 +254,9 @@ enum fulcrum_status fulcrum_libretro_core_open(struct fulcrum_libretro_core *out
     struct fulcrum_error *err)
 {
     struct fulcrum_libretro_core core = {0};
-    enum fulcrum_status status = check_image(image, path, err);
-    if (status == FULCRUM_OK) {
-        status = load_copy(&core.library, image, path, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    const char *missing = resolve(&core);
-    if (missing != NULL) {
-        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "\"%s\" is not a libretro core: it has no function %s", path, missing);
-    } else if (core.api_version() != LIBRETRO_API_VERSION) {
-        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" speaks libretro version %u, expected %u", path,
-            core.api_version(), LIBRETRO_API_VERSION);
-    }
+    TRY(check_image(image, path, err));
+    TRY(load_copy(&core.library, image, path, err));
+    enum fulcrum_status status = bind_calls(&core, path, err);
     if (status != FULCRUM_OK) {
         fulcrum_libretro_core_close(&core);
         return status;

@@ -10,8 +10,6 @@
 
 #include "model/status.h"
 
-/* Console emulators loaded from shared objects, one copy each. */
-
 /* The part of the libretro interface, version 1, that we speak. */
 
 #define LIBRETRO_JOYPAD 1U /* the device; 0 is none */
@@ -89,16 +87,11 @@ struct libretro_av_info {
 };
 
 typedef bool libretro_environment(unsigned command, void *data);
-
 typedef void libretro_video(
     const void *data, unsigned width, unsigned height, size_t pitch_byte);
-
 typedef void libretro_audio(int16_t left, int16_t right);
-
 typedef size_t libretro_audio_batch(const int16_t *samples, size_t frame_count);
-
 typedef void libretro_poll(void);
-
 typedef int16_t libretro_input(
     unsigned port, unsigned device, unsigned index, unsigned id);
 
@@ -144,15 +137,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_libretro_find(
 /*
  * Reads a regular file that is not empty.
  *   what     names it in errors ("core", "ROM")
- *   out      set on success only; given back with fulcrum_libretro_file_free
  *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (empty, or too large to be one),
  *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_libretro_file_read(
     struct fulcrum_libretro_file *out, const char *path, const char *what,
     struct fulcrum_error *err);
-
-/* The struct may be read from or zero. */
 void fulcrum_libretro_file_free(struct fulcrum_libretro_file *file);
 
 /*
@@ -160,15 +150,12 @@ void fulcrum_libretro_file_free(struct fulcrum_libretro_file *file);
  * alone. The copy is a nameless temporary file in $TMPDIR, else /tmp.
  *   image    the shared object's bytes, only read during the call
  *   path     where they came from, for errors
- *   out      set on success only; given back with fulcrum_libretro_core_close
  *   fails    FULCRUM_ERR_FORMAT (no core of API version 1), FULCRUM_ERR_FILE (no
  *            room for the copy)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_libretro_core_open(
     struct fulcrum_libretro_core *out, const struct fulcrum_libretro_file *image,
     const char *path, struct fulcrum_error *err);
-
-/* The struct may be opened or zero. */
 void fulcrum_libretro_core_close(struct fulcrum_libretro_core *core);
 
 /* A video frame as Atari agents see it: 84 x 84 shades of grey. */

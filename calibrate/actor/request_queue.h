@@ -19,12 +19,9 @@ struct fulcrum_request_queue; /* opaque */
 /*
  *   seat_count  threads that may ask; each uses a seat of its own, from 0
  *   out         given back with fulcrum_request_queue_free, once nobody waits at it any more
- *   fails       FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_request_queue_new(
     struct fulcrum_request_queue **out, size_t seat_count, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_request_queue_free(struct fulcrum_request_queue *requests);
 
 /*
@@ -76,8 +73,6 @@ struct fulcrum_handoff_plan {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err);
-
-/* Ends and joins the actors. Accepts NULL. */
 void fulcrum_handoff_free(struct fulcrum_handoff *handoff);
 
 /* Waits until every actor has handed in its request, and copies their observations. */

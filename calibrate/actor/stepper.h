@@ -20,11 +20,7 @@ struct fulcrum_actions {
     size_t column_count;
 };
 
-/*
- * The same seed gives the same actions.
- *   out      given back with fulcrum_actions_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* The same seed gives the same actions. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actions_new(struct fulcrum_actions *out,
     uint64_t seed, size_t column_count, struct fulcrum_error *err);
 
@@ -50,7 +46,6 @@ struct fulcrum_stepper {
 
 /*
  *   number   of the environment: each has a random stream and a first action of its own
- *   out      given back with fulcrum_stepper_close
  *   fails    as env_new and await of the actor; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
@@ -66,8 +61,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_begin(
     struct fulcrum_error *err);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_await(
     struct fulcrum_stepper *stepper, struct fulcrum_error *err);
-
-/* Leaves {0}, which it accepts. */
 void fulcrum_stepper_close(struct fulcrum_stepper *stepper);
 
 /* One step; after FULCRUM_STEP_END a reset comes before the next one. */

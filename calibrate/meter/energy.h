@@ -52,14 +52,10 @@ struct fulcrum_energy_reading {
 /*
  * Opens the first meter for processors and the first for GPUs. A set without any is a
  * set all the same: its readings say why.
- *   out      set on success only; given back with fulcrum_energy_close
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_energy_open(
     struct fulcrum_energy_meterset **out, const struct fulcrum_energy_options *options,
     struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_energy_close(struct fulcrum_energy_meterset *set);
 
 /*

@@ -38,11 +38,9 @@
 #define INSTANT_WINDOW_S 1.0
 #define INSTANT_SETTLE_S 0.2
 
-enum way { BY_COUNTER, BY_INSTANT, BY_USAGE };
-
 struct gauge {
-    enum way way;
-    double energy_j; /* since `open`; goes on after a fault */
+    enum fulcrum_nvml_figure way; /* the counter, or one of two kinds of watts */
+    double energy_j;              /* since `open`; goes on after a fault */
     double counter_j;
     double last_s; /* of the last sample; NAN: none to go on from */
     double last_w;
@@ -75,7 +73,8 @@ static void take_count(struct fulcrum_meter_state *state, size_t i)
     struct gauge *gauge = &state->gauge[i];
     struct fulcrum_error err = {FULCRUM_OK, ""};
     double now_j = 0;
-    if (fulcrum_nvml_energy_j(state->nvml, i, &now_j, &err) != FULCRUM_OK) {
+    if (fulcrum_nvml_ask(state->nvml, i, FULCRUM_NVML_ENERGY_J, &now_j, &err) !=
+        FULCRUM_OK) {
         note_fault(gauge, err.detail);
         return;
     }
@@ -95,12 +94,10 @@ static void take_watts(struct fulcrum_meter_state *state, size_t i)
 {
     struct gauge *gauge = &state->gauge[i];
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_nvml_power kind = gauge->way == BY_INSTANT ? FULCRUM_NVML_POWER_INSTANT
-                                                            : FULCRUM_NVML_POWER_USAGE;
     double watts = 0;
     double before_s = fulcrum_wall_s();
     enum fulcrum_status status =
-        fulcrum_nvml_power_w(state->nvml, i, kind, &watts, &err);
+        fulcrum_nvml_ask(state->nvml, i, gauge->way, &watts, &err);
     double now_s = 0.5 * (before_s + fulcrum_wall_s());
     if (status == FULCRUM_OK) {
         /* The trapezoid from the last sample to this one. */
@@ -124,7 +121,7 @@ static void take_watts(struct fulcrum_meter_state *state, size_t i)
 static void take_all_watts(struct fulcrum_meter_state *state)
 {
     for (size_t i = 0; i < state->count; i++) {
-        if (state->gauge[i].way != BY_COUNTER) {
+        if (state->gauge[i].way != FULCRUM_NVML_ENERGY_J) {
             take_watts(state, i);
         }
     }
@@ -176,57 +173,49 @@ static void nvml_close(struct fulcrum_meter_state *state)
 static int choose_way(
     struct fulcrum_meter_state *state, size_t i, struct fulcrum_error *why)
 {
+    static const enum fulcrum_nvml_figure ways[] = {
+        FULCRUM_NVML_ENERGY_J, FULCRUM_NVML_INSTANT_W, FULCRUM_NVML_USAGE_W};
     struct gauge *gauge = &state->gauge[i];
-    struct fulcrum_error one = {FULCRUM_OK, ""};
-    double watts = 0;
     gauge->last_s = (double)NAN;
-    gauge->way = BY_COUNTER;
-    if (fulcrum_nvml_energy_j(state->nvml, i, &gauge->counter_j, &one) == FULCRUM_OK) {
-        return 1;
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+        struct fulcrum_error one = {FULCRUM_OK, ""};
+        double value = 0;
+        gauge->way = ways[k];
+        if (fulcrum_nvml_ask(state->nvml, i, ways[k], &value, &one) == FULCRUM_OK) {
+            gauge->counter_j = value; /* used of the counter only */
+            return 1;
+        }
+        if (ways[k] != FULCRUM_NVML_INSTANT_W) {
+            (void)fulcrum_fail_more(why, FULCRUM_ERR_UNSUPPORTED, "%s", one.detail);
+        }
     }
-    (void)fulcrum_fail_more(why, FULCRUM_ERR_UNSUPPORTED, "%s", one.detail);
-    gauge->way = BY_INSTANT;
-    if (fulcrum_nvml_power_w(
-            state->nvml, i, FULCRUM_NVML_POWER_INSTANT, &watts, NULL) == FULCRUM_OK) {
-        return 1;
-    }
-    gauge->way = BY_USAGE;
-    if (fulcrum_nvml_power_w(state->nvml, i, FULCRUM_NVML_POWER_USAGE, &watts, &one) ==
-        FULCRUM_OK) {
-        return 1;
-    }
-    (void)fulcrum_fail_more(why, FULCRUM_ERR_UNSUPPORTED, "%s", one.detail);
     return 0;
 }
 
-static void describe(struct fulcrum_meter_state *state, size_t i, int works)
+static void describe_domain(struct fulcrum_meter_state *state, size_t i, int works)
 {
-    static const char *const ways[] = {[BY_COUNTER] = "energy counter",
-        [BY_INSTANT] = "watts of the moment, added up",
-        [BY_USAGE] = "watts, added up"};
+    static const char *const ways[] = {[FULCRUM_NVML_ENERGY_J] = "energy counter",
+        [FULCRUM_NVML_INSTANT_W] = "watts of the moment, added up",
+        [FULCRUM_NVML_USAGE_W] = "watts, added up"};
+    static const struct fulcrum_nvml_info refused = {
+        .name = "a GPU that the driver refuses", .power_average_s = 1};
     struct fulcrum_meter_domain *domain = &state->domain[i];
-    enum way way = state->gauge[i].way;
-    struct fulcrum_nvml_info info = {"", "", 0, 0, 0};
-    double average_s =
-        fulcrum_nvml_power_average_s(state->nvml, i, FULCRUM_NVML_POWER_USAGE);
-    if (fulcrum_nvml_info(state->nvml, i, &info, NULL) != FULCRUM_OK) {
-        (void)snprintf(info.name, sizeof info.name, "a GPU that the driver refuses");
-    }
+    enum fulcrum_nvml_figure way = state->gauge[i].way;
+    const struct fulcrum_nvml_info *told = fulcrum_nvml_info(state->nvml, i);
+    const struct fulcrum_nvml_info *info = told != NULL ? told : &refused;
+    bool is_average = way == FULCRUM_NVML_USAGE_W && info->power_average_s > 0;
     domain->scope = FULCRUM_METER_GPU;
-    domain->least_window_s = COUNTER_WINDOW_S;
-    domain->settle_s = COUNTER_SETTLE_S;
-    if (way == BY_INSTANT || (way == BY_USAGE && !(average_s > 0))) {
-        domain->least_window_s = INSTANT_WINDOW_S;
-        domain->settle_s = INSTANT_SETTLE_S;
-    } else if (way == BY_USAGE) {
-        domain->least_window_s = 2 * average_s;
-        domain->settle_s = average_s;
-    }
+    domain->least_window_s = is_average                     ? 2 * info->power_average_s
+                             : way == FULCRUM_NVML_ENERGY_J ? COUNTER_WINDOW_S
+                                                            : INSTANT_WINDOW_S;
+    domain->settle_s = is_average                     ? info->power_average_s
+                       : way == FULCRUM_NVML_ENERGY_J ? COUNTER_SETTLE_S
+                                                      : INSTANT_SETTLE_S;
     (void)snprintf(domain->name, sizeof domain->name, "gpu-%zu", i);
     (void)snprintf(domain->detail, sizeof domain->detail, "%.95s%s%.95s; %s%s",
-        info.name, info.uuid[0] != '\0' ? " " : "", info.uuid,
+        info->name, info->uuid[0] != '\0' ? " " : "", info->uuid,
         works ? ways[way] : "no reading",
-        info.is_mig ? " (MIG: of the whole GPU)" : "");
+        info->is_mig ? " (MIG: of the whole GPU)" : "");
 }
 
 /* Fails where no GPU can be read; one that cannot beside one that can is kept. */
@@ -238,7 +227,7 @@ static enum fulcrum_status choose_ways(
     for (size_t i = 0; i < state->count; i++) {
         int works = choose_way(state, i, &all);
         works_count += (size_t)works;
-        describe(state, i, works);
+        describe_domain(state, i, works);
     }
     return works_count > 0
                ? FULCRUM_OK
@@ -274,7 +263,7 @@ static enum fulcrum_status open_gpus(
     take_all_watts(state);
     bool needs_sampler = 0;
     for (size_t i = 0; i < state->count; i++) {
-        needs_sampler |= state->gauge[i].way != BY_COUNTER;
+        needs_sampler |= state->gauge[i].way != FULCRUM_NVML_ENERGY_J;
     }
     if (!needs_sampler) {
         return FULCRUM_OK;
@@ -315,7 +304,7 @@ static void read_gauges(struct fulcrum_meter_state *state)
     take_all_watts(state);
     for (size_t i = 0; i < state->count; i++) {
         struct gauge *gauge = &state->gauge[i];
-        if (gauge->way == BY_COUNTER) {
+        if (gauge->way == FULCRUM_NVML_ENERGY_J) {
             take_count(state, i);
         }
         memcpy(gauge->told, gauge->fault, sizeof gauge->told);

@@ -8,6 +8,7 @@
 
 #include "calibrate/meter/nvml.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ struct fulcrum_nvml_calls {
 #define DEFAULT_LIBRARY "libnvidia-ml.so.1"
 
 /* No board draws so much; what is above is no reading (all bits set, for instance). */
-static const double most_w = 1e4;
+#define MOST_W 1e4
 
 struct gpu {
     fulcrum_nvml_device device;
@@ -142,12 +143,17 @@ static int load(struct fulcrum_nvml *nvml, const char *root, struct fulcrum_erro
     return 1;
 }
 
+/* Of a GPU that does not tell what it is: the longer settling is the safe one. */
+#define POWER_AVERAGE_S 1.0
+
 /* What is not told stays empty. */
-static void describe(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
+static void describe_gpu(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
 {
     struct fulcrum_nvml_info *info = &gpu->info;
     unsigned mode = 0;
     unsigned pending = 0;
+    int major = 0;
+    int minor = 0;
     if (call->name == NULL ||
         call->name(gpu->device, info->name, sizeof info->name) != 0) {
         info->name[0] = '\0';
@@ -156,16 +162,17 @@ static void describe(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
         call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
         info->uuid[0] = '\0';
     }
-    if (call->compute == NULL ||
-        call->compute(gpu->device, &info->compute_major, &info->compute_minor) != 0) {
-        info->compute_major = 0;
-        info->compute_minor = 0;
-    }
+    info->name[sizeof info->name - 1] = '\0';
+    info->uuid[sizeof info->uuid - 1] = '\0';
+    /* nvml.h on nvmlDeviceGetPowerUsage: Ampere (except GA100) or newer. GA100 is
+     * compute capability 8.0, the other chips of Ampere are 8.6 and 8.7. */
+    bool is_told =
+        call->compute != NULL && call->compute(gpu->device, &major, &minor) == 0;
+    bool is_old = is_told && major > 0 && (major < 8 || (major == 8 && minor == 0));
+    info->power_average_s = is_old ? 0 : POWER_AVERAGE_S;
     if (call->mig_mode != NULL && call->mig_mode(gpu->device, &mode, &pending) == 0) {
         info->is_mig = mode == FULCRUM_NVML_MIG_ENABLED;
     }
-    info->name[sizeof info->name - 1] = '\0';
-    info->uuid[sizeof info->uuid - 1] = '\0';
 }
 
 static enum fulcrum_status find_gpus(
@@ -184,7 +191,7 @@ static enum fulcrum_status find_gpus(
     for (unsigned i = 0; i < count; i++) {
         nvml->gpu[i].result = nvml->call.handle(i, &nvml->gpu[i].device);
         if (nvml->gpu[i].result == FULCRUM_NVML_SUCCESS) {
-            describe(&nvml->call, &nvml->gpu[i]);
+            describe_gpu(&nvml->call, &nvml->gpu[i]);
         }
     }
     return FULCRUM_OK;
@@ -210,181 +217,109 @@ size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml)
     return nvml->count;
 }
 
-/* One call about one GPU. */
-struct query {
-    const struct fulcrum_nvml *nvml;
-    size_t index;
-    const char *what; /* the call's name */
-};
-
-/* What the library's number means to whoever asked. */
-static enum fulcrum_status conclude(
-    const struct query *query, int result, struct fulcrum_error *err)
-{
-    if (result == FULCRUM_NVML_SUCCESS) {
-        return FULCRUM_OK;
-    }
-    bool is_refused = result == FULCRUM_NVML_NOT_SUPPORTED ||
-                      result == FULCRUM_NVML_NO_PERMISSION ||
-                      result == FULCRUM_NVML_FUNCTION_NOT_FOUND;
-    return fulcrum_fail(err, is_refused ? FULCRUM_ERR_UNSUPPORTED : FULCRUM_ERR_FILE,
-        "gpu-%zu: %s: %.100s", query->index, query->what,
-        query->nvml->call.error_string(result));
-}
-
 /* What a call that is not there amounts to. */
 enum { ABSENT = FULCRUM_NVML_FUNCTION_NOT_FOUND };
 
-/* Whether the driver gives the GPU at all. */
-static enum fulcrum_status prepare(const struct query *query, struct fulcrum_error *err)
-{
-    const struct fulcrum_nvml *nvml = query->nvml;
-    FAIL_IF(query->index >= nvml->count, err, FULCRUM_ERR_RANGE,
-        "gpu-%zu: this machine has %zu, counted from 0", query->index, nvml->count);
-    const struct query handle = {nvml, query->index, "nvmlDeviceGetHandleByIndex_v2"};
-    return conclude(&handle, nvml->gpu[query->index].result, err);
-}
+/* The library's unit in ours, and what is above `most` is no reading. */
+static const struct figure {
+    const char *call;
+    double unit;
+    double most;
+} figures[] = {
+    [FULCRUM_NVML_ENERGY_J] = {"nvmlDeviceGetTotalEnergyConsumption", 1e-3, HUGE_VAL},
+    [FULCRUM_NVML_INSTANT_W] = {"nvmlDeviceGetFieldValues of NVML_FI_DEV_POWER_INSTANT",
+        1e-3, MOST_W},
+    [FULCRUM_NVML_USAGE_W] = {"nvmlDeviceGetPowerUsage", 1e-3, MOST_W},
+    [FULCRUM_NVML_LIMIT_W] = {"nvmlDeviceGetEnforcedPowerLimit", 1e-3, MOST_W},
+    [FULCRUM_NVML_CLOCK_HZ] = {"nvmlDeviceGetClockInfo", 1e6, HUGE_VAL},
+    [FULCRUM_NVML_BUSY_FRAC] = {"nvmlDeviceGetUtilizationRates", 0.01, 1},
+};
 
-/* One unsigned number, which is what most calls give. */
-static enum fulcrum_status ask(const struct query *query,
-    int (*call)(fulcrum_nvml_device, unsigned *), double *out,
-    struct fulcrum_error *err)
+/* Drivers have stored the same field in several widths; NAN: in none that we know. */
+static int read_instant(
+    const struct fulcrum_nvml_calls *call, fulcrum_nvml_device device, double *out)
 {
-    unsigned value = 0;
-    TRY(prepare(query, err));
-    fulcrum_nvml_device device = query->nvml->gpu[query->index].device;
-    TRY(conclude(query, call == NULL ? ABSENT : call(device, &value), err));
-    *out = (double)value;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status take_watts(const struct query *query, double milliwatts,
-    double *out, struct fulcrum_error *err)
-{
-    double watts = 1e-3 * milliwatts;
-    FAIL_IF(!(watts >= 0 && watts <= most_w), err, FULCRUM_ERR_FORMAT,
-        "gpu-%zu: %s: %.6g W is outside [0, %.6g]", query->index, query->what, watts,
-        most_w);
-    *out = watts;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_nvml_info(const struct fulcrum_nvml *nvml, size_t index,
-    struct fulcrum_nvml_info *out, struct fulcrum_error *err)
-{
-    const struct query query = {nvml, index, "name"};
-    TRY(prepare(&query, err));
-    *out = nvml->gpu[index].info;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_nvml_energy_j(const struct fulcrum_nvml *nvml, size_t index,
-    double *out, struct fulcrum_error *err)
-{
-    const struct query query = {nvml, index, "nvmlDeviceGetTotalEnergyConsumption"};
-    unsigned long long energy_mj = 0;
-    TRY(prepare(&query, err));
-    int result = nvml->call.energy == NULL
-                     ? ABSENT
-                     : nvml->call.energy(nvml->gpu[index].device, &energy_mj);
-    TRY(conclude(&query, result, err));
-    *out = 1e-3 * (double)energy_mj;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status instant_power_w(const struct fulcrum_nvml *nvml,
-    size_t index, double *out, struct fulcrum_error *err)
-{
-    const struct query query = {
-        nvml, index, "nvmlDeviceGetFieldValues of NVML_FI_DEV_POWER_INSTANT"};
     struct fulcrum_nvml_field field = {.field_id = FULCRUM_NVML_FIELD_POWER_INSTANT};
-    TRY(prepare(&query, err));
-    int result = nvml->call.field_values == NULL
-                     ? ABSENT
-                     : nvml->call.field_values(nvml->gpu[index].device, 1, &field);
-    TRY(conclude(&query, result, err));
-    TRY(conclude(&query, field.result, err));
-    /* Drivers have stored the same field in several widths. */
-    switch (field.value_type) {
-    case FULCRUM_NVML_VALUE_UINT:
-        return take_watts(&query, field.value.uint, out, err);
-    case FULCRUM_NVML_VALUE_ULONG:
-        return take_watts(&query, (double)field.value.ulong, out, err);
-    case FULCRUM_NVML_VALUE_ULONGLONG:
-        return take_watts(&query, (double)field.value.ulonglong, out, err);
-    default:
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "gpu-%zu: %s: a value of type %d, an unsigned number expected", query.index,
-            query.what, field.value_type);
-    }
+    int result =
+        call->field_values == NULL ? ABSENT : call->field_values(device, 1, &field);
+    *out = field.value_type == FULCRUM_NVML_VALUE_UINT    ? (double)field.value.uint
+           : field.value_type == FULCRUM_NVML_VALUE_ULONG ? (double)field.value.ulong
+           : field.value_type == FULCRUM_NVML_VALUE_ULONGLONG
+               ? (double)field.value.ulonglong
+               : (double)NAN;
+    return result == FULCRUM_NVML_SUCCESS ? field.result : result;
 }
 
-enum fulcrum_status fulcrum_nvml_power_w(const struct fulcrum_nvml *nvml, size_t index,
-    enum fulcrum_nvml_power kind, double *out, struct fulcrum_error *err)
+static int read_energy(
+    const struct fulcrum_nvml_calls *call, fulcrum_nvml_device device, double *out)
 {
-    if (kind == FULCRUM_NVML_POWER_INSTANT) {
-        return instant_power_w(nvml, index, out, err);
-    }
-    const struct query query = {nvml, index, "nvmlDeviceGetPowerUsage"};
-    double milliwatts = 0;
-    TRY(ask(&query, nvml->call.power_usage, &milliwatts, err));
-    return take_watts(&query, milliwatts, out, err);
+    unsigned long long energy_mj = 0;
+    int result = call->energy == NULL ? ABSENT : call->energy(device, &energy_mj);
+    *out = (double)energy_mj;
+    return result;
 }
 
-double fulcrum_nvml_power_average_s(
-    const struct fulcrum_nvml *nvml, size_t index, enum fulcrum_nvml_power kind)
+/* One unsigned number, which is what the other calls give. */
+static int read_number(const struct fulcrum_nvml_calls *call,
+    fulcrum_nvml_device device, enum fulcrum_nvml_figure figure, double *out)
 {
-    /* nvml.h on nvmlDeviceGetPowerUsage: Ampere (except GA100) or newer. GA100 is
-     * compute capability 8.0, the other chips of Ampere are 8.6 and 8.7. */
-    const double window_s = 1.0;
-    if (kind == FULCRUM_NVML_POWER_INSTANT || index >= nvml->count) {
-        return 0;
-    }
-    const struct fulcrum_nvml_info *info = &nvml->gpu[index].info;
-    bool is_told = info->compute_major > 0;
-    bool is_old = info->compute_major < 8 ||
-                  (info->compute_major == 8 && info->compute_minor == 0);
-    return is_told && is_old ? 0 : window_s;
-}
-
-enum fulcrum_status fulcrum_nvml_power_limit_w(const struct fulcrum_nvml *nvml,
-    size_t index, double *out, struct fulcrum_error *err)
-{
-    const struct query query = {nvml, index, "nvmlDeviceGetEnforcedPowerLimit"};
-    double milliwatts = 0;
-    TRY(ask(&query, nvml->call.power_limit, &milliwatts, err));
-    return take_watts(&query, milliwatts, out, err);
-}
-
-enum fulcrum_status fulcrum_nvml_clock_hz(const struct fulcrum_nvml *nvml, size_t index,
-    double *out, struct fulcrum_error *err)
-{
-    const struct query query = {nvml, index, "nvmlDeviceGetClockInfo"};
-    unsigned megahertz = 0;
-    TRY(prepare(&query, err));
-    int result = nvml->call.clock_info == NULL
-                     ? ABSENT
-                     : nvml->call.clock_info(
-                           nvml->gpu[index].device, FULCRUM_NVML_CLOCK_SM, &megahertz);
-    TRY(conclude(&query, result, err));
-    *out = 1e6 * (double)megahertz;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_nvml_utilisation(const struct fulcrum_nvml *nvml,
-    size_t index, double *busy_frac, struct fulcrum_error *err)
-{
-    const struct query query = {nvml, index, "nvmlDeviceGetUtilizationRates"};
     struct fulcrum_nvml_utilization rates = {0, 0};
-    TRY(prepare(&query, err));
-    int result = nvml->call.utilization == NULL
-                     ? ABSENT
-                     : nvml->call.utilization(nvml->gpu[index].device, &rates);
-    TRY(conclude(&query, result, err));
-    if (rates.gpu > 100) {
-        TRY(fulcrum_fail(err, FULCRUM_ERR_FORMAT, "gpu-%zu: %s: %u %% is above 100",
-            index, query.what, rates.gpu));
+    unsigned value = 0;
+    int result = ABSENT;
+    if (figure == FULCRUM_NVML_USAGE_W && call->power_usage != NULL) {
+        result = call->power_usage(device, &value);
+    } else if (figure == FULCRUM_NVML_LIMIT_W && call->power_limit != NULL) {
+        result = call->power_limit(device, &value);
+    } else if (figure == FULCRUM_NVML_CLOCK_HZ && call->clock_info != NULL) {
+        result = call->clock_info(device, FULCRUM_NVML_CLOCK_SM, &value);
+    } else if (figure == FULCRUM_NVML_BUSY_FRAC && call->utilization != NULL) {
+        result = call->utilization(device, &rates);
+        value = rates.gpu;
     }
-    *busy_frac = 0.01 * (double)rates.gpu;
+    *out = (double)value;
+    return result;
+}
+
+/* What the library's number means to whoever asked. */
+static enum fulcrum_status fail_call(const struct fulcrum_nvml *nvml, size_t index,
+    const char *call, int result, struct fulcrum_error *err)
+{
+    bool is_refused = result == FULCRUM_NVML_NOT_SUPPORTED ||
+                      result == FULCRUM_NVML_NO_PERMISSION || result == ABSENT;
+    return fulcrum_fail(err, is_refused ? FULCRUM_ERR_UNSUPPORTED : FULCRUM_ERR_FILE,
+        "gpu-%zu: %s: %.100s", index, call, nvml->call.error_string(result));
+}
+
+const struct fulcrum_nvml_info *fulcrum_nvml_info(
+    const struct fulcrum_nvml *nvml, size_t index)
+{
+    bool is_given = nvml->gpu[index].result == FULCRUM_NVML_SUCCESS;
+    return is_given ? &nvml->gpu[index].info : NULL;
+}
+
+enum fulcrum_status fulcrum_nvml_ask(const struct fulcrum_nvml *nvml, size_t index,
+    enum fulcrum_nvml_figure figure, double *out, struct fulcrum_error *err)
+{
+    FAIL_IF(index >= nvml->count, err, FULCRUM_ERR_RANGE,
+        "gpu-%zu: this machine has %zu, counted from 0", index, nvml->count);
+    const struct gpu *gpu = &nvml->gpu[index];
+    if (gpu->result != FULCRUM_NVML_SUCCESS) {
+        return fail_call(
+            nvml, index, "nvmlDeviceGetHandleByIndex_v2", gpu->result, err);
+    }
+    double value = 0;
+    int result = figure == FULCRUM_NVML_ENERGY_J
+                     ? read_energy(&nvml->call, gpu->device, &value)
+                 : figure == FULCRUM_NVML_INSTANT_W
+                     ? read_instant(&nvml->call, gpu->device, &value)
+                     : read_number(&nvml->call, gpu->device, figure, &value);
+    if (result != FULCRUM_NVML_SUCCESS) {
+        return fail_call(nvml, index, figures[figure].call, result, err);
+    }
+    value *= figures[figure].unit;
+    FAIL_IF(!(value >= 0 && value <= figures[figure].most), err, FULCRUM_ERR_FORMAT,
+        "gpu-%zu: %s: %.6g is outside [0, %.6g]", index, figures[figure].call, value,
+        figures[figure].most);
+    *out = value;
     return FULCRUM_OK;
 }

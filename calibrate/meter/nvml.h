@@ -62,12 +62,6 @@ struct fulcrum_nvml_field {
 /*
  * libnvidia-ml.so.1 comes with the driver and is opened at run time. An installation
  * that keeps it elsewhere names it in the environment variable FULCRUM_NVML_LIBRARY.
- *
- * Every query below fails with FULCRUM_ERR_UNSUPPORTED where this GPU, this driver or
- * the rights of this user do not allow it, FULCRUM_ERR_FILE where the GPU has stopped
- * answering, FULCRUM_ERR_FORMAT where the answer is no reading, FULCRUM_ERR_RANGE where
- * there is no GPU `index`; the detail begins with the GPU's name, "gpu-0". `out` is set
- * on success only. Queries may be made from several threads.
  */
 struct fulcrum_nvml; /* opaque: the open library */
 
@@ -75,74 +69,47 @@ struct fulcrum_nvml; /* opaque: the open library */
 
 struct fulcrum_nvml_info {
     char name[FULCRUM_NVML_TEXT_SIZE]; /* "NVIDIA H200"; "" where it is not told */
-    char
-        uuid[FULCRUM_NVML_TEXT_SIZE]; /* "GPU-...", as the driver's programs print it */
-    int compute_major;                /* 9 of compute capability 9.0; 0: not told */
-    int compute_minor;
+    char uuid[FULCRUM_NVML_TEXT_SIZE]; /* "GPU-...", as the driver's programs have it */
+    double power_average_s; /* of the past that FULCRUM_NVML_USAGE_W is the mean of */
     bool is_mig; /* cut into instances: readings are of the whole GPU all the same */
 };
 
 /*
  *   root     "": this machine; tests give a folder, with the library in lib/
- *   out      set on success only; given back with fulcrum_nvml_close
- *   fails    FULCRUM_ERR_UNSUPPORTED: one line says what is missing; no GPU either;
- *            FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_UNSUPPORTED: one line says what is missing; no GPU either
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_open(
     struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_nvml_close(struct fulcrum_nvml *nvml);
 
 /* GPUs of the machine, those that do not answer included; at least one. */
 size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml);
 
-/* What a GPU is. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_info(
-    const struct fulcrum_nvml *nvml, size_t index, struct fulcrum_nvml_info *out,
-    struct fulcrum_error *err);
+/* NULL where the driver refuses that GPU. */
+const struct fulcrum_nvml_info *fulcrum_nvml_info(
+    const struct fulcrum_nvml *nvml, size_t index);
 
-/* Joules since the driver was loaded: a counter in hardware, from Volta on. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_energy_j(
-    const struct fulcrum_nvml *nvml, size_t index, double *out,
-    struct fulcrum_error *err);
-
-/* The two ways to ask for watts. */
-enum fulcrum_nvml_power {
-    FULCRUM_NVML_POWER_INSTANT, /* as they are now; newer drivers */
+enum fulcrum_nvml_figure {
+    FULCRUM_NVML_ENERGY_J,  /* since the driver was loaded: a counter, from Volta on */
+    FULCRUM_NVML_INSTANT_W, /* the board now, memory included; newer drivers */
     /* Averaged over the last second from Ampere on, but for GA100; before that, as they
      * are now. Any driver. */
-    FULCRUM_NVML_POWER_USAGE
+    FULCRUM_NVML_USAGE_W,
+    FULCRUM_NVML_LIMIT_W,  /* in force: what the board may draw, heat considered */
+    FULCRUM_NVML_CLOCK_HZ, /* of the SMs now: it falls when nothing runs */
+    /* Of the last 1/6 s to 1 s, in which any kernel ran: not the share of SMs that were
+     * active. Not told of a GPU cut into instances. */
+    FULCRUM_NVML_BUSY_FRAC,
+    FULCRUM_NVML_FIGURE_COUNT
 };
 
-/* Watts of the board, its memory included. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_power_w(
-    const struct fulcrum_nvml *nvml, size_t index, enum fulcrum_nvml_power kind,
-    double *out, struct fulcrum_error *err);
-
 /*
- * Seconds of the past that those watts are the mean of; 0: none. A GPU that does not
- * tell what it is is taken to average.
+ * Any thread may ask. The detail of a failure begins with the GPU's name, "gpu-0".
+ *   fails    FULCRUM_ERR_UNSUPPORTED (this GPU, driver or user's rights do not allow
+ *            it), FULCRUM_ERR_FILE (the GPU has stopped answering), FULCRUM_ERR_FORMAT
+ *            (no reading), FULCRUM_ERR_RANGE (no such GPU); `out` stays as it is
  */
-double fulcrum_nvml_power_average_s(
-    const struct fulcrum_nvml *nvml, size_t index, enum fulcrum_nvml_power kind);
-
-/* The limit in force, watts: what the board may draw, settings and heat considered. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_power_limit_w(
-    const struct fulcrum_nvml *nvml, size_t index, double *out,
-    struct fulcrum_error *err);
-
-/* Clock of the SMs now. It falls when nothing runs: ask under load. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_clock_hz(
-    const struct fulcrum_nvml *nvml, size_t index, double *out,
-    struct fulcrum_error *err);
-
-/*
- * Share of the last sampling period, 1/6 s to 1 s, in which any kernel ran: busy time,
- * not the share of SMs that were active. Not told of a GPU cut into instances.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_utilisation(
-    const struct fulcrum_nvml *nvml, size_t index, double *busy_frac,
-    struct fulcrum_error *err);
+enum fulcrum_status fulcrum_nvml_ask(const struct fulcrum_nvml *nvml, size_t index,
+    enum fulcrum_nvml_figure figure, double *out, struct fulcrum_error *err);
 
 #endif

@@ -9,12 +9,13 @@
  *
  * Inference and training have a learner state each, as they would on two streams, and a
  * thread each; what passes between them are observations with what was done before them
- * and trained weights (both in replay.c).
+ * (replay.c) and trained weights.
  */
 #include "calibrate/pipeline/live.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,17 @@ struct ledger {
     int ends;
 };
 
+/*
+ * Trained weights on their way to where actions are inferred: the trainer puts a copy
+ * down, over one that nobody has picked up, and the server takes it when it has time.
+ * So neither state of the learner is touched by the other's thread, and nobody waits.
+ */
+struct weights {
+    pthread_mutex_t lock;
+    float *values;       /* guarded by the lock; NULL: they stay where they are */
+    atomic_int is_fresh; /* not picked up yet; changes under the lock */
+};
+
 struct fulcrum_live {
     struct fulcrum_live_plan plan;
     struct fulcrum_request_queue *request_queue;
@@ -54,9 +66,9 @@ struct fulcrum_live {
     size_t *seats; /* of the batch at hand; the server's, as are the next two */
     int *inferred;
     size_t copied_byte; /* of an observation: what fits the network's input */
-    struct fulcrum_replay *replay;   /* NULL: nothing trains */
-    struct fulcrum_weights *weights; /* NULL: they stay where they are */
-    struct fulcrum_train_rows rows;  /* the trainer's, as the next one */
+    struct fulcrum_replay *replay; /* NULL: nothing trains */
+    struct weights weights;
+    struct fulcrum_train_rows rows; /* the trainer's, as the next one */
     float *drawn_notes;
     float *note;       /* of the observation at hand; the server's */
     size_t note_count; /* floats: the answer before an observation, and its action */
@@ -207,18 +219,24 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
 static int take_weights(struct fulcrum_live *live)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;
+    struct weights *weights = &live->weights;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    bool is_taken = 0;
-    if (fulcrum_weights_take(live->weights, inference->learner, inference->state,
-            &is_taken, &why) != FULCRUM_OK) {
+    /* A look without the lock: a batch without new weights pays next to nothing. */
+    if (!atomic_load(&weights->is_fresh) ||
+        pthread_mutex_trylock(&weights->lock) != 0) {
+        return 1;
+    }
+    enum fulcrum_status status =
+        inference->learner->write_weights(inference->state, weights->values, &why);
+    atomic_store(&weights->is_fresh, 0);
+    (void)pthread_mutex_unlock(&weights->lock);
+    if (status != FULCRUM_OK) {
         give_up(live, &why);
         return 0;
     }
-    if (is_taken) {
-        (void)pthread_mutex_lock(&live->ledger.lock);
-        live->ledger.totals.weight_copy_count += 1.0;
-        (void)pthread_mutex_unlock(&live->ledger.lock);
-    }
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    live->ledger.totals.weight_copy_count += 1.0;
+    (void)pthread_mutex_unlock(&live->ledger.lock);
     return 1;
 }
 
@@ -259,7 +277,7 @@ static int serve_batch(struct fulcrum_live *live)
     hand_out(live, count);
     fulcrum_request_queue_answer(live->request_queue, live->seats, count);
     book_batch(live, count);
-    return live->weights == NULL || take_weights(live);
+    return live->weights.values == NULL || take_weights(live);
 }
 
 static void *serve(void *argument)
@@ -326,12 +344,17 @@ static enum fulcrum_status train_once(
     TRY(draw_rows(live, err));
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
     TRY(training->learner->train(training->state, &loss, err));
-    if (live->weights == NULL || number % live->plan.train_steps_per_copy != 0) {
+    struct weights *weights = &live->weights;
+    if (weights->values == NULL || number % live->plan.train_steps_per_copy != 0) {
         return FULCRUM_OK;
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
-    return fulcrum_weights_publish(
-        live->weights, training->learner, training->state, err);
+    (void)pthread_mutex_lock(&weights->lock);
+    enum fulcrum_status status =
+        training->learner->read_weights(training->state, weights->values, err);
+    atomic_store(&weights->is_fresh, status == FULCRUM_OK);
+    (void)pthread_mutex_unlock(&weights->lock);
+    return status;
 }
 
 static void *train(void *argument)
@@ -457,7 +480,9 @@ static enum fulcrum_status make_replay(
         rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
     }
     if (plan->train_steps_per_copy > 0) {
-        TRY(fulcrum_weights_new(&live->weights, training->info.parameter_count, err));
+        size_t weight_count = training->info.parameter_count;
+        live->weights.values = calloc(weight_count + 1, sizeof *live->weights.values);
+        TRY_MEMORY(live->weights.values, err, "a copy of %zu weights", weight_count);
     }
     return fulcrum_replay_new(&live->replay, &options, err);
 }
@@ -470,6 +495,7 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     live->plan = *plan;
     (void)pthread_mutex_init(&live->ledger.lock, NULL);
     (void)pthread_cond_init(&live->ledger.changed, NULL);
+    (void)pthread_mutex_init(&live->weights.lock, NULL);
     size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
     size_t wants_byte = plan->inference.info.input_byte;
     live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
@@ -518,7 +544,8 @@ void fulcrum_live_free(struct fulcrum_live *live)
     stop_threads(live);
     fulcrum_request_queue_free(live->request_queue);
     fulcrum_replay_free(live->replay);
-    fulcrum_weights_free(live->weights);
+    (void)pthread_mutex_destroy(&live->weights.lock);
+    free(live->weights.values);
     free(live->drawn_notes);
     free(live->note);
     (void)pthread_cond_destroy(&live->ledger.changed);

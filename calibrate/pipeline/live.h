@@ -31,14 +31,9 @@ struct fulcrum_replay_options {
  */
 struct fulcrum_replay; /* opaque */
 
-/*
- *   out      given back with fulcrum_replay_free
- *   fails    FULCRUM_ERR_RANGE (more than 16 GiB), FULCRUM_ERR_NO_MEMORY
- */
+/* fails: FULCRUM_ERR_RANGE (more than 16 GiB), FULCRUM_ERR_NO_MEMORY */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     const struct fulcrum_replay_options *options, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_replay_free(struct fulcrum_replay *replay);
 
 /* Stores the next observation of an environment and its note, over its oldest ones. */
@@ -68,42 +63,6 @@ int fulcrum_replay_holds(struct fulcrum_replay *replay, size_t step_count);
  */
 int fulcrum_replay_draw(
     struct fulcrum_replay *replay, const struct fulcrum_replay_target *target);
-
-/* Trained weights on their way to where actions are inferred. */
-
-/*
- * A copy between two states of a learner that have a thread each: the one that trains
- * puts its weights down here, the one that infers picks them up when it has time. So
- * neither state is ever touched by the other's thread, and neither waits for the other.
- */
-struct fulcrum_weights; /* opaque */
-
-/*
- *   out      given back with fulcrum_weights_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_new(
-    struct fulcrum_weights **out, size_t parameter_count, struct fulcrum_error *err);
-
-/* Accepts NULL. */
-void fulcrum_weights_free(struct fulcrum_weights *weights);
-
-/*
- * Puts down the weights of a state, over those that nobody has picked up.
- *   fails    as the learner's read_weights
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_publish(
-    struct fulcrum_weights *weights, const struct fulcrum_learner *learner,
-    struct fulcrum_learner_state *from, struct fulcrum_error *err);
-
-/*
- * Picks them up where there are new ones that are whole.
- *   taken    set to 1 where `to` has new weights now, else to 0
- *   fails    as the learner's write_weights
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_take(
-    struct fulcrum_weights *weights, const struct fulcrum_learner *learner,
-    struct fulcrum_learner_state *to, bool *taken, struct fulcrum_error *err);
 
 /* The real pipeline: actors, central inference, training, end to end. */
 
@@ -158,8 +117,6 @@ struct fulcrum_live; /* opaque: the threads and what they share */
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err);
-
-/* Ends and joins the threads. Accepts NULL. */
 void fulcrum_live_free(struct fulcrum_live *live);
 
 /* Totals since the start; what happened in a window is the difference of two. */
@@ -176,10 +133,7 @@ struct fulcrum_live_reading {
     double train_cpu_s;
 };
 
-/*
- * The first failure of an environment, after which the pipeline stands still.
- *   fails    FULCRUM_ERR_ENVIRONMENT with its own words; FULCRUM_OK: none so far
- */
+/* The first failure of an environment, after which the pipeline stands still. */
 enum fulcrum_status fulcrum_live_failure(
     struct fulcrum_live *live, struct fulcrum_error *err);
 

@@ -75,7 +75,8 @@ static void close_steppers(struct fulcrum_window_room *room)
     }
 }
 
-enum fulcrum_status fulcrum_window_room_renew(
+/* After an environment has failed. */
+static enum fulcrum_status renew(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
 {
     close_steppers(room);
@@ -345,7 +346,7 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
-static void fill_window(const struct fulcrum_window_room *room,
+static void count_window(const struct fulcrum_window_room *room,
     const struct passage *passage, struct fulcrum_measure_window *out)
 {
     const struct fulcrum_live_reading *begin = &passage->begin;
@@ -410,7 +411,7 @@ end:
     TRY(status);
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
-    fill_window(room, &passage, out);
+    count_window(room, &passage, out);
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
@@ -486,17 +487,9 @@ static bool looks_around(void *user)
     return session->is_stopped;
 }
 
-static enum fulcrum_status check_options(
+enum fulcrum_status fulcrum_measure_check_configs(
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
-    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
-    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
-                options->most_windows < options->window_count,
-        err, FULCRUM_ERR_RANGE,
-        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
-        options->window_s, options->window_count, options->most_windows);
-    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
-        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
     for (size_t i = 0; i < options->config_count; i++) {
         const struct fulcrum_measure_config *config = &options->configs[i];
         FAIL_IF(config->actor_count == 0 || config->envs_per_actor == 0 ||
@@ -508,6 +501,20 @@ static enum fulcrum_status check_options(
             (int)FULCRUM_MEASURE_ENVS_MOST);
     }
     return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_options(
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
+    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
+                options->most_windows < options->window_count,
+        err, FULCRUM_ERR_RANGE,
+        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
+        options->window_s, options->window_count, options->most_windows);
+    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
+        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
+    return fulcrum_measure_check_configs(options, err);
 }
 
 static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)
@@ -529,7 +536,19 @@ static enum fulcrum_status new_items(struct session *session, struct fulcrum_err
     return FULCRUM_OK;
 }
 
-/* One window of an item. Its own failure is kept; others end the run. */
+enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room,
+    const struct fulcrum_error *why, char failure[FULCRUM_MEASURE_FAILURE_SIZE],
+    struct fulcrum_error *err)
+{
+    FAIL_IF(
+        why->status != FULCRUM_ERR_ENVIRONMENT && why->status != FULCRUM_ERR_INFEASIBLE,
+        err, why->status, "%s", why->detail);
+    (void)snprintf(failure, FULCRUM_MEASURE_FAILURE_SIZE, "%.*s",
+        FULCRUM_MEASURE_FAILURE_SIZE - 1, why->detail);
+    return why->status == FULCRUM_ERR_ENVIRONMENT ? renew(room, err) : FULCRUM_OK;
+}
+
+/* One window of an item. */
 static enum fulcrum_status measure_item(
     struct session *session, struct fulcrum_measured *item, struct fulcrum_error *err)
 {
@@ -545,13 +564,7 @@ static enum fulcrum_status measure_item(
         session->is_stopped = 1;
         return FULCRUM_OK;
     }
-    FAIL_IF(status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE, err,
-        status, "%s", why.detail);
-    (void)snprintf(item->failure, sizeof item->failure, "%.*s",
-        (int)sizeof item->failure - 1, why.detail);
-    return status == FULCRUM_ERR_ENVIRONMENT
-               ? fulcrum_window_room_renew(&session->room, err)
-               : FULCRUM_OK;
+    return fulcrum_window_keep_failure(&session->room, &why, item->failure, err);
 }
 
 /* Rounds of one window of each item that wants one. */
@@ -627,7 +640,7 @@ static void summarise(struct fulcrum_measured *item, double *values)
     item->hi = count > 0 ? values[count - 1] : (double)NAN;
 }
 
-static void describe_run(const struct session *session)
+static void keep_facts(const struct session *session)
 {
     struct fulcrum_measurement *found = session->found;
     const struct fulcrum_bench *bench = &session->room.bench;
@@ -661,7 +674,7 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
         summarise(&session->found->items[i], values);
     }
     free(values);
-    describe_run(session);
+    keep_facts(session);
     return FULCRUM_OK;
 }
 

@@ -13,7 +13,9 @@
 #include "calibrate/meter/energy.h"
 #include "calibrate/pipeline/live.h"
 #include "calibrate/probe/calibrate.h"
+#include "model/design/calibration.h"
 #include "model/design/machine.h"
+#include "model/design/reference.h"
 #include "model/network/network.h"
 #include "model/status.h"
 
@@ -86,6 +88,8 @@ struct fulcrum_measure_window {
     bool is_disturbed;
 };
 
+enum { FULCRUM_MEASURE_FAILURE_SIZE = 240 };
+
 struct fulcrum_measured {
     struct fulcrum_measure_config config;
     size_t window_count;
@@ -95,7 +99,8 @@ struct fulcrum_measured {
     double lo; /* of steps_per_s: least and largest of the same windows */
     double hi;
     bool is_disturbed; /* no window, or fewer than half of them, were undisturbed */
-    char failure[240]; /* why there is nothing: an environment's own words; "" */
+    /* Why there is nothing: an environment's own words; "" */
+    char failure[FULCRUM_MEASURE_FAILURE_SIZE];
 };
 
 /* Results; owned. */
@@ -130,13 +135,15 @@ struct fulcrum_measurement {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     const struct fulcrum_measure_options *options, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
 
 /* Observations of a fixed batch, or 0, as the model has it: a whole number of requests.
  */
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);
+
+/* Each has 1 to FULCRUM_MEASURE_ENVS_MOST environments. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_check_configs(
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err);
 
 /* One window of the real pipeline, and what all windows share. */
 
@@ -163,20 +170,19 @@ struct fulcrum_window_room {
     void *user;
 };
 
-/*
- *   room     given back with fulcrum_window_room_close, after a failure too
- *   fails    as fulcrum_measure
- */
+/* Given back with fulcrum_window_room_close, after a failure too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_open(
     struct fulcrum_window_room *room, const struct fulcrum_measure_options *options,
     struct fulcrum_error *err);
-
-/* Accepts {0}. */
 void fulcrum_window_room_close(struct fulcrum_window_room *room);
 
-/* Opens all environments anew, after one has failed. fails: as their env_new */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_renew(
-    struct fulcrum_window_room *room, struct fulcrum_error *err);
+/*
+ * Keeps the failure of a window where it is the configuration's own, and opens the
+ * environments anew where one of them failed; any other failure is returned.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_keep_failure(
+    struct fulcrum_window_room *room, const struct fulcrum_error *why,
+    char failure[FULCRUM_MEASURE_FAILURE_SIZE], struct fulcrum_error *err);
 
 /*
  * Starts the pipeline, lets it warm up and watches it for a window.
@@ -185,5 +191,40 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_renew(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_take(
     struct fulcrum_window_room *room, const struct fulcrum_measure_config *config,
     struct fulcrum_measure_window *out, struct fulcrum_error *err);
+
+/* What was measured end to end, beside what is predicted of it. */
+
+struct fulcrum_measured_plan {
+    const struct fulcrum_measurement *measurement;
+    const struct fulcrum_calibration *calibration; /* NULL: nothing is predicted */
+    const char *calibration_name;      /* as the file names it; NULL: none */
+    const struct fulcrum_design *base; /* what a calibration does not tell: priors of
+                                          the machine, the workload's policy */
+    const struct fulcrum_measure_training *training;
+    const char *name; /* of the reference */
+};
+
+/* The end of a disturbed series' name. */
+#define FULCRUM_MEASURED_DISTURBED " disturbed"
+
+/*
+ * A reference of throughput with one point for each configuration that has windows, in
+ * their order. Series name batching and environments per actor; disturbed points are a
+ * series of their own. Where training of another size than the calibration's is
+ * measured, its time by the calibration's line over operations is set at every point;
+ * so is the work of actors whose environments live in processes of their own, with the
+ * calibration's hand-over of each step.
+ *   out      the caller frees it with fulcrum_reference_free
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_MISSING (nothing was measured; a
+ *            calibration without a line for training of this size, or of other
+ *            frames a step)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_reference(
+    const struct fulcrum_measured_plan *plan, struct fulcrum_reference **out,
+    struct fulcrum_error *err);
+
+/* "greedy K=4", "fixed share 0.5 K=1", "fixed 32 K=1". */
+void fulcrum_measured_series(
+    const struct fulcrum_measure_config *config, char *out, size_t size);
 
 #endif

@@ -50,13 +50,7 @@ static enum fulcrum_status check_options(
         "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
         "each above 0 s",
         measure->config_count, options->pair_count, measure->window_s);
-    for (size_t i = 0; i < measure->config_count; i++) {
-        size_t envs =
-            measure->configs[i].actor_count * measure->configs[i].envs_per_actor;
-        FAIL_IF(envs == 0 || envs > FULCRUM_MEASURE_ENVS_MOST, err, FULCRUM_ERR_RANGE,
-            "%zu environments: expected 1 to %d", envs, (int)FULCRUM_MEASURE_ENVS_MOST);
-    }
-    return FULCRUM_OK;
+    return fulcrum_measure_check_configs(measure, err);
 }
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
@@ -180,14 +174,8 @@ static enum fulcrum_status measure_item(struct session *session,
     if (status == FULCRUM_OK) {
         return summarise(session, item, err);
     }
-    FAIL_IF(status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE, err,
-        status, "%s", why.detail);
     fulcrum_stage_times_free(&item->times);
-    (void)snprintf(item->failure, sizeof item->failure, "%.*s",
-        (int)sizeof item->failure - 1, why.detail);
-    return status == FULCRUM_ERR_ENVIRONMENT
-               ? fulcrum_window_room_renew(&session->room, err)
-               : FULCRUM_OK;
+    return fulcrum_window_keep_failure(&session->room, &why, item->failure, err);
 }
 
 static enum fulcrum_status new_items(struct session *session, struct fulcrum_error *err)

@@ -1,7 +1,7 @@
 /* measured_reference.c - what was measured end to end, beside what is predicted of it.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -197,7 +197,7 @@ static void add_source(
     (void)snprintf(source->text, sizeof source->text, "%s", text);
 }
 
-static void describe(
+static void add_sources(
     struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
 {
     const struct fulcrum_measurement *found = plan->measurement;
@@ -284,7 +284,7 @@ static struct told stretched(const struct told *told,
         .hand_over_s = told->hand_over_s * stretch};
 }
 
-static enum fulcrum_status fill(struct fulcrum_reference *reference,
+static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
@@ -317,7 +317,7 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
         plan->calibration_name != NULL ? plan->calibration_name : "");
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip = 1.0;
-    describe(reference, plan);
+    add_sources(reference, plan);
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].window_count > 0) {
             const struct told at_speed = stretched(&told, plan, &found->items[i]);
@@ -338,7 +338,7 @@ enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_pla
     reference->sources = calloc(SOURCES, sizeof *reference->sources);
     enum fulcrum_status status =
         reference->points != NULL && reference->sources != NULL
-            ? fill(reference, plan, err)
+            ? fill_reference(reference, plan, err)
             : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
     if (status != FULCRUM_OK) {
         fulcrum_reference_free(reference);

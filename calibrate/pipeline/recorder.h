@@ -35,8 +35,6 @@ enum {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_new(
     struct fulcrum_recorder **out, size_t track_count, size_t event_capacity,
     struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_recorder_free(struct fulcrum_recorder *recorder);
 
 /*
@@ -158,7 +156,6 @@ struct fulcrum_recorder_cost {
 /*
  * Medians over tight loops, about 10 ms. Caches are warm there: a pipeline may pay
  * more.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_cost_measure(
     struct fulcrum_recorder_cost *out, struct fulcrum_error *err);

@@ -10,9 +10,7 @@
 #include "model/stage_kind.h"
 #include "model/status.h"
 
-/* Where the time of a recorded run went, as RL-Scope breaks it down. */
-
-/* One thread's time, cut so that it is in one stage at once. */
+/* One thread's time, cut so that it is in one stage at once; RL-Scope's breakdown. */
 struct fulcrum_stage_segment {
     double begin_s;
     double end_s; /* > begin_s */
@@ -25,16 +23,10 @@ struct fulcrum_stage_lane {
     size_t count;
 };
 
-/*
- * The events of a track: the innermost stage has the time.
- *   out      given back with fulcrum_stage_lane_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* The events of a track: the innermost stage has the time. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_lane_new(
     struct fulcrum_stage_lane *out, const struct fulcrum_recorder_track *track,
     struct fulcrum_error *err);
-
-/* Leaves {0}, which it accepts. */
 void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane);
 
 /*
@@ -49,10 +41,7 @@ struct fulcrum_stage_overlap {
     double idle_s;
 };
 
-/*
- * Sweeps over the edges of all lanes from 0 to `end_s`.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
+/* Sweeps over the edges of all lanes from 0 to `end_s`. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_sweep(
     struct fulcrum_stage_overlap *out, const struct fulcrum_stage_lane *lanes,
     size_t count, double end_s, struct fulcrum_error *err);
@@ -115,15 +104,11 @@ struct fulcrum_stage_times {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_times_new(
     struct fulcrum_stage_times *out, const struct fulcrum_recorder *recorder,
     const struct fulcrum_stage_facts *facts, struct fulcrum_error *err);
-
-/* Leaves {0}, which it accepts. */
 void fulcrum_stage_times_free(struct fulcrum_stage_times *times);
 
-/* Share of a kind in the swept wall time. */
+/* Shares of a kind, and of idleness, in the swept wall time. */
 double fulcrum_stage_times_share(
     const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind);
-
-/* What of the swept wall time was idle. */
 double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times);
 
 /* The real pipeline with its stages recorded, and without. */
@@ -148,7 +133,7 @@ struct fulcrum_measured_stages {
     /* Of the time per step; pair_count 0 where there were fewer than two pairs. */
     struct fulcrum_recorder_pairs pairs;
     size_t disturbed_count; /* windows beside which the machine was busy */
-    char failure[240];      /* why there is nothing; "" */
+    char failure[FULCRUM_MEASURE_FAILURE_SIZE]; /* why there is nothing; "" */
 };
 
 /* Owned results. */
@@ -161,14 +146,11 @@ struct fulcrum_stages_measurement {
 /*
  * Runs each configuration in pairs of windows, the recorded one first and last by
  * turns, so that a machine that gets busier or warmer favours neither.
- *   out      set on success only; given back with fulcrum_stages_measurement_free
  *   fails    as fulcrum_measure; FULCRUM_ERR_FILE (the trace)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_stages(
     struct fulcrum_stages_measurement **out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
-
-/* Accepts NULL. */
 void fulcrum_stages_measurement_free(struct fulcrum_stages_measurement *measurement);
 
 #endif

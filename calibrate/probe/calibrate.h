@@ -60,16 +60,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
     struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,
     struct fulcrum_error *err);
 
-/* Opens and closes what every probe works with. */
-
 /*
  * Finds and opens actor and learner, detects the host, times the clocks and takes a
- * first rough look at a step.
- *   out      given back with fulcrum_bench_close, after a failure too
- *   fails    as fulcrum_calibrate, but for FULCRUM_ERR_INTERRUPTED
+ * first rough look at a step. Given back with fulcrum_bench_close, after a failure too.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err);
+void fulcrum_bench_close(struct fulcrum_bench *bench);
 
 /*
  * What the learner's device makes of the machine: a GPU is its accelerator, with as
@@ -78,8 +75,5 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *
  */
 void fulcrum_bench_accelerator(
     struct fulcrum_machine *machine, const struct fulcrum_learner_info *info);
-
-/* Accepts {0} and what an open that failed left. */
-void fulcrum_bench_close(struct fulcrum_bench *bench);
 
 #endif

@@ -14,7 +14,8 @@
 
 #define NORMAL_95 1.96
 
-void fulcrum_findings_quantity(
+/* Left out where the value is not finite. */
+static void add_quantity(
     struct fulcrum_findings *findings, const struct fulcrum_quantity *quantity)
 {
     if (findings->status != FULCRUM_OK || !isfinite(quantity->value)) {
@@ -37,7 +38,7 @@ void fulcrum_findings_value(
     struct fulcrum_findings *findings, const char *name, const char *unit, double value)
 {
     struct fulcrum_quantity quantity = quantity_of(name, unit, value);
-    fulcrum_findings_quantity(findings, &quantity);
+    add_quantity(findings, &quantity);
 }
 
 struct fulcrum_summary fulcrum_findings_median(struct fulcrum_findings *findings,
@@ -74,7 +75,7 @@ void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *nam
     quantity.lo = summary->lo;
     quantity.hi = summary->hi;
     if (summary->used > 0) {
-        fulcrum_findings_quantity(findings, &quantity);
+        add_quantity(findings, &quantity);
     }
 }
 
@@ -87,7 +88,7 @@ void fulcrum_findings_log(struct fulcrum_findings *findings, const char *name,
         quantity.lo = value_s / factor;
         quantity.hi = value_s * factor;
     }
-    fulcrum_findings_quantity(findings, &quantity);
+    add_quantity(findings, &quantity);
 }
 
 void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *path,

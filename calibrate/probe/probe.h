@@ -36,12 +36,12 @@ struct fulcrum_canary {
     size_t count;
     size_t capacity;
     double baseline_s; /* of the readings so far; 0 before the first */
-    double usual_frac; /* quantile of the readings that is the usual time; 0: 0.05 */
+    /* Quantile of the readings that is the usual time: the very least may be luck. */
+    double usual_frac;        /* 0: 0.05 */
     struct fulcrum_span last; /* the latest run, and when it ended */
     double last_end_s;
 };
 
-/* Leaves an empty canary. */
 void fulcrum_canary_free(struct fulcrum_canary *canary);
 
 /* Before a sample: runs the loop, unless a run has only just ended. */
@@ -58,10 +58,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_close(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
 
-/*
- * A time of the loop over its usual one: the 5th percentile of the readings unless told
- * otherwise, since the very least may be luck. 1 before the first reading.
- */
+/* A time of the loop over its usual one; 1 before the first reading. */
 double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
 
 /*
@@ -110,10 +107,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_add(
     struct fulcrum_recording *recording, const struct fulcrum_sample *sample,
     struct fulcrum_error *err);
 
-/* Whether the canary or a mark says that sample `i` was disturbed. */
+/* Whether the canary or a mark says so of sample `i`, and how many at `x` are not. */
 bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
-
-/* How many samples at `x` are undisturbed. */
 size_t fulcrum_recording_calm_count(
     const struct fulcrum_recording *recording, double x);
 
@@ -171,8 +166,6 @@ struct fulcrum_gpu_idle_options {
 void fulcrum_gpu_idle_measure(
     struct fulcrum_gpu_idle *out, const struct fulcrum_gpu_idle_options *options);
 
-/* The measurements that make up a calibration. */
-
 /* Sequences (or samples) of a training step, their trained length and what precedes it.
  */
 struct fulcrum_train_size {
@@ -215,10 +208,7 @@ struct fulcrum_learner_work {
     size_t repeats;
 };
 
-/*
- * Mean time of one repeat, on the learner's clock.
- *   fails    as the learner's forward or train
- */
+/* Mean time of one repeat, on the learner's clock. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_time(
     const struct fulcrum_bench *bench, const struct fulcrum_learner_work *work,
     double *out, struct fulcrum_error *err);
@@ -235,7 +225,6 @@ struct fulcrum_probe_state {
 struct fulcrum_findings;
 
 struct fulcrum_probe {
-    const char *name;
     const char *what; /* for whoever waits: "step time" */
     double share;     /* of the time, relative to the others' */
     /* Its recordings; a name of NULL ends them before FULCRUM_PROBE_RECORDINGS. */
@@ -266,33 +255,24 @@ struct fulcrum_probe {
         struct fulcrum_probe_state *state, struct fulcrum_findings *findings);
 };
 
-/*
- *   out      given back with fulcrum_probe_close, after a failure too
- *   fails    FULCRUM_ERR_NO_MEMORY, or as its `open`
- */
+/* Given back with fulcrum_probe_close, after a failure too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_probe_open(
     const struct fulcrum_probe *probe, struct fulcrum_probe_state *out,
     struct fulcrum_bench *bench, struct fulcrum_error *err);
-
-/* Accepts {0}. */
 void fulcrum_probe_close(
     const struct fulcrum_probe *probe, struct fulcrum_probe_state *state);
 
-/* Adds all that an open probe has found. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_probe_report(
     const struct fulcrum_probe *probe, struct fulcrum_probe_state *state,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 
-/* Before a sample of recording `which`: its canary runs. */
+/* The canary runs before a sample of recording `which` and after it, whose time it
+ * tells; `keep` adds the sample too. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_begin(
     struct fulcrum_probe_state *state, size_t which, struct fulcrum_error *err);
-
-/* After it: the canary runs again, and tells `sample` its time. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_end(
     struct fulcrum_probe_state *state, size_t which, enum fulcrum_clock clock,
     struct fulcrum_sample *sample, struct fulcrum_error *err);
-
-/* The same, and the sample is kept. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sample_keep(
     struct fulcrum_probe_state *state, size_t which, enum fulcrum_clock clock,
     struct fulcrum_sample *sample, struct fulcrum_error *err);
@@ -311,8 +291,6 @@ extern const struct fulcrum_probe fulcrum_probe_sm;
 extern const struct fulcrum_probe fulcrum_probe_gpu_power;
 extern const struct fulcrum_probe fulcrum_probe_device;
 
-/* Short ways to put what a probe found into a calibration. */
-
 /*
  * Rows are added to `calibration` until one fails; then `status` and `err` keep that
  * failure and later calls do nothing, so that a report needs one check at its end.
@@ -323,11 +301,7 @@ struct fulcrum_findings {
     struct fulcrum_error *err;
 };
 
-/* Left out where the value is not finite. lo and hi: its 95 % interval. */
-void fulcrum_findings_quantity(
-    struct fulcrum_findings *findings, const struct fulcrum_quantity *quantity);
-
-/* A value without an interval. */
+/* A value without an interval; left out where it is not finite. */
 void fulcrum_findings_value(struct fulcrum_findings *findings, const char *name,
     const char *unit, double value);
 
@@ -352,8 +326,9 @@ void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *nam
     const char *unit, const struct fulcrum_summary *summary);
 
 /*
- * Value, error, scale and origin, under `path` and with a source as printf makes it.
- * Left out where the value is not finite; an unknown standard error becomes 0.
+ * Value, error, scale and origin (linear and measured where not said), under `path`
+ * and with a source as printf makes it. Left out where the value is not finite; an
+ * unknown standard error becomes 0.
  */
 void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *path,
     const struct fulcrum_parameter *parameter, const char *format, ...)
@@ -363,7 +338,6 @@ void fulcrum_findings_parameter(struct fulcrum_findings *findings, const char *p
 void fulcrum_findings_covariance(struct fulcrum_findings *findings, const char *path,
     const char *other, double covariance);
 
-/* `format` as printf. */
 void fulcrum_findings_note(struct fulcrum_findings *findings, const char *key,
     const char *format, ...) FULCRUM_PRINTF(3, 4);
 
@@ -375,15 +349,12 @@ bool fulcrum_findings_fitted(struct fulcrum_findings *findings,
     enum fulcrum_status status, const struct fulcrum_error *why, const char *key,
     const char *prefix);
 
-/* Errors and warnings of a fit. */
 void fulcrum_findings_fit(struct fulcrum_findings *findings, const char *name,
     const char *form, const struct fulcrum_fit_result *fit);
 
 /* A value whose 95 % interval is one over the logarithm: both ends stay above 0. */
 void fulcrum_findings_log(struct fulcrum_findings *findings, const char *name,
     double value_s, double standard_error);
-
-/* How a calibration's time is shared out. */
 
 #define FULCRUM_SCHEDULE_MAX_PROBES 16
 
@@ -415,8 +386,6 @@ struct fulcrum_schedule fulcrum_schedule_plan(
 double fulcrum_schedule_visit_end(const struct fulcrum_schedule *schedule,
     double elapsed_s, size_t round, size_t probe);
 
-/* On how many SMs a GPU is measured. */
-
 #define FULCRUM_SM_COUNTS_MAX 12
 
 /* Shares that a GPU grants: least, least + step, ..., and all. */
@@ -435,20 +404,15 @@ struct fulcrum_sm_steps {
 size_t fulcrum_sm_counts(
     double out[FULCRUM_SM_COUNTS_MAX], const struct fulcrum_sm_steps *steps);
 
-/* At how many threads throughput is measured. */
-
 #define FULCRUM_THREAD_COUNTS_MAX 12
 
 /*
  * Increasing counts from 1: P/2, P, 5P/4, 3P/2, T, 2T and, on small machines, 4T, for P
  * cores and T threads; none above `most`. docs/model.md "CPU curve" says why these.
- *   out      FULCRUM_THREAD_COUNTS_MAX places
  * Returns how many.
  */
-size_t fulcrum_thread_counts(
-    size_t *out, size_t core_count, size_t thread_count, size_t most);
-
-/* Training steps small enough to measure, and the step they stand for. */
+size_t fulcrum_thread_counts(size_t out[FULCRUM_THREAD_COUNTS_MAX], size_t core_count,
+    size_t thread_count, size_t most);
 
 #define FULCRUM_TRAIN_PLAN_MAX 3
 
@@ -462,7 +426,6 @@ struct fulcrum_train_work {
     double per_burn_in_flop;
 };
 
-/* Operations of one training step of this size. */
 double fulcrum_train_work_flop(
     const struct fulcrum_train_work *work, const struct fulcrum_train_size *size);
 
@@ -481,14 +444,11 @@ struct fulcrum_train_plan {
 struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work *work,
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s);
 
-/* Background load that steps are timed beside. */
-
 struct fulcrum_background_load; /* opaque */
 
 /*
  * Starts a thread that infers batches of 32 with the bench's learner, one after the
  * other, until the background load ends. Nothing else may use that learner meanwhile.
- *   out      given back with fulcrum_background_load_end
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (no thread)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_start(
@@ -532,7 +492,6 @@ struct fulcrum_duty_cycle_reading {
  * the share is met over the whole of it. The length of bursts is random: a meter that
  * looks at regular times must not keep step with them.
  *   random   moves on
- *   out      set on success only
  *   fails    as forward and train of the learner
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_duty_cycle_run(

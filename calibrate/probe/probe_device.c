@@ -205,7 +205,6 @@ static void device_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_device = {
-    .name = "device",
     .what = "launches and memory of the GPU",
     .share = 0.05,
     .headers = {[ALONE] = {.name = "launch", .unit = "s", .condition = "waited for"},

@@ -168,10 +168,7 @@ static void report_host(struct fulcrum_findings *findings, const char *path,
     double value, double standard_error, const char *source)
 {
     fulcrum_findings_parameter(findings, path,
-        &(struct fulcrum_parameter){.value = value,
-            .standard_error = standard_error,
-            .scale = FULCRUM_SCALE_LINEAR,
-            .origin = FULCRUM_ORIGIN_MEASURED},
+        &(struct fulcrum_parameter){.value = value, .standard_error = standard_error},
         "%s", source);
 }
 
@@ -281,7 +278,6 @@ static void handoff_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_handoff = {
-    .name = "handoff",
     .what = "hand-off between threads",
     .share = 0.08,
     .headers = {[SERVER] = {.name = "handoff_server",

@@ -188,7 +188,6 @@ static void report_line(const struct fulcrum_medians *alone, const char *clock,
         fulcrum_findings_parameter(findings, rows[i].path,
             &(struct fulcrum_parameter){.value = estimate->value,
                 .standard_error = estimate->standard_error,
-                .scale = FULCRUM_SCALE_LINEAR,
                 .origin = FULCRUM_ORIGIN_FITTED},
             "line through median %s times of %zu batch sizes; %.160s", clock,
             line.fit.residuals.count, line.reason);
@@ -247,7 +246,6 @@ static void inference_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_inference = {
-    .name = "inference",
     .what = "inference of a batch",
     .share = 0.22,
     .headers = {[ALONE] = {"inference", "s", "batch", "alone", false, false, 0},

@@ -1,13 +1,10 @@
 /* probe_memory.c - memory that one environment takes. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
-
 #include "calibrate/probe/probe.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "calibrate/host.h"
 #include "model/try.h"
 
 /* Enough of them that pages round off, unless they are large. */
@@ -23,23 +20,6 @@ struct own {
     double byte;      /* growth with all of them */
 };
 
-/* Bytes of this process in memory; 0 where the kernel does not tell. */
-static double resident_byte(void)
-{
-    char line[128] = "";
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL) {
-        return 0.0;
-    }
-    char *end = fgets(line, sizeof line, file);
-    (void)fclose(file);
-    if (end == NULL) {
-        return 0.0;
-    }
-    (void)strtod(line, &end); /* the first figure is address space */
-    return strtod(end, NULL) * (double)sysconf(_SC_PAGESIZE);
-}
-
 static enum fulcrum_status open_and_step(struct fulcrum_stepper *stepper,
     const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
 {
@@ -50,7 +30,7 @@ static enum fulcrum_status open_and_step(struct fulcrum_stepper *stepper,
 static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     struct fulcrum_stepper *steppers, double until_s, struct fulcrum_error *err)
 {
-    double start_byte = resident_byte();
+    double start_byte = fulcrum_host_memory_byte(0, 0);
     enum fulcrum_status status = FULCRUM_OK;
     size_t count = 0;
     double grown_byte = 0.0;
@@ -60,7 +40,7 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
         struct fulcrum_stepper *stepper = &steppers[count];
         TRY_OR_END(open_and_step(stepper, &state->bench->stage, count, err));
         elsewhere_byte += fulcrum_stepper_memory_byte(stepper);
-        grown_byte = resident_byte() - start_byte + elsewhere_byte;
+        grown_byte = fulcrum_host_memory_byte(0, 0) - start_byte + elsewhere_byte;
         count++;
     }
     *(struct own *)state->own = (struct own){count, grown_byte};
@@ -99,7 +79,6 @@ static void memory_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_memory = {
-    .name = "memory",
     .what = "memory of an environment",
     .share = 0.02,
     .own_byte = sizeof(struct own),

@@ -112,7 +112,6 @@ static void pause_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_pause = {
-    .name = "pause",
     .what = "inference after a pause",
     .share = 0.06,
     .headers = {[WARM] = {.name = "inference_before_pause",

@@ -171,7 +171,6 @@ static void report_watt(struct fulcrum_findings *findings, const char *path,
     fulcrum_findings_parameter(findings, path,
         &(struct fulcrum_parameter){.value = value_w,
             .standard_error = error_w,
-            .scale = FULCRUM_SCALE_LINEAR,
             .origin = FULCRUM_ORIGIN_FITTED},
         "%s", source);
 }
@@ -239,7 +238,6 @@ static void power_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_power = {
-    .name = "power",
     .what = "power of the processor",
     .share = 0.12,
     .headers = {[PACKAGE] = {.name = "package_power",

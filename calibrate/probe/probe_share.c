@@ -199,16 +199,13 @@ static void share_report(
     if (summary.used > 0) {
         fulcrum_findings_parameter(findings, "workload.training.sharing_frac",
             &(struct fulcrum_parameter){.value = fmin(fmax(summary.median, 0.05), 2.0),
-                .standard_error = summary.standard_error,
-                .scale = FULCRUM_SCALE_LINEAR,
-                .origin = FULCRUM_ORIGIN_MEASURED},
+                .standard_error = summary.standard_error},
             "batches of 8 and small training steps, together on one core or device, "
             "over the same work alone");
     }
 }
 
 const struct fulcrum_probe fulcrum_probe_share = {
-    .name = "share",
     .what = "inference beside training",
     .share = 0.06,
     .headers = {{.name = "learner_sharing", .condition = "inference and training"}},

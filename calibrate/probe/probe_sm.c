@@ -227,7 +227,6 @@ static void report_follower(const struct fulcrum_sm_fit *fit,
     fulcrum_findings_parameter(findings, follower->path,
         &(struct fulcrum_parameter){.value = follower->value,
             .standard_error = fabs(follower->slope) * estimate->standard_error,
-            .scale = FULCRUM_SCALE_LINEAR,
             .origin = FULCRUM_ORIGIN_FITTED},
         "%s of (5)-(6) through %zu medians over batches and SMs of this GPU; %.0f %% "
         "of it is the prior%s",
@@ -297,7 +296,6 @@ static void sm_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_sm = {
-    .name = "sm",
     .what = "a part of the SMs",
     .share = 0.25,
     .headers = {{"inference_sm", "s", "sms", "batch 1", false, false, 0},

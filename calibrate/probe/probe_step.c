@@ -696,8 +696,7 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     fulcrum_findings_parameter(findings, "workload.step.mean_s",
         &(struct fulcrum_parameter){.value = figures->mean_s,
             .standard_error = used->standard_error,
-            .scale = FULCRUM_SCALE_LOG,
-            .origin = FULCRUM_ORIGIN_MEASURED},
+            .scale = FULCRUM_SCALE_LOG},
         "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
         "plus %.3g resets per step; %zu disturbed blocks set aside%s",
         used->used, used == &figures->busy ? " beside a busy learner" : "",
@@ -708,8 +707,7 @@ static void report_parameters(const struct fulcrum_probe_state *state,
         fulcrum_findings_parameter(findings, "workload.step.cv",
             &(struct fulcrum_parameter){.value = figures->cv,
                 .standard_error = CV_ERROR_REL * figures->cv,
-                .scale = FULCRUM_SCALE_LOG,
-                .origin = FULCRUM_ORIGIN_MEASURED},
+                .scale = FULCRUM_SCALE_LOG},
             "%s; standard error assumed",
             times_singles(state->bench)
                 ? "single steps and resets, CPU time"
@@ -810,7 +808,6 @@ static void step_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_step = {
-    .name = "step",
     .what = "step time",
     .share = 0.16,
     .headers = {[BLOCK] = {.name = "actor_step", .unit = "s", .condition = "alone"},

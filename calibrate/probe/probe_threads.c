@@ -320,7 +320,6 @@ static void threads_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_threads = {
-    .name = "threads",
     .what = "throughput of actor threads",
     .share = 0.26,
     .headers = {[THROUGHPUT] = {.name = "throughput",

@@ -181,8 +181,7 @@ static void report_measured(
     fulcrum_findings_parameter(findings, step_path,
         &(struct fulcrum_parameter){.value = summary.median,
             .standard_error = summary.standard_error,
-            .scale = FULCRUM_SCALE_LOG,
-            .origin = FULCRUM_ORIGIN_MEASURED},
+            .scale = FULCRUM_SCALE_LOG},
         "median %s time of %zu training steps of %.0f samples",
         fulcrum_clock_name(bench->learner->clock), summary.used, bench->nominal.batch);
     fulcrum_findings_summary(findings, "train_step_s", "s", &summary);
@@ -259,7 +258,6 @@ static void train_report(
 }
 
 const struct fulcrum_probe fulcrum_probe_train = {
-    .name = "train",
     .what = "training step",
     .share = 0.20,
     .headers = {{.name = "train_step",

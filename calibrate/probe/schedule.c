@@ -121,8 +121,8 @@ static size_t insert(size_t *out, size_t count, size_t value)
     return count + 1;
 }
 
-size_t fulcrum_thread_counts(
-    size_t *out, size_t core_count, size_t thread_count, size_t most)
+size_t fulcrum_thread_counts(size_t out[FULCRUM_THREAD_COUNTS_MAX], size_t core_count,
+    size_t thread_count, size_t most)
 {
     const size_t wanted[] = {
         1,

@@ -176,23 +176,34 @@ static struct place place_of(const struct fulcrum_env *worker)
     return place;
 }
 
+/* The call that it is inside: "step 12", "the reset after step 12"; "" for none. */
+static void name_call(
+    const struct fulcrum_env *worker, uint32_t code, char *out, size_t out_byte)
+{
+    struct place place = place_of(worker);
+    out[0] = '\0';
+    if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
+        (void)snprintf(out, out_byte, "its first reset");
+    } else if (place.phase == FULCRUM_WORKER_RESETS) {
+        (void)snprintf(out, out_byte, "the reset after step %llu", place.step);
+    } else if (place.phase == FULCRUM_WORKER_STEPS && code != FULCRUM_WORKER_CREATE) {
+        (void)snprintf(out, out_byte, "step %llu", place.step);
+    }
+}
+
 /* "in step 12", "in the reset after step 12", "after step 12". */
 static void tell_place(
     const struct fulcrum_env *worker, uint32_t code, char *out, size_t out_byte)
 {
-    struct place place = place_of(worker);
-    if (code == FULCRUM_WORKER_DESCRIBE) {
-        (void)snprintf(out, out_byte, "while it started");
-    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
-        (void)snprintf(out, out_byte, "in its first reset");
-    } else if (place.phase == FULCRUM_WORKER_RESETS) {
-        (void)snprintf(out, out_byte, "in the reset after step %llu", place.step);
-    } else if (code == FULCRUM_WORKER_CREATE) {
-        (void)snprintf(out, out_byte, "while it was created");
-    } else if (place.phase == FULCRUM_WORKER_STEPS) {
-        (void)snprintf(out, out_byte, "in step %llu", place.step);
+    char call[60];
+    name_call(worker, code, call, sizeof call);
+    if (call[0] != '\0') {
+        (void)snprintf(out, out_byte, "in %s", call);
+    } else if (code == FULCRUM_WORKER_DESCRIBE || code == FULCRUM_WORKER_CREATE) {
+        (void)snprintf(out, out_byte, "while it %s",
+            code == FULCRUM_WORKER_DESCRIBE ? "started" : "was created");
     } else {
-        (void)snprintf(out, out_byte, "after step %llu", place.step);
+        (void)snprintf(out, out_byte, "after step %llu", place_of(worker).step);
     }
 }
 
@@ -216,23 +227,17 @@ static void fail_dead(struct fulcrum_env *worker, uint32_t code)
 
 static void fail_late(struct fulcrum_env *worker, uint32_t code)
 {
-    struct place place = place_of(worker);
+    char call[60];
     double limit_s = worker->shared->limit_s;
-    if (code == FULCRUM_WORKER_DESCRIBE) {
-        worker_fail(worker, "has not started within %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
-        worker_fail(worker, "its first reset has not returned for %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_RESETS) {
-        worker_fail(worker, "the reset after step %llu has not returned for %.3g s",
-            place.step, limit_s);
-    } else if (code == FULCRUM_WORKER_CREATE) {
-        worker_fail(worker, "has not been created within %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_STEPS) {
-        worker_fail(
-            worker, "step %llu has not returned for %.3g s", place.step, limit_s);
+    name_call(worker, code, call, sizeof call);
+    if (call[0] != '\0') {
+        worker_fail(worker, "%s has not returned for %.3g s", call, limit_s);
+    } else if (code == FULCRUM_WORKER_DESCRIBE || code == FULCRUM_WORKER_CREATE) {
+        worker_fail(worker, "has not %s within %.3g s",
+            code == FULCRUM_WORKER_DESCRIBE ? "started" : "been created", limit_s);
     } else {
         worker_fail(worker, "has not answered for %.3g s, after step %llu", limit_s,
-            place.step);
+            place_of(worker).step);
     }
 }
 

@@ -44,7 +44,6 @@ struct fulcrum_worker_process {
  * Starts `argv` (NULL-terminated; argv[0] is the path of the program) with a socket, an
  * empty shared memory and its output in a pipe. It leads a process group of its own,
  * writes no core file and dies with the thread that called this.
- *   out      given back with fulcrum_worker_process_end
  *   fails    FULCRUM_ERR_UNSUPPORTED (no process, no descriptors)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_process_start(

@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "calibrate/host.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker/worker_protocol.h"
 #include "model/try.h"
@@ -391,20 +392,5 @@ double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process
 
 double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *process)
 {
-    char path[64];
-    char line[128] = "";
-    (void)snprintf(path, sizeof path, "/proc/%ld/statm", (long)process->pid);
-    FILE *file = process->pid > 0 ? fopen(path, "re") : NULL;
-    if (file == NULL) {
-        return 0.0;
-    }
-    char *at = fgets(line, sizeof line, file);
-    (void)fclose(file);
-    if (at == NULL) {
-        return 0.0;
-    }
-    (void)strtod(line, &at); /* address space */
-    double resident = strtod(at, &at);
-    double shared = strtod(at, NULL);
-    return (resident - shared) * (double)sysconf(_SC_PAGESIZE);
+    return process->pid > 0 ? fulcrum_host_memory_byte(process->pid, 1) : 0.0;
 }

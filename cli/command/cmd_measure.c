@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 #include "calibrate/probe/probe.h"
 #include "cli/command/measure_job.h"
 #include "cli/message.h"

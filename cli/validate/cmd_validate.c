@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/validate/validate_job.h"

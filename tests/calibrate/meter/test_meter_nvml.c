@@ -1,8 +1,6 @@
 /* test_meter_nvml.c - energy of GPUs that do what a test says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/meter/meter.h"
@@ -12,21 +10,10 @@
 
 enum { NOT_SUPPORTED = 3, LOST = 15 };
 
-static const struct fulcrum_meter *nvml_meter(void)
-{
-    const struct fulcrum_meter *meter = &fulcrum_meter_nvml;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(meter);
-    return meter;
-}
-
 static struct fulcrum_meter_state *open_meter(void)
 {
     struct fulcrum_meter_state *state = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    if (nvml_meter()->open("", &state, &err) != FULCRUM_OK || state == NULL) {
-        (void)fprintf(stderr, "%s\n", err.detail);
-        exit(EXIT_FAILURE);
-    }
+    ASSERT_OK(fulcrum_meter_nvml.open("", &state, NULL));
     return state;
 }
 
@@ -43,16 +30,16 @@ TEST(test_counters_are_read_since_open)
     double energy_j[2] = {-1, -1};
     fake->gpu[1].energy_mj = 5000000000000ULL;
     struct fulcrum_meter_state *state = open_meter();
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     assert_close("at open", energy_j[0], 0, 0);
     assert_close("at open", energy_j[1], 0, 0);
     fake->gpu[0].energy_mj += 2500;
     fake->gpu[1].energy_mj += 7;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     assert_close("first", energy_j[0], 2.5, 1e-9);
     assert_close("second", energy_j[1], 0.007, 1e-3);
     CU_ASSERT_EQUAL(fake->gpu[0].power_reads, 0);
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
     CU_ASSERT_EQUAL(fake->init_count, 0);
 }
 
@@ -82,7 +69,7 @@ TEST(test_domains_say_how_they_are_read_and_over_what)
         struct fulcrum_meter_state *state = open_meter();
         size_t count = 0;
         const struct fulcrum_meter_domain *domain =
-            nvml_meter()->domains(state, &count);
+            fulcrum_meter_nvml.domains(state, &count);
         CU_ASSERT_EQUAL(count, 2);
         CU_ASSERT_STRING_EQUAL(domain->name, "gpu-0");
         CU_ASSERT_STRING_EQUAL(domain[1].name, "gpu-1");
@@ -90,7 +77,7 @@ TEST(test_domains_say_how_they_are_read_and_over_what)
         assert_close("window", domain->least_window_s, rows[i].least_window_s, 1e-12);
         assert_close("settles", domain->settle_s, rows[i].settle_s, 1e-12);
         assert_part(domain->detail, rows[i].detail);
-        nvml_meter()->close(state);
+        fulcrum_meter_nvml.close(state);
     }
 }
 
@@ -100,10 +87,11 @@ TEST(test_instances_are_told_to_share_their_gpu)
     fake->gpu[1].mig_mode = 1;
     struct fulcrum_meter_state *state = open_meter();
     size_t count = 0;
-    const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
+    const struct fulcrum_meter_domain *domain =
+        fulcrum_meter_nvml.domains(state, &count);
     CU_ASSERT_PTR_NULL(strstr(domain[0].detail, "MIG"));
     assert_part(domain[1].detail, "(MIG: of the whole GPU)");
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
 }
 
 /* Reads with the clock beside it; again where the machine was elsewhere meanwhile. */
@@ -111,7 +99,7 @@ static double read_at(struct fulcrum_meter_state *state, double energy_j[2])
 {
     for (;;) {
         double before_s = fulcrum_wall_s();
-        ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+        ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
         double after_s = fulcrum_wall_s();
         if (after_s - before_s < 1e-3) {
             return 0.5 * (before_s + after_s);
@@ -141,7 +129,7 @@ TEST(test_watts_of_a_ramp_are_added_up)
         assert_close("steady", end_j[1] - begin_j[1], 300 * (end_s - begin_s), 0.01);
         /* A thread asked meanwhile, not only the two reads. */
         CU_ASSERT(fake->gpu[0].power_reads >= 6);
-        nvml_meter()->close(state);
+        fulcrum_meter_nvml.close(state);
     }
 }
 
@@ -152,21 +140,21 @@ TEST(test_counter_that_goes_back_is_no_reading)
     double energy_j[2] = {0, 0};
     struct fulcrum_meter_state *state = open_meter();
     fake->gpu[0].energy_mj += 3000;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     assert_close("before", energy_j[0], 3, 1e-9);
-    CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 0), "");
+    CU_ASSERT_STRING_EQUAL(fulcrum_meter_nvml.why(state, 0), "");
     fake->gpu[0].energy_mj = 10;
     fake->gpu[1].energy_mj += 1000;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    assert_part(nvml_meter()->why(state, 0),
+    assert_part(fulcrum_meter_nvml.why(state, 0),
         "gpu-0: its counter went back from 1003 J to 0.01 J");
     assert_close("the other", energy_j[1], 1, 1e-9);
-    CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 1), "");
+    CU_ASSERT_STRING_EQUAL(fulcrum_meter_nvml.why(state, 1), "");
     fake->gpu[0].energy_mj = 2010;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     assert_close("goes on", energy_j[0], 3 + 2, 1e-9);
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
 }
 
 TEST(test_gpu_lost_in_the_middle_is_named)
@@ -177,18 +165,18 @@ TEST(test_gpu_lost_in_the_middle_is_named)
     struct fulcrum_meter_state *state = open_meter();
     fake->gpu[1].energy_result = LOST;
     fake->gpu[0].energy_mj += 4000;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, &err));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, &err));
     assert_close("the other", energy_j[0], 4, 1e-9);
     CU_ASSERT(isnan(energy_j[1]));
-    assert_part(nvml_meter()->why(state, 1),
+    assert_part(fulcrum_meter_nvml.why(state, 1),
         "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost");
     fake->gpu[0].energy_result = LOST;
     energy_j[0] = 7;
-    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_ERR_FILE);
+    CU_ASSERT_EQUAL(fulcrum_meter_nvml.read(state, energy_j, &err), FULCRUM_ERR_FILE);
     assert_close("unchanged", energy_j[0], 7, 0);
     assert_part(err.detail, "gpu-0: ");
     assert_part(err.detail, "\ngpu-1: ");
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
 }
 
 /* Between two reads nobody looked, and the thread remembers what it saw. */
@@ -198,7 +186,7 @@ TEST(test_watts_lost_between_two_reads_are_told)
     double energy_j[2] = {0, 0};
     leave_watts_only(&fake->gpu[0], 1);
     struct fulcrum_meter_state *state = open_meter();
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(!isnan(energy_j[0]));
     fake->gpu[0].instant_field_result = LOST;
     unsigned reads = fake->gpu[0].power_reads;
@@ -206,12 +194,12 @@ TEST(test_watts_lost_between_two_reads_are_told)
         fulcrum_sleep_s(0.01);
     }
     fake->gpu[0].instant_field_result = 0;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    assert_part(nvml_meter()->why(state, 0), "GPU is lost");
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    assert_part(fulcrum_meter_nvml.why(state, 0), "GPU is lost");
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(!isnan(energy_j[0]));
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
 }
 
 /* The first question takes 2.2 s: between it and the one before lies over a second. */
@@ -224,10 +212,11 @@ TEST(test_watts_that_nobody_asked_for_are_a_gap)
     fake->gpu[0].power_delay_ms = 2400;
     fulcrum_sleep_s(0.2);
     fake->gpu[0].power_delay_ms = 0;
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    assert_part(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for");
-    nvml_meter()->close(state);
+    assert_part(
+        fulcrum_meter_nvml.why(state, 0), "gpu-0: its watts were not asked for");
+    fulcrum_meter_nvml.close(state);
 }
 
 TEST(test_gpu_that_cannot_be_read_is_no_zero)
@@ -238,13 +227,15 @@ TEST(test_gpu_that_cannot_be_read_is_no_zero)
     fake->gpu[0].usage_result = NOT_SUPPORTED;
     struct fulcrum_meter_state *state = open_meter();
     size_t count = 0;
-    const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
+    const struct fulcrum_meter_domain *domain =
+        fulcrum_meter_nvml.domains(state, &count);
     assert_part(domain->detail, "; no reading");
-    ASSERT_OK(nvml_meter()->read(state, energy_j, NULL));
+    ASSERT_OK(fulcrum_meter_nvml.read(state, energy_j, NULL));
     CU_ASSERT(isnan(energy_j[0]));
-    assert_part(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not");
+    assert_part(
+        fulcrum_meter_nvml.why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not");
     assert_close("the other", energy_j[1], 0, 0);
-    nvml_meter()->close(state);
+    fulcrum_meter_nvml.close(state);
 }
 
 TEST(test_machine_without_readings_has_no_meter)
@@ -257,7 +248,7 @@ TEST(test_machine_without_readings_has_no_meter)
         leave_watts_only(&fake->gpu[i], 0);
         fake->gpu[i].usage_result = 4;
     }
-    CU_ASSERT_EQUAL(nvml_meter()->open("", &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(fulcrum_meter_nvml.open("", &state, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NULL(state);
     assert_part(
         err.detail, "gpu-0: nvmlDeviceGetTotalEnergyConsumption: Not Supported");
@@ -267,7 +258,7 @@ TEST(test_machine_without_readings_has_no_meter)
         fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", &err),
         FULCRUM_ERR_UNSUPPORTED);
     assert_part(err.detail, "nvml: gpu-0: ");
-    nvml_meter()->close(NULL);
+    fulcrum_meter_nvml.close(NULL);
 }
 
 TEST(test_open_first_finds_gpus_by_scope)

@@ -2,7 +2,7 @@
  * `fulcrum validate` predicts that reference later.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/pipeline/measured_reference.h"
+#include "calibrate/pipeline/measure.h"
 
 #include <math.h>
 #include <stdio.h>

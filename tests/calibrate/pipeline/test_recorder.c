@@ -18,9 +18,7 @@
 static struct fulcrum_recorder *new_recorder(size_t tracks, size_t capacity)
 {
     struct fulcrum_recorder *recorder = NULL;
-    if (fulcrum_recorder_new(&recorder, tracks, capacity, NULL) != FULCRUM_OK) {
-        CU_FAIL_FATAL("no recorder");
-    }
+    ASSERT_OK(fulcrum_recorder_new(&recorder, tracks, capacity, NULL));
     return recorder;
 }
 
@@ -360,7 +358,7 @@ TEST(test_pairs_that_say_nothing_are_refused)
         FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(fulcrum_recorder_cost_of_pairs(&pairs, rates, wrong, 2, &err),
         FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "pair 2"));
+    assert_part(err.detail, "pair 2");
 }
 
 TEST(test_measured_cost_is_that_of_a_few_clock_reads)

@@ -24,9 +24,7 @@ static struct fulcrum_stage_lane lane_of(
     const struct fulcrum_recorder_track track = {
         .events = events, .event_count = count};
     struct fulcrum_stage_lane lane = {NULL, 0};
-    if (fulcrum_stage_lane_new(&lane, &track, NULL) != FULCRUM_OK) {
-        CU_FAIL_FATAL("no lane");
-    }
+    ASSERT_OK(fulcrum_stage_lane_new(&lane, &track, NULL));
     return lane;
 }
 
@@ -205,9 +203,7 @@ TEST(test_sweep_agrees_with_a_look_at_every_moment)
 static struct fulcrum_recorder *new_recorder(size_t tracks, size_t capacity)
 {
     struct fulcrum_recorder *recorder = NULL;
-    if (fulcrum_recorder_new(&recorder, tracks, capacity, NULL) != FULCRUM_OK) {
-        CU_FAIL_FATAL("no recorder");
-    }
+    ASSERT_OK(fulcrum_recorder_new(&recorder, tracks, capacity, NULL));
     return recorder;
 }
 
@@ -217,9 +213,7 @@ static struct fulcrum_stage_times times_of(
     const struct fulcrum_recorder *recorder, const struct fulcrum_stage_facts *facts)
 {
     struct fulcrum_stage_times times = {.tracks = NULL};
-    if (fulcrum_stage_times_new(&times, recorder, facts, NULL) != FULCRUM_OK) {
-        CU_FAIL_FATAL("no times");
-    }
+    ASSERT_OK(fulcrum_stage_times_new(&times, recorder, facts, NULL));
     return times;
 }
 

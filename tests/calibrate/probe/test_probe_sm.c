@@ -211,7 +211,7 @@ TEST(test_refusal_ends_the_sweep_with_a_note)
     CU_ASSERT_EQUAL(calibration->note_count, 2);
     CU_ASSERT_STRING_EQUAL(calibration->notes[0].key, "sm_sweep");
     CU_ASSERT_STRING_EQUAL(calibration->notes[0].text, "ended: no more parts today");
-    CU_ASSERT_PTR_NOT_NULL(strstr(calibration->notes[1].text, "on 2 numbers of SMs"));
+    assert_part(calibration->notes[1].text, "on 2 numbers of SMs");
     CU_ASSERT_EQUAL(calibration->parameter_count, 0);
     CU_ASSERT_EQUAL(calibration->series_count, 5);
     close_bench(&bench, calibration);

@@ -169,31 +169,25 @@ TEST(test_frame_skip_is_in_force)
     }
 }
 
-static void expect_refused(
-    const struct fulcrum_actor_options *options, const char *says)
-{
-    struct trial trial;
-    trial_open(&trial, "gym", options);
-    CU_ASSERT_EQUAL(trial.status, FULCRUM_ERR_ENVIRONMENT);
-    assert_part(trial.err.detail, options->env_id);
-    assert_part(trial.err.detail, says);
-    trial_close(&trial);
-}
-
 TEST(test_what_cannot_be_made_is_named)
 {
-    struct fulcrum_actor_options options = gym_options("NoSuchGame-v9");
-    expect_refused(&options, "NoSuchGame");
-    options = gym_options("CartPole-v77");
-    expect_refused(&options, "v77");
-    options = gym_options("ALE/NoSuchGame-v5");
-    expect_refused(&options, "NoSuchGame");
-    options = gym_options("odd_spaces:DictActions-v0");
-    expect_refused(&options, "actions of Dict are not supported");
-    options = gym_options("odd_spaces:Text-v0");
-    expect_refused(&options, "observations of Text are not supported");
-    options = gym_options("no_such_module:Name-v0");
-    expect_refused(&options, "No module named 'no_such_module'");
+    static const struct {
+        const char *env_id;
+        const char *says;
+    } rows[] = {{"NoSuchGame-v9", "NoSuchGame"}, {"CartPole-v77", "v77"},
+        {"ALE/NoSuchGame-v5", "NoSuchGame"},
+        {"odd_spaces:DictActions-v0", "actions of Dict are not supported"},
+        {"odd_spaces:Text-v0", "observations of Text are not supported"},
+        {"no_such_module:Name-v0", "No module named 'no_such_module'"}};
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct trial trial;
+        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
+        trial_open(&trial, "gym", &options);
+        CU_ASSERT_EQUAL(trial.status, FULCRUM_ERR_ENVIRONMENT);
+        assert_part(trial.err.detail, rows[i].env_id);
+        assert_part(trial.err.detail, rows[i].says);
+        trial_close(&trial);
+    }
 }
 
 /* The loop of plain_loop.py in a process of its own, told by lines how far to go. */

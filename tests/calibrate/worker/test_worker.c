@@ -508,32 +508,38 @@ static void expect_refused(const char *actor,
 
 TEST(test_options_that_cannot_be_are_refused)
 {
-    struct fulcrum_actor_options options = plugin_options("no/such.so");
-    expect_refused("plugin", &options, FULCRUM_ERR_FILE, "No such file");
-    options.plugin = "tests";
-    expect_refused("plugin", &options, FULCRUM_ERR_FILE, "not a regular file");
-    options.plugin = "README.md";
-    expect_refused("plugin", &options, FULCRUM_ERR_FORMAT, "not a shared object");
-    options.plugin = NULL;
-    expect_refused("plugin", &options, FULCRUM_ERR_MISSING, "--plugin");
-    expect_refused("gym", &options, FULCRUM_ERR_MISSING, "--env");
-    options.env_id = "";
-    expect_refused("gym", &options, FULCRUM_ERR_RANGE, "0 bytes");
-    options = plugin_options(CAR);
-    options.limit_s = 1e9;
-    expect_refused("plugin", &options, FULCRUM_ERR_RANGE, "limit_s = 1e+09");
-    options = plugin_options(MISBEHAVE);
-    options.frame_skip = 4.0;
-    expect_refused("plugin", &options, FULCRUM_ERR_ENVIRONMENT, "takes no other");
-    options = plugin_options(CAR);
-    (void)setenv("FULCRUM_WORKER", "/no/such/program", 1);
-    expect_refused("plugin", &options, FULCRUM_ERR_UNSUPPORTED, "/no/such/program");
-    (void)setenv("FULCRUM_WORKER", "/bin/true", 1);
-    expect_refused("plugin", &options, FULCRUM_ERR_ENVIRONMENT, "exited with code 0");
-    (void)unsetenv("FULCRUM_WORKER");
-    options = (struct fulcrum_actor_options){.env_id = "x", .python = "no-such-python"};
-    expect_refused("gym", &options, FULCRUM_ERR_ENVIRONMENT,
-        "no-such-python cannot be run: No such file");
+    static const struct {
+        const char *actor;
+        const char *program; /* FULCRUM_WORKER; NULL: ours */
+        struct fulcrum_actor_options options;
+        enum fulcrum_status expected;
+        const char *says;
+    } rows[] = {
+        {"plugin", NULL, {.plugin = "no/such.so"}, FULCRUM_ERR_FILE, "No such file"},
+        {"plugin", NULL, {.plugin = "tests"}, FULCRUM_ERR_FILE, "not a regular file"},
+        {"plugin", NULL, {.plugin = "README.md"}, FULCRUM_ERR_FORMAT,
+            "not a shared object"},
+        {"plugin", NULL, {.plugin = NULL}, FULCRUM_ERR_MISSING, "--plugin"},
+        {"gym", NULL, {.env_id = NULL}, FULCRUM_ERR_MISSING, "--env"},
+        {"gym", NULL, {.env_id = ""}, FULCRUM_ERR_RANGE, "0 bytes"},
+        {"plugin", NULL, {.plugin = CAR, .limit_s = 1e9}, FULCRUM_ERR_RANGE,
+            "limit_s = 1e+09"},
+        {"plugin", NULL, {.plugin = MISBEHAVE, .limit_s = LIMIT_S, .frame_skip = 4.0},
+            FULCRUM_ERR_ENVIRONMENT, "takes no other"},
+        {"plugin", "/no/such/program", {.plugin = CAR}, FULCRUM_ERR_UNSUPPORTED,
+            "/no/such/program"},
+        {"plugin", "/bin/true", {.plugin = CAR, .limit_s = LIMIT_S},
+            FULCRUM_ERR_ENVIRONMENT, "exited with code 0"},
+        {"gym", NULL, {.env_id = "x", .python = "no-such-python"},
+            FULCRUM_ERR_ENVIRONMENT, "no-such-python cannot be run: No such file"},
+    };
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        if (rows[i].program != NULL) {
+            (void)setenv("FULCRUM_WORKER", rows[i].program, 1);
+        }
+        expect_refused(rows[i].actor, &rows[i].options, rows[i].expected, rows[i].says);
+        (void)unsetenv("FULCRUM_WORKER");
+    }
 }
 
 TEST(test_frame_skip_is_the_plugins_to_keep)
@@ -761,6 +767,16 @@ static int all_are_gone(const pid_t *pids)
     return 1;
 }
 
+static void await_gone(const pid_t *pids)
+{
+    bool is_clean = 0;
+    for (int i = 0; i < 300 && !is_clean; i++) {
+        fulcrum_sleep_s(0.01);
+        is_clean = all_are_gone(pids);
+    }
+    CU_ASSERT(is_clean);
+}
+
 static pid_t start_program(const char *pid_file)
 {
     pid_t child = fork();
@@ -792,12 +808,7 @@ TEST(test_workers_die_with_the_program)
     CU_ASSERT_EQUAL(all_are_gone(pids), 0);
     (void)kill(program, SIGKILL);
     (void)waitpid(program, NULL, 0);
-    bool is_clean = 0;
-    for (int i = 0; i < 300 && !is_clean; i++) {
-        fulcrum_sleep_s(0.01);
-        is_clean = all_are_gone(pids);
-    }
-    CU_ASSERT(is_clean);
+    await_gone(pids);
     free(pid_file);
     scratch_free(&scratch);
 }
@@ -817,12 +828,7 @@ TEST(test_children_of_an_environment_are_killed)
     pid_t pids[32] = {-1};
     read_pids(pid_file, pids, LENGTH(pids));
     CU_ASSERT(pids[0] > 0 && pids[1] > 0);
-    bool is_clean = 0;
-    for (int i = 0; i < 300 && !is_clean; i++) {
-        is_clean = all_are_gone(pids);
-        fulcrum_sleep_s(0.01);
-    }
-    CU_ASSERT(is_clean);
+    await_gone(pids);
     free(pid_file);
     scratch_free(&scratch);
 }
