@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads the axes, asks the model for the sweep and hands each point to the stream of
- * rows and to the finding (sweep_finding.c), which keeps the best points for the
+ * rows and to the finding, which keeps the best points for the
  * sentences at the end. How the number of actors follows along a sweep is a rule of its
  * own, told in the head of every output, because a ratio sweep with a fixed number of
  * actors answers another question than one in which it grows with the threads.
@@ -175,51 +175,16 @@ static enum fulcrum_status check_any_ran(
     return FULCRUM_OK;
 }
 
-/* A sentence for people: in the output that they read, else beside it. */
-static void add_sentence(struct explore_job *job, const char *title, const char *text)
-{
-    if (!fulcrum_stream_is_kept(job->stream)) {
-        fulcrum_message_note(
-            job->context, "%s%s%s", title, title[0] != '\0' ? ": " : "", text);
-    } else if (title[0] != '\0') {
-        fulcrum_result_text(job->result, title, title, text);
-    } else if (!job->context->quiet) {
-        fulcrum_result_note(job->result, "notes", text);
-    }
-}
-
-static void add_front_sentences(struct explore_job *job)
+static void add_front(struct explore_job *job, struct fulcrum_result *found)
 {
     char metrics[300];
-    char text[400];
     size_t left_out = fulcrum_sweep_front_left_out(job->front);
     fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
-    (void)snprintf(text, sizeof text, "%zu of %zu points, %s", job->chosen_count,
-        job->done, metrics);
-    add_sentence(job, "front", text);
+    fulcrum_result_print(found, "front", "front", "%zu of %zu points, %s",
+        job->chosen_count, job->done, metrics);
     if (left_out > 0) {
-        (void)snprintf(text, sizeof text,
+        fulcrum_result_note_print(found, "notes",
             "%zu points have no value of some metric and are on no front", left_out);
-        add_sentence(job, "", text);
-    }
-}
-
-/* One sentence for each metric along each axis, and how good the equations are. */
-static void add_notes(struct explore_job *job)
-{
-    char text[900];
-    for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
-        if (fulcrum_sweep_optima_text(job->finding, i / job->plan.axis_count,
-                i % job->plan.axis_count, text, sizeof text)) {
-            add_sentence(job, "", text);
-        }
-    }
-    if (job->spares_simulation && job->rough > 0) {
-        (void)snprintf(text, sizeof text,
-            "%zu of %zu points by equations that may be off by more than %g %% (see "
-            "solver_error_rel); --half-width %g simulates those",
-            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
-        add_sentence(job, "", text);
     }
 }
 
@@ -240,37 +205,40 @@ static enum fulcrum_status run_sweep(struct explore_job *job,
     return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_OK : status;
 }
 
-/* The last lines of the output, and what is said of it. */
+/* What was found stands in the output that people read, and else beside it, too. */
 static enum fulcrum_status end_output(
     struct explore_job *job, struct fulcrum_error *err)
 {
-    char text[1200];
-    bool is_front = job->front != NULL;
-    fulcrum_sweep_finding_text(job->finding, text, sizeof text);
-    if (!job->interrupted) {
-        add_sentence(job, "found", text);
-    }
-    if (is_front) {
-        add_front_sentences(job);
+    bool is_kept = fulcrum_stream_is_kept(job->stream);
+    struct fulcrum_result *found = is_kept ? job->result : fulcrum_result_new(NULL);
+    fulcrum_sweep_finding_tell(job->finding, found);
+    if (job->front != NULL) {
+        add_front(job, found);
     }
     if (job->interrupted) {
         fulcrum_message_warn_in(job->context,
             "interrupted: %s%zu of %zu points %s there",
-            is_front ? "the front of " : "", job->done, job->point_count,
-            is_front ? "is" : "are");
+            job->front != NULL ? "the front of " : "", job->done, job->point_count,
+            job->front != NULL ? "is" : "are");
         job->context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else {
-        add_notes(job);
+    } else if (job->spares_simulation && job->rough > 0) {
+        fulcrum_result_note_print(found, "notes",
+            "%zu of %zu points by equations that may be off by more than %g %% (see "
+            "solver_error_rel); --half-width %g simulates those",
+            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
     }
-    struct fulcrum_json *tail = fulcrum_json_new_object();
-    fulcrum_json_add_text(tail, "finding", text);
-    if (!is_front) {
-        fulcrum_sweep_optima_json(job->finding, tail);
+    fulcrum_result_flag(found, "complete", NULL, !job->interrupted);
+    enum fulcrum_status status = fulcrum_result_check(found, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_stream_end(job->stream, found, &job->context->layout, err);
     }
-    fulcrum_json_add_flag(tail, "complete", !job->interrupted);
-    enum fulcrum_status status =
-        fulcrum_stream_end(job->stream, tail, &job->context->layout, err);
-    fulcrum_json_free(tail);
+    if (status == FULCRUM_OK && !is_kept && !job->context->quiet) {
+        status = fulcrum_result_write(
+            found, FULCRUM_FORMAT_TABLE, &job->context->layout, stderr, err);
+    }
+    if (!is_kept) {
+        fulcrum_result_free(found);
+    }
     return status;
 }
 
@@ -463,7 +431,6 @@ static enum fulcrum_status explore_all(
         TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
     }
-    TRY(fulcrum_sweep_finding_keep_optima(job->finding, err));
     TRY(run_sweep(job, &visitor, err));
     TRY(check_any_ran(job, err));
     return end_output(job, err);
@@ -528,7 +495,8 @@ static enum fulcrum_status run_explore(
     TRY_OR_END(fulcrum_scenario_new(
         &job->subject.inputs.scenario, &job->subject.scenario, err));
     TRY_OR_END(predict_yardstick(job, err));
-    job->finding = fulcrum_sweep_finding_new(&job->plan);
+    TRY_OR_END(fulcrum_sweep_finding_new(
+        &job->plan, job->settings->pareto == NULL, &job->finding, err));
     job->stop = fulcrum_interrupt_watch();
     status =
         job->settings->pareto != NULL ? explore_front(job, err) : explore_all(job, err);

@@ -706,15 +706,15 @@ static void add_spread(struct fulcrum_result *result, const struct job *job,
     fulcrum_quantity_plain(value, metric->unit, number);
     fulcrum_range_plain(spread->lo, spread->hi, value, metric->unit, range);
     char *end =
-        spread->is_constant ? fulcrum_format(": nothing varied changes it")
+        spread->is_constant ? fulcrum_format("nothing varied changes it")
         : isnan(spread->interaction_frac)
             ? fulcrum_format("%s", "")
             : fulcrum_format("; interactions %.1f %% (+- %.1f)",
                   100.0 * spread->interaction_frac, 100.0 * spread->interaction_error);
     char *key = fulcrum_format("spread/%s", metric->name);
     fulcrum_result_gap(result);
-    fulcrum_result_print(
-        result, key, metric->name, "%s (90 %%: %s)%s", number, range, end);
+    fulcrum_result_print(result, key, metric->name,
+        spread->is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
     free(key);
     free(end);
 }

@@ -1,4 +1,4 @@
-/* sweep_columns.h - points of a sweep as rows: columns, and what was found. */
+/* sweep_columns.h - points of a sweep as rows, in columns. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_OUTPUT_SWEEP_COLUMNS_H
 #define FULCRUM_CLI_OUTPUT_SWEEP_COLUMNS_H
@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "model/study/sweep.h"
-#include "presets/io/json.h"
 #include "presets/result/result_stream.h"
 
 /* The columns of a sweep's output, and what each shows of a point. */
@@ -105,45 +104,5 @@ void fulcrum_sweep_pareto_text(
 /* Adds the metrics, each with what is better of it, as a table "pareto". */
 void fulcrum_sweep_pareto_add(
     const struct fulcrum_sweep_pareto *pareto, struct fulcrum_result *result);
-
-/* What a sweep found, in one sentence. */
-
-/* Keeps the points seen so far that are best, or nearly, in each metric. */
-struct fulcrum_sweep_finding;
-
-struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
-    const struct fulcrum_sweep_plan *plan);
-
-/* Also keeps the best at each value of each axis; the best of each draw is the plan's.
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_finding_keep_optima(
-    struct fulcrum_sweep_finding *finding, struct fulcrum_error *err);
-
-/* Accepts NULL. */
-void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
-
-/* The next points, in the order of the sweep. */
-void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
-    const struct fulcrum_sweep_point *points, size_t count);
-
-/*
- * One sentence: where throughput and performance per GPU watt first come within 5 % of
- * their best, and where performance per system watt is best. "no point of the sweep can
- * run" where that is so.
- */
-void fulcrum_sweep_finding_text(
-    const struct fulcrum_sweep_finding *finding, char *out, size_t size);
-
-/*
- * One sentence on a metric along an axis: where it is best, the 90 % interval of that,
- * and where it is within 5 % of its best; whether that is an optimum or a plateau.
- * Returns 0 where there is nothing to say: an axis of one value, no such metric.
- */
-int fulcrum_sweep_optima_text(const struct fulcrum_sweep_finding *finding,
-    size_t metric, size_t axis, char *out, size_t size);
-
-/* Adds the same in numbers as a member "optima": an array with one object a metric. */
-void fulcrum_sweep_optima_json(
-    const struct fulcrum_sweep_finding *finding, struct fulcrum_json *parent);
 
 #endif

@@ -103,38 +103,22 @@ void fulcrum_report_words(struct fulcrum_argv_text *words, const char *format, .
 bool fulcrum_report_best_read(const struct fulcrum_result *sweep, size_t i,
     bool wants_ratio, struct fulcrum_report_best *out)
 {
-    static const struct metric {
-        const char *output;
-        const char *words;
-    } metrics[] = {
-        {"steps_per_s", "throughput"},
-        {"steps_per_j_gpu", "performance per GPU watt"},
-        {"steps_per_j_system", "performance per system watt"},
-    };
     const struct fulcrum_table *optima = fulcrum_result_table_of(sweep, "optima");
     if (optima == NULL || i >= fulcrum_table_rows(optima)) {
         return false;
     }
-    double best = fulcrum_table_at(optima, i, "axes/best").number;
-    double ratio = fulcrum_table_at(optima, i, "cpu_gpu_ratio_used").number;
-    const char *output = fulcrum_table_at(optima, i, "output").text;
-    *out = (struct fulcrum_report_best){.metric = "",
-        .shape = fulcrum_table_at(optima, i, "axes/shape").text,
-        .is_ratio = wants_ratio && isfinite(ratio) && best > 0.0};
-    for (size_t k = 0; k < sizeof metrics / sizeof metrics[0]; k++) {
-        out->metric =
-            strcmp(metrics[k].output, output) == 0 ? metrics[k].words : out->metric;
-    }
-    /* What one unit of the field is in ratios: the field is the count of threads. */
-    double unit = out->is_ratio ? ratio / best : 1.0;
-    struct fulcrum_cell at = fulcrum_table_at(optima, i, "axes/best_interval");
-    struct fulcrum_cell plateau = fulcrum_table_at(optima, i, "axes/plateau");
-    struct fulcrum_cell from =
-        fulcrum_table_at(optima, i, "axes/plateau_first_interval");
-    out->at = (struct fulcrum_cell){best * unit, at.lo * unit, at.hi * unit, NULL};
-    out->from =
-        (struct fulcrum_cell){plateau.lo * unit, from.lo * unit, from.hi * unit, NULL};
-    out->to = plateau.hi * unit;
+    bool is_ratio =
+        wants_ratio && isfinite(fulcrum_table_at(optima, i, "best_ratio").number);
+    *out = (struct fulcrum_report_best){
+        .metric = fulcrum_table_at(optima, i, "metric").text,
+        .shape = fulcrum_table_at(optima, i, "shape").text,
+        .at = fulcrum_table_at(optima, i, is_ratio ? "best_ratio" : "best"),
+        .from = fulcrum_table_at(
+            optima, i, is_ratio ? "plateau_first_ratio" : "plateau_first"),
+        .to = fulcrum_table_at(
+            optima, i, is_ratio ? "plateau_last_ratio" : "plateau_last")
+                  .number,
+        .is_ratio = is_ratio};
     return out->shape != NULL;
 }
 

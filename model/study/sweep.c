@@ -38,9 +38,6 @@
 /* Numbers that the draws of a front may take: 32 MB. */
 enum { FULCRUM_FRONT_NUMBERS_MOST = 4194304 };
 
-/* A metric within this share of its best counts as its plateau. */
-#define FULCRUM_PLATEAU_FRAC 0.95
-
 /* Single points of a sweep, in any order. */
 
 struct fulcrum_sweep_probe {
@@ -760,7 +757,6 @@ static double find_best(const struct fulcrum_sweep_profile *profile, size_t metr
         if (peak->value > best) {
             best = peak->value;
             out->best = i;
-            out->best_ratio = peak->ratio;
         }
     }
     return best;
@@ -769,8 +765,7 @@ static double find_best(const struct fulcrum_sweep_profile *profile, size_t metr
 bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out)
 {
-    struct fulcrum_plateau found = {
-        .least_ratio = FULCRUM_UNKNOWN, .most_ratio = FULCRUM_UNKNOWN};
+    struct fulcrum_plateau found = {.count = 0};
     double best = find_best(profile, metric, axis, &found);
     if (!(best > 0.0)) {
         return false;
@@ -781,8 +776,6 @@ bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
             found.first = found.count > 0 ? found.first : i;
             found.last = i;
             found.count++;
-            found.least_ratio = fmin(found.least_ratio, peak->ratio);
-            found.most_ratio = fmax(found.most_ratio, peak->ratio);
         }
     }
     *out = found;

@@ -8,6 +8,7 @@
 
 #include "model/interval.h"
 #include "model/predict/predict.h"
+#include "model/result.h"
 #include "model/status.h"
 
 /* What is better of a metric. */
@@ -305,7 +306,10 @@ void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile);
 void fulcrum_sweep_profile_add(
     struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point);
 
-/* Where a metric is within FULCRUM_PLATEAU_FRAC of its best along an axis. */
+/* A metric within this share of its best counts as its plateau. */
+#define FULCRUM_PLATEAU_FRAC 0.95
+
+/* Where a metric is on its plateau along an axis. */
 struct fulcrum_plateau {
     size_t best; /* places among the axis' values */
     size_t first;
@@ -313,9 +317,6 @@ struct fulcrum_plateau {
     size_t first_run; /* the first and the last value at which anything can run */
     size_t last_run;
     size_t count; /* of values on it; fewer than last - first + 1 where it has gaps */
-    double best_ratio; /* cpu_gpu_ratio_used of the best */
-    double least_ratio;
-    double most_ratio;
 };
 
 /* Returns 0, and leaves `out` alone, where no point has the metric or the axis is long.
@@ -326,5 +327,35 @@ bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
 /* cpu_gpu_ratio_used of the best point at a value of an axis that has a plateau. */
 double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, size_t place);
+
+/* What a sweep found: the points that are best, or nearly, in each metric. Opaque. */
+struct fulcrum_sweep_finding;
+
+/*
+ * Borrows the plan.
+ *   wants_optima  also the best at each value of each axis; the best of each draw is
+ * the plan's
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_finding_new(
+    const struct fulcrum_sweep_plan *plan, bool wants_optima,
+    struct fulcrum_sweep_finding **out, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
+
+/* The next points, in the order of the sweep. */
+void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
+    const struct fulcrum_sweep_point *points, size_t count);
+
+/*
+ * Adds a fact for each metric that has a best, "finding/NAME": where throughput and
+ * performance per GPU watt first come within 5 % of it, and where performance per
+ * system watt is best. With optima also a table "optima", a row for each metric along
+ * each axis: where it is best, the 90 % interval over the draws, where its plateau
+ * begins and ends, as values of the field and as CPU/GPU ratios, and whether it is an
+ * optimum or a plateau.
+ */
+void fulcrum_sweep_finding_tell(
+    const struct fulcrum_sweep_finding *finding, struct fulcrum_result *result);
 
 #endif

@@ -360,8 +360,8 @@ static void put_range(
     double lo, double hi, struct fulcrum_unit_scale scale, int digits, char *out)
 {
     out[0] = '\0';
-    if (!isfinite(lo) || !isfinite(hi)) {
-        return;
+    if (!isfinite(lo) || !isfinite(hi) || !(lo < hi)) {
+        return; /* an interval of no width tells people nothing */
     }
     char from[FULCRUM_QUANTITY_SIZE];
     char to[FULCRUM_QUANTITY_SIZE];
@@ -456,7 +456,7 @@ void fulcrum_factor_words(double value, char out[FULCRUM_QUANTITY_SIZE])
 void fulcrum_factor_range_words(
     double lo, double hi, char out[2 * FULCRUM_QUANTITY_SIZE])
 {
-    if (!isfinite(lo) || !isfinite(hi)) {
+    if (!isfinite(lo) || !isfinite(hi) || !(lo < hi)) {
         out[0] = '\0';
         return;
     }

@@ -33,7 +33,8 @@ void fulcrum_quantity_words(
 
 /*
  * "3.02 to 6.94 ms": both in the scale that suits `like`, the value that they are
- * beside (NAN: the upper end); "" where one is not known.
+ * beside (NAN: the upper end); "" where one is not known, and
+ * where they are equal.
  */
 void fulcrum_range_words(double lo, double hi, double like, const char *unit,
     char out[2 * FULCRUM_QUANTITY_SIZE]);

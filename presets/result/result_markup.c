@@ -63,10 +63,6 @@ static const char *words_of(const char *key, enum fulcrum_value_kind kind,
         fulcrum_quantity_words(cell->number, unit, out->value);
         fulcrum_range_words(cell->lo, cell->hi, cell->number, unit, out->range);
     }
-    /* What was not drawn has no interval, though its ends are there. */
-    if (!(cell->lo < cell->hi)) {
-        out->range[0] = '\0';
-    }
     return out->value;
 }
 

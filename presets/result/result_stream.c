@@ -233,10 +233,8 @@ static void keep(struct fulcrum_stream *stream, const struct row *row)
             double value = next_number(&bytes);
             double lo = next_number(&bytes);
             double hi = next_number(&bytes);
-            bool is_sharp =
-                !(lo < hi); /* an interval of no width tells people nothing */
-            fulcrum_table_estimate(stream->kept, column->key, column->title, value,
-                is_sharp ? FULCRUM_UNKNOWN : lo, is_sharp ? FULCRUM_UNKNOWN : hi);
+            fulcrum_table_estimate(
+                stream->kept, column->key, column->title, value, lo, hi);
             j += 2;
         } else {
             fulcrum_table_number(
@@ -279,11 +277,13 @@ void fulcrum_stream_write(struct fulcrum_stream *stream, size_t count)
 
 /* Members of one line; before the rows of JSON the object stays open. */
 static void write_members(
-    struct fulcrum_stream *stream, const struct fulcrum_json *members, bool is_tail)
+    struct fulcrum_stream *stream, const struct fulcrum_result *part, bool is_tail)
 {
     char *text = NULL;
+    struct fulcrum_json *members = fulcrum_result_json(part, NULL);
     enum fulcrum_status status =
         fulcrum_json_text(members, FULCRUM_JSON_LINE, &text, NULL);
+    fulcrum_json_free(members);
     if (status != FULCRUM_OK) {
         stream->status = status;
     } else if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
@@ -306,9 +306,7 @@ static void write_head(struct fulcrum_stream *stream)
         }
         (void)fputc('\n', stream->out);
     } else if (!fulcrum_stream_is_kept(stream)) {
-        struct fulcrum_json *json = fulcrum_result_json(stream->head, NULL);
-        write_members(stream, json, false);
-        fulcrum_json_free(json);
+        write_members(stream, stream->head, false);
     }
 }
 
@@ -352,7 +350,7 @@ bool fulcrum_stream_is_kept(const struct fulcrum_stream *stream)
 }
 
 enum fulcrum_status fulcrum_stream_end(struct fulcrum_stream *stream,
-    const struct fulcrum_json *tail, const struct fulcrum_text_layout *layout,
+    const struct fulcrum_result *tail, const struct fulcrum_text_layout *layout,
     struct fulcrum_error *err)
 {
     if (!fulcrum_stream_is_kept(stream)) {

@@ -9,7 +9,6 @@
 
 #include "model/result.h"
 #include "model/status.h"
-#include "presets/io/json.h"
 #include "presets/result/result_io.h"
 
 struct fulcrum_stream_column {
@@ -63,12 +62,12 @@ void fulcrum_stream_write(struct fulcrum_stream *stream, size_t count);
 
 /*
  * Ends the output: whole, whatever the number of rows so far.
- *   tail     members of both forms of JSON after the rows
+ *   tail     what both forms of JSON have after the rows; not used where rows are kept
  *   layout   of FULCRUM_FORMAT_TABLE
  *   fails    FULCRUM_ERR_NO_MEMORY, now or at an earlier row
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stream_end(struct fulcrum_stream *stream,
-    const struct fulcrum_json *tail, const struct fulcrum_text_layout *layout,
+    const struct fulcrum_result *tail, const struct fulcrum_text_layout *layout,
     struct fulcrum_error *err);
 
 #endif

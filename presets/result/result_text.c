@@ -119,7 +119,7 @@ static bool has_range(const struct fulcrum_table *table, size_t column)
 {
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         struct fulcrum_cell cell = fulcrum_table_cell(table, i, column);
-        if (isfinite(cell.lo) && isfinite(cell.hi)) {
+        if (cell.lo < cell.hi) {
             return true;
         }
     }

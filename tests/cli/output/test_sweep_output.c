@@ -1,4 +1,4 @@
-/* test_sweep_output.c - points of a sweep as CSV, JSON, tables and a sentence. */
+/* test_sweep_output.c - points of a sweep as CSV, JSON and tables. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
@@ -98,11 +98,11 @@ static char *written(
         }
         fulcrum_stream_write(stream, block);
     }
-    struct fulcrum_json *tail = fulcrum_json_new_object();
-    fulcrum_json_add_text(tail, "finding", "this");
+    struct fulcrum_result *tail = fulcrum_result_new(NULL);
+    fulcrum_result_text(tail, "finding", NULL, "this");
     const struct fulcrum_text_layout layout = {0, writing->all};
     ASSERT_OK(fulcrum_stream_end(stream, tail, &layout, NULL));
-    fulcrum_json_free(tail);
+    fulcrum_result_free(tail);
     fulcrum_stream_free(stream);
     fulcrum_result_free(head);
     (void)fclose(out);
@@ -306,170 +306,4 @@ TEST(test_people_see_titles_units_and_intervals)
     text = written(&f, NULL, &writing);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "times scaled"));
     free(text);
-}
-
-/* Throughput that creeps up to 1000 by ever smaller steps. */
-static void creep(struct fulcrum_sweep_finding *finding, size_t count, double slowness)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_sweep_point point = {.status = FULCRUM_OK};
-        double rate = 1000.0 * (1.0 - exp(-(double)(i + 1) / slowness));
-        point.varied[0] = (double)i;
-        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rate;
-        point.prediction.value[FULCRUM_OUTPUT_steps_per_j_gpu] = (double)NAN;
-        point.prediction.value[FULCRUM_OUTPUT_steps_per_j_system] = 2000.0 - rate;
-        point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
-        point.prediction.actor_count = 7.0;
-        fulcrum_sweep_finding_add(finding, &point, 1);
-    }
-}
-
-TEST(test_the_finding_names_the_first_point_near_the_best)
-{
-    struct fixture f;
-    start(&f, 0.0);
-    f.plan.axis_count = 1;
-    char text[1200];
-    struct fulcrum_sweep_finding *finding = fulcrum_sweep_finding_new(&f.plan);
-    fulcrum_sweep_finding_text(finding, text, sizeof text);
-    CU_ASSERT_STRING_EQUAL(text, "no point of the sweep can run");
-    /* 1 - exp(-x) passes 0.95 at x = ln 20 = 2.99573: point 299572 counts from 0. */
-    creep(finding, 2000000, 1e5);
-    struct fulcrum_sweep_point bad = bad_point();
-    bad.prediction.value[FULCRUM_OUTPUT_steps_per_s] = 1e9;
-    fulcrum_sweep_finding_add(finding, &bad, 1);
-    fulcrum_sweep_finding_text(finding, text, sizeof text);
-    static const char *const expected =
-        "throughput in steps/s comes within 5 % of its best, 1000, at CPU/GPU ratio "
-        "0.5 (machine.cpu.thread_count = ";
-    CU_ASSERT_EQUAL(strncmp(text, expected, strlen(expected)), 0);
-    double first = strtod(text + strlen(expected), NULL);
-    /* Records are 1e-5 of the best apart, here 1e-5 / 0.05 * 1e5 = 20 points. */
-    CU_ASSERT(first >= 299571.0 && first <= 299571.0 + 21.0);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(text, "; performance per system watt is best, 2e+03 steps/J, at CPU/GPU "
-                     "ratio 0.5 (machine.cpu.thread_count = 0, 7 actors)"));
-    CU_ASSERT_PTR_NULL(strstr(text, "per GPU watt"));
-    fulcrum_sweep_finding_free(finding);
-    fulcrum_sweep_finding_free(NULL);
-}
-
-enum { PLACES = 10 };
-
-/* The sentence on throughput along ten numbers of threads, for rates as given. */
-static void describe_rates(const double *rates, double draws, char *out, size_t size)
-{
-    static const double threads[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
-    struct fixture f;
-    start(&f, draws);
-    f.axes[0].values = threads;
-    f.axes[0].count = PLACES;
-    f.plan.axis_count = 1;
-    struct fulcrum_sweep_best *best = NULL;
-    if (draws > 0.0) {
-        ASSERT_OK(fulcrum_sweep_best_new(&f.plan, &best, NULL));
-        f.plan.best = best;
-    }
-    struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
-    ASSERT_OK(fulcrum_sweep_finding_keep_optima(optima, NULL));
-    for (size_t i = 0; i < PLACES; i++) {
-        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
-        double *value = point.prediction.value;
-        value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
-        value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = threads[i] / 80.0;
-        fulcrum_sweep_finding_add(optima, &point, 1);
-        for (size_t k = 0; best != NULL && k < 2; k++) {
-            /* Both draws are as fast as the estimate, or twice as fast. */
-            value[FULCRUM_OUTPUT_steps_per_s] = rates[i] * (double)(k + 1);
-            double both[2][FULCRUM_OUTPUT_COUNT] = {{0}};
-            memcpy(both[k], value, sizeof both[k]);
-            fulcrum_sweep_best_add(best, i, both[0], 2);
-        }
-    }
-    out[0] = '\0';
-    (void)fulcrum_sweep_optima_text(optima, 0, 0, out, size);
-    char other[100];
-    CU_ASSERT_EQUAL(fulcrum_sweep_optima_text(optima, 1, 0, other, sizeof other), 0);
-    fulcrum_sweep_finding_free(optima);
-    fulcrum_sweep_best_free(best);
-}
-
-TEST(test_a_plateau_is_not_called_an_optimum)
-{
-    static const struct {
-        double rates[PLACES];
-        double draws;
-        const char *text;
-    } cases[] = {
-        {{1, 2, 3, 9.6, 10, 9.5, 8, 7, 6, 5}, 0,
-            "throughput over machine.cpu.thread_count is best at 40; within 5 % of "
-            "that from 32 to 48; as CPU/GPU ratio 0.5, within 5 % from 0.4 to 0.6"},
-        {{1, 2, 3, 9.6, 9, 9.5, 8, 7, 10, 5}, 2,
-            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
-            "to 72 of 2 draws; within 5 % of that from 32 to 72, with gaps; as CPU/GPU "
-            "ratio 0.9, 0.9 to 0.9, within 5 % from 0.4 to 0.9"},
-        {{1, 2, 3, 4, 5, 6, 7, 9.6, 10, 9.9}, 2,
-            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
-            "to 72 of 2 draws; within 5 % of that from 64 to 80, the end of the sweep: "
-            "a plateau and no optimum (its end is within 5 % of the best in 100 % of "
-            "the draws); as CPU/GPU ratio 0.9, 0.9 to 0.9, within 5 % from 0.8 to 1"},
-        {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0,
-            "throughput over machine.cpu.thread_count is best at 80; within 5 % of "
-            "that from 80 to 80: it rises to the end of the sweep"},
-        {{10, 9.9, 3, 4, 5, 6, 7, 8, 9, 9.4}, 0,
-            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
-            "from 8 to 16, from the beginning of the sweep: a plateau and no optimum; "
-            "as CPU/GPU ratio 0.1, within 5 % from 0.1 to 0.2"},
-        {{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0,
-            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
-            "from 8 to 8: it falls from the beginning of the sweep"},
-        {{10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, 0,
-            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
-            "from 8 to 80, the whole sweep: it is flat; as CPU/GPU ratio 0.1, within "
-            "5 % from 0.1 to 1"},
-    };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        char text[900];
-        describe_rates(cases[i].rates, cases[i].draws, text, sizeof text);
-        CU_ASSERT_STRING_EQUAL(text, cases[i].text);
-    }
-}
-
-/* Two axes, one of a single value, and no draws. */
-TEST(test_optima_in_numbers)
-{
-    static const double threads[] = {8};
-    static const double times[] = {0.5, 1, 2, 4};
-    static const double rates[] = {5, 9.7, 10, 3};
-    struct fixture f;
-    start(&f, 0.0);
-    f.axes[0].values = threads;
-    f.axes[0].count = 1;
-    f.axes[1].values = times;
-    struct fulcrum_sweep_finding *optima = fulcrum_sweep_finding_new(&f.plan);
-    ASSERT_OK(fulcrum_sweep_finding_keep_optima(optima, NULL));
-    for (size_t i = 0; i < 4; i++) {
-        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
-        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
-        point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
-        point.prediction.method =
-            i == 0 ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST;
-        fulcrum_sweep_finding_add(optima, &point, 1);
-    }
-    struct fulcrum_json *document = fulcrum_json_new_object();
-    fulcrum_sweep_optima_json(optima, document);
-    char *text = NULL;
-    ASSERT_OK(fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL));
-    CU_ASSERT_STRING_EQUAL(text,
-        "{\"optima\":[{\"output\":\"steps_per_s\",\"draws\":0,"
-        "\"simulated_points\":1,\"value_interval\":null,\"cpu_gpu_ratio_used\":0.5,"
-        "\"cpu_gpu_ratio_used_interval\":null,\"axes\":[{\"path\":"
-        "\"workload.step.mean_s\",\"shape\":\"optimum\",\"best\":2,"
-        "\"best_interval\":null,\"plateau\":[1,2],\"plateau_first_interval\":null,"
-        "\"plateau_last_interval\":null,\"plateau_cpu_gpu_ratio_used\":"
-        "[0.5,0.5],\"plateau_value_count\":2,\"first_near_frac\":null,"
-        "\"last_near_frac\":null}]}]}\n");
-    free(text);
-    fulcrum_json_free(document);
-    fulcrum_sweep_finding_free(optima);
 }
