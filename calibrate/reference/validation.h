@@ -7,6 +7,7 @@
 
 #include "calibrate/reference/comparison.h"
 #include "model/design/calibration.h"
+#include "model/result.h"
 
 /*
  * Predicts the points of a reference by what predicts its kind.
@@ -45,5 +46,23 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
     struct fulcrum_error *err);
 
 void fulcrum_validation_clear(struct fulcrum_validation *validation);
+
+/* The points that a set is judged by: those predicted, or the fitted ones where a fit
+ * has seen them all. */
+enum fulcrum_comparison_filter fulcrum_validation_filter(
+    const struct fulcrum_validation *set);
+
+/* What people see first; files have all of it. */
+enum fulcrum_validation_view {
+    FULCRUM_VALIDATION_SETS,
+    FULCRUM_VALIDATION_SERIES,
+    FULCRUM_VALIDATION_POINTS,
+    FULCRUM_VALIDATION_DOCUMENT /* about accuracy, the same on every machine */
+};
+
+/* Means over all points, sets, curves and points, and small formulas beside them. The
+ * caller frees it. */
+struct fulcrum_result *fulcrum_validation_result(const struct fulcrum_validation *items,
+    size_t count, enum fulcrum_validation_view which);
 
 #endif

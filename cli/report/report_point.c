@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "calibrate/reference/baseline.h"
 #include "cli/report/report_section.h"
-#include "cli/validate/validate_job.h"
 #include "model/design/design.h"
 #include "model/try.h"
 #include "presets/load/preset_folders.h"
@@ -257,34 +257,55 @@ const struct fulcrum_report_section fulcrum_report_power = {
 
 /* How far stored predictions are off where figures are known. */
 
-static bool is_same_set(
-    const struct fulcrum_stored_point *a, const struct fulcrum_stored_point *b)
+static const char *stored_text(
+    const struct fulcrum_table *points, size_t row, const char *key)
 {
-    return strcmp(a->reference, b->reference) == 0 &&
-           strcmp(a->calibration, b->calibration) == 0 &&
-           strcmp(a->quantity, b->quantity) == 0 && a->is_fitted == b->is_fitted;
+    return fulcrum_table_at(points, row, key).text;
+}
+
+static bool is_same_set(const struct fulcrum_table *points, size_t a, size_t b)
+{
+    static const char *const keys[] = {"reference", "calibration", "quantity", "kind"};
+    size_t k = 0;
+    while (
+        k < sizeof keys / sizeof keys[0] &&
+        strcmp(stored_text(points, a, keys[k]), stored_text(points, b, keys[k])) == 0) {
+        k++;
+    }
+    return k == sizeof keys / sizeof keys[0];
+}
+
+static bool is_fitted(const struct fulcrum_table *points, size_t row)
+{
+    return strcmp(stored_text(points, row, "kind"), "fitted") == 0;
 }
 
 /* All that no fit has seen, of the model's main quantity. */
-static bool is_telling(const struct fulcrum_stored_point *point)
+static bool is_telling(const struct fulcrum_table *points, size_t row)
 {
-    return !point->is_fitted && point->calibration[0] != '\0' &&
-           strcmp(point->quantity, "steps_per_s") == 0;
+    return !is_fitted(points, row) &&
+           stored_text(points, row, "calibration")[0] != '\0' &&
+           strcmp(stored_text(points, row, "quantity"), "steps_per_s") == 0;
 }
 
-/* A row for the set that point `first` belongs to; NULL: for all telling points. */
-static void add_set(struct fulcrum_table *table,
-    const struct fulcrum_baseline_run *baseline,
-    const struct fulcrum_stored_point *first)
+enum { ALL_SETS = -1 };
+
+/* A row for the set that point `first` belongs to, or for all telling points. */
+static void add_set(
+    struct fulcrum_table *table, const struct fulcrum_table *points, long first)
 {
+    bool is_all = first == ALL_SETS;
+    size_t at = is_all ? 0 : (size_t)first;
     size_t count = 0;
     double sum = 0.0;
     double largest = 0.0;
-    for (size_t i = 0; i < baseline->count; i++) {
-        const struct fulcrum_stored_point *point = &baseline->points[i];
-        double error = fabs(point->predicted - point->observed) / fabs(point->observed);
+    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
+        double observed = fulcrum_table_at(points, i, "observed").number;
+        double error =
+            fabs(fulcrum_table_at(points, i, "predicted").number - observed) /
+            fabs(observed);
         if (isfinite(error) &&
-            (first != NULL ? is_same_set(first, point) : is_telling(point))) {
+            (is_all ? is_telling(points, i) : is_same_set(points, at, i))) {
             count++;
             sum += error;
             largest = fmax(largest, error);
@@ -295,12 +316,12 @@ static void add_set(struct fulcrum_table *table,
     }
     struct fulcrum_string name = {0};
     fulcrum_string_add(&name, "%s: %s",
-        first != NULL ? first->reference : "all references of throughput",
-        first != NULL ? first->quantity : "steps_per_s");
+        is_all ? "all references of throughput" : stored_text(points, at, "reference"),
+        is_all ? "steps_per_s" : stored_text(points, at, "quantity"));
     fulcrum_table_row(table);
     fulcrum_table_text(table, "set", NULL, fulcrum_string_get(&name));
     fulcrum_table_text(
-        table, "seen", NULL, first != NULL && first->is_fitted ? "by the fit" : "no");
+        table, "seen", NULL, !is_all && is_fitted(points, at) ? "by the fit" : "no");
     fulcrum_table_number(table, "points", NULL, (double)count);
     fulcrum_table_number(table, "mean_frac", NULL, sum / (double)count);
     fulcrum_table_number(table, "most_frac", NULL, largest);
@@ -308,19 +329,18 @@ static void add_set(struct fulcrum_table *table,
 }
 
 /* Sets that were predicted from a calibration in use here, each once. */
-static size_t add_sets(struct fulcrum_table *table,
-    const struct fulcrum_baseline_run *baseline, const char *used)
+static size_t add_sets(
+    struct fulcrum_table *table, const struct fulcrum_table *points, const char *used)
 {
     size_t found = 0;
-    for (size_t i = 0; i < baseline->count; i++) {
-        const struct fulcrum_stored_point *point = &baseline->points[i];
+    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
+        const char *calibration = stored_text(points, i, "calibration");
         bool is_told = false;
         for (size_t k = 0; k < i && !is_told; k++) {
-            is_told = is_same_set(&baseline->points[k], point);
+            is_told = is_same_set(points, k, i);
         }
-        if (point->calibration[0] != '\0' && !is_told &&
-            strstr(used, point->calibration) != NULL) {
-            add_set(table, baseline, point);
+        if (calibration[0] != '\0' && !is_told && strstr(used, calibration) != NULL) {
+            add_set(table, points, (long)i);
             found++;
         }
     }
@@ -330,7 +350,7 @@ static size_t add_sets(struct fulcrum_table *table,
 static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
-    struct fulcrum_baseline_run baseline = {.count = 0};
+    struct fulcrum_result *baseline = NULL;
     struct fulcrum_error unheard = {FULCRUM_OK, ""};
     enum fulcrum_status status =
         fulcrum_preset_find_file("baseline.json", path, &unheard);
@@ -338,11 +358,13 @@ static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
         status = fulcrum_baseline_read(path, &baseline, &unheard);
     }
     if (status == FULCRUM_OK) {
+        const struct fulcrum_table *points =
+            fulcrum_result_table_of(baseline, "points");
         struct fulcrum_result *rows = NULL;
         struct fulcrum_table *table = new_rows(&rows);
-        size_t found = add_sets(table, &baseline,
+        size_t found = add_sets(table, points,
             fulcrum_result_text_of(fulcrum_report_point(machine), "calibration"));
-        add_set(table, &baseline, NULL);
+        add_set(table, points, ALL_SETS);
         (void)fputs("<p>Predictions that came with this version, beside published and "
                     "measured figures; points that a fit has seen prove nothing.</p>\n",
             out);
@@ -360,7 +382,7 @@ static void write_accuracy(struct fulcrum_report_case *machine, FILE *out)
         fulcrum_html_element(out, "p class=\"note\"",
             "No stored predictions were found: %s.", unheard.detail);
     }
-    fulcrum_baseline_clear(&baseline);
+    fulcrum_result_free(baseline);
 }
 
 const struct fulcrum_report_section fulcrum_report_accuracy = {
