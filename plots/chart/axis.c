@@ -11,91 +11,6 @@
 
 #include "plots/chart/canvas.h"
 
-/* The best point of a curve, and a sentence about it. */
-
-static const double plateau_frac = 0.01;
-
-/* Ties go to the earlier point, so this is strict. */
-static int better(double a, double b, enum fulcrum_goal goal)
-{
-    return goal == FULCRUM_GOAL_MOST ? a > b : a < b;
-}
-
-/* Relative to the best itself, so that the unit does not matter. */
-static int near_best(double y, double best_y)
-{
-    return fabs(y - best_y) <= plateau_frac * fabs(best_y);
-}
-
-/* What one pass over the usable points finds. */
-struct scan {
-    size_t usable;
-    size_t near;    /* of them, within 1 % of the best */
-    double first_x; /* smallest x within 1 % of the best */
-    double first_y;
-    double least_x; /* of the usable points */
-    double last_x;
-};
-
-/* Needs the best value first: "within 1 %" is relative to it. */
-static struct scan scan_points(
-    const double *x, const double *y, size_t count, double best_y)
-{
-    struct scan scan = {.first_x = INFINITY, .least_x = INFINITY, .last_x = -INFINITY};
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(x[i]) || !isfinite(y[i])) {
-            continue;
-        }
-        scan.usable++;
-        scan.least_x = fmin(scan.least_x, x[i]);
-        scan.last_x = fmax(scan.last_x, x[i]);
-        if (near_best(y[i], best_y)) {
-            scan.near++;
-            scan.first_y = x[i] < scan.first_x ? y[i] : scan.first_y;
-            scan.first_x = fmin(scan.first_x, x[i]);
-        }
-    }
-    return scan;
-}
-
-/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
-static enum fulcrum_best_shape shape_of(const struct scan *scan, double best_x)
-{
-    if (scan->usable == 1) {
-        return FULCRUM_BEST_ALONE;
-    }
-    if (scan->near == scan->usable) {
-        return FULCRUM_BEST_FLAT;
-    }
-    if (scan->first_x < best_x) {
-        return FULCRUM_BEST_PLATEAU;
-    }
-    if (best_x <= scan->least_x) {
-        return FULCRUM_BEST_AT_START;
-    }
-    return best_x < scan->last_x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
-}
-
-struct fulcrum_best fulcrum_best_find(
-    const double *x, const double *y, size_t count, enum fulcrum_goal goal)
-{
-    size_t best = count;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(x[i]) && isfinite(y[i]) &&
-            (best == count || better(y[i], y[best], goal))) {
-            best = i;
-        }
-    }
-    if (best == count) {
-        return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
-    }
-    struct scan scan = scan_points(x, y, count, y[best]);
-    return (struct fulcrum_best){.shape = shape_of(&scan, x[best]),
-        .x = scan.first_x,
-        .y = scan.first_y,
-        .best_y = y[best]};
-}
-
 void fulcrum_plain_text(char *out, size_t size, double value)
 {
     if (fabs(value) >= 1000.0 && fabs(value) < 1e5) {
@@ -103,39 +18,6 @@ void fulcrum_plain_text(char *out, size_t size, double value)
     } else {
         fulcrum_si_text(out, size, value, 3, NULL);
     }
-}
-
-void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *best,
-    const char *x_name, const char *unit)
-{
-    char at[48];
-    char y[48];
-    char top[48];
-    fulcrum_plain_text(at, sizeof at, best->x);
-    fulcrum_si_text(y, sizeof y, best->y, 3, unit);
-    fulcrum_si_text(top, sizeof top, best->best_y, 3, unit);
-    static const struct {
-        const char *before;
-        const char *between;
-        const char *after;
-    } words[] = {
-        [FULCRUM_BEST_ALONE] = {"", " at ", ", the only point"},
-        [FULCRUM_BEST_FLAT] = {"within 1 % of ", " everywhere", ""},
-        [FULCRUM_BEST_PLATEAU] = {"within 1 % of the best (", ") at ", " already"},
-        [FULCRUM_BEST_AT_START] = {"best where the chart begins: ", " at ", ""},
-        [FULCRUM_BEST_AT_END] = {"still improving where the chart ends: ", " at ", ""},
-        [FULCRUM_BEST_PEAK] = {"best ", " at ", ""},
-    };
-    bool is_flat = best->shape == FULCRUM_BEST_FLAT;
-    bool is_near = is_flat || best->shape == FULCRUM_BEST_PLATEAU;
-    if (best->shape == FULCRUM_BEST_NONE) {
-        (void)snprintf(out, size, "%s", "");
-        return;
-    }
-    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before,
-        is_near ? top : y, words[best->shape].between, is_flat ? "" : at,
-        !is_flat && x_name[0] != '\0' ? " " : "", is_flat ? "" : x_name,
-        words[best->shape].after);
 }
 
 /* Relative slack for comparing computed tick values with limits. */
@@ -425,22 +307,75 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     }
 }
 
-bool fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
+bool fulcrum_axis_shows(enum fulcrum_axis_kind kind, double value)
 {
-    return isfinite(value) && (!is_log(axis->kind) || value > 0.0);
+    return isfinite(value) && (!is_log(kind) || value > 0.0);
 }
 
 double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
 {
-    assert(fulcrum_axis_shows(axis, value));
+    assert(fulcrum_axis_shows(axis->kind, value));
     double share = is_log(axis->kind) ? log(value / axis->lo) / log(axis->hi / axis->lo)
                                       : (value - axis->lo) / (axis->hi - axis->lo);
     return axis->from + (axis->to - axis->from) * fmin(fmax(share, 0.0), 1.0);
 }
 
-/* Puts labels along an axis without letting them meet. */
+/* What stands along the sides of a frame. */
 
+const double fulcrum_tick_gap_pt = 5.5;
 static const double label_space_pt = 6.0;
+
+double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label)
+{
+    return fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
+           (has_label ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0
+                      : 0.0);
+}
+
+static bool is_upright(enum fulcrum_side side)
+{
+    return side == FULCRUM_SIDE_LEFT || side == FULCRUM_SIDE_RIGHT;
+}
+
+/* `along` the side, and so far out of the frame. */
+static struct fulcrum_spot spot_beside(
+    const struct fulcrum_side_axis *at, double along, double out_pt)
+{
+    switch (at->side) {
+    case FULCRUM_SIDE_LEFT:
+        return (struct fulcrum_spot){at->frame.x0 - out_pt, along};
+    case FULCRUM_SIDE_RIGHT:
+        return (struct fulcrum_spot){at->frame.x1 + out_pt, along};
+    case FULCRUM_SIDE_ABOVE:
+        return (struct fulcrum_spot){along, at->frame.y0 - out_pt};
+    case FULCRUM_SIDE_BELOW:
+    default:
+        return (struct fulcrum_spot){along, at->frame.y1 + out_pt};
+    }
+}
+
+void fulcrum_ticks_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
+{
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
+    for (size_t i = 0; i < at->axis->tick_count; i++) {
+        const struct fulcrum_tick *tick = &at->axis->ticks[i];
+        double along = fulcrum_axis_at(at->axis, tick->value);
+        fulcrum_canvas_line(canvas, &line, spot_beside(at, along, 0.0),
+            spot_beside(at, along, tick->label[0] != '\0' ? 3.5 : 2.0));
+    }
+}
+
+/* The part of a text that is next to the frame lies on its spot. */
+static struct fulcrum_text style_beside(
+    enum fulcrum_side side, enum fulcrum_text_role role)
+{
+    static const double anchors[][2] = {[FULCRUM_SIDE_LEFT] = {1.0, 0.5},
+        [FULCRUM_SIDE_RIGHT] = {0.0, 0.5},
+        [FULCRUM_SIDE_ABOVE] = {0.5, 1.0},
+        [FULCRUM_SIDE_BELOW] = {0.5, 0.0}};
+    return fulcrum_palette_anchored(role, anchors[side][0], anchors[side][1]);
+}
 
 /* Labels already put along an axis: from where to where. */
 struct taken {
@@ -450,16 +385,17 @@ struct taken {
 
 /* Labels keep a distance, or neighbouring numbers would read as one. */
 static void draw_tick_label(struct fulcrum_canvas *canvas,
-    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick,
+    const struct fulcrum_side_axis *side, const struct fulcrum_tick *tick,
     struct taken *taken)
 {
+    const struct fulcrum_text style = style_beside(side->side, FULCRUM_TEXT_TICK);
+    bool upright = is_upright(side->side);
     /* Along the axis: labels are as long as wide, or as high. */
-    struct fulcrum_extent extent =
-        fulcrum_canvas_measure(canvas, &row->style, tick->label);
-    double half = (row->vertical ? extent.height_pt : extent.width_pt) / 2.0;
-    double space_pt = row->vertical ? 0.5 : label_space_pt;
-    double at = fulcrum_axis_at(row->axis, tick->value);
-    at = fmin(fmax(at, row->from + half), row->to - half);
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, tick->label);
+    double half = (upright ? extent.height_pt : extent.width_pt) / 2.0;
+    double space_pt = upright ? 0.5 : label_space_pt;
+    double at = fulcrum_axis_at(side->axis, tick->value);
+    at = fmin(fmax(at, side->from + half), side->to - half);
     for (size_t k = 0; k < taken->count; k++) {
         if (at - half < taken->ends[k][1] + space_pt &&
             taken->ends[k][0] < at + half + space_pt) {
@@ -468,24 +404,31 @@ static void draw_tick_label(struct fulcrum_canvas *canvas,
     }
     taken->ends[taken->count][0] = at - half;
     taken->ends[taken->count++][1] = at + half;
-    fulcrum_canvas_text(canvas, &row->style,
-        row->vertical ? (struct fulcrum_spot){row->across, at}
-                      : (struct fulcrum_spot){at, row->across},
+    fulcrum_canvas_text(canvas, &style,
+        spot_beside(side, at, fulcrum_tick_gap_pt - (upright ? 1.0 : 0.0)),
         tick->label);
 }
 
-void fulcrum_tick_row_draw(
-    struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row)
+void fulcrum_tick_labels_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_side_axis *at, const char *label)
 {
     struct taken taken = {.count = 0};
     for (int rank = 0; rank <= 1; rank++) {
-        for (size_t i = 0; i < row->axis->tick_count; i++) {
-            const struct fulcrum_tick *tick = &row->axis->ticks[i];
+        for (size_t i = 0; i < at->axis->tick_count; i++) {
+            const struct fulcrum_tick *tick = &at->axis->ticks[i];
             if (tick->rank == rank && tick->label[0] != '\0') {
-                draw_tick_label(canvas, row, tick, &taken);
+                draw_tick_label(canvas, at, tick, &taken);
             }
         }
     }
+    struct fulcrum_text style = style_beside(at->side, FULCRUM_TEXT_AXIS);
+    double gap_pt = at->side == FULCRUM_SIDE_BELOW ? 1.0 : 0.0;
+    style.width_max_pt = at->frame.x1 - at->frame.x0;
+    fulcrum_canvas_text(canvas, &style,
+        spot_beside(at, (at->frame.x0 + at->frame.x1) / 2.0,
+            fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
+                gap_pt),
+        label);
 }
 
 double fulcrum_tick_labels_pt(

@@ -40,7 +40,6 @@ static const double scale_overlap_pt = 0.25;
 /* Shorter numbers in the file; a sixteenth is exact in binary. */
 static const double grain_pt = 0.0625;
 static const double label_margin_pt = 1.5;
-static const double tick_gap_pt = 5.5;
 static const double scale_pt = 11.0;
 static const double scale_gap_pt = 10.0;
 static const double pt_per_tick = 42.0;
@@ -811,16 +810,16 @@ static void lay_out(const struct fulcrum_canvas *canvas,
     double label_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 2.0;
     struct fulcrum_rect panel = body;
     panel.y0 += fulcrum_header_height_pt(canvas, &picture->header, body.x1 - body.x0);
-    panel.y1 -=
-        tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + label_pt;
+    panel.y1 -= fulcrum_axis_height_pt(canvas, true) + 1.0;
     double upright_ticks = (panel.y1 - panel.y0) / pt_per_y_tick;
     fulcrum_cells_fit(&y->axis, y->values, y->count, upright_ticks);
     const struct fulcrum_axis_options options = {.kind = colour_kind(picture),
         .ticks_wanted = upright_ticks,
         .unit = picture->data->unit};
     fulcrum_axis_fit(&picture->colours, &picture->span, &options);
-    panel.x0 += label_pt + fulcrum_tick_labels_pt(canvas, &y->axis) + tick_gap_pt;
-    panel.x1 -= scale_gap_pt + scale_pt + tick_gap_pt +
+    panel.x0 +=
+        label_pt + fulcrum_tick_labels_pt(canvas, &y->axis) + fulcrum_tick_gap_pt;
+    panel.x1 -= scale_gap_pt + scale_pt + fulcrum_tick_gap_pt +
                 fulcrum_tick_labels_pt(canvas, &picture->colours) + label_pt;
     fulcrum_cells_fit(
         &x->axis, x->values, x->count, (panel.x1 - panel.x0) / pt_per_tick);
@@ -843,36 +842,13 @@ static void draw_border(struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
     fulcrum_canvas_stroke(canvas, &line, spots, 5);
 }
 
-/* Ticks and their labels: of an upright axis on the left (out < 0) or the right of
- * `across`, else below it. */
-static void draw_ticks(struct fulcrum_canvas *canvas, const struct picture *picture,
-    const struct fulcrum_axis *axis, double across, int out)
+static void draw_upright_axis(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, enum fulcrum_side side, struct fulcrum_rect frame)
 {
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    bool is_upright = axis != &picture->x.axis;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        double at = fulcrum_axis_at(axis, axis->ticks[i].value);
-        double end = across + out * (axis->ticks[i].label[0] != '\0' ? 3.5 : 2.0);
-        fulcrum_canvas_line(canvas, &line,
-            is_upright ? (struct fulcrum_spot){across, at}
-                       : (struct fulcrum_spot){at, across},
-            is_upright ? (struct fulcrum_spot){end, at}
-                       : (struct fulcrum_spot){at, end});
-    }
-    struct fulcrum_tick_row row = {.axis = axis,
-        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.0),
-        .from = picture->body.x0,
-        .to = picture->panel.x1 + 10.0,
-        .across = across + tick_gap_pt};
-    if (is_upright) {
-        row.style =
-            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, out < 0 ? 1.0 : 0.0, 0.5);
-        row.from = picture->panel.y0 - 3.5;
-        row.to = picture->panel.y1 + 5.0;
-        row.across = across + out * (tick_gap_pt - 1.0);
-        row.vertical = 1;
-    }
-    fulcrum_tick_row_draw(canvas, &row);
+    const struct fulcrum_side_axis at = {
+        axis, side, frame, frame.y0 - 3.5, frame.y1 + 5.0};
+    fulcrum_ticks_draw(canvas, &at);
+    fulcrum_tick_labels_draw(canvas, &at, NULL);
 }
 
 /* Reads from below to above, as upright axes do. */
@@ -915,7 +891,7 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
         }
     }
     draw_border(canvas, bar);
-    draw_ticks(canvas, picture, &axis, bar.x1, 1);
+    draw_upright_axis(canvas, &axis, FULCRUM_SIDE_RIGHT, bar);
 }
 
 static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
@@ -925,16 +901,12 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *pict
     fulcrum_header_draw(canvas, &picture->header, picture->body);
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
     draw_border(canvas, panel);
-    draw_ticks(canvas, picture, &picture->y.axis, panel.x0, -1);
+    draw_upright_axis(canvas, &picture->y.axis, FULCRUM_SIDE_LEFT, panel);
     draw_upright_label(canvas, picture, picture->body.x0 + half_pt, picture->y.label);
-    draw_ticks(canvas, picture, &picture->x.axis, panel.y1, 1);
-    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.0);
-    style.width_max_pt = panel.x1 - panel.x0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(panel.x0 + panel.x1) / 2.0,
-            panel.y1 + tick_gap_pt +
-                fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
-        picture->x.label);
+    const struct fulcrum_side_axis below = {
+        &picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0};
+    fulcrum_ticks_draw(canvas, &below);
+    fulcrum_tick_labels_draw(canvas, &below, picture->x.label);
     draw_scale(canvas, picture);
     draw_upright_label(
         canvas, picture, picture->body.x1 - half_pt, picture->data->value_name);

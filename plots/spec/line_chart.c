@@ -67,10 +67,8 @@ struct place {
     struct fulcrum_panel_note notes[NOTES_MAX];
     struct fulcrum_spot best;
     double guides[GUIDES_MAX];
-    double ideal[2]; /* ends of the line that values are compared with, */
-    double zeros[2];
-    double ideal_lo[2]; /* and of the band around it */
-    double ideal_hi[2];
+    /* Ends of the line that values are compared with. */
+    struct fulcrum_panel_point ideal[2];
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
     char best_text[48];
@@ -443,44 +441,20 @@ static double time_unit(const struct picture *picture,
 
 /* A line's values in one panel. */
 struct values {
-    double *x;
-    double *y;
-    double *lo;
-    double *hi;
-    double *x_lo;
-    double *x_hi;
-    unsigned char *hollow;
-    unsigned char *disturbed;
+    struct fulcrum_panel_point *points;
     size_t count;
+    bool has_ends; /* intervals along y, */
+    bool has_bars; /* and along x, are drawn */
     bool is_known; /* one of them at least */
     bool has_interval;
     bool has_full; /* a point that is not grey */
 };
 
-static bool take_room(
-    struct fulcrum_canvas *canvas, struct values *values, size_t count)
-{
-    double *numbers = fulcrum_canvas_room(canvas, 6 * count, sizeof *numbers);
-    unsigned char *marks = fulcrum_canvas_room(canvas, 2 * count, sizeof *marks);
-    if (numbers == NULL || marks == NULL) {
-        return false;
-    }
-    *values = (struct values){.x = numbers,
-        .y = numbers + count,
-        .lo = numbers + 2 * count,
-        .hi = numbers + 3 * count,
-        .x_lo = numbers + 4 * count,
-        .x_hi = numbers + 5 * count,
-        .hollow = marks,
-        .disturbed = marks + count};
-    return true;
-}
-
 /* What the row says of its point; a point that is not known has no mark. */
 static void take_marks(
     struct picture *picture, struct values *values, size_t row, bool is_known)
 {
-    size_t i = values->count - 1;
+    struct fulcrum_panel_point *point = &values->points[values->count - 1];
     bool is_marked = false;
     for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
         const struct fulcrum_line_mark *mark = &picture->chart->marks[k];
@@ -489,27 +463,26 @@ static void take_marks(
                 ? fulcrum_table_at(picture->table, row, mark->column).text
                 : NULL;
         bool is_set = text != NULL && strcmp(text, mark->text) == 0;
-        unsigned char *to = mark->is_disturbed ? values->disturbed : values->hollow;
-        to[i] |= is_set;
+        *(mark->is_disturbed ? &point->is_disturbed : &point->is_hollow) |= is_set;
         picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
         is_marked |= is_set;
     }
     picture->has_full = picture->has_full || (is_known && !is_marked);
-    values->has_full = values->has_full || (is_known && !values->disturbed[i]);
+    values->has_full = values->has_full || (is_known && !point->is_disturbed);
 }
 
 static void take_value(struct values *values, const struct fulcrum_cell *x,
     const struct fulcrum_cell *cell)
 {
-    size_t i = values->count++;
-    values->x[i] = x->number;
-    values->x_lo[i] = x->lo;
-    values->x_hi[i] = x->hi;
-    values->y[i] = cell->number;
-    values->lo[i] = cell->lo;
-    values->hi[i] = cell->hi;
+    double none = FULCRUM_UNKNOWN;
+    values->points[values->count++] = (struct fulcrum_panel_point){.x = x->number,
+        .y = cell->number,
+        .lo = values->has_ends ? cell->lo : none,
+        .hi = values->has_ends ? cell->hi : none,
+        .x_lo = values->has_bars ? x->lo : none,
+        .x_hi = values->has_bars ? x->hi : none};
     values->is_known |= isfinite(cell->number);
-    values->has_interval |= cell->hi > cell->lo;
+    values->has_interval |= values->has_ends && cell->hi > cell->lo;
 }
 
 static bool is_here(
@@ -594,16 +567,16 @@ static void take_values(struct picture *picture, struct values *values,
 /* Corners between points; `values` are twice as many afterwards, less one. */
 static void make_steps(struct values *values, bool is_before)
 {
+    struct fulcrum_panel_point *points = values->points;
     size_t count = values->count;
     for (size_t i = count; i-- > 0;) {
-        double x = values->x[i];
-        double y = values->y[i];
+        struct fulcrum_panel_point corner = points[i];
+        points[2 * i] = corner;
         if (i > 0) {
-            values->x[2 * i - 1] = is_before ? values->x[i - 1] : x;
-            values->y[2 * i - 1] = is_before ? y : values->y[i - 1];
+            corner.x = is_before ? points[i - 1].x : corner.x;
+            corner.y = is_before ? corner.y : points[i - 1].y;
+            points[2 * i - 1] = corner;
         }
-        values->x[2 * i] = x;
-        values->y[2 * i] = y;
     }
     values->count = count > 0 ? 2 * count - 1 : 0;
 }
@@ -651,10 +624,17 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
         [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
         [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
     };
-    struct values values;
     bool is_stair = from->look == FULCRUM_LINE_STEPS_BEFORE ||
                     from->look == FULCRUM_LINE_STEPS_AFTER;
-    if (!take_room(canvas, &values, is_stair ? 2 * line->count : line->count)) {
+    /* Bands of many lines would hide each other. */
+    bool has_bands = picture->line_count == 1 || picture->chart->has_bands;
+    bool has_bars = from->look == FULCRUM_LINE_BARS;
+    struct values values = {
+        .points = fulcrum_canvas_room(
+            canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
+        .has_ends = has_bars || (has_bands && !is_stair),
+        .has_bars = has_bars};
+    if (values.points == NULL) {
         return;
     }
     take_values(picture, &values, place, line, from);
@@ -664,26 +644,12 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     if (is_stair) {
         make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
     }
-    bool has_bars = from->look == FULCRUM_LINE_BARS;
-    /* Bands of many lines would hide each other. */
-    bool has_band = !has_bars && !is_stair &&
-                    (picture->line_count == 1 || picture->chart->has_bands);
-    bool has_ends = has_bars || has_band;
-    bool has_marks = has_markers(from->look);
     size_t style = line_style(picture, (size_t)(line - picture->lines));
     place->series[place->panel.series_count++] =
-        (struct fulcrum_panel_series){.x = values.x,
-            .y = values.y,
-            .lo = has_ends ? values.lo : NULL,
-            .hi = has_ends ? values.hi : NULL,
-            .x_lo = has_bars ? values.x_lo : NULL,
-            .x_hi = has_bars ? values.x_hi : NULL,
-            .disturbed = has_marks ? values.disturbed : NULL,
-            .hollow = has_marks ? values.hollow : NULL,
+        (struct fulcrum_panel_series){.points = values.points,
             .count = values.count,
             .style = from->colour > 0 ? from->colour - 1 : style,
             .look = looks[from->look]};
-    values.has_interval = values.has_interval && has_ends;
     note_series(picture, line, from, &values);
     /* Intervals of differences are those of the values that differ. */
     bool *has_interval = has_bars ? &picture->has_bars : &picture->has_interval;
@@ -702,14 +668,13 @@ static void find_best(const struct picture *picture, struct place *place)
         return;
     }
     struct fulcrum_best best =
-        fulcrum_best_find(series->x, series->y, series->count, from->goal);
+        fulcrum_best_find(series->points, series->count, from->goal);
     if (best.shape == FULCRUM_BEST_NONE) {
         return;
     }
     const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
     char sentence[128];
-    fulcrum_best_sentence(
-        sentence, sizeof sentence, &best, picture->chart->x_name, NULL);
+    fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->chart->x_name);
     (void)snprintf(place->finding, sizeof place->finding, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
     panel->finding = place->finding;
@@ -722,23 +687,22 @@ static void find_best(const struct picture *picture, struct place *place)
     }
 }
 
-static struct fulcrum_limits x_limits(const struct fulcrum_panel *panel)
-{
-    struct fulcrum_limits x = fulcrum_limits_none();
-    for (size_t i = 0; i < panel->series_count; i++) {
-        fulcrum_limits_add_all(&x, panel->series[i].x, panel->series[i].count);
-    }
-    return x;
-}
+struct span {
+    struct fulcrum_limits x;
+    struct fulcrum_limits y;
+};
 
-static bool spans(
-    const struct fulcrum_panel_series *series, size_t count, double factor)
+/* Of all points, whatever their intervals. */
+static struct span span_of(const struct fulcrum_panel *panel)
 {
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_limits_add_all(&span, series[i].y, series[i].count);
+    struct span span = {fulcrum_limits_none(), fulcrum_limits_none()};
+    for (size_t i = 0; i < panel->series_count; i++) {
+        for (size_t k = 0; k < panel->series[i].count; k++) {
+            fulcrum_limits_add(&span.x, panel->series[i].points[k].x);
+            fulcrum_limits_add(&span.y, panel->series[i].points[k].y);
+        }
     }
-    return span.lo > 0.0 && span.hi >= factor * span.lo;
+    return span;
 }
 
 /* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
@@ -783,9 +747,10 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
     struct place *place, size_t index)
 {
     const struct fulcrum_table *table = picture->published;
-    struct values values;
-    if (place->panel.series_count == SERIES_MAX ||
-        !take_room(canvas, &values, fulcrum_table_rows(table))) {
+    struct values values = {.has_ends = true,
+        .points = fulcrum_canvas_room(
+            canvas, fulcrum_table_rows(table), sizeof *values.points)};
+    if (place->panel.series_count == SERIES_MAX || values.points == NULL) {
         return;
     }
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
@@ -798,18 +763,14 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
             continue;
         }
         bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        values.hollow[values.count] = is_seen;
         picture->has_seen |= is_seen;
         take_value(&values, &x, &value);
+        values.points[values.count - 1].is_hollow = is_seen;
         note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
     if (values.count > 0) {
         place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
-            .x = values.x,
-            .y = values.y,
-            .lo = values.lo,
-            .hi = values.hi,
-            .hollow = values.hollow,
+            .points = values.points,
             .count = values.count,
             .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
             .look = FULCRUM_LOOK_POINTS};
@@ -888,20 +849,20 @@ static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
     }
     picture->top.label = picture->chart->top_label;
     picture->panels[0].top = &picture->top;
-    picture->panels[0].strip_pt = fulcrum_panel_top_pt(canvas);
+    picture->panels[0].strip_pt = fulcrum_axis_height_pt(canvas, true);
 }
 
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
 static enum fulcrum_axis_kind x_kind(
     const struct picture *picture, const struct fulcrum_panel *panel)
 {
-    struct fulcrum_limits x = x_limits(panel);
+    struct fulcrum_limits x = span_of(panel).x;
     bool is_ratio = strstr(picture->x->column, "ratio") != NULL;
     bool doubles = x.lo > 0.0 && x.hi >= 4.0 * x.lo;
     for (size_t i = 0; i < panel->series_count; i++) {
         for (size_t k = 0; k < panel->series[i].count; k++) {
             int exponent = 0;
-            doubles = doubles && frexp(panel->series[i].x[k], &exponent) == 0.5;
+            doubles = doubles && frexp(panel->series[i].points[k].x, &exponent) == 0.5;
         }
     }
     if (x.lo > 0.0 && is_ratio) {
@@ -912,67 +873,45 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/* What values are compared with goes behind them: a line, with a band or without. */
-static void add_behind(struct place *place, const double *y, bool has_band)
-{
-    memmove(&place->series[1], &place->series[0],
-        place->panel.series_count * sizeof place->series[0]);
-    place->series[0] = (struct fulcrum_panel_series){.x = place->ideal,
-        .y = y,
-        .lo = has_band ? place->ideal_lo : NULL,
-        .hi = has_band ? place->ideal_hi : NULL,
-        .count = 2,
-        .style = GREY_STYLE,
-        .look = FULCRUM_LOOK_CURVE};
-    place->panel.series_count++;
-}
-
-static void make_band(struct place *place, const double *y, double whole, double frac)
-{
-    for (size_t i = 0; i < 2; i++) {
-        double half = frac * (whole > 0.0 ? whole : y[i]);
-        place->ideal_lo[i] = y[i] - half;
-        place->ideal_hi[i] = y[i] + half;
-    }
-}
-
-/* y = x as far as lines go, or with a band as far as points do; of differences, 0. */
+/*
+ * What values are compared with: y = x as far as lines go, or behind the points with a
+ * band as far as they do; of differences, 0.
+ */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
-    struct fulcrum_limits span = x_limits(panel);
+    struct span span = span_of(panel);
+    bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
-    place->ideal[0] = span.lo;
-    place->ideal[1] = span.hi;
-    if (panel->series_count == 0) {
+    bool is_behind = is_zero || has_band;
+    if (panel->series_count == 0 || !(is_behind || chart->ideal_name != NULL)) {
         return;
     }
-    if (place->from->is_difference) {
-        make_band(place, place->zeros, 100.0, chart->ideal_frac);
-        add_behind(place, place->zeros, has_band);
-    } else if (has_band) {
-        for (size_t i = 0; i < panel->series_count; i++) {
-            fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
-        }
-        place->ideal[0] = span.lo;
-        place->ideal[1] = span.hi;
-        make_band(place, place->ideal, 0.0, chart->ideal_frac);
-        add_behind(place, place->ideal, true);
-    } else if (chart->ideal_name != NULL) {
+    if (!is_behind) {
         for (size_t i = 0; i < picture->line_count; i++) {
-            fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
+            fulcrum_limits_add_all(
+                &span.x, picture->lines[i].x, picture->lines[i].count);
         }
-        place->ideal[0] = fmin(1.0, span.lo);
-        place->ideal[1] = span.hi;
+        span.x.lo = fmin(1.0, span.x.lo);
         panel->y_options.kind = panel->x_options.kind;
-        place->series[panel->series_count++] =
-            (struct fulcrum_panel_series){.x = place->ideal,
-                .y = place->ideal,
-                .count = 2,
-                .style = GREY_STYLE,
-                .look = FULCRUM_LOOK_CURVE};
+    } else if (!is_zero) {
+        fulcrum_limits_add(&span.x, span.y.lo);
+        fulcrum_limits_add(&span.x, span.y.hi);
     }
+    for (size_t i = 0; i < 2; i++) {
+        double x = i == 0 ? span.x.lo : span.x.hi;
+        double y = is_zero ? 0.0 : x;
+        double half =
+            has_band ? chart->ideal_frac * (is_zero ? 100.0 : y) : FULCRUM_UNKNOWN;
+        place->ideal[i] = (struct fulcrum_panel_point){
+            x, y, y - half, y + half, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, false, false};
+    }
+    size_t at = is_behind ? 0 : panel->series_count;
+    memmove(&place->series[at + 1], &place->series[at],
+        (panel->series_count++ - at) * sizeof place->series[0]);
+    place->series[at] =
+        (struct fulcrum_panel_series){place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE};
 }
 
 /* Thin vertical lines, and what there is to say of them. */
@@ -1031,8 +970,9 @@ static void choose_axes(const struct picture *picture, struct place *place)
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
     const char *unit = fulcrum_unit_of(from->series[0].y);
-    bool is_far = spans(panel->series, panel->series_count,
-        from->is_relative ? log_relative_from_factor : log_y_from_factor);
+    struct fulcrum_limits y = span_of(panel).y;
+    double far = from->is_relative ? log_relative_from_factor : log_y_from_factor;
+    bool is_far = y.lo > 0.0 && y.hi >= far * y.lo;
     bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
     panel->x_options = (struct fulcrum_axis_options){.pad_frac = 0.03,
         .kind = chart->is_log ? FULCRUM_AXIS_LOG2 : x_kind(picture, panel)};
@@ -1112,19 +1052,19 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
 static void add_reach(
     struct picture *picture, const struct place *place, struct reach *reach)
 {
-    struct fulcrum_limits here = fulcrum_limits_none();
+    struct span span = span_of(&place->panel);
     for (size_t k = 0; k < place->panel.series_count; k++) {
         const struct fulcrum_panel_series *series = &place->series[k];
-        fulcrum_limits_add_all(&picture->x_reach, series->x, series->count);
-        fulcrum_limits_add_all(&here, series->y, series->count);
-        if (series->lo != NULL) {
-            fulcrum_limits_add_all(&reach->values, series->lo, series->count);
-            fulcrum_limits_add_all(&reach->values, series->hi, series->count);
+        for (size_t i = 0; i < series->count; i++) {
+            fulcrum_limits_add(&reach->values, series->points[i].lo);
+            fulcrum_limits_add(&reach->values, series->points[i].hi);
         }
     }
-    fulcrum_limits_add(&reach->values, here.lo);
-    fulcrum_limits_add(&reach->values, here.hi);
-    fulcrum_limits_add(&reach->largest, here.hi);
+    fulcrum_limits_add(&picture->x_reach, span.x.lo);
+    fulcrum_limits_add(&picture->x_reach, span.x.hi);
+    fulcrum_limits_add(&reach->values, span.y.lo);
+    fulcrum_limits_add(&reach->values, span.y.hi);
+    fulcrum_limits_add(&reach->largest, span.y.hi);
     reach->is_known = true;
 }
 
@@ -1159,8 +1099,8 @@ static void share_scales(struct picture *picture, struct place *place)
     place->panel.x_reach = &picture->x_reach;
     place->panel.y_reach = is_shared(place->from, reach) ? &reach->values : NULL;
     if (place->from->is_difference) {
-        place->ideal[0] = picture->x_reach.lo;
-        place->ideal[1] = picture->x_reach.hi;
+        place->ideal[0].x = picture->x_reach.lo;
+        place->ideal[1].x = picture->x_reach.hi;
     }
 }
 
