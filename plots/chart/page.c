@@ -232,6 +232,8 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     case FULCRUM_SWATCH_PLACE:
         draw_swatch_marker(canvas, entry, middle);
         break;
+    case FULCRUM_SWATCH_NONE:
+        break;
     }
 }
 

@@ -35,7 +35,26 @@ enum {
     LANDMARKS_MAX = 16
 };
 
+/* What the legend explains, in its order. */
+enum slot {
+    SLOT_IDEAL,
+    SLOT_LINES,
+    SLOT_POINTS = SLOT_LINES + LINES_MAX,
+    SLOT_COLOURS = SLOT_POINTS + FULCRUM_LINE_SERIES_MAX,
+    SLOT_FULL = SLOT_COLOURS + STYLES_MAX,
+    SLOT_MARKS,
+    SLOT_BARS = SLOT_MARKS + FULCRUM_LINE_MARKS_MAX,
+    SLOT_INTERVAL,
+    SLOT_IDEAL_BAND,
+    SLOT_GUIDES,
+    SLOT_PUBLISHED,
+    SLOT_SEEN = SLOT_PUBLISHED + PUBLISHED_MAX,
+    SLOT_STAR,
+    SLOT_COUNT
+};
+
 static const double log_x_from_factor = 12.0;
+static const char interval_name[] = "90 % interval";
 static const double log_y_from_factor = 20.0;
 static const double log_relative_from_factor = 5.0;
 /* Cells whose largest values differ by more have a scale each. */
@@ -52,8 +71,6 @@ struct line {
     size_t count;
     size_t *rows; /* by x, one group's after another's */
     double *x;
-    bool has_line; /* in one of the panels */
-    bool has_marks;
 };
 
 /* A panel of one cell, and what it borrows. */
@@ -108,21 +125,13 @@ struct picture {
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
     struct fulcrum_limits x_reach;
     struct reach reaches[FULCRUM_LINE_PANELS_MAX];
-    bool has_mark[FULCRUM_LINE_MARKS_MAX];
-    bool has_full; /* a point without a mark */
-    bool has_interval;
-    bool has_bars;
-    bool has_guides;
-    /* Of series with a colour of their own: what is drawn of it. */
-    const char *colour_names[STYLES_MAX];
-    bool has_line[STYLES_MAX];
-    bool has_marks[STYLES_MAX];
+    struct fulcrum_legend_entry legend[SLOT_COUNT]; /* of what is drawn */
+    size_t mark_style;
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
     size_t published_count;
     const char *published_names[PUBLISHED_MAX];
-    bool has_seen;
     struct fulcrum_panel_top top;
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
     size_t landmark_count;
@@ -140,6 +149,18 @@ static const char *said(
     (void)snprintf(name, sizeof name, "label/%s", key);
     const char *text = fulcrum_result_text_of(picture->result, name);
     return text[0] != '\0' ? text : otherwise;
+}
+
+/* A line here and markers there are explained together, by the first name there is. */
+static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swatch,
+    size_t style, const char *label)
+{
+    struct fulcrum_legend_entry *entry = &picture->legend[slot];
+    bool is_new = entry->swatch == FULCRUM_SWATCH_NONE;
+    entry->swatch =
+        is_new || entry->swatch == swatch ? swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
+    entry->style = style;
+    entry->label = entry->label != NULL ? entry->label : label;
 }
 
 static bool varies(const struct fulcrum_table *table, const char *column)
@@ -176,6 +197,37 @@ static const struct fulcrum_line_key *find_x(
     return &chart->x[0];
 }
 
+static bool has_gaps(enum fulcrum_line_look look)
+{
+    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
+}
+
+static bool is_joined(enum fulcrum_line_look look)
+{
+    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
+}
+
+static bool has_markers(enum fulcrum_line_look look)
+{
+    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
+           look == FULCRUM_LINE_JOINED;
+}
+
+/* Of marks and intervals that series with a colour have: that colour. */
+static size_t mark_style(const struct fulcrum_line_chart *chart)
+{
+    size_t style = chart->full_name != NULL ? GREY_STYLE : 0;
+    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
+        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
+            const struct fulcrum_line_series *series = &chart->panels[p].series[k];
+            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
+                        ? series->colour - 1
+                        : style;
+        }
+    }
+    return style;
+}
+
 /* What is asked, of what; what the lines go over, and what tells them apart. */
 static void begin(struct picture *picture, const struct fulcrum_line_chart_data *data)
 {
@@ -183,6 +235,7 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
     picture->chart = data->chart->lines;
     picture->table = fulcrum_chart_table(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
+    picture->mark_style = mark_style(picture->chart);
     picture->result = data->result;
     picture->published = fulcrum_result_table_of(data->result, "published");
     picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
@@ -464,10 +517,17 @@ static void take_marks(
                 : NULL;
         bool is_set = text != NULL && strcmp(text, mark->text) == 0;
         *(mark->is_disturbed ? &point->is_disturbed : &point->is_hollow) |= is_set;
-        picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
         is_marked |= is_set;
+        if (is_set && is_known) {
+            learn(picture, SLOT_MARKS + k,
+                mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
+                picture->mark_style, said(picture, mark->text, mark->name));
+        }
     }
-    picture->has_full = picture->has_full || (is_known && !is_marked);
+    if (is_known && !is_marked) {
+        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->mark_style,
+            picture->chart->full_name);
+    }
     values->has_full = values->has_full || (is_known && !point->is_disturbed);
 }
 
@@ -506,22 +566,6 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
         note->spot = spot;
         (void)snprintf(note->text, sizeof note->text, "%.47s", text);
     }
-}
-
-static bool has_gaps(enum fulcrum_line_look look)
-{
-    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
-}
-
-static bool is_joined(enum fulcrum_line_look look)
-{
-    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
-}
-
-static bool has_markers(enum fulcrum_line_look look)
-{
-    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
-           look == FULCRUM_LINE_JOINED;
 }
 
 /* For qsort: along the chart, as what is written first finds a place more easily. */
@@ -588,31 +632,30 @@ static size_t line_style(const struct picture *picture, size_t line)
 }
 
 /* What the legend is to say of a series that is drawn. */
-static void note_series(struct picture *picture, struct line *line,
+static void learn_series(struct picture *picture, size_t line,
     const struct fulcrum_line_series *from, const struct values *values)
 {
+    bool has_own = from->colour > 0;
     bool joins = is_joined(from->look);
-    if (from->colour == 0) {
-        line->has_line |= joins;
-        line->has_marks =
-            line->has_marks ||
-            (has_markers(from->look) &&
-                !(from->look == FULCRUM_LINE_POINTS && from->label != NULL));
-        return;
-    }
-    size_t style = from->colour - 1;
-    picture->has_line[style] |= joins;
-    picture->has_marks[style] =
-        picture->has_marks[style] ||
-        (has_markers(from->look) && (joins || values->has_full));
-    if (picture->colour_names[style] == NULL && (joins || values->has_full)) {
-        picture->colour_names[style] = said(picture, from->y, from->label);
+    bool is_named = from->look == FULCRUM_LINE_POINTS && from->label != NULL;
+    bool has_marks = has_markers(from->look) && (has_own || !is_named);
+    enum fulcrum_swatch swatch =
+        has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
+    swatch = joins ? swatch : FULCRUM_SWATCH_MARKER;
+    if (has_own && (joins || values->has_full)) {
+        learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
+            said(picture, from->y, from->label));
+    } else if (!has_own && (joins || has_marks)) {
+        const char *name = picture->lines[line].name;
+        learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
+            name[0] != '\0' ? name : "predicted");
     }
 }
 
 /* A line's values of one column; no series where there is no memory, or no value. */
 static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, struct line *line, const struct fulcrum_line_series *from)
+    struct place *place, const struct line *line,
+    const struct fulcrum_line_series *from)
 {
     static const enum fulcrum_series_look looks[] = {
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
@@ -644,21 +687,26 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     if (is_stair) {
         make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
     }
-    size_t style = line_style(picture, (size_t)(line - picture->lines));
+    size_t index = (size_t)(line - picture->lines);
     place->series[place->panel.series_count++] =
         (struct fulcrum_panel_series){.points = values.points,
             .count = values.count,
-            .style = from->colour > 0 ? from->colour - 1 : style,
+            .style = from->colour > 0 ? from->colour - 1 : line_style(picture, index),
             .look = looks[from->look]};
-    note_series(picture, line, from, &values);
+    learn_series(picture, index, from, &values);
     /* Intervals of differences are those of the values that differ. */
-    bool *has_interval = has_bars ? &picture->has_bars : &picture->has_interval;
-    *has_interval = *has_interval ||
-                    (values.has_interval && !(has_bars && place->from->is_difference));
+    if (values.has_interval && has_bars && !place->from->is_difference) {
+        const char *name = picture->chart->bars_name;
+        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->mark_style,
+            said(picture, "bars", name != NULL ? name : interval_name));
+    } else if (values.has_interval && !has_bars) {
+        learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
+            picture->line_count > 1 ? GREY_STYLE : 0, interval_name);
+    }
 }
 
 /* Of one line alone: of several there are too many for one sentence. */
-static void find_best(const struct picture *picture, struct place *place)
+static void find_best(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
@@ -684,6 +732,7 @@ static void find_best(const struct picture *picture, struct place *place)
         fulcrum_si_text(place->best_text, sizeof place->best_text, best.y, 3, NULL);
         panel->best = &place->best;
         panel->best_text = place->best_text;
+        learn(picture, SLOT_STAR, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
     }
 }
 
@@ -705,6 +754,13 @@ static struct span span_of(const struct fulcrum_panel *panel)
     return span;
 }
 
+/* Colours that stand out from the curve's come first. */
+static size_t published_style(size_t index)
+{
+    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
+    return styles[index];
+}
+
 /* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
 static size_t published_index(struct picture *picture, const char *name)
 {
@@ -715,15 +771,10 @@ static size_t published_index(struct picture *picture, const char *name)
     }
     if (i == picture->published_count && i < PUBLISHED_MAX) {
         picture->published_names[picture->published_count++] = name;
+        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, published_style(i),
+            picture->chart->names_marks ? NULL : name);
     }
     return i;
-}
-
-/* Colours that stand out from the curve's come first. */
-static size_t published_style(size_t index)
-{
-    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
-    return styles[index];
 }
 
 /* What is written beside a published point. */
@@ -763,9 +814,12 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
             continue;
         }
         bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        picture->has_seen |= is_seen;
         take_value(&values, &x, &value);
         values.points[values.count - 1].is_hollow = is_seen;
+        if (is_seen) {
+            learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+                "hollow: the fit has seen it");
+        }
         note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
     if (values.count > 0) {
@@ -932,7 +986,8 @@ static void add_guides(struct picture *picture, struct place *place)
         }
         if (isfinite(x) && panel->guide_count < GUIDES_MAX) {
             place->guides[panel->guide_count++] = x;
-            picture->has_guides = true;
+            learn(picture, SLOT_GUIDES, FULCRUM_SWATCH_GUIDE, 0,
+                picture->chart->guide_name);
         }
         if (text != NULL && text[0] != '\0') {
             (void)snprintf(place->finding + used, sizeof place->finding - used, "%s%s",
@@ -1201,111 +1256,26 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
                                             : fulcrum_string_get(&picture->subtitle);
 }
 
-static void explain_line(
-    const struct picture *picture, size_t i, struct fulcrum_page *page)
-{
-    const struct line *line = &picture->lines[i];
-    enum fulcrum_swatch swatch =
-        line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
-    if (line->has_line || line->has_marks) {
-        fulcrum_page_explain(page, line->has_line ? swatch : FULCRUM_SWATCH_MARKER,
-            line_style(picture, i), line->name[0] != '\0' ? line->name : "predicted");
-    }
-}
-
-/* Each line, and what points of its colour are. */
-static void explain_lines(const struct picture *picture, struct fulcrum_page *page)
-{
-    for (size_t i = 0; i < picture->line_count; i++) {
-        explain_line(picture, i, page);
-    }
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
-        const struct fulcrum_line_series *series = &picture->chart->panels[0].series[k];
-        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_MARKER, 0, is_points ? series->label : NULL);
-    }
-}
-
-/* Series that have the same colour whatever their line. */
-static void explain_colours(const struct picture *picture, struct fulcrum_page *page)
-{
-    for (size_t i = 0; i < STYLES_MAX; i++) {
-        enum fulcrum_swatch swatch = FULCRUM_SWATCH_MARKER;
-        if (picture->has_line[i]) {
-            swatch = picture->has_marks[i] ? FULCRUM_SWATCH_LINE_AND_MARKER
-                                           : FULCRUM_SWATCH_LINE;
-        }
-        fulcrum_page_explain(page, swatch, i, picture->colour_names[i]);
-    }
-}
-
-/* Of marks and intervals that series with a colour have: that colour. */
-static size_t mark_style(const struct picture *picture)
-{
-    size_t style = picture->chart->full_name != NULL ? GREY_STYLE : 0;
-    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
-        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
-            const struct fulcrum_line_series *series =
-                &picture->chart->panels[p].series[k];
-            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
-                        ? series->colour - 1
-                        : style;
-        }
-    }
-    return style;
-}
-
-static void explain_marks(const struct picture *picture, struct fulcrum_page *page)
-{
-    const struct fulcrum_line_chart *chart = picture->chart;
-    size_t style = mark_style(picture);
-    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, style,
-        picture->has_full ? chart->full_name : NULL);
-    for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
-        const struct fulcrum_line_mark *mark = &chart->marks[k];
-        fulcrum_page_explain(page,
-            mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
-            style, picture->has_mark[k] ? said(picture, mark->text, mark->name) : NULL);
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, style,
-        picture->has_bars
-            ? said(picture, "bars",
-                  chart->bars_name != NULL ? chart->bars_name : "90 % interval")
-            : NULL);
-}
-
 static void explain(struct picture *picture, struct fulcrum_page *page)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     bool has_band = chart->ideal_frac > 0.0;
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_LINE, GREY_STYLE, has_band ? NULL : chart->ideal_name);
-    explain_lines(picture, page);
-    explain_colours(picture, page);
-    explain_marks(picture, page);
-    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND,
-        picture->line_count > 1 ? GREY_STYLE : 0,
-        picture->has_interval ? "90 % interval" : NULL);
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_BAND, GREY_STYLE, has_band ? chart->ideal_name : NULL);
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_GUIDE, 0, picture->has_guides ? chart->guide_name : NULL);
+    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
+        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
+        chart->ideal_name);
+    /* What points of a line's own colour are. */
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
+            is_points ? series->label : NULL);
+    }
+    for (size_t i = 0; i < SLOT_COUNT; i++) {
+        const struct fulcrum_legend_entry *entry = &picture->legend[i];
+        fulcrum_page_explain(page, entry->swatch, entry->style, entry->label);
+    }
     add_words(&picture->footnote, "",
-        picture->has_interval ? chart->interval_footnote : NULL);
-    for (size_t i = 0; i < picture->published_count && !chart->names_marks; i++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
-            picture->published_names[i]);
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-        picture->has_seen ? "hollow: the fit has seen it" : NULL);
-    const struct fulcrum_stack *stack = &picture->cells[0].stack;
-    for (size_t i = 0; i < stack->count; i++) {
-        if (stack->panels[i].best != NULL) {
-            fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, chart->best_name);
-            break;
-        }
-    }
+        picture->legend[SLOT_INTERVAL].label != NULL ? chart->interval_footnote : NULL);
 }
 
 /* For qsort. */
