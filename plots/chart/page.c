@@ -372,7 +372,6 @@ enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
         fulcrum_page_draw_empty(canvas, &page);
         return fulcrum_canvas_status(canvas, err);
     }
-    TRY(chart->check != NULL ? chart->check(data, err) : FULCRUM_OK);
     const struct fulcrum_chart_text *text = data;
     page.title = text->title;
     page.subtitle = text->subtitle;

@@ -761,7 +761,8 @@ void fulcrum_bar_chart_draw(
     const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    if (picture == NULL) {
+    if (picture == NULL ||
+        fulcrum_bar_chart_check(data, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
     begin(picture, data);

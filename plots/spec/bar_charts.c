@@ -4,8 +4,6 @@
 
 #define INTERVAL_OF_WHOLE "90 % interval of the whole"
 
-#define BAR_CHART .check = fulcrum_bar_chart_check, .draw = fulcrum_bar_chart_draw
-
 const struct fulcrum_bar_chart fulcrum_bars_cycle = {
     .name = "cycle",
     .table = "points",
@@ -59,7 +57,7 @@ const struct fulcrum_bar_chart *const fulcrum_breakdowns[] = {
 
 const struct fulcrum_chart fulcrum_chart_breakdown = {.name = "breakdown",
     .summary = "where a cycle's time, the watts or a GPU's time of each design go",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 #define GPU_TIME "GPU time for the same work"
 
@@ -105,7 +103,7 @@ const struct fulcrum_bar_chart fulcrum_bars_published = {
 
 const struct fulcrum_chart fulcrum_chart_gpu_time = {.name = "gpu-time",
     .summary = "where a GPU's time goes, and a run's, as published and as predicted",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 /* Figures 4, 5 and 7 of RL-Scope (Gleeson et al. 2021), of any run. */
 const struct fulcrum_bar_chart fulcrum_bars_stages = {
@@ -131,7 +129,7 @@ const struct fulcrum_bar_chart fulcrum_bars_stages = {
 
 const struct fulcrum_chart fulcrum_chart_stages = {.name = "stages",
     .summary = "which stages the wall time of runs goes to, on CPU and GPU",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 const struct fulcrum_bar_chart fulcrum_bars_partition = {
     .table = "parts",
@@ -162,7 +160,7 @@ const struct fulcrum_bar_chart fulcrum_bars_partition = {
 const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
     .summary =
         "stages of training on shares of one GPU, and the gain of each placement",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 #define GAIN(words, column)                                                            \
     .title = (words), .x_label = "factor", .names = {"upgrade"}, .size = (column),     \
@@ -178,7 +176,7 @@ const struct fulcrum_bar_chart fulcrum_bars_upgrade = {
 
 const struct fulcrum_chart fulcrum_chart_upgrade = {.name = "upgrade",
     .summary = "what doubling each part of a machine brings",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 /* Of the posterior chart; what the prior leaves open is told apart. */
 #define PRIOR       "prior, 90 %", FULCRUM_SWATCH_BAND, 7, 0.22
@@ -218,7 +216,7 @@ const struct fulcrum_bar_chart fulcrum_bars_posterior = {
 
 const struct fulcrum_chart fulcrum_chart_posterior = {.name = "posterior",
     .summary = "prior and posterior of each parameter of a fit, and its figures",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};
 
 /* Total shares behind first-order ones: what sticks out is due to interactions. */
 static const struct fulcrum_bar_panel shares = {.title = "first  total",
@@ -263,4 +261,4 @@ const struct fulcrum_bar_chart fulcrum_bars_tornado = {
 
 const struct fulcrum_chart fulcrum_chart_tornado = {.name = "tornado",
     .summary = "what each number does to a prediction, alone and with the others",
-    BAR_CHART};
+    .draw = fulcrum_bar_chart_draw};

@@ -395,65 +395,41 @@ static void find_cells(struct picture *picture)
     }
 }
 
-static enum fulcrum_status check_spots(
-    struct picture *picture, struct spot_row *spots, struct fulcrum_error *err)
+static enum fulcrum_status check_spots(const struct picture *picture,
+    const struct spot_row *spots, size_t count, struct fulcrum_error *err)
 {
-    size_t count = find_spots(picture, spots);
     bool is_sweep = picture->chart->panels[0].series[0].look == FULCRUM_LINE_MARKED;
-    for (size_t i = 1; i < count && is_sweep; i++) {
-        FAIL_IF(compare_owners(&spots[i], &spots[i - 1]) == 0 &&
-                    !(spots[i].x > spots[i - 1].x),
-            err, FULCRUM_ERR_FORMAT,
+    size_t cells = count > 0 ? 1 : 0; /* of charts that have one line in each */
+    for (size_t i = 1; i < count; i++) {
+        bool is_next = compare_owners(&spots[i], &spots[i - 1]) == 0;
+        cells += is_next ? 0 : 1;
+        FAIL_IF(is_sweep && is_next && !(spots[i].x > spots[i - 1].x), err,
+            FULCRUM_ERR_FORMAT,
             "two points at %s = %.6g: a chart takes a sweep over one field",
             picture->x->column, spots[i].x);
     }
     FAIL_IF(picture->line_count == LINES_MAX, err, FULCRUM_ERR_RANGE,
         "more than %d lines: too many for a chart", (int)LINES_MAX - 1);
-    /* Such charts have one line in each cell. */
-    size_t cells = 0;
-    for (size_t i = 0; i < count; i++) {
-        cells += i == 0 || compare_owners(&spots[i], &spots[i - 1]) != 0 ? 1 : 0;
-    }
     FAIL_IF(has_free_cells(picture->chart) && cells > FULCRUM_LINE_CELLS_MAX, err,
         FULCRUM_ERR_RANGE, "%zu %s: a chart holds at most %d", cells,
         picture->chart->cell_name, (int)FULCRUM_LINE_CELLS_MAX);
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_line_chart_check(
-    const void *given, struct fulcrum_error *err)
+/* The lines of the picture with the rows of each, none where there are no rows. */
+static enum fulcrum_status take_lines(
+    struct fulcrum_canvas *canvas, struct picture *picture)
 {
-    const struct fulcrum_line_chart_data *data = given;
-    struct picture *picture = calloc(1, sizeof *picture);
-    struct spot_row *spots = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_MEMORY(picture, err, "a chart");
-    begin(picture, data);
-    size_t rows = fulcrum_table_rows(picture->table);
-    if (rows == 0) {
-        goto end; /* a page that says so */
-    }
-    TRY_OR_END(check_columns(picture->chart, picture->table, picture->x, err));
-    spots = calloc(rows, sizeof *spots);
-    status = spots != NULL ? check_spots(picture, spots, err)
-                           : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
-end:
-    free(spots);
-    free(picture);
-    return status;
-}
-
-/* The lines of the picture with the rows of each. */
-static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
-{
+    struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
     size_t rows = fulcrum_table_rows(picture->table);
     struct spot_row *spots = fulcrum_canvas_room(canvas, rows, sizeof *spots);
     size_t *order = fulcrum_canvas_room(canvas, rows, sizeof *order);
     double *x = fulcrum_canvas_room(canvas, rows, sizeof *x);
-    if (spots == NULL || order == NULL || x == NULL) {
-        return false;
-    }
+    TRY_MEMORY(spots != NULL && order != NULL ? x : NULL, err, "a chart");
+    TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
+                 : FULCRUM_OK);
     size_t count = find_spots(picture, spots);
+    TRY(check_spots(picture, spots, count, err));
     for (size_t i = 0; i < count; i++) {
         struct line *line = &picture->lines[spots[i].line];
         order[i] = spots[i].row;
@@ -462,7 +438,7 @@ static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
         line->x = line->count == 0 ? &x[i] : line->x;
         line->count++;
     }
-    return true;
+    return FULCRUM_OK;
 }
 
 /* What people give times in, by the least of them. */
@@ -1527,9 +1503,6 @@ static void draw_picture(
 {
     const struct fulcrum_table *landmarks =
         fulcrum_result_table_of(picture->result, "landmarks");
-    if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
-        return;
-    }
     find_cells(picture);
     find_places(canvas, picture);
     stack_places(picture);
@@ -1558,6 +1531,9 @@ void fulcrum_line_chart_draw(
         return;
     }
     begin(picture, data);
+    if (take_lines(canvas, picture) != FULCRUM_OK) {
+        return;
+    }
     write_words(picture, page, data);
     draw_picture(canvas, page, picture);
     fulcrum_string_clear(&picture->title);
