@@ -583,6 +583,14 @@ void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
     fulcrum_canvas_fill(canvas, pen, spots, 4);
 }
 
+void fulcrum_canvas_border(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_rect rect)
+{
+    const struct fulcrum_spot spots[] = {{rect.x0, rect.y0}, {rect.x1, rect.y0},
+        {rect.x1, rect.y1}, {rect.x0, rect.y1}, {rect.x0, rect.y0}};
+    fulcrum_canvas_stroke(canvas, pen, spots, 5);
+}
+
 void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, const struct fulcrum_rect *rects, size_t count)
 {
@@ -792,22 +800,10 @@ static void put_escaped(FILE *file, const char *text)
     }
 }
 
-/* A tenth of a point, without the zeros that say nothing, nor a minus before 0. */
-static void put_length(FILE *file, double pt)
+/* To a tenth of a point, and without a minus before 0. */
+static double tenths(double pt)
 {
-    long tenths = lround(pt * 10.0);
-    long size = labs(tenths);
-    (void)fprintf(file, "%s%ld", tenths < 0 ? "-" : "", size / 10);
-    if (size % 10 != 0) {
-        (void)fprintf(file, ".%ld", size % 10);
-    }
-}
-
-static void put_attribute(FILE *file, const char *name, double pt)
-{
-    (void)fprintf(file, " %s=\"", name);
-    put_length(file, pt);
-    (void)fputc('"', file);
+    return round(pt * 10.0) / 10.0 + 0.0;
 }
 
 /* ' fill="#0072b2" fill-opacity="0.2"' */
@@ -826,7 +822,7 @@ static void put_path(FILE *file, const struct mark *mark)
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
     if (!is_fill) {
-        put_attribute(file, "stroke-width", mark->pen.width_pt);
+        (void)fprintf(file, " stroke-width=\"%g\"", tenths(mark->pen.width_pt));
         if (dashes[mark->pen.dash].text != NULL) {
             (void)fprintf(
                 file, " stroke-dasharray=\"%s\"", dashes[mark->pen.dash].text);
@@ -834,10 +830,8 @@ static void put_path(FILE *file, const struct mark *mark)
     }
     (void)fputs(" points=\"", file);
     for (size_t i = 0; i < mark->count; i++) {
-        (void)fputs(i > 0 ? " " : "", file);
-        put_length(file, spots[i].x);
-        (void)fputc(',', file);
-        put_length(file, spots[i].y);
+        (void)fprintf(
+            file, "%s%g,%g", i > 0 ? " " : "", tenths(spots[i].x), tenths(spots[i].y));
     }
     (void)fputs("\"/>\n", file);
 }
@@ -850,15 +844,9 @@ static void put_rects(FILE *file, const struct mark *mark)
     put_paint(file, "fill", &mark->pen);
     (void)fputs(" d=\"", file);
     for (size_t i = 0; i + 1 < mark->count; i += 2) {
-        const char steps[] = {'M', ' ', 'h', 'v', 'h'};
-        double width = spots[i + 1].x - spots[i].x;
-        const double lengths[] = {
-            spots[i].x, spots[i].y, width, spots[i + 1].y - spots[i].y, -width};
-        for (size_t k = 0; k < sizeof steps; k++) {
-            (void)fputc(steps[k], file);
-            put_length(file, lengths[k]);
-        }
-        (void)fputc('z', file);
+        double width = tenths(spots[i + 1].x - spots[i].x);
+        (void)fprintf(file, "M%g %gh%gv%gh%gz", tenths(spots[i].x), tenths(spots[i].y),
+            width, tenths(spots[i + 1].y - spots[i].y), 0.0 - width);
     }
     (void)fputs("\"/>\n", file);
 }
@@ -889,20 +877,17 @@ static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot an
     const struct fulcrum_text *style = &mark->style;
     (void)fputs("<text", file);
     if (fabs(style->rotation_deg) > 0.0) {
-        (void)fputs(" transform=\"translate(", file);
-        put_length(file, anchor.x);
-        (void)fputc(' ', file);
-        put_length(file, anchor.y);
-        (void)fprintf(file, ") rotate(%g)\"", -style->rotation_deg);
+        (void)fprintf(file, " transform=\"translate(%g %g) rotate(%g)\"",
+            tenths(anchor.x), tenths(anchor.y), -style->rotation_deg);
         anchor = (struct fulcrum_spot){0.0, 0.0};
     }
-    put_attribute(file, "x", anchor.x + at.x);
-    put_attribute(file, "y", anchor.y + at.y);
+    (void)fprintf(
+        file, " x=\"%g\" y=\"%g\"", tenths(anchor.x + at.x), tenths(anchor.y + at.y));
     const char *end = text_anchor(style->anchor_x);
     if (end != NULL && is_alone) {
         (void)fprintf(file, " text-anchor=\"%s\"", end);
     }
-    put_attribute(file, "font-size", style->size_pt);
+    (void)fprintf(file, " font-size=\"%g\"", tenths(style->size_pt));
     if (style->weight == FULCRUM_TEXT_BOLD) {
         (void)fputs(" font-weight=\"bold\"", file);
     }
@@ -934,11 +919,9 @@ enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas
 {
     TRY(fulcrum_canvas_status(canvas, err));
     struct fulcrum_extent extent = canvas->extent;
-    (void)fputs("<svg class=\"chart\" viewBox=\"0 0 ", file);
-    put_length(file, extent.width_pt);
-    (void)fputc(' ', file);
-    put_length(file, extent.height_pt);
-    (void)fputs("\" role=\"img\" aria-label=\"", file);
+    (void)fprintf(file,
+        "<svg class=\"chart\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"",
+        tenths(extent.width_pt), tenths(extent.height_pt));
     put_escaped(file, label);
     (void)fputs("\">\n", file);
     const struct mark *marks = canvas->marks.items;

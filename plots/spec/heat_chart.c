@@ -834,14 +834,6 @@ static void lay_out(const struct fulcrum_canvas *canvas,
     place_tags(canvas, picture);
 }
 
-static void draw_border(struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
-{
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    const struct fulcrum_spot spots[] = {{rect.x0, rect.y0}, {rect.x1, rect.y0},
-        {rect.x1, rect.y1}, {rect.x0, rect.y1}, {rect.x0, rect.y0}};
-    fulcrum_canvas_stroke(canvas, &line, spots, 5);
-}
-
 static void draw_upright_axis(struct fulcrum_canvas *canvas,
     const struct fulcrum_axis *axis, enum fulcrum_side side, struct fulcrum_rect frame)
 {
@@ -865,6 +857,7 @@ static void draw_upright_label(struct fulcrum_canvas *canvas,
 /* The scale of colours, with the contours on it: those without a label too. */
 static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
     struct fulcrum_rect bar = {panel.x1 + scale_gap_pt, panel.y0,
         panel.x1 + scale_gap_pt + scale_pt, panel.y1};
@@ -890,17 +883,18 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
                 (struct fulcrum_spot){bar.x1, y});
         }
     }
-    draw_border(canvas, bar);
+    fulcrum_canvas_border(canvas, &line, bar);
     draw_upright_axis(canvas, &axis, FULCRUM_SIDE_RIGHT, bar);
 }
 
 static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
     double half_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) / 2.0;
     fulcrum_header_draw(canvas, &picture->header, picture->body);
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
-    draw_border(canvas, panel);
+    fulcrum_canvas_border(canvas, &line, panel);
     draw_upright_axis(canvas, &picture->y.axis, FULCRUM_SIDE_LEFT, panel);
     draw_upright_label(canvas, picture, picture->body.x0 + half_pt, picture->y.label);
     const struct fulcrum_side_axis below = {
