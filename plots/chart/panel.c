@@ -111,20 +111,6 @@ static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
-struct fulcrum_rect fulcrum_grid_cell(
-    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i)
-{
-    double gap_pt = grid->gap_pt;
-    double columns = (double)grid->columns;
-    double rows = (double)grid->rows;
-    double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
-    double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
-    size_t row = i / grid->columns;
-    double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
-    double y0 = rect.y0 + (double)row * (height_pt + 0.5 * gap_pt);
-    return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
-}
-
 /* Intervals count too, so that bands stay inside the panel. */
 static void add_series(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, struct fulcrum_limits *x_span,

@@ -115,17 +115,6 @@ struct fulcrum_stack {
 /* 1 where no series has a point to show. */
 bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
 
-/* Rectangles side by side, and such rows below each other. */
-struct fulcrum_grid {
-    size_t columns;
-    size_t rows;
-    double gap_pt; /* between columns; half as much between rows */
-};
-
-/* The i-th, row by row, of those that share a rectangle. */
-struct fulcrum_rect fulcrum_grid_cell(
-    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i);
-
 /* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
 void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     struct fulcrum_rect rect);

@@ -204,20 +204,6 @@ void fulcrum_cells_fit(
 
 /* --- Cells --- */
 
-/* One cell of a CSV file that is no number makes texts of the others of its column. */
-static enum fulcrum_status check_numbers(
-    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *text = fulcrum_table_at(table, i, key).text;
-        char *end = NULL;
-        bool is_number = text == NULL || (isfinite(strtod(text, &end)) && *end == '\0');
-        FAIL_IF(!is_number, err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = %s: expected a number", i + 1, key, text);
-    }
-    return FULCRUM_OK;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a;
@@ -234,7 +220,7 @@ static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     double *values = fulcrum_canvas_room(canvas, rows, sizeof *values);
     size_t used = 0;
     TRY_MEMORY(values, err, "no memory for a chart");
-    TRY(check_numbers(table, key, err));
+    TRY(fulcrum_table_check_numbers(table, key, err));
     for (size_t i = 0; i < rows; i++) {
         values[used] = fulcrum_table_at(table, i, key).number;
         used += isfinite(values[used]) ? 1U : 0U;
@@ -298,8 +284,8 @@ static enum fulcrum_status read_cells(
     }
     TRY(read_along(canvas, table, data->x, &picture->x));
     TRY(read_along(canvas, table, data->y, &picture->y));
-    TRY(check_numbers(table, data->metric, err));
-    TRY(check_numbers(table, "cpu_gpu_ratio_used", err));
+    TRY(fulcrum_table_check_numbers(table, data->metric, err));
+    TRY(fulcrum_table_check_numbers(table, "cpu_gpu_ratio_used", err));
     picture->cell_count = picture->x.count * picture->y.count;
     FAIL_IF(rows >= 4 && (double)rows < least_filled_frac * (double)picture->cell_count,
         err, FULCRUM_ERR_FORMAT,

@@ -1360,16 +1360,13 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
 }
 
 /*
- * Ticks and the width of the axes are settled first: names of landmarks need them, the
+ * Ticks and the width of the axes are settled: names of landmarks need them, the
  * footnote needs to know which names found a place, and the panels get what is left.
  */
-static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
+static void place_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
     struct fulcrum_page *page, const struct fulcrum_table *landmarks)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     struct fulcrum_stack *stack = &picture->cells[0].stack;
-    fulcrum_stack_fit(canvas, stack, body);
-    fulcrum_stack_place(canvas, stack, body);
     take_landmarks(picture, landmarks);
     size_t rows = place_flags(canvas, picture);
     page->footnote = fulcrum_string_get(&picture->footnote);
@@ -1382,9 +1379,6 @@ static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *p
     fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
     fulcrum_stack_place(canvas, stack, fulcrum_page_body(canvas, page));
-    fulcrum_page_draw(canvas, page);
-    draw_flags(canvas, picture);
-    fulcrum_stack_draw(canvas, stack);
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1400,6 +1394,27 @@ static size_t keep_cells(struct picture *picture)
     return kept;
 }
 
+/* Rectangles side by side, and such rows below each other. */
+struct grid {
+    size_t columns;
+    size_t rows;
+    double gap_pt; /* between columns; half as much between rows */
+};
+
+/* The i-th, row by row, of those that share a rectangle. */
+static struct fulcrum_rect grid_cell(
+    const struct grid *grid, struct fulcrum_rect rect, size_t i)
+{
+    double gap_pt = grid->gap_pt;
+    double columns = (double)grid->columns;
+    double rows = (double)grid->rows;
+    double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
+    double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
+    double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
+    double y0 = rect.y0 + (double)(i / grid->columns) * (height_pt + 0.5 * gap_pt);
+    return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
+}
+
 static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
 {
     return cell.width_pt >= picture->chart->cell_least_pt &&
@@ -1407,17 +1422,16 @@ static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
 }
 
 /* The number of columns that leaves cells largest, of those with room for them. */
-static struct fulcrum_grid choose_grid(
+static struct grid choose_grid(
     const struct picture *picture, struct fulcrum_rect body, struct fulcrum_extent *out)
 {
     size_t count = picture->cell_count;
-    struct fulcrum_grid best = {1, count, cell_gap_pt};
+    struct grid best = {1, count, cell_gap_pt};
     double best_pt = -INFINITY;
     *out = (struct fulcrum_extent){0.0, 0.0};
     for (size_t columns = 1; columns <= count; columns++) {
-        struct fulcrum_grid grid = {
-            columns, (count + columns - 1) / columns, cell_gap_pt};
-        struct fulcrum_rect first = fulcrum_grid_cell(&grid, body, 0);
+        struct grid grid = {columns, (count + columns - 1) / columns, cell_gap_pt};
+        struct fulcrum_rect first = grid_cell(&grid, body, 0);
         struct fulcrum_extent cell = {first.x1 - first.x0, first.y1 - first.y0};
         double size_pt =
             fmin(cell.width_pt / picture->chart->cell_aspect, cell.height_pt);
@@ -1433,7 +1447,7 @@ static struct fulcrum_grid choose_grid(
 }
 
 /* Cells of what the rows say name their axis once below each column. */
-static void label_cells(struct picture *picture, const struct fulcrum_grid *grid)
+static void label_cells(struct picture *picture, const struct grid *grid)
 {
     size_t count = picture->cell_count;
     /* A row above an empty place names its axis in all cells: frames stay in line. */
@@ -1452,18 +1466,18 @@ static void label_cells(struct picture *picture, const struct fulcrum_grid *grid
 
 /* Frames of all cells begin at one distance, so that columns are in line. */
 static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body, const struct fulcrum_grid *grid)
+    struct fulcrum_rect body, const struct grid *grid)
 {
     double left_pt = 0.0;
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
-        fulcrum_stack_fit(canvas, stack, fulcrum_grid_cell(grid, body, i));
+        fulcrum_stack_fit(canvas, stack, grid_cell(grid, body, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         stack->left_pt = left_pt;
-        fulcrum_stack_place(canvas, stack, fulcrum_grid_cell(grid, body, i));
+        fulcrum_stack_place(canvas, stack, grid_cell(grid, body, i));
     }
 }
 
@@ -1473,7 +1487,7 @@ static void draw_cells(
     struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     struct fulcrum_extent cell = {0.0, 0.0};
-    struct fulcrum_grid grid = {1, 1, 0.0};
+    struct grid grid = {1, 1, 0.0};
     if (picture->chart->has_cells) {
         grid = choose_grid(picture, body, &cell);
     }
@@ -1492,7 +1506,13 @@ static void draw_cells(
     }
     label_cells(picture, &grid);
     place_cells(canvas, picture, body, &grid);
+    const struct fulcrum_table *landmarks =
+        fulcrum_result_table_of(picture->result, "landmarks");
+    if (fulcrum_table_rows(landmarks) > 0) {
+        place_landmarks(canvas, picture, page, landmarks);
+    }
     fulcrum_page_draw(canvas, page);
+    draw_flags(canvas, picture);
     for (size_t i = 0; i < picture->cell_count; i++) {
         fulcrum_stack_draw(canvas, &picture->cells[i].stack);
     }
@@ -1501,8 +1521,6 @@ static void draw_cells(
 static void draw_picture(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
 {
-    const struct fulcrum_table *landmarks =
-        fulcrum_result_table_of(picture->result, "landmarks");
     find_cells(picture);
     find_places(canvas, picture);
     stack_places(picture);
@@ -1514,9 +1532,6 @@ static void draw_picture(
     page->footnote = fulcrum_string_get(&picture->footnote);
     if (is_empty) {
         fulcrum_page_draw_empty(canvas, page);
-    } else if (fulcrum_table_rows(landmarks) > 0) {
-        label_cells(picture, &(struct fulcrum_grid){1, 1, 0.0});
-        draw_with_landmarks(canvas, picture, page, landmarks);
     } else {
         draw_cells(canvas, picture, page);
     }

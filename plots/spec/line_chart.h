@@ -142,7 +142,4 @@ struct fulcrum_line_chart_data {
 void fulcrum_line_chart_draw(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
 
-/* What the record of every such chart has. */
-#define FULCRUM_LINE_CHART(spec) .lines = (spec), .draw = fulcrum_line_chart_draw
-
 #endif
