@@ -237,63 +237,53 @@ static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *uni
     }
 }
 
-/* Limits around the span, never of zero length. */
-static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+/* Limits around the span, never of zero length: of its logarithms, where it has any. */
+static void fit_limits(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
-    int any = span->lo <= span->hi;
-    double lo = any ? span->lo : 0.0;
-    double hi = any ? span->hi : 1.0;
-    if (options->from_zero && lo >= 0.0) {
-        lo = 0.0;
-    }
-    /* Narrower than this, rounding would show instead of data. */
-    double least = fmax(fabs(lo), fabs(hi)) * 1e-6;
+    bool has_logs = is_log(axis->kind);
+    bool starts_at_zero = !has_logs && options->from_zero;
+    bool is_any = has_logs ? isfinite(span->lo_positive) : span->lo <= span->hi;
+    double lo = has_logs ? log10(span->lo_positive) : span->lo;
+    double hi = has_logs ? log10(span->hi) : span->hi;
+    lo = is_any ? lo : 0.0;
+    hi = is_any ? hi : 1.0;
+    lo = starts_at_zero && lo >= 0.0 ? 0.0 : lo;
+    /* Less than a factor of 1.5 leaves too few powers for ticks; on a linear axis
+     * rounding would show instead of data. */
+    double least = has_logs ? 0.18 : fmax(fabs(lo), fabs(hi)) * 1e-6;
     if (hi - lo <= least) {
         double middle = lo + (hi - lo) / 2.0;
         double half = middle == 0.0 ? 0.5 : fabs(middle) * 0.1;
+        half = has_logs ? log10(2.0) : half;
         lo = middle - half;
         hi = middle + half;
     }
     double pad = (hi - lo) * options->pad_frac;
-    axis->lo = options->from_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
+    axis->lo = starts_at_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
     axis->hi = hi + pad;
+    if (has_logs) {
+        axis->lo = pow(10.0, fmax(axis->lo, -most_decades));
+        axis->hi = pow(10.0, fmin(axis->hi, most_decades));
+    }
 }
 
 void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
     double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));
+    /* Zero or a negative value rules a logarithm out, however far values spread. */
+    bool spans_decades =
+        span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
     axis->kind = options->kind;
     if (options->kind == FULCRUM_AXIS_AUTO) {
-        /* Zero or a negative value rules a logarithm out, however far values spread. */
-        bool spans_decades =
-            span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
         axis->kind = spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
     }
+    fit_limits(axis, span, options);
     axis->tick_count = 0;
-    if (!is_log(axis->kind)) {
-        fit_linear(axis, span, options);
-        linear_ticks(axis, wanted, options->unit);
-        return;
-    }
-    /* Limits around the positive part of the span, padded by a share of its decades. */
-    int any = isfinite(span->lo_positive);
-    double lo = any ? log10(span->lo_positive) : 0.0;
-    double hi = any ? log10(span->hi) : 1.0;
-    /* Less than a factor of 1.5 leaves too few powers for ticks. */
-    const double least = 0.18;
-    if (hi - lo < least) {
-        double middle = (lo + hi) / 2.0;
-        lo = middle - log10(2.0);
-        hi = middle + log10(2.0);
-    }
-    double pad = (hi - lo) * options->pad_frac;
-    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
-    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
     if (axis->kind == FULCRUM_AXIS_LOG2) {
         log2_ticks(axis, wanted, options->unit);
-    } else {
+    } else if (axis->kind == FULCRUM_AXIS_LOG) {
         log_ticks(axis, wanted, options->unit);
     }
     /* A logarithmic axis over less than a decade may have no power to label. */
@@ -465,7 +455,7 @@ static struct reach flag_reach(const struct fulcrum_flag_post *post)
 }
 
 /* Does the pole of `post`, which crosses the rows below its own, cut this flag? */
-static int pole_cuts(
+static bool pole_cuts(
     const struct fulcrum_flag_post *post, const struct fulcrum_flag_post *flag)
 {
     struct reach reach = flag_reach(flag);
@@ -474,30 +464,25 @@ static int pole_cuts(
            post->x < reach.x1 + margin;
 }
 
-/* Texts in one row need some space; a pole must not run through a text. */
-static int clash(const struct fulcrum_flag_post *a, const struct fulcrum_flag_post *b)
+/*
+ * Against all that were placed before it: texts in one row need some space, and a pole
+ * must not run through a text.
+ */
+static bool fits(const struct fulcrum_flag_post *posts, size_t count,
+    const struct fulcrum_flag_post *post, const struct fulcrum_flag_room *room)
 {
-    struct reach reach_a = flag_reach(a);
-    struct reach reach_b = flag_reach(b);
-    int overlap = a->row == b->row && reach_a.x0 < reach_b.x1 + flag_space_pt &&
-                  reach_b.x0 < reach_a.x1 + flag_space_pt;
-    return overlap || pole_cuts(a, b) || pole_cuts(b, a);
-}
-
-/* Against all that were placed before it. */
-static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
-    const struct fulcrum_flag_room *room)
-{
-    struct reach reach = flag_reach(&posts[i]);
-    if (reach.x0 < room->x0 || reach.x1 > room->x1) {
-        return 0;
+    struct reach reach = flag_reach(post);
+    bool is_free = reach.x0 >= room->x0 && reach.x1 <= room->x1;
+    for (size_t j = 0; j < count && is_free; j++) {
+        struct reach other = flag_reach(&posts[j]);
+        bool overlaps = post->row == posts[j].row &&
+                        reach.x0 < other.x1 + flag_space_pt &&
+                        other.x0 < reach.x1 + flag_space_pt;
+        is_free =
+            &posts[j] == post || !posts[j].shown ||
+            !(overlaps || pole_cuts(post, &posts[j]) || pole_cuts(&posts[j], post));
     }
-    for (size_t j = 0; j < count; j++) {
-        if (j != i && posts[j].shown && clash(&posts[i], &posts[j])) {
-            return 0;
-        }
-    }
-    return 1;
+    return is_free;
 }
 
 /*
@@ -511,7 +496,7 @@ static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     for (size_t k = 0; k < 2 * room->row_count && !post->shown; k++) {
         post->row = k % room->row_count;
         post->to_left = k == room->row_count ? !post->to_left : post->to_left;
-        post->shown = fits(posts, count, i, room);
+        post->shown = fits(posts, count, post, room);
     }
 }
 

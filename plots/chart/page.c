@@ -102,17 +102,10 @@ static double margin_of(const struct fulcrum_canvas *canvas)
     return fulcrum_canvas_keeps_captions(canvas) ? bare_margin_pt : page_margin_pt;
 }
 
-/* The page as it is drawn: without the texts that the canvas keeps. */
-static struct fulcrum_page as_drawn(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+/* What is drawn of a text: nothing, where the canvas keeps it. */
+static const char *shown(const struct fulcrum_canvas *canvas, const char *text)
 {
-    struct fulcrum_page drawn = *page;
-    if (fulcrum_canvas_keeps_captions(canvas)) {
-        drawn.title = NULL;
-        drawn.subtitle = NULL;
-        drawn.footnote = NULL;
-    }
-    return drawn;
+    return fulcrum_canvas_keeps_captions(canvas) ? NULL : text;
 }
 
 /* Text that may use the whole width and so many lines per paragraph. */
@@ -266,11 +259,14 @@ static struct layout lay_out_within(
         .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, lines_max),
         .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, lines_max)};
     double title_pt =
-        fulcrum_canvas_measure(canvas, &layout.title, page->title).height_pt;
+        fulcrum_canvas_measure(canvas, &layout.title, shown(canvas, page->title))
+            .height_pt;
     double subtitle_pt =
-        fulcrum_canvas_measure(canvas, &layout.subtitle, page->subtitle).height_pt;
+        fulcrum_canvas_measure(canvas, &layout.subtitle, shown(canvas, page->subtitle))
+            .height_pt;
     double footnote_pt =
-        fulcrum_canvas_measure(canvas, &layout.footnote, page->footnote).height_pt;
+        fulcrum_canvas_measure(canvas, &layout.footnote, shown(canvas, page->footnote))
+            .height_pt;
     double legend_pt =
         flow_legend(canvas, page, (struct fulcrum_rect){0.0, 0.0, width_pt, 0.0}, NULL);
     layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
@@ -304,28 +300,28 @@ static struct layout lay_out(
 struct fulcrum_rect fulcrum_page_body(
     const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
-    struct fulcrum_page drawn = as_drawn(canvas, page);
-    return lay_out(canvas, &drawn).body;
+    return lay_out(canvas, page).body;
 }
 
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
-    struct fulcrum_page drawn = as_drawn(canvas, page);
-    struct layout layout = lay_out(canvas, &drawn);
+    struct layout layout = lay_out(canvas, page);
     double margin_pt = margin_of(canvas);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
     fulcrum_canvas_text(canvas, &layout.title,
-        (struct fulcrum_spot){margin_pt, margin_pt}, drawn.title);
+        (struct fulcrum_spot){margin_pt, margin_pt}, shown(canvas, page->title));
     fulcrum_canvas_text(canvas, &layout.subtitle,
-        (struct fulcrum_spot){margin_pt, layout.subtitle_y}, drawn.subtitle);
-    (void)flow_legend(canvas, &drawn, layout.legend, canvas);
-    if (drawn.legend_count > 0) {
+        (struct fulcrum_spot){margin_pt, layout.subtitle_y},
+        shown(canvas, page->subtitle));
+    (void)flow_legend(canvas, page, layout.legend, canvas);
+    if (page->legend_count > 0) {
         fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, layout.legend);
     }
     fulcrum_canvas_text(canvas, &layout.footnote,
-        (struct fulcrum_spot){margin_pt, layout.footnote_y}, drawn.footnote);
+        (struct fulcrum_spot){margin_pt, layout.footnote_y},
+        shown(canvas, page->footnote));
 }
 
 void fulcrum_page_draw_empty(

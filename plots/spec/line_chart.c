@@ -358,13 +358,16 @@ static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
     return FULCRUM_OK;
 }
 
-static struct cell *cell_of(struct picture *picture, const char *group)
+/* A cell for the group, unless it has one or there are too many. */
+static void add_cell(struct picture *picture, const char *group)
 {
     size_t i = 0;
     while (i < picture->cell_count && strcmp(picture->cells[i].group, group) != 0) {
         i++;
     }
-    return i < picture->cell_count ? &picture->cells[i] : NULL;
+    if (i == picture->cell_count && i < FULCRUM_LINE_CELLS_MAX) {
+        picture->cells[picture->cell_count++].group = group;
+    }
 }
 
 /* Whether cells follow from the rows, as their panels are of no group. */
@@ -380,18 +383,13 @@ static void find_cells(struct picture *picture)
         picture->cells[picture->cell_count++].group = NULL;
     }
     for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX && chart->has_cells; i++) {
-        const char *group = chart->panels[i].group;
-        if (group != NULL && cell_of(picture, group) == NULL) {
-            picture->cells[picture->cell_count++].group = group;
+        if (chart->panels[i].group != NULL) {
+            add_cell(picture, chart->panels[i].group);
         }
     }
     for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
          i++) {
-        const char *group = group_of(picture, i);
-        if (picture->cell_count < FULCRUM_LINE_CELLS_MAX &&
-            cell_of(picture, group) == NULL) {
-            picture->cells[picture->cell_count++].group = group;
-        }
+        add_cell(picture, group_of(picture, i));
     }
 }
 
