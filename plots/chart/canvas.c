@@ -44,20 +44,12 @@ struct mark {
     const char *text; /* NULL but for texts */
 };
 
-/* A growing array of one kind of item. */
-struct pool {
-    void *items;
-    size_t item_size;
-    size_t count;
-    size_t capacity;
-};
-
 struct fulcrum_canvas {
     struct fulcrum_extent extent;
     PangoContext *context;
-    struct pool marks; /* struct mark */
-    struct pool boxes; /* struct fulcrum_box */
-    struct pool rooms; /* void *: what all others borrow; owned */
+    GArray *marks;    /* struct mark */
+    GArray *boxes;    /* struct fulcrum_box */
+    GPtrArray *rooms; /* what all others borrow; owned */
     bool keeps_captions;
     const char *captions[FULCRUM_CAPTION_COUNT]; /* NULL: none */
     struct fulcrum_error failure;
@@ -250,9 +242,8 @@ static cairo_status_t render_to(
     cairo_rectangle(cr, 0.0, 0.0, canvas->extent.width_pt, canvas->extent.height_pt);
     cairo_fill(cr);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    const struct mark *marks = canvas->marks.items;
-    for (size_t i = 0; i < canvas->marks.count; i++) {
-        const struct mark *mark = &marks[i];
+    for (guint i = 0; i < canvas->marks->len; i++) {
+        const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
         if (mark->kind == MARK_TEXT) {
             draw_text(cr, context, mark);
         } else {
@@ -315,26 +306,6 @@ static cairo_status_t render_svg(
     return status;
 }
 
-/* Room for one more item, zeroed; NULL where memory is short. */
-static void *pool_add(struct pool *pool)
-{
-    if (pool->count == pool->capacity) {
-        size_t capacity = 2 * pool->capacity + 64;
-        void *items = calloc(capacity, pool->item_size);
-        if (items == NULL) {
-            return NULL;
-        }
-        if (pool->count > 0) {
-            memcpy(items, pool->items, pool->count * pool->item_size);
-        }
-        free(pool->items);
-        pool->items = items;
-        pool->capacity = capacity;
-    }
-    unsigned char *base = pool->items;
-    return base + pool->count++ * pool->item_size;
-}
-
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
     double height_pt, struct fulcrum_error *err)
 {
@@ -350,9 +321,9 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
     TRY_MEMORY(canvas, err, "no memory for a page");
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
     canvas->context = new_context();
-    canvas->marks.item_size = sizeof(struct mark);
-    canvas->boxes.item_size = sizeof(struct fulcrum_box);
-    canvas->rooms.item_size = sizeof(void *);
+    canvas->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
+    canvas->boxes = g_array_new(FALSE, TRUE, sizeof(struct fulcrum_box));
+    canvas->rooms = g_ptr_array_new_with_free_func(free);
     *out = canvas;
     return FULCRUM_OK;
 }
@@ -362,13 +333,9 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     if (canvas == NULL) {
         return;
     }
-    free(canvas->marks.items);
-    free(canvas->boxes.items);
-    void **rooms = canvas->rooms.items;
-    for (size_t i = 0; i < canvas->rooms.count; i++) {
-        free(rooms[i]);
-    }
-    free(rooms);
+    g_array_unref(canvas->marks);
+    g_array_unref(canvas->boxes);
+    g_ptr_array_unref(canvas->rooms);
     g_object_unref(canvas->context);
     free(canvas);
 }
@@ -411,8 +378,8 @@ const char *fulcrum_canvas_caption(
 const struct fulcrum_box *fulcrum_canvas_boxes(
     const struct fulcrum_canvas *canvas, size_t *count)
 {
-    *count = canvas->boxes.count;
-    return canvas->boxes.items;
+    *count = canvas->boxes->len;
+    return &g_array_index(canvas->boxes, struct fulcrum_box, 0);
 }
 
 enum fulcrum_status fulcrum_canvas_status(
@@ -429,23 +396,16 @@ struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas)
     return &canvas->failure;
 }
 
-static void run_out_of_memory(struct fulcrum_canvas *canvas)
-{
-    (void)fulcrum_fail(
-        &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-}
-
 void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
 {
-    void **room = pool_add(&canvas->rooms);
-    if (room != NULL) {
-        *room = calloc(count + 1, size);
-    }
-    if (room == NULL || *room == NULL) {
-        run_out_of_memory(canvas);
+    void *room = calloc(count + 1, size);
+    if (room == NULL) {
+        (void)fulcrum_fail(
+            &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
         return NULL;
     }
-    return *room;
+    g_ptr_array_add(canvas->rooms, room);
+    return room;
 }
 
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
@@ -470,15 +430,9 @@ struct fulcrum_rect fulcrum_rect_around(
 /* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {
-    if (box.kind == FULCRUM_BOX_NONE || canvas->failure.status != FULCRUM_OK) {
-        return;
+    if (box.kind != FULCRUM_BOX_NONE && canvas->failure.status == FULCRUM_OK) {
+        g_array_append_val(canvas->boxes, box);
     }
-    struct fulcrum_box *added = pool_add(&canvas->boxes);
-    if (added == NULL) {
-        run_out_of_memory(canvas);
-        return;
-    }
-    *added = box;
 }
 
 void fulcrum_canvas_record(
@@ -495,11 +449,12 @@ static struct mark *add_mark(struct fulcrum_canvas *canvas, enum mark_kind kind,
         return NULL;
     }
     struct fulcrum_spot *kept = fulcrum_canvas_room(canvas, count, sizeof *kept);
-    struct mark *mark = kept != NULL ? pool_add(&canvas->marks) : NULL;
-    if (mark == NULL) {
-        run_out_of_memory(canvas);
+    if (kept == NULL) {
         return NULL;
     }
+    guint last = canvas->marks->len;
+    g_array_set_size(canvas->marks, last + 1);
+    struct mark *mark = &g_array_index(canvas->marks, struct mark, last);
     memcpy(kept, spots, count * sizeof *spots);
     mark->kind = kind;
     mark->spots = kept;
@@ -924,14 +879,14 @@ enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas
         tenths(extent.width_pt), tenths(extent.height_pt));
     put_escaped(file, label);
     (void)fputs("\">\n", file);
-    const struct mark *marks = canvas->marks.items;
-    for (size_t i = 0; i < canvas->marks.count; i++) {
-        if (marks[i].kind == MARK_RECTS) {
-            put_rects(file, &marks[i]);
-        } else if (marks[i].kind != MARK_TEXT) {
-            put_path(file, &marks[i]);
+    for (guint i = 0; i < canvas->marks->len; i++) {
+        const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
+        if (mark->kind == MARK_RECTS) {
+            put_rects(file, mark);
+        } else if (mark->kind != MARK_TEXT) {
+            put_path(file, mark);
         } else {
-            put_text(file, canvas->context, &marks[i]);
+            put_text(file, canvas->context, mark);
         }
     }
     (void)fputs("</svg>\n", file);
