@@ -26,47 +26,59 @@ static bool is_usable(const struct fulcrum_panel_point *point)
     return isfinite(point->x) && isfinite(point->y);
 }
 
+/* What the usable points are like, of which `top` is best. */
+struct scan {
+    const struct fulcrum_panel_point *top;
+    const struct fulcrum_panel_point *start;
+    const struct fulcrum_panel_point *end;
+    const struct fulcrum_panel_point *first; /* within 1 % of the best */
+    bool is_flat;                            /* all of them are */
+};
+
+/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
+static enum fulcrum_best_shape shape_of(const struct scan *scan)
+{
+    if (scan->start == scan->end) {
+        return FULCRUM_BEST_ALONE;
+    }
+    if (scan->is_flat) {
+        return FULCRUM_BEST_FLAT;
+    }
+    if (scan->first->x < scan->top->x) {
+        return FULCRUM_BEST_PLATEAU;
+    }
+    if (scan->top->x <= scan->start->x) {
+        return FULCRUM_BEST_AT_START;
+    }
+    return scan->top->x < scan->end->x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
+}
+
 struct fulcrum_best fulcrum_best_find(
     const struct fulcrum_panel_point *points, size_t count, enum fulcrum_goal goal)
 {
-    const struct fulcrum_panel_point *top = NULL;
-    const struct fulcrum_panel_point *first = NULL; /* within 1 % of it */
-    const struct fulcrum_panel_point *last = NULL;  /* usable one */
-    size_t usable = 0;
-    size_t near = 0;
-    for (size_t i = 0; i < count; i++) {
-        /* Ties go to the earlier point, so this is strict. */
-        bool is_better =
-            top == NULL ||
-            (goal == FULCRUM_GOAL_MOST ? points[i].y > top->y : points[i].y < top->y);
-        top = is_usable(&points[i]) && is_better ? &points[i] : top;
-    }
-    const struct fulcrum_panel_point *start = NULL;
+    double sign = goal == FULCRUM_GOAL_MOST ? 1.0 : -1.0;
+    struct scan scan = {.is_flat = true};
     for (size_t i = 0; i < count; i++) {
         if (is_usable(&points[i])) {
-            bool is_first = is_near(points[i].y, top->y) && near++ == 0;
-            first = is_first ? &points[i] : first;
-            start = usable++ == 0 ? &points[i] : start;
-            last = &points[i];
+            scan.start = scan.start == NULL ? &points[i] : scan.start;
+            scan.end = &points[i];
+            /* Ties go to the earlier point, so this is strict. */
+            bool is_better =
+                scan.top == NULL || sign * points[i].y > sign * scan.top->y;
+            scan.top = is_better ? &points[i] : scan.top;
         }
     }
-    if (top == NULL) {
+    if (scan.top == NULL) {
         return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
     }
-    struct fulcrum_best best = {FULCRUM_BEST_PEAK, first->x, first->y, top->y};
-    /* The order matters: a flat curve is also a plateau, which may reach an end. */
-    if (usable == 1) {
-        best.shape = FULCRUM_BEST_ALONE;
-    } else if (near == usable) {
-        best.shape = FULCRUM_BEST_FLAT;
-    } else if (first->x < top->x) {
-        best.shape = FULCRUM_BEST_PLATEAU;
-    } else if (top->x <= start->x) {
-        best.shape = FULCRUM_BEST_AT_START;
-    } else if (top->x >= last->x) {
-        best.shape = FULCRUM_BEST_AT_END;
+    scan.first = scan.top;
+    for (size_t i = count; i-- > 0;) {
+        bool is_near_top = is_usable(&points[i]) && is_near(points[i].y, scan.top->y);
+        scan.first = is_near_top ? &points[i] : scan.first;
+        scan.is_flat = scan.is_flat && (is_near_top || !is_usable(&points[i]));
     }
-    return best;
+    return (struct fulcrum_best){
+        shape_of(&scan), scan.first->x, scan.first->y, scan.top->y};
 }
 
 void fulcrum_best_sentence(
@@ -478,14 +490,14 @@ static void draw_guides(
 
 /* A text beside a spot in values; a crowded panel may go without. */
 static void draw_note(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
-    struct fulcrum_spot spot, const char *text)
+    const struct fulcrum_panel_note *note)
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
     style.weight = FULCRUM_TEXT_BOLD;
-    if (fulcrum_axis_shows(panel->x.kind, spot.x) &&
-        fulcrum_axis_shows(panel->y.kind, spot.y)) {
-        (void)fulcrum_label_near(
-            canvas, &style, spot_of(panel, spot.x, spot.y), panel->frame, text);
+    if (fulcrum_axis_shows(panel->x.kind, note->spot.x) &&
+        fulcrum_axis_shows(panel->y.kind, note->spot.y)) {
+        (void)fulcrum_label_near(canvas, &style,
+            spot_of(panel, note->spot.x, note->spot.y), panel->frame, note->text);
     }
 }
 
@@ -514,18 +526,18 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     for (size_t i = 0; i < panel->series_count; i++) {
         draw_series(canvas, panel, &panel->series[i]);
     }
-    if (panel->best != NULL) {
+    if (panel->best.text[0] != '\0') {
         const struct fulcrum_marker star = {
             FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
         struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
         pen.kind = FULCRUM_BOX_DATA;
-        fulcrum_canvas_marker(
-            canvas, &pen, &star, spot_of(panel, panel->best->x, panel->best->y));
-        draw_note(canvas, panel, *panel->best, panel->best_text);
+        fulcrum_canvas_marker(canvas, &pen, &star,
+            spot_of(panel, panel->best.spot.x, panel->best.spot.y));
+        draw_note(canvas, panel, &panel->best);
     }
     /* Last, when it is known what lies where. */
     for (size_t i = 0; i < panel->note_count; i++) {
-        draw_note(canvas, panel, panel->notes[i].spot, panel->notes[i].text);
+        draw_note(canvas, panel, &panel->notes[i]);
     }
 }
 

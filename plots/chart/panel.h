@@ -87,9 +87,8 @@ struct fulcrum_panel {
     size_t series_count;
     struct fulcrum_axis_options x_options; /* ticks_wanted is set by the layout */
     struct fulcrum_axis_options y_options;
-    const struct fulcrum_spot *best; /* in values; NULL: none is marked */
-    const char *best_text;
-    const double *guides; /* x of thin vertical lines */
+    struct fulcrum_panel_note best; /* beside its star; "": none is marked */
+    const double *guides;           /* x of thin vertical lines */
     size_t guide_count;
     const struct fulcrum_panel_note *notes;
     size_t note_count;

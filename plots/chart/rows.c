@@ -154,9 +154,7 @@ static void fit_axis(const struct fulcrum_canvas *canvas,
             fulcrum_limits_add(&span, row->bars[k].lo);
             fulcrum_limits_add(&span, row->bars[k].hi);
         }
-        for (size_t k = 0; k < row->mark_count; k++) {
-            fulcrum_limits_add(&span, row->marks[k].x);
-        }
+        fulcrum_limits_add(&span, row->has_mark ? row->mark : (double)NAN);
         widest_pt = fmax(widest_pt, text_width(canvas, row->lo_text));
         widest_pt = fmax(widest_pt, text_width(canvas, row->hi_text));
     }
@@ -334,14 +332,13 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
     const struct fulcrum_row *row, double top)
 {
     double middle = top + layout->row_pt / 2.0;
-    for (size_t i = 0; i < row->mark_count; i++) {
-        const struct fulcrum_row_mark *mark = &row->marks[i];
+    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
+        static const struct fulcrum_marker diamond = {
+            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
         const struct fulcrum_pen pen = {
-            .rgb = mark->rgb, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
-        if (fulcrum_axis_shows(layout->axis.kind, mark->x)) {
-            fulcrum_canvas_marker(canvas, &pen, &mark->marker,
-                (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, mark->x), middle});
-        }
+            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        fulcrum_canvas_marker(canvas, &pen, &diamond,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
     }
     draw_end_texts(canvas, layout, row, middle);
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.0, 0.5);

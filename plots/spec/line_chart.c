@@ -82,13 +82,11 @@ struct place {
     struct fulcrum_panel panel;
     struct fulcrum_panel_series series[SERIES_MAX];
     struct fulcrum_panel_note notes[NOTES_MAX];
-    struct fulcrum_spot best;
     double guides[GUIDES_MAX];
     /* Ends of the line that values are compared with. */
     struct fulcrum_panel_point ideal[2];
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
-    char best_text[48];
 };
 
 struct cell {
@@ -702,10 +700,8 @@ static void find_best(struct picture *picture, struct place *place)
     panel->finding = place->finding;
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
-        place->best = (struct fulcrum_spot){best.x, best.y};
-        fulcrum_si_text(place->best_text, sizeof place->best_text, best.y, 3, NULL);
-        panel->best = &place->best;
-        panel->best_text = place->best_text;
+        panel->best.spot = (struct fulcrum_spot){best.x, best.y};
+        fulcrum_si_text(panel->best.text, sizeof panel->best.text, best.y, 3, NULL);
         learn(picture, SLOT_STAR, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
     }
 }
