@@ -26,6 +26,14 @@ static bool is_usable(const struct fulcrum_panel_point *point)
     return isfinite(point->x) && isfinite(point->y);
 }
 
+/* Ties go to the earlier point, so this is strict. */
+static bool is_better(const struct fulcrum_panel_point *point,
+    const struct fulcrum_panel_point *top, enum fulcrum_goal goal)
+{
+    return top == NULL ||
+           (goal == FULCRUM_GOAL_MOST ? point->y > top->y : point->y < top->y);
+}
+
 /* What the usable points are like, of which `top` is best. */
 struct scan {
     const struct fulcrum_panel_point *top;
@@ -56,16 +64,12 @@ static enum fulcrum_best_shape shape_of(const struct scan *scan)
 struct fulcrum_best fulcrum_best_find(
     const struct fulcrum_panel_point *points, size_t count, enum fulcrum_goal goal)
 {
-    double sign = goal == FULCRUM_GOAL_MOST ? 1.0 : -1.0;
     struct scan scan = {.is_flat = true};
     for (size_t i = 0; i < count; i++) {
         if (is_usable(&points[i])) {
             scan.start = scan.start == NULL ? &points[i] : scan.start;
             scan.end = &points[i];
-            /* Ties go to the earlier point, so this is strict. */
-            bool is_better =
-                scan.top == NULL || sign * points[i].y > sign * scan.top->y;
-            scan.top = is_better ? &points[i] : scan.top;
+            scan.top = is_better(&points[i], scan.top, goal) ? &points[i] : scan.top;
         }
     }
     if (scan.top == NULL) {

@@ -328,17 +328,18 @@ static void count_cells(struct picture *picture)
 /* What is good to have much or little of; the rest is neither. */
 static void judge_metric(struct picture *picture)
 {
-    static const char *const most[] = {"steps_per_s", "frames_per_s", "steps_per_j_gpu",
-        "steps_per_j_system", "speedup"};
-    static const char *const least[] = {
-        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
-    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
-        picture->is_judged |= strcmp(picture->data->metric, most[i]) == 0;
-    }
-    for (size_t i = 0; i < sizeof least / sizeof least[0]; i++) {
-        if (strcmp(picture->data->metric, least[i]) == 0) {
+    static const struct {
+        const char *metric;
+        enum fulcrum_goal goal;
+    } goals[] = {{"steps_per_s", FULCRUM_GOAL_MOST},
+        {"frames_per_s", FULCRUM_GOAL_MOST}, {"steps_per_j_gpu", FULCRUM_GOAL_MOST},
+        {"steps_per_j_system", FULCRUM_GOAL_MOST}, {"speedup", FULCRUM_GOAL_MOST},
+        {"runtime_s", FULCRUM_GOAL_LEAST}, {"runtime_rel", FULCRUM_GOAL_LEAST},
+        {"gpu_j", FULCRUM_GOAL_LEAST}, {"system_j", FULCRUM_GOAL_LEAST}};
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+        if (strcmp(picture->data->metric, goals[i].metric) == 0) {
             picture->is_judged = true;
-            picture->goal = FULCRUM_GOAL_LEAST;
+            picture->goal = goals[i].goal;
         }
     }
 }
@@ -593,12 +594,13 @@ static void draw_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
 /* --- Contours and lines of constant ratio --- */
 
 /* At the ends of the span a contour is a spot or the border. */
-static void add_level(struct picture *picture, double value, const char *label)
+static void add_level(
+    struct picture *picture, double value, bool is_ratio, const char *label)
 {
-    if (picture->level_count < LEVELS_MAX && value > picture->span.lo &&
-        value < picture->span.hi) {
+    bool is_inside = value > picture->span.lo && value < picture->span.hi;
+    if (picture->level_count < LEVELS_MAX && (is_ratio || is_inside)) {
         struct level *level = &picture->levels[picture->level_count++];
-        *level = (struct level){.value = value};
+        *level = (struct level){.value = value, .is_ratio = is_ratio};
         (void)snprintf(level->label, sizeof level->label, "%s", label);
     }
 }
@@ -613,7 +615,8 @@ static void choose_shares(struct picture *picture)
         char label[LABEL_SIZE];
         double share = most ? of_most[i] : of_least[i];
         (void)snprintf(label, sizeof label, "%.0f %%", 100.0 * share);
-        add_level(picture, share * (most ? picture->span.hi : picture->span.lo), label);
+        add_level(picture, share * (most ? picture->span.hi : picture->span.lo), false,
+            label);
     }
 }
 
@@ -626,7 +629,7 @@ static void choose_round(struct picture *picture)
     fulcrum_axis_fit(&axis, &picture->span, &options);
     for (size_t i = 0; i < axis.tick_count; i++) {
         if (axis.ticks[i].label[0] != '\0') {
-            add_level(picture, axis.ticks[i].value, axis.ticks[i].label);
+            add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
         }
     }
 }
@@ -643,12 +646,12 @@ static void choose_ratios(struct picture *picture)
     double step = lines > RATIO_LINES_MOST ? 4.0 : 2.0;
     double first = varies ? floor(twos.lo / step) + 1.0 : 0.0;
     size_t count = varies ? (size_t)fmax(0.0, ceil(twos.hi / step) - first) : 0;
-    for (size_t i = 0; i < count && picture->level_count < LEVELS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         double exponent = (first + (double)i) * step;
-        struct level *level = &picture->levels[picture->level_count++];
-        *level = (struct level){.value = exponent, .is_ratio = true};
-        (void)snprintf(level->label, sizeof level->label, "ratio %s%.0f",
-            exponent < 0.0 ? "1/" : "", exp2(fabs(exponent)));
+        char label[LABEL_SIZE];
+        (void)snprintf(label, sizeof label, "ratio %s%.0f", exponent < 0.0 ? "1/" : "",
+            exp2(fabs(exponent)));
+        add_level(picture, exponent, true, label);
     }
 }
 

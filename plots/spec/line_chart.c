@@ -178,21 +178,21 @@ static bool varies(const struct fulcrum_table *table, const char *column)
     return false;
 }
 
+/* The first that varies, else the first there is. */
 static const struct fulcrum_line_key *find_x(
     const struct fulcrum_line_chart *chart, const struct fulcrum_table *table)
 {
+    const struct fulcrum_line_key *found = NULL;
     for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
-        if (varies(table, chart->x[i].column)) {
-            return &chart->x[i];
+        const struct fulcrum_line_key *key = &chart->x[i];
+        if (varies(table, key->column)) {
+            return key;
         }
+        bool is_there =
+            fulcrum_table_find(table, key->column) < fulcrum_table_columns(table);
+        found = found == NULL && is_there ? key : found;
     }
-    for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
-        if (fulcrum_table_find(table, chart->x[i].column) <
-            fulcrum_table_columns(table)) {
-            return &chart->x[i];
-        }
-    }
-    return &chart->x[0];
+    return found != NULL ? found : &chart->x[0];
 }
 
 static bool has_gaps(enum fulcrum_line_look look)
@@ -897,15 +897,29 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/*
- * What values are compared with: y = x as far as lines go, or behind the points with a
- * band as far as they do; of differences, 0.
- */
+/* From where to where values are compared: as far as lines go, or points of a band. */
+static struct fulcrum_limits ideal_span(
+    const struct picture *picture, const struct place *place, bool is_behind)
+{
+    struct span span = span_of(&place->panel);
+    if (!is_behind) {
+        span.x.lo = fmin(1.0, span.x.lo);
+        for (size_t i = 0; i < picture->line_count; i++) {
+            fulcrum_limits_add_all(
+                &span.x, picture->lines[i].x, picture->lines[i].count);
+        }
+    } else if (!place->from->is_difference) {
+        fulcrum_limits_add(&span.x, span.y.lo);
+        fulcrum_limits_add(&span.x, span.y.hi);
+    }
+    return span.x;
+}
+
+/* What values are compared with: y = x or, of differences, 0; a band lies behind. */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
-    struct span span = span_of(panel);
     bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
     bool is_behind = is_zero || has_band;
@@ -913,18 +927,11 @@ static void add_ideal(const struct picture *picture, struct place *place)
         return;
     }
     if (!is_behind) {
-        for (size_t i = 0; i < picture->line_count; i++) {
-            fulcrum_limits_add_all(
-                &span.x, picture->lines[i].x, picture->lines[i].count);
-        }
-        span.x.lo = fmin(1.0, span.x.lo);
         panel->y_options.kind = panel->x_options.kind;
-    } else if (!is_zero) {
-        fulcrum_limits_add(&span.x, span.y.lo);
-        fulcrum_limits_add(&span.x, span.y.hi);
     }
+    struct fulcrum_limits span = ideal_span(picture, place, is_behind);
     for (size_t i = 0; i < 2; i++) {
-        double x = i == 0 ? span.x.lo : span.x.hi;
+        double x = i == 0 ? span.lo : span.hi;
         double y = is_zero ? 0.0 : x;
         double half =
             has_band ? chart->ideal_frac * (is_zero ? 100.0 : y) : FULCRUM_UNKNOWN;
@@ -1269,7 +1276,7 @@ static void tell(struct picture *picture, bool *first, const char *intro,
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
-    struct landmark all[LANDMARKS_MAX] = {{.x = 0.0}};
+    struct landmark *all = picture->landmarks;
     size_t count = 0;
     bool first = true;
     const struct fulcrum_axis *axis = &picture->panels[0].x;
@@ -1289,7 +1296,7 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
         /* Beyond its ends an axis clamps: a line there would be at a wrong x. */
         if (all[i].x >= axis->lo && all[i].x <= axis->hi) {
             picture->guides[picture->landmark_count] = all[i].x;
-            picture->landmarks[picture->landmark_count++] = all[i];
+            all[picture->landmark_count++] = all[i];
         } else {
             tell(picture, &first, "Beyond this chart: ", &all[i]);
         }
@@ -1405,7 +1412,8 @@ static struct fulcrum_rect grid_cell(
     double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
     double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
     double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
-    double y0 = rect.y0 + (double)(i / grid->columns) * (height_pt + 0.5 * gap_pt);
+    size_t row = i / grid->columns;
+    double y0 = rect.y0 + (double)row * (height_pt + 0.5 * gap_pt);
     return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
 }
 
