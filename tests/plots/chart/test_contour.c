@@ -75,11 +75,19 @@ static struct fulcrum_contour traced(
     return contour;
 }
 
+static struct fulcrum_contour contour_of(
+    size_t side, double (*function)(double x, double y), double level)
+{
+    struct square *square = new_square(side, function);
+    struct fulcrum_contour contour = traced(&square->grid, level);
+    free(square);
+    return contour;
+}
+
 /* Chords of a circle lose a share of its length that falls with the step squared. */
 TEST(test_circle_has_its_length_and_radius)
 {
-    struct square *square = new_square(201, radius);
-    struct fulcrum_contour contour = traced(&square->grid, 0.7);
+    struct fulcrum_contour contour = contour_of(201, radius, 0.7);
     CU_ASSERT_EQUAL_FATAL(contour.line_count, 1);
     const struct fulcrum_contour_line *line = &contour.lines[0];
     CU_ASSERT(is_closed(line));
@@ -88,14 +96,12 @@ TEST(test_circle_has_its_length_and_radius)
         assert_close("radius", hypot(line->spots[i].x, line->spots[i].y), 0.7, 1e-4);
     }
     fulcrum_contour_clear(&contour);
-    free(square);
 }
 
 /* Beyond the corners' reach the circle is cut by the border into four arcs. */
 TEST(test_circle_across_the_border_is_open)
 {
-    struct square *square = new_square(101, radius);
-    struct fulcrum_contour contour = traced(&square->grid, 1.2);
+    struct fulcrum_contour contour = contour_of(101, radius, 1.2);
     CU_ASSERT_EQUAL(contour.line_count, 4);
     double length = 0.0;
     for (size_t k = 0; k < contour.line_count; k++) {
@@ -112,13 +118,11 @@ TEST(test_circle_across_the_border_is_open)
     double angle = acos(-1.0) / 2.0 - 2.0 * acos(1.0 / 1.2);
     assert_close("four arcs", length, 4.0 * 1.2 * angle, 1e-3);
     fulcrum_contour_clear(&contour);
-    free(square);
 }
 
 TEST(test_plane_gives_straight_lines)
 {
-    struct square *square = new_square(17, plane);
-    struct fulcrum_contour contour = traced(&square->grid, 0.37);
+    struct fulcrum_contour contour = contour_of(17, plane, 0.37);
     CU_ASSERT_EQUAL_FATAL(contour.line_count, 1);
     const struct fulcrum_contour_line *line = &contour.lines[0];
     CU_ASSERT(!is_closed(line));
@@ -129,7 +133,6 @@ TEST(test_plane_gives_straight_lines)
     assert_close("no longer than its ends are apart", fulcrum_contour_length(line),
         hypot(end->x - line->spots[0].x, end->y - line->spots[0].y), 1e-12);
     fulcrum_contour_clear(&contour);
-    free(square);
 }
 
 /* The middle of each chord is on the side of the corner that it cuts off. */
@@ -151,12 +154,10 @@ TEST(test_saddle_joins_the_corners_that_belong_together)
         double sign; /* of x y along the lines */
     } cases[] = {{0.25, 1.0}, {-0.25, -1.0}};
     for (size_t i = 0; i < 2; i++) {
-        struct square *square = new_square(2, saddle);
-        struct fulcrum_contour contour = traced(&square->grid, cases[i].level);
+        struct fulcrum_contour contour = contour_of(2, saddle, cases[i].level);
         CU_ASSERT_EQUAL(contour.line_count, 2);
         check_chords(&contour, cases[i].sign);
         fulcrum_contour_clear(&contour);
-        free(square);
     }
 }
 
@@ -241,17 +242,15 @@ TEST(test_every_crossing_is_on_one_line)
 
 TEST(test_two_hills_part_above_their_pass)
 {
-    struct square *square = new_square(101, hill);
     double pass = hill(0.0, 0.0);
-    struct fulcrum_contour below = traced(&square->grid, 0.97 * pass);
-    struct fulcrum_contour above = traced(&square->grid, 1.03 * pass);
+    struct fulcrum_contour below = contour_of(101, hill, 0.97 * pass);
+    struct fulcrum_contour above = contour_of(101, hill, 1.03 * pass);
     CU_ASSERT_EQUAL(below.line_count, 1);
     CU_ASSERT_EQUAL(above.line_count, 2);
     check_ends(&below);
     check_ends(&above);
     fulcrum_contour_clear(&below);
     fulcrum_contour_clear(&above);
-    free(square);
 }
 
 /* Spots are finite, and no nearer to the middle than that. */

@@ -74,15 +74,7 @@ static double shaped(enum shape shape, double share, size_t i)
     return 17200.0 * (1.0 - exp(-6.0 * share)) + 50.0;
 }
 
-/* Rows of the charts that have rows, from the values of the case. */
-static void fill_rows(struct store *store, size_t i)
-{
-    double value = store->mid[1][i];
-    double share = value / (value + 40.0);
-    store->parts[i] = isnan(share) ? 0.0 : share;
-}
-
-static void fill(struct store *store, const struct data_case *data_case)
+static void fill_store(struct store *store, const struct data_case *data_case)
 {
     store->count = data_case->count;
     for (size_t i = 0; i < data_case->count; i++) {
@@ -97,7 +89,8 @@ static void fill(struct store *store, const struct data_case *data_case)
             store->lo[j][i] = store->mid[j][i] * 0.9;
             store->hi[j][i] = store->mid[j][i] * 1.08;
         }
-        fill_rows(store, i);
+        double size = store->mid[1][i] / (store->mid[1][i] + 40.0);
+        store->parts[i] = isnan(size) ? 0.0 : size;
     }
     static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
         "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
@@ -821,7 +814,7 @@ static struct store *new_store(const struct data_case *data_case)
     if (store == NULL) {
         abort(); /* nothing can be tested, and there is nothing to clean up */
     }
-    fill(store, data_case);
+    fill_store(store, data_case);
     return store;
 }
 
