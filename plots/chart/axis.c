@@ -550,22 +550,6 @@ size_t fulcrum_flag_posts_place(
     return place_around(posts, count, best_split, room).rows;
 }
 
-/* Bands are no marks: a text on them reads well. */
-static int covers_marks(const struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
-{
-    size_t count = 0;
-    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
-    for (size_t i = 0; i < count; i++) {
-        int matters = boxes[i].kind == FULCRUM_BOX_TEXT ||
-                      boxes[i].kind == FULCRUM_BOX_DATA ||
-                      boxes[i].kind == FULCRUM_BOX_GUIDE;
-        if (matters && fulcrum_rect_overlap(boxes[i].rect, rect)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
 {
     return rect.x0 >= bounds.x0 && rect.x1 <= bounds.x1 && rect.y0 >= bounds.y0 &&
@@ -607,12 +591,21 @@ static struct fulcrum_rect place_around_mark(
 
 static bool is_taken(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
 {
-    for (size_t i = 0; i < room->taken_count; i++) {
-        if (fulcrum_rect_overlap(room->taken[i], rect)) {
-            return 1;
-        }
+    size_t count = 0;
+    const struct fulcrum_box *boxes =
+        room->canvas != NULL ? fulcrum_canvas_boxes(room->canvas, &count) : NULL;
+    bool is_free = true;
+    for (size_t i = 0; i < room->taken_count && is_free; i++) {
+        is_free = !fulcrum_rect_overlap(room->taken[i], rect);
     }
-    return 0;
+    for (size_t i = 0; i < count && is_free; i++) {
+        /* Bands are no marks: a text on them reads well. */
+        bool matters = boxes[i].kind == FULCRUM_BOX_TEXT ||
+                       boxes[i].kind == FULCRUM_BOX_DATA ||
+                       boxes[i].kind == FULCRUM_BOX_GUIDE;
+        is_free = !matters || !fulcrum_rect_overlap(boxes[i].rect, rect);
+    }
+    return !is_free;
 }
 
 int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spot mark,
@@ -631,20 +624,18 @@ int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spo
 int fulcrum_label_near(struct fulcrum_canvas *canvas, const struct fulcrum_text *style,
     struct fulcrum_spot mark, struct fulcrum_rect bounds, const char *text)
 {
+    const struct fulcrum_label_room room = {.bounds = bounds, .canvas = canvas};
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
     struct fulcrum_text centred = *style;
+    struct fulcrum_label_place place;
     centred.anchor_x = 0.5;
     centred.anchor_y = 0.5;
-    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
-    for (size_t i = 0; i < PLACE_COUNT; i++) {
-        struct fulcrum_rect rect = place_around_mark(i, mark, extent);
-        if (!inside(rect, bounds) || covers_marks(canvas, rect)) {
-            continue;
-        }
-        if (i >= PLACES_BESIDE) {
-            fulcrum_label_lead(canvas, mark, rect);
-        }
-        fulcrum_canvas_text(canvas, &centred, fulcrum_rect_centre(rect), text);
-        return 1;
+    if (!fulcrum_label_find(&room, mark, extent, &place)) {
+        return 0;
     }
-    return 0;
+    if (place.is_far) {
+        fulcrum_label_lead(canvas, mark, place.rect);
+    }
+    fulcrum_canvas_text(canvas, &centred, fulcrum_rect_centre(place.rect), text);
+    return 1;
 }

@@ -157,6 +157,7 @@ struct fulcrum_label_room {
     struct fulcrum_rect bounds; /* it stays inside them */
     const struct fulcrum_rect *taken;
     size_t taken_count;
+    const struct fulcrum_canvas *canvas; /* its texts and data marks too; NULL: none */
 };
 
 /* Where a label is put. */

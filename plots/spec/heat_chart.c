@@ -527,7 +527,7 @@ static void place_tags(const struct fulcrum_canvas *canvas, struct picture *pict
             fulcrum_canvas_measure(canvas, &style, tag->name);
         extent.width_pt += 2.0 * label_margin_pt;
         const struct fulcrum_label_room room = {
-            picture->panel, picture->taken, picture->taken_count};
+            picture->panel, picture->taken, picture->taken_count, NULL};
         tag->is_placed = !tag->is_beyond &&
                          fulcrum_label_find(&room, tag->spot, extent, &tag->place);
         if (tag->is_placed) {
@@ -758,7 +758,8 @@ static void draw_labels(struct fulcrum_canvas *canvas, const struct picture *pic
     const struct fulcrum_line_crowd crowd = {picture->contours, picture->level_count};
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
     struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
-    struct fulcrum_label_room room = {picture->panel, taken, picture->taken_count};
+    struct fulcrum_label_room room = {
+        picture->panel, taken, picture->taken_count, NULL};
     memcpy(taken, picture->taken, sizeof picture->taken);
     for (size_t i = 0; i < picture->level_count; i++) {
         struct fulcrum_extent extent =

@@ -375,7 +375,7 @@ TEST(test_labels_keep_clear_of_other_lines)
     const struct fulcrum_line_crowd crowd = {contours, 2};
     const struct fulcrum_extent extent = {20.0, 12.0};
     const struct fulcrum_rect taken = {140.0, 0.0, 200.0, 100.0};
-    struct fulcrum_label_room room = {{0, 0, 200, 100}, &taken, 0};
+    struct fulcrum_label_room room = {{0, 0, 200, 100}, &taken, 0, NULL};
     struct fulcrum_rect rect = {0, 0, 0, 0};
     CU_ASSERT(fulcrum_line_label_find(&crowd, 0, &room, extent, &rect));
     CU_ASSERT(rect.x0 > 100.0 && rect.x1 < 200.0);
