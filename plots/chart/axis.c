@@ -11,91 +11,6 @@
 
 #include "plots/chart/canvas.h"
 
-/* The best point of a curve, and a sentence about it. */
-
-static const double plateau_frac = 0.01;
-
-/* Ties go to the earlier point, so this is strict. */
-static int better(double a, double b, enum fulcrum_goal goal)
-{
-    return goal == FULCRUM_GOAL_MOST ? a > b : a < b;
-}
-
-/* Relative to the best itself, so that the unit does not matter. */
-static int near_best(double y, double best_y)
-{
-    return fabs(y - best_y) <= plateau_frac * fabs(best_y);
-}
-
-/* What one pass over the usable points finds. */
-struct scan {
-    size_t usable;
-    size_t near;    /* of them, within 1 % of the best */
-    double first_x; /* smallest x within 1 % of the best */
-    double first_y;
-    double least_x; /* of the usable points */
-    double last_x;
-};
-
-/* Needs the best value first: "within 1 %" is relative to it. */
-static struct scan scan_points(
-    const double *x, const double *y, size_t count, double best_y)
-{
-    struct scan scan = {.first_x = INFINITY, .least_x = INFINITY, .last_x = -INFINITY};
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(x[i]) || !isfinite(y[i])) {
-            continue;
-        }
-        scan.usable++;
-        scan.least_x = fmin(scan.least_x, x[i]);
-        scan.last_x = fmax(scan.last_x, x[i]);
-        if (near_best(y[i], best_y)) {
-            scan.near++;
-            scan.first_y = x[i] < scan.first_x ? y[i] : scan.first_y;
-            scan.first_x = fmin(scan.first_x, x[i]);
-        }
-    }
-    return scan;
-}
-
-/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
-static enum fulcrum_best_shape shape_of(const struct scan *scan, double best_x)
-{
-    if (scan->usable == 1) {
-        return FULCRUM_BEST_ALONE;
-    }
-    if (scan->near == scan->usable) {
-        return FULCRUM_BEST_FLAT;
-    }
-    if (scan->first_x < best_x) {
-        return FULCRUM_BEST_PLATEAU;
-    }
-    if (best_x <= scan->least_x) {
-        return FULCRUM_BEST_AT_START;
-    }
-    return best_x < scan->last_x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
-}
-
-struct fulcrum_best fulcrum_best_find(
-    const double *x, const double *y, size_t count, enum fulcrum_goal goal)
-{
-    size_t best = count;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(x[i]) && isfinite(y[i]) &&
-            (best == count || better(y[i], y[best], goal))) {
-            best = i;
-        }
-    }
-    if (best == count) {
-        return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
-    }
-    struct scan scan = scan_points(x, y, count, y[best]);
-    return (struct fulcrum_best){.shape = shape_of(&scan, x[best]),
-        .x = scan.first_x,
-        .y = scan.first_y,
-        .best_y = y[best]};
-}
-
 void fulcrum_plain_text(char *out, size_t size, double value)
 {
     if (fabs(value) >= 1000.0 && fabs(value) < 1e5) {
@@ -103,39 +18,6 @@ void fulcrum_plain_text(char *out, size_t size, double value)
     } else {
         fulcrum_si_text(out, size, value, 3, NULL);
     }
-}
-
-void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *best,
-    const char *x_name, const char *unit)
-{
-    char at[48];
-    char y[48];
-    char top[48];
-    fulcrum_plain_text(at, sizeof at, best->x);
-    fulcrum_si_text(y, sizeof y, best->y, 3, unit);
-    fulcrum_si_text(top, sizeof top, best->best_y, 3, unit);
-    static const struct {
-        const char *before;
-        const char *between;
-        const char *after;
-    } words[] = {
-        [FULCRUM_BEST_ALONE] = {"", " at ", ", the only point"},
-        [FULCRUM_BEST_FLAT] = {"within 1 % of ", " everywhere", ""},
-        [FULCRUM_BEST_PLATEAU] = {"within 1 % of the best (", ") at ", " already"},
-        [FULCRUM_BEST_AT_START] = {"best where the chart begins: ", " at ", ""},
-        [FULCRUM_BEST_AT_END] = {"still improving where the chart ends: ", " at ", ""},
-        [FULCRUM_BEST_PEAK] = {"best ", " at ", ""},
-    };
-    bool is_flat = best->shape == FULCRUM_BEST_FLAT;
-    bool is_near = is_flat || best->shape == FULCRUM_BEST_PLATEAU;
-    if (best->shape == FULCRUM_BEST_NONE) {
-        (void)snprintf(out, size, "%s", "");
-        return;
-    }
-    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before,
-        is_near ? top : y, words[best->shape].between, is_flat ? "" : at,
-        !is_flat && x_name[0] != '\0' ? " " : "", is_flat ? "" : x_name,
-        words[best->shape].after);
 }
 
 /* Relative slack for comparing computed tick values with limits. */
@@ -355,63 +237,53 @@ static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *uni
     }
 }
 
-/* Limits around the span, never of zero length. */
-static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+/* Limits around the span, never of zero length: of its logarithms, where it has any. */
+static void fit_limits(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
-    int any = span->lo <= span->hi;
-    double lo = any ? span->lo : 0.0;
-    double hi = any ? span->hi : 1.0;
-    if (options->from_zero && lo >= 0.0) {
-        lo = 0.0;
-    }
-    /* Narrower than this, rounding would show instead of data. */
-    double least = fmax(fabs(lo), fabs(hi)) * 1e-6;
+    bool has_logs = is_log(axis->kind);
+    bool starts_at_zero = !has_logs && options->from_zero;
+    bool is_any = has_logs ? isfinite(span->lo_positive) : span->lo <= span->hi;
+    double lo = has_logs ? log10(span->lo_positive) : span->lo;
+    double hi = has_logs ? log10(span->hi) : span->hi;
+    lo = is_any ? lo : 0.0;
+    hi = is_any ? hi : 1.0;
+    lo = starts_at_zero && lo >= 0.0 ? 0.0 : lo;
+    /* Less than a factor of 1.5 leaves too few powers for ticks; on a linear axis
+     * rounding would show instead of data. */
+    double least = has_logs ? 0.18 : fmax(fabs(lo), fabs(hi)) * 1e-6;
     if (hi - lo <= least) {
         double middle = lo + (hi - lo) / 2.0;
         double half = middle == 0.0 ? 0.5 : fabs(middle) * 0.1;
+        half = has_logs ? log10(2.0) : half;
         lo = middle - half;
         hi = middle + half;
     }
     double pad = (hi - lo) * options->pad_frac;
-    axis->lo = options->from_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
+    axis->lo = starts_at_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
     axis->hi = hi + pad;
+    if (has_logs) {
+        axis->lo = pow(10.0, fmax(axis->lo, -most_decades));
+        axis->hi = pow(10.0, fmin(axis->hi, most_decades));
+    }
 }
 
 void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
     double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));
+    /* Zero or a negative value rules a logarithm out, however far values spread. */
+    bool spans_decades =
+        span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
     axis->kind = options->kind;
     if (options->kind == FULCRUM_AXIS_AUTO) {
-        /* Zero or a negative value rules a logarithm out, however far values spread. */
-        bool spans_decades =
-            span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
         axis->kind = spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
     }
+    fit_limits(axis, span, options);
     axis->tick_count = 0;
-    if (!is_log(axis->kind)) {
-        fit_linear(axis, span, options);
-        linear_ticks(axis, wanted, options->unit);
-        return;
-    }
-    /* Limits around the positive part of the span, padded by a share of its decades. */
-    int any = isfinite(span->lo_positive);
-    double lo = any ? log10(span->lo_positive) : 0.0;
-    double hi = any ? log10(span->hi) : 1.0;
-    /* Less than a factor of 1.5 leaves too few powers for ticks. */
-    const double least = 0.18;
-    if (hi - lo < least) {
-        double middle = (lo + hi) / 2.0;
-        lo = middle - log10(2.0);
-        hi = middle + log10(2.0);
-    }
-    double pad = (hi - lo) * options->pad_frac;
-    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
-    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
     if (axis->kind == FULCRUM_AXIS_LOG2) {
         log2_ticks(axis, wanted, options->unit);
-    } else {
+    } else if (axis->kind == FULCRUM_AXIS_LOG) {
         log_ticks(axis, wanted, options->unit);
     }
     /* A logarithmic axis over less than a decade may have no power to label. */
@@ -425,22 +297,75 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     }
 }
 
-bool fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
+bool fulcrum_axis_shows(enum fulcrum_axis_kind kind, double value)
 {
-    return isfinite(value) && (!is_log(axis->kind) || value > 0.0);
+    return isfinite(value) && (!is_log(kind) || value > 0.0);
 }
 
 double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
 {
-    assert(fulcrum_axis_shows(axis, value));
+    assert(fulcrum_axis_shows(axis->kind, value));
     double share = is_log(axis->kind) ? log(value / axis->lo) / log(axis->hi / axis->lo)
                                       : (value - axis->lo) / (axis->hi - axis->lo);
     return axis->from + (axis->to - axis->from) * fmin(fmax(share, 0.0), 1.0);
 }
 
-/* Puts labels along an axis without letting them meet. */
+/* What stands along the sides of a frame. */
 
+const double fulcrum_tick_gap_pt = 5.5;
 static const double label_space_pt = 6.0;
+
+double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label)
+{
+    return fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
+           (has_label ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0
+                      : 0.0);
+}
+
+static bool is_upright(enum fulcrum_side side)
+{
+    return side == FULCRUM_SIDE_LEFT || side == FULCRUM_SIDE_RIGHT;
+}
+
+/* `along` the side, and so far out of the frame. */
+static struct fulcrum_spot spot_beside(
+    const struct fulcrum_side_axis *at, double along, double out_pt)
+{
+    switch (at->side) {
+    case FULCRUM_SIDE_LEFT:
+        return (struct fulcrum_spot){at->frame.x0 - out_pt, along};
+    case FULCRUM_SIDE_RIGHT:
+        return (struct fulcrum_spot){at->frame.x1 + out_pt, along};
+    case FULCRUM_SIDE_ABOVE:
+        return (struct fulcrum_spot){along, at->frame.y0 - out_pt};
+    case FULCRUM_SIDE_BELOW:
+    default:
+        return (struct fulcrum_spot){along, at->frame.y1 + out_pt};
+    }
+}
+
+void fulcrum_ticks_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at)
+{
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
+    for (size_t i = 0; i < at->axis->tick_count; i++) {
+        const struct fulcrum_tick *tick = &at->axis->ticks[i];
+        double along = fulcrum_axis_at(at->axis, tick->value);
+        fulcrum_canvas_line(canvas, &line, spot_beside(at, along, 0.0),
+            spot_beside(at, along, tick->label[0] != '\0' ? 3.5 : 2.0));
+    }
+}
+
+/* The part of a text that is next to the frame lies on its spot. */
+static struct fulcrum_text style_beside(
+    enum fulcrum_side side, enum fulcrum_text_role role)
+{
+    static const double anchors[][2] = {[FULCRUM_SIDE_LEFT] = {1.0, 0.5},
+        [FULCRUM_SIDE_RIGHT] = {0.0, 0.5},
+        [FULCRUM_SIDE_ABOVE] = {0.5, 1.0},
+        [FULCRUM_SIDE_BELOW] = {0.5, 0.0}};
+    return fulcrum_palette_anchored(role, anchors[side][0], anchors[side][1]);
+}
 
 /* Labels already put along an axis: from where to where. */
 struct taken {
@@ -450,16 +375,17 @@ struct taken {
 
 /* Labels keep a distance, or neighbouring numbers would read as one. */
 static void draw_tick_label(struct fulcrum_canvas *canvas,
-    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick,
+    const struct fulcrum_side_axis *side, const struct fulcrum_tick *tick,
     struct taken *taken)
 {
+    const struct fulcrum_text style = style_beside(side->side, FULCRUM_TEXT_TICK);
+    bool upright = is_upright(side->side);
     /* Along the axis: labels are as long as wide, or as high. */
-    struct fulcrum_extent extent =
-        fulcrum_canvas_measure(canvas, &row->style, tick->label);
-    double half = (row->vertical ? extent.height_pt : extent.width_pt) / 2.0;
-    double space_pt = row->vertical ? 0.5 : label_space_pt;
-    double at = fulcrum_axis_at(row->axis, tick->value);
-    at = fmin(fmax(at, row->from + half), row->to - half);
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, tick->label);
+    double half = (upright ? extent.height_pt : extent.width_pt) / 2.0;
+    double space_pt = upright ? 0.5 : label_space_pt;
+    double at = fulcrum_axis_at(side->axis, tick->value);
+    at = fmin(fmax(at, side->from + half), side->to - half);
     for (size_t k = 0; k < taken->count; k++) {
         if (at - half < taken->ends[k][1] + space_pt &&
             taken->ends[k][0] < at + half + space_pt) {
@@ -468,24 +394,31 @@ static void draw_tick_label(struct fulcrum_canvas *canvas,
     }
     taken->ends[taken->count][0] = at - half;
     taken->ends[taken->count++][1] = at + half;
-    fulcrum_canvas_text(canvas, &row->style,
-        row->vertical ? (struct fulcrum_spot){row->across, at}
-                      : (struct fulcrum_spot){at, row->across},
+    fulcrum_canvas_text(canvas, &style,
+        spot_beside(side, at, fulcrum_tick_gap_pt - (upright ? 1.0 : 0.0)),
         tick->label);
 }
 
-void fulcrum_tick_row_draw(
-    struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row)
+void fulcrum_tick_labels_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_side_axis *at, const char *label)
 {
     struct taken taken = {.count = 0};
     for (int rank = 0; rank <= 1; rank++) {
-        for (size_t i = 0; i < row->axis->tick_count; i++) {
-            const struct fulcrum_tick *tick = &row->axis->ticks[i];
+        for (size_t i = 0; i < at->axis->tick_count; i++) {
+            const struct fulcrum_tick *tick = &at->axis->ticks[i];
             if (tick->rank == rank && tick->label[0] != '\0') {
-                draw_tick_label(canvas, row, tick, &taken);
+                draw_tick_label(canvas, at, tick, &taken);
             }
         }
     }
+    struct fulcrum_text style = style_beside(at->side, FULCRUM_TEXT_AXIS);
+    double gap_pt = at->side == FULCRUM_SIDE_BELOW ? 1.0 : 0.0;
+    style.width_max_pt = at->frame.x1 - at->frame.x0;
+    fulcrum_canvas_text(canvas, &style,
+        spot_beside(at, (at->frame.x0 + at->frame.x1) / 2.0,
+            fulcrum_tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
+                gap_pt),
+        label);
 }
 
 double fulcrum_tick_labels_pt(
@@ -522,7 +455,7 @@ static struct reach flag_reach(const struct fulcrum_flag_post *post)
 }
 
 /* Does the pole of `post`, which crosses the rows below its own, cut this flag? */
-static int pole_cuts(
+static bool pole_cuts(
     const struct fulcrum_flag_post *post, const struct fulcrum_flag_post *flag)
 {
     struct reach reach = flag_reach(flag);
@@ -531,30 +464,25 @@ static int pole_cuts(
            post->x < reach.x1 + margin;
 }
 
-/* Texts in one row need some space; a pole must not run through a text. */
-static int clash(const struct fulcrum_flag_post *a, const struct fulcrum_flag_post *b)
+/*
+ * Against all that were placed before it: texts in one row need some space, and a pole
+ * must not run through a text.
+ */
+static bool fits(const struct fulcrum_flag_post *posts, size_t count,
+    const struct fulcrum_flag_post *post, const struct fulcrum_flag_room *room)
 {
-    struct reach reach_a = flag_reach(a);
-    struct reach reach_b = flag_reach(b);
-    int overlap = a->row == b->row && reach_a.x0 < reach_b.x1 + flag_space_pt &&
-                  reach_b.x0 < reach_a.x1 + flag_space_pt;
-    return overlap || pole_cuts(a, b) || pole_cuts(b, a);
-}
-
-/* Against all that were placed before it. */
-static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
-    const struct fulcrum_flag_room *room)
-{
-    struct reach reach = flag_reach(&posts[i]);
-    if (reach.x0 < room->x0 || reach.x1 > room->x1) {
-        return 0;
+    struct reach reach = flag_reach(post);
+    bool is_free = reach.x0 >= room->x0 && reach.x1 <= room->x1;
+    for (size_t j = 0; j < count && is_free; j++) {
+        struct reach other = flag_reach(&posts[j]);
+        bool overlaps = post->row == posts[j].row &&
+                        reach.x0 < other.x1 + flag_space_pt &&
+                        other.x0 < reach.x1 + flag_space_pt;
+        is_free =
+            &posts[j] == post || !posts[j].shown ||
+            !(overlaps || pole_cuts(post, &posts[j]) || pole_cuts(&posts[j], post));
     }
-    for (size_t j = 0; j < count; j++) {
-        if (j != i && posts[j].shown && clash(&posts[i], &posts[j])) {
-            return 0;
-        }
-    }
-    return 1;
+    return is_free;
 }
 
 /*
@@ -568,7 +496,7 @@ static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     for (size_t k = 0; k < 2 * room->row_count && !post->shown; k++) {
         post->row = k % room->row_count;
         post->to_left = k == room->row_count ? !post->to_left : post->to_left;
-        post->shown = fits(posts, count, i, room);
+        post->shown = fits(posts, count, post, room);
     }
 }
 
@@ -622,22 +550,6 @@ size_t fulcrum_flag_posts_place(
     return place_around(posts, count, best_split, room).rows;
 }
 
-/* Bands are no marks: a text on them reads well. */
-static int covers_marks(const struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
-{
-    size_t count = 0;
-    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
-    for (size_t i = 0; i < count; i++) {
-        int matters = boxes[i].kind == FULCRUM_BOX_TEXT ||
-                      boxes[i].kind == FULCRUM_BOX_DATA ||
-                      boxes[i].kind == FULCRUM_BOX_GUIDE;
-        if (matters && fulcrum_rect_overlap(boxes[i].rect, rect)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
 {
     return rect.x0 >= bounds.x0 && rect.x1 <= bounds.x1 && rect.y0 >= bounds.y0 &&
@@ -679,12 +591,21 @@ static struct fulcrum_rect place_around_mark(
 
 static bool is_taken(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
 {
-    for (size_t i = 0; i < room->taken_count; i++) {
-        if (fulcrum_rect_overlap(room->taken[i], rect)) {
-            return 1;
-        }
+    size_t count = 0;
+    const struct fulcrum_box *boxes =
+        room->canvas != NULL ? fulcrum_canvas_boxes(room->canvas, &count) : NULL;
+    bool is_free = true;
+    for (size_t i = 0; i < room->taken_count && is_free; i++) {
+        is_free = !fulcrum_rect_overlap(room->taken[i], rect);
     }
-    return 0;
+    for (size_t i = 0; i < count && is_free; i++) {
+        /* Bands are no marks: a text on them reads well. */
+        bool matters = boxes[i].kind == FULCRUM_BOX_TEXT ||
+                       boxes[i].kind == FULCRUM_BOX_DATA ||
+                       boxes[i].kind == FULCRUM_BOX_GUIDE;
+        is_free = !matters || !fulcrum_rect_overlap(boxes[i].rect, rect);
+    }
+    return !is_free;
 }
 
 int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spot mark,
@@ -703,20 +624,18 @@ int fulcrum_label_find(const struct fulcrum_label_room *room, struct fulcrum_spo
 int fulcrum_label_near(struct fulcrum_canvas *canvas, const struct fulcrum_text *style,
     struct fulcrum_spot mark, struct fulcrum_rect bounds, const char *text)
 {
+    const struct fulcrum_label_room room = {.bounds = bounds, .canvas = canvas};
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
     struct fulcrum_text centred = *style;
+    struct fulcrum_label_place place;
     centred.anchor_x = 0.5;
     centred.anchor_y = 0.5;
-    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
-    for (size_t i = 0; i < PLACE_COUNT; i++) {
-        struct fulcrum_rect rect = place_around_mark(i, mark, extent);
-        if (!inside(rect, bounds) || covers_marks(canvas, rect)) {
-            continue;
-        }
-        if (i >= PLACES_BESIDE) {
-            fulcrum_label_lead(canvas, mark, rect);
-        }
-        fulcrum_canvas_text(canvas, &centred, fulcrum_rect_centre(rect), text);
-        return 1;
+    if (!fulcrum_label_find(&room, mark, extent, &place)) {
+        return 0;
     }
-    return 0;
+    if (place.is_far) {
+        fulcrum_label_lead(canvas, mark, place.rect);
+    }
+    fulcrum_canvas_text(canvas, &centred, fulcrum_rect_centre(place.rect), text);
+    return 1;
 }

@@ -8,40 +8,11 @@
 
 #include "plots/chart/canvas.h"
 
-/* The best point of a curve, and a sentence about it. */
-
-enum fulcrum_goal { FULCRUM_GOAL_MOST, FULCRUM_GOAL_LEAST };
-
-enum fulcrum_best_shape {
-    FULCRUM_BEST_NONE,     /* no usable point */
-    FULCRUM_BEST_ALONE,    /* one usable point */
-    FULCRUM_BEST_FLAT,     /* all within 1 % of the best */
-    FULCRUM_BEST_PLATEAU,  /* a smaller x is within 1 % of the best */
-    FULCRUM_BEST_AT_START, /* the smallest x: less might be better */
-    FULCRUM_BEST_AT_END,   /* the largest x: more might be better */
-    FULCRUM_BEST_PEAK
-};
-
-struct fulcrum_best {
-    enum fulcrum_best_shape shape;
-    double x; /* of the point to mark: on a plateau the smallest x within 1 % */
-    double y;
-    double best_y;
-};
-
-/* Looks at `count` points with increasing x; values that are not finite are skipped. */
-struct fulcrum_best fulcrum_best_find(
-    const double *x, const double *y, size_t count, enum fulcrum_goal goal);
-
-/*
- * Says it in words, "best 17.2k at 0.31". `unit` is that of y as for fulcrum_si_text,
- * `x_name` what x counts, "" for nothing.
- */
-void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *best,
-    const char *x_name, const char *unit);
-
 /* "0.0625", "1024": x values as people write them. */
 void fulcrum_plain_text(char *out, size_t size, double value);
+
+/* Which values are better. */
+enum fulcrum_goal { FULCRUM_GOAL_MOST, FULCRUM_GOAL_LEAST };
 
 enum fulcrum_axis_kind {
     FULCRUM_AXIS_LINEAR,
@@ -97,8 +68,9 @@ void fulcrum_limits_add_all(
 void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options);
 
-/* 1 where the value has a place on the axis: finite, and positive if logarithmic. */
-bool fulcrum_axis_shows(const struct fulcrum_axis *axis, double value);
+/* 1 where the value has a place on such an axis: finite, and positive if logarithmic.
+ */
+bool fulcrum_axis_shows(enum fulcrum_axis_kind kind, double value);
 
 /* Position of a value that the axis shows; values beyond an end lie on that end. */
 double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);
@@ -114,21 +86,39 @@ void fulcrum_si_text(
 double fulcrum_tick_labels_pt(
     const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis);
 
-/* Puts labels along an axis without letting them meet. */
+/* What stands along the sides of a frame. */
 
-/* What it takes to label the ticks of one axis. */
-struct fulcrum_tick_row {
-    const struct fulcrum_axis *axis; /* with its ends placed on the page */
-    struct fulcrum_text style;       /* anchored at the middle of each label */
-    double from;                     /* labels stay between the two, */
-    double to;                       /* along the axis */
-    double across;                   /* position on the other axis */
-    int vertical;
+enum fulcrum_side {
+    FULCRUM_SIDE_LEFT,
+    FULCRUM_SIDE_RIGHT,
+    FULCRUM_SIDE_ABOVE,
+    FULCRUM_SIDE_BELOW
 };
 
-/* Labels of low rank come last and only where they have room. */
-void fulcrum_tick_row_draw(
-    struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row);
+struct fulcrum_side_axis {
+    const struct fulcrum_axis *axis; /* with its ends placed on the page */
+    enum fulcrum_side side;
+    struct fulcrum_rect frame;
+    double from; /* labels stay between the two, */
+    double to;   /* along the axis */
+};
+
+/* From a side to the labels of its ticks. */
+extern const double fulcrum_tick_gap_pt;
+
+/* What ticks, their labels and that of the axis take above or below a frame. */
+double fulcrum_axis_height_pt(const struct fulcrum_canvas *canvas, bool has_label);
+
+/* Ticks that point away from the frame. */
+void fulcrum_ticks_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_side_axis *at);
+
+/*
+ * Labels of ticks that do not meet: those of low rank come last and only where they
+ * have room. Above or below, that of the axis stands beyond them; NULL: none.
+ */
+void fulcrum_tick_labels_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_side_axis *at, const char *label);
 
 /* Places for labels that overlap nothing. */
 
@@ -167,6 +157,7 @@ struct fulcrum_label_room {
     struct fulcrum_rect bounds; /* it stays inside them */
     const struct fulcrum_rect *taken;
     size_t taken_count;
+    const struct fulcrum_canvas *canvas; /* its texts and data marks too; NULL: none */
 };
 
 /* Where a label is put. */

@@ -44,20 +44,12 @@ struct mark {
     const char *text; /* NULL but for texts */
 };
 
-/* A growing array of one kind of item. */
-struct pool {
-    void *items;
-    size_t item_size;
-    size_t count;
-    size_t capacity;
-};
-
 struct fulcrum_canvas {
     struct fulcrum_extent extent;
     PangoContext *context;
-    struct pool marks; /* struct mark */
-    struct pool boxes; /* struct fulcrum_box */
-    struct pool rooms; /* void *: what all others borrow; owned */
+    GArray *marks;    /* struct mark */
+    GArray *boxes;    /* struct fulcrum_box */
+    GPtrArray *rooms; /* what all others borrow; owned */
     bool keeps_captions;
     const char *captions[FULCRUM_CAPTION_COUNT]; /* NULL: none */
     struct fulcrum_error failure;
@@ -250,9 +242,8 @@ static cairo_status_t render_to(
     cairo_rectangle(cr, 0.0, 0.0, canvas->extent.width_pt, canvas->extent.height_pt);
     cairo_fill(cr);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    const struct mark *marks = canvas->marks.items;
-    for (size_t i = 0; i < canvas->marks.count; i++) {
-        const struct mark *mark = &marks[i];
+    for (guint i = 0; i < canvas->marks->len; i++) {
+        const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
         if (mark->kind == MARK_TEXT) {
             draw_text(cr, context, mark);
         } else {
@@ -315,26 +306,6 @@ static cairo_status_t render_svg(
     return status;
 }
 
-/* Room for one more item, zeroed; NULL where memory is short. */
-static void *pool_add(struct pool *pool)
-{
-    if (pool->count == pool->capacity) {
-        size_t capacity = 2 * pool->capacity + 64;
-        void *items = calloc(capacity, pool->item_size);
-        if (items == NULL) {
-            return NULL;
-        }
-        if (pool->count > 0) {
-            memcpy(items, pool->items, pool->count * pool->item_size);
-        }
-        free(pool->items);
-        pool->items = items;
-        pool->capacity = capacity;
-    }
-    unsigned char *base = pool->items;
-    return base + pool->count++ * pool->item_size;
-}
-
 enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width_pt,
     double height_pt, struct fulcrum_error *err)
 {
@@ -350,9 +321,9 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
     TRY_MEMORY(canvas, err, "no memory for a page");
     canvas->extent = (struct fulcrum_extent){width_pt, height_pt};
     canvas->context = new_context();
-    canvas->marks.item_size = sizeof(struct mark);
-    canvas->boxes.item_size = sizeof(struct fulcrum_box);
-    canvas->rooms.item_size = sizeof(void *);
+    canvas->marks = g_array_new(FALSE, TRUE, sizeof(struct mark));
+    canvas->boxes = g_array_new(FALSE, TRUE, sizeof(struct fulcrum_box));
+    canvas->rooms = g_ptr_array_new_with_free_func(free);
     *out = canvas;
     return FULCRUM_OK;
 }
@@ -362,13 +333,9 @@ void fulcrum_canvas_free(struct fulcrum_canvas *canvas)
     if (canvas == NULL) {
         return;
     }
-    free(canvas->marks.items);
-    free(canvas->boxes.items);
-    void **rooms = canvas->rooms.items;
-    for (size_t i = 0; i < canvas->rooms.count; i++) {
-        free(rooms[i]);
-    }
-    free(rooms);
+    g_array_unref(canvas->marks);
+    g_array_unref(canvas->boxes);
+    g_ptr_array_unref(canvas->rooms);
     g_object_unref(canvas->context);
     free(canvas);
 }
@@ -411,8 +378,8 @@ const char *fulcrum_canvas_caption(
 const struct fulcrum_box *fulcrum_canvas_boxes(
     const struct fulcrum_canvas *canvas, size_t *count)
 {
-    *count = canvas->boxes.count;
-    return canvas->boxes.items;
+    *count = canvas->boxes->len;
+    return &g_array_index(canvas->boxes, struct fulcrum_box, 0);
 }
 
 enum fulcrum_status fulcrum_canvas_status(
@@ -429,23 +396,16 @@ struct fulcrum_error *fulcrum_canvas_failure(struct fulcrum_canvas *canvas)
     return &canvas->failure;
 }
 
-static void run_out_of_memory(struct fulcrum_canvas *canvas)
-{
-    (void)fulcrum_fail(
-        &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-}
-
 void *fulcrum_canvas_room(struct fulcrum_canvas *canvas, size_t count, size_t size)
 {
-    void **room = pool_add(&canvas->rooms);
-    if (room != NULL) {
-        *room = calloc(count + 1, size);
-    }
-    if (room == NULL || *room == NULL) {
-        run_out_of_memory(canvas);
+    void *room = calloc(count + 1, size);
+    if (room == NULL) {
+        (void)fulcrum_fail(
+            &canvas->failure, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
         return NULL;
     }
-    return *room;
+    g_ptr_array_add(canvas->rooms, room);
+    return room;
 }
 
 int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
@@ -470,15 +430,9 @@ struct fulcrum_rect fulcrum_rect_around(
 /* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {
-    if (box.kind == FULCRUM_BOX_NONE || canvas->failure.status != FULCRUM_OK) {
-        return;
+    if (box.kind != FULCRUM_BOX_NONE && canvas->failure.status == FULCRUM_OK) {
+        g_array_append_val(canvas->boxes, box);
     }
-    struct fulcrum_box *added = pool_add(&canvas->boxes);
-    if (added == NULL) {
-        run_out_of_memory(canvas);
-        return;
-    }
-    *added = box;
 }
 
 void fulcrum_canvas_record(
@@ -495,11 +449,12 @@ static struct mark *add_mark(struct fulcrum_canvas *canvas, enum mark_kind kind,
         return NULL;
     }
     struct fulcrum_spot *kept = fulcrum_canvas_room(canvas, count, sizeof *kept);
-    struct mark *mark = kept != NULL ? pool_add(&canvas->marks) : NULL;
-    if (mark == NULL) {
-        run_out_of_memory(canvas);
+    if (kept == NULL) {
         return NULL;
     }
+    guint last = canvas->marks->len;
+    g_array_set_size(canvas->marks, last + 1);
+    struct mark *mark = &g_array_index(canvas->marks, struct mark, last);
     memcpy(kept, spots, count * sizeof *spots);
     mark->kind = kind;
     mark->spots = kept;
@@ -581,6 +536,14 @@ void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
     const struct fulcrum_spot spots[] = {
         {rect.x0, rect.y0}, {rect.x1, rect.y0}, {rect.x1, rect.y1}, {rect.x0, rect.y1}};
     fulcrum_canvas_fill(canvas, pen, spots, 4);
+}
+
+void fulcrum_canvas_border(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_rect rect)
+{
+    const struct fulcrum_spot spots[] = {{rect.x0, rect.y0}, {rect.x1, rect.y0},
+        {rect.x1, rect.y1}, {rect.x0, rect.y1}, {rect.x0, rect.y0}};
+    fulcrum_canvas_stroke(canvas, pen, spots, 5);
 }
 
 void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
@@ -792,22 +755,10 @@ static void put_escaped(FILE *file, const char *text)
     }
 }
 
-/* A tenth of a point, without the zeros that say nothing, nor a minus before 0. */
-static void put_length(FILE *file, double pt)
+/* To a tenth of a point, and without a minus before 0. */
+static double tenths(double pt)
 {
-    long tenths = lround(pt * 10.0);
-    long size = labs(tenths);
-    (void)fprintf(file, "%s%ld", tenths < 0 ? "-" : "", size / 10);
-    if (size % 10 != 0) {
-        (void)fprintf(file, ".%ld", size % 10);
-    }
-}
-
-static void put_attribute(FILE *file, const char *name, double pt)
-{
-    (void)fprintf(file, " %s=\"", name);
-    put_length(file, pt);
-    (void)fputc('"', file);
+    return round(pt * 10.0) / 10.0 + 0.0;
 }
 
 /* ' fill="#0072b2" fill-opacity="0.2"' */
@@ -826,7 +777,7 @@ static void put_path(FILE *file, const struct mark *mark)
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
     if (!is_fill) {
-        put_attribute(file, "stroke-width", mark->pen.width_pt);
+        (void)fprintf(file, " stroke-width=\"%g\"", tenths(mark->pen.width_pt));
         if (dashes[mark->pen.dash].text != NULL) {
             (void)fprintf(
                 file, " stroke-dasharray=\"%s\"", dashes[mark->pen.dash].text);
@@ -834,10 +785,8 @@ static void put_path(FILE *file, const struct mark *mark)
     }
     (void)fputs(" points=\"", file);
     for (size_t i = 0; i < mark->count; i++) {
-        (void)fputs(i > 0 ? " " : "", file);
-        put_length(file, spots[i].x);
-        (void)fputc(',', file);
-        put_length(file, spots[i].y);
+        (void)fprintf(
+            file, "%s%g,%g", i > 0 ? " " : "", tenths(spots[i].x), tenths(spots[i].y));
     }
     (void)fputs("\"/>\n", file);
 }
@@ -850,15 +799,9 @@ static void put_rects(FILE *file, const struct mark *mark)
     put_paint(file, "fill", &mark->pen);
     (void)fputs(" d=\"", file);
     for (size_t i = 0; i + 1 < mark->count; i += 2) {
-        const char steps[] = {'M', ' ', 'h', 'v', 'h'};
-        double width = spots[i + 1].x - spots[i].x;
-        const double lengths[] = {
-            spots[i].x, spots[i].y, width, spots[i + 1].y - spots[i].y, -width};
-        for (size_t k = 0; k < sizeof steps; k++) {
-            (void)fputc(steps[k], file);
-            put_length(file, lengths[k]);
-        }
-        (void)fputc('z', file);
+        double width = tenths(spots[i + 1].x - spots[i].x);
+        (void)fprintf(file, "M%g %gh%gv%gh%gz", tenths(spots[i].x), tenths(spots[i].y),
+            width, tenths(spots[i + 1].y - spots[i].y), 0.0 - width);
     }
     (void)fputs("\"/>\n", file);
 }
@@ -889,20 +832,17 @@ static void put_line(FILE *file, const struct mark *mark, struct fulcrum_spot an
     const struct fulcrum_text *style = &mark->style;
     (void)fputs("<text", file);
     if (fabs(style->rotation_deg) > 0.0) {
-        (void)fputs(" transform=\"translate(", file);
-        put_length(file, anchor.x);
-        (void)fputc(' ', file);
-        put_length(file, anchor.y);
-        (void)fprintf(file, ") rotate(%g)\"", -style->rotation_deg);
+        (void)fprintf(file, " transform=\"translate(%g %g) rotate(%g)\"",
+            tenths(anchor.x), tenths(anchor.y), -style->rotation_deg);
         anchor = (struct fulcrum_spot){0.0, 0.0};
     }
-    put_attribute(file, "x", anchor.x + at.x);
-    put_attribute(file, "y", anchor.y + at.y);
+    (void)fprintf(
+        file, " x=\"%g\" y=\"%g\"", tenths(anchor.x + at.x), tenths(anchor.y + at.y));
     const char *end = text_anchor(style->anchor_x);
     if (end != NULL && is_alone) {
         (void)fprintf(file, " text-anchor=\"%s\"", end);
     }
-    put_attribute(file, "font-size", style->size_pt);
+    (void)fprintf(file, " font-size=\"%g\"", tenths(style->size_pt));
     if (style->weight == FULCRUM_TEXT_BOLD) {
         (void)fputs(" font-weight=\"bold\"", file);
     }
@@ -934,21 +874,19 @@ enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas
 {
     TRY(fulcrum_canvas_status(canvas, err));
     struct fulcrum_extent extent = canvas->extent;
-    (void)fputs("<svg class=\"chart\" viewBox=\"0 0 ", file);
-    put_length(file, extent.width_pt);
-    (void)fputc(' ', file);
-    put_length(file, extent.height_pt);
-    (void)fputs("\" role=\"img\" aria-label=\"", file);
+    (void)fprintf(file,
+        "<svg class=\"chart\" viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"",
+        tenths(extent.width_pt), tenths(extent.height_pt));
     put_escaped(file, label);
     (void)fputs("\">\n", file);
-    const struct mark *marks = canvas->marks.items;
-    for (size_t i = 0; i < canvas->marks.count; i++) {
-        if (marks[i].kind == MARK_RECTS) {
-            put_rects(file, &marks[i]);
-        } else if (marks[i].kind != MARK_TEXT) {
-            put_path(file, &marks[i]);
+    for (guint i = 0; i < canvas->marks->len; i++) {
+        const struct mark *mark = &g_array_index(canvas->marks, struct mark, i);
+        if (mark->kind == MARK_RECTS) {
+            put_rects(file, mark);
+        } else if (mark->kind != MARK_TEXT) {
+            put_path(file, mark);
         } else {
-            put_text(file, canvas->context, &marks[i]);
+            put_text(file, canvas->context, mark);
         }
     }
     (void)fputs("</svg>\n", file);

@@ -116,6 +116,9 @@ void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen
 void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, struct fulcrum_rect rect);
 
+void fulcrum_canvas_border(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_rect rect);
+
 /* `count` rectangles in one go, which takes less room in a file; never recorded. */
 void fulcrum_canvas_fill_rects(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, const struct fulcrum_rect *rects, size_t count);

@@ -27,12 +27,10 @@ struct fulcrum_chart {
     const char *summary;
     const struct fulcrum_line_chart *lines; /* what a chart of lines shows; else NULL */
     /*
-     * What no picture can show is refused before anything is drawn. NULL: nothing is.
-     *   data     of the chart's own type, never NULL, as for draw
-     *   fails    FULCRUM_ERR_RANGE
+     * Draws on a page that has its texts. What no picture can show is refused before
+     * anything is drawn; the canvas keeps what fails.
+     *   data     of the chart's own type, never NULL
      */
-    enum fulcrum_status (*check)(const void *data, struct fulcrum_error *err);
-    /* Draws what passed on a page that has its texts; the canvas keeps what fails. */
     void (*draw)(
         struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *data);
 };

@@ -29,32 +29,11 @@ struct tracing {
     size_t edge_count;
     size_t row_edge_count;
     size_t (*links)[2]; /* the edges that a line goes on to; no_edge: none */
-    unsigned char *visited;
 };
-
-/* Edges around the square whose lower corner is (i, j). */
-enum side { SIDE_LOW, SIDE_RIGHT, SIDE_HIGH, SIDE_LEFT, SIDES };
 
 static double value_at(const struct tracing *tracing, size_t i, size_t j)
 {
     return tracing->grid->value[j * tracing->grid->x_count + i];
-}
-
-static size_t edge_of(const struct tracing *tracing, size_t i, size_t j, enum side side)
-{
-    size_t columns = tracing->grid->x_count;
-    switch (side) {
-    case SIDE_HIGH:
-        return (j + 1) * (columns - 1) + i;
-    case SIDE_LEFT:
-        return tracing->row_edge_count + j * columns + i;
-    case SIDE_RIGHT:
-        return tracing->row_edge_count + j * columns + i + 1;
-    case SIDE_LOW:
-    case SIDES:
-    default:
-        return j * (columns - 1) + i;
-    }
 }
 
 /* Where the level lies between the two ends of an edge that it crosses. */
@@ -75,62 +54,54 @@ static struct fulcrum_spot crossing(const struct tracing *tracing, size_t edge)
         grid->y[j] + share * (grid->y[next_j] - grid->y[j])};
 }
 
-static void add_link(struct tracing *tracing, size_t from, size_t to)
+/* Whatever stands there is replaced: `old` in the one direction, and in the other. */
+static void replace_link(struct tracing *tracing, size_t from, size_t old, size_t to)
 {
     size_t *links = tracing->links[from];
-    links[links[0] == no_edge ? 0 : 1] = to;
-}
-
-static void connect(struct tracing *tracing, size_t a, size_t b)
-{
-    add_link(tracing, a, b);
-    add_link(tracing, b, a);
+    links[links[0] == old ? 0 : 1] = to;
 }
 
 /*
  * Two opposite corners are above the level, two below. Where the bilinear saddle is on
  * the side of the first corner, this and its opposite hang together, and lines cut the
- * other two off.
+ * other two off. The saddle's sign is that of the difference of both products where the
+ * first corner is above.
  */
-static void connect_saddle(
-    struct tracing *tracing, const size_t edges[SIDES], const double corners[4])
+static bool joins_first(const double corners[4])
 {
     double first = corners[0] * corners[2];
     double second = corners[1] * corners[3];
-    /* The saddle's sign is that of first - second where the first corner is above. */
-    int joins_first = corners[0] >= 0.0 ? first >= second : first > second;
-    if (joins_first) {
-        connect(tracing, edges[SIDE_LOW], edges[SIDE_RIGHT]);
-        connect(tracing, edges[SIDE_HIGH], edges[SIDE_LEFT]);
-    } else {
-        connect(tracing, edges[SIDE_LOW], edges[SIDE_LEFT]);
-        connect(tracing, edges[SIDE_HIGH], edges[SIDE_RIGHT]);
-    }
+    return corners[0] >= 0.0 ? first >= second : first > second;
 }
 
-static void trace_square(struct tracing *tracing, size_t i, size_t j)
+/* Links the edges around the square whose lower corner is (i, j). */
+static void link_square(struct tracing *tracing, size_t i, size_t j)
 {
-    /* From the lower left, counter-clockwise; side k lies between k and k + 1. */
+    /* From the lower left, counter-clockwise; edge k lies between k and k + 1. */
     const double corners[4] = {value_at(tracing, i, j) - tracing->level,
         value_at(tracing, i + 1, j) - tracing->level,
         value_at(tracing, i + 1, j + 1) - tracing->level,
         value_at(tracing, i, j + 1) - tracing->level};
-    size_t edges[SIDES];
-    size_t crossed[SIDES];
+    size_t columns = tracing->grid->x_count;
+    size_t low = j * (columns - 1) + i;
+    size_t left = tracing->row_edge_count + j * columns + i;
+    const size_t edges[4] = {low, left + 1, low + columns - 1, left};
+    size_t crossed[4];
     size_t count = 0;
-    for (size_t k = 0; k < SIDES; k++) {
+    for (size_t k = 0; k < 4; k++) {
         if (!isfinite(corners[k])) {
             return;
         }
-        edges[k] = edge_of(tracing, i, j, (enum side)k);
-        if ((corners[k] >= 0.0) != (corners[(k + 1) % SIDES] >= 0.0)) {
+        if ((corners[k] >= 0.0) != (corners[(k + 1) % 4] >= 0.0)) {
             crossed[count++] = edges[k];
         }
     }
-    if (count == 2) {
-        connect(tracing, crossed[0], crossed[1]);
-    } else if (count == SIDES) {
-        connect_saddle(tracing, edges, corners);
+    size_t first = count == 4 && !joins_first(corners) ? 1 : 0;
+    for (size_t k = first; k < first + count; k += 2) {
+        size_t from = crossed[k % count];
+        size_t to = crossed[(k + 1) % count];
+        replace_link(tracing, from, no_edge, to);
+        replace_link(tracing, to, no_edge, from);
     }
 }
 
@@ -138,18 +109,6 @@ static size_t link_count(const struct tracing *tracing, size_t edge)
 {
     const size_t *links = tracing->links[edge];
     return (links[0] != no_edge ? 1U : 0U) + (links[1] != no_edge ? 1U : 0U);
-}
-
-/* The end of an open line has nowhere to go on to but where it came from. */
-static size_t next_edge(const struct tracing *tracing, size_t edge)
-{
-    const size_t *links = tracing->links[edge];
-    for (size_t k = 0; k < 2; k++) {
-        if (links[k] != no_edge && !tracing->visited[links[k]]) {
-            return links[k];
-        }
-    }
-    return no_edge;
 }
 
 /* Where values equal the level at a corner, edges that meet there share one spot. */
@@ -168,15 +127,15 @@ static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour 
     size_t *spot_count)
 {
     struct fulcrum_spot *spots = out->spots + *spot_count;
-    struct fulcrum_contour_line line = {
-        .spots = spots, .is_closed = link_count(tracing, edge) == 2};
-    struct fulcrum_spot start = crossing(tracing, edge);
-    for (size_t at = edge; at != no_edge; at = next_edge(tracing, at)) {
-        tracing->visited[at] = 1;
-        add_spot(spots, &line.count, crossing(tracing, at));
-    }
-    if (line.is_closed) {
-        add_spot(spots, &line.count, start);
+    struct fulcrum_contour_line line = {.spots = spots};
+    add_spot(spots, &line.count, crossing(tracing, edge));
+    while (link_count(tracing, edge) > 0) {
+        const size_t *links = tracing->links[edge];
+        size_t next = links[0] != no_edge ? links[0] : links[1];
+        replace_link(tracing, edge, next, no_edge);
+        replace_link(tracing, next, edge, no_edge);
+        edge = next;
+        add_spot(spots, &line.count, crossing(tracing, edge));
     }
     if (line.count > 1) {
         out->lines[out->line_count++] = line;
@@ -193,7 +152,7 @@ static void link_squares(struct tracing *tracing)
     }
     for (size_t j = 0; j + 1 < grid->y_count; j++) {
         for (size_t i = 0; i + 1 < grid->x_count; i++) {
-            trace_square(tracing, i, j);
+            link_square(tracing, i, j);
         }
     }
 }
@@ -217,7 +176,7 @@ static enum fulcrum_status trace(
     size_t spot_count = 0;
     for (size_t links = 1; links <= 2; links++) {
         for (size_t edge = 0; edge < tracing->edge_count; edge++) {
-            if (!tracing->visited[edge] && link_count(tracing, edge) == links) {
+            if (link_count(tracing, edge) == links) {
                 follow(tracing, edge, &contour, &spot_count);
             }
         }
@@ -239,13 +198,9 @@ enum fulcrum_status fulcrum_contour_trace(const struct fulcrum_contour_grid *gri
     tracing.row_edge_count = (grid->x_count - 1) * grid->y_count;
     tracing.edge_count = tracing.row_edge_count + grid->x_count * (grid->y_count - 1);
     tracing.links = calloc(tracing.edge_count, sizeof *tracing.links);
-    tracing.visited = calloc(tracing.edge_count, sizeof *tracing.visited);
-    enum fulcrum_status status =
-        tracing.links != NULL && tracing.visited != NULL
-            ? trace(&tracing, out, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for contours");
+    TRY_MEMORY(tracing.links, err, "no memory for contours");
+    enum fulcrum_status status = trace(&tracing, out, err);
     free(tracing.links);
-    free(tracing.visited);
     return status;
 }
 

@@ -24,7 +24,6 @@ struct fulcrum_contour_grid {
 struct fulcrum_contour_line {
     const struct fulcrum_spot *spots;
     size_t count; /* at least 2 */
-    bool is_closed;
 };
 
 /* Owned by whoever traced it. {0} is a legal start. */

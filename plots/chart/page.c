@@ -102,17 +102,10 @@ static double margin_of(const struct fulcrum_canvas *canvas)
     return fulcrum_canvas_keeps_captions(canvas) ? bare_margin_pt : page_margin_pt;
 }
 
-/* The page as it is drawn: without the texts that the canvas keeps. */
-static struct fulcrum_page as_drawn(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+/* What is drawn of a text: nothing, where the canvas keeps it. */
+static const char *shown(const struct fulcrum_canvas *canvas, const char *text)
 {
-    struct fulcrum_page drawn = *page;
-    if (fulcrum_canvas_keeps_captions(canvas)) {
-        drawn.title = NULL;
-        drawn.subtitle = NULL;
-        drawn.footnote = NULL;
-    }
-    return drawn;
+    return fulcrum_canvas_keeps_captions(canvas) ? NULL : text;
 }
 
 /* Text that may use the whole width and so many lines per paragraph. */
@@ -125,114 +118,134 @@ static struct fulcrum_text wrapped(
     return style;
 }
 
-/* A label wider than the page is cut rather than wrapped. */
-static struct fulcrum_text entry_style(double width_pt)
-{
-    return wrapped(FULCRUM_TEXT_LEGEND, width_pt - swatch_pt - swatch_gap_pt, 1);
-}
+/*
+ * An area, a line and a marker around the middle of a swatch, each where it has a size;
+ * below 0: that of the style, as are shape and colour where none is given.
+ */
+struct look {
+    struct {
+        double half_x_pt;
+        double half_y_pt;
+        double opacity;
+    } area;
+    struct {
+        double width_pt;
+        unsigned rgb;
+        enum fulcrum_dash dash;
+    } line;
+    struct {
+        double size_pt;
+        double border_pt;
+        enum fulcrum_marker_fill fill;
+        unsigned rgb;
+        enum fulcrum_marker_shape shape;
+    } marker;
+};
 
-/* Where one legend entry begins, given where the one before it ended. */
-static struct fulcrum_spot next_entry(struct fulcrum_spot pen,
-    struct fulcrum_extent label, const struct fulcrum_rect *area)
-{
-    double width_pt = swatch_pt + swatch_gap_pt + label.width_pt;
-    if (pen.x > area->x0 && pen.x + width_pt > area->x1 + 0.01) {
-        return (struct fulcrum_spot){area->x0, pen.y + label.height_pt + 1.5};
-    }
-    return pen;
-}
-
-/* The same shapes as in the panels, solid outlines. */
-static void draw_swatch_marker(struct fulcrum_canvas *canvas,
-    const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
-{
-    struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
-    struct fulcrum_pen pen =
-        fulcrum_palette_rule(fulcrum_palette_pen(entry->style).rgb, 0.5);
-    if (entry->swatch == FULCRUM_SWATCH_STAR) {
-        marker.shape = FULCRUM_MARKER_STAR;
-        marker.size_pt = 9.0;
-        pen.rgb = FULCRUM_TONE_INK;
-    } else if (entry->swatch == FULCRUM_SWATCH_PLACE) {
-        marker =
-            (struct fulcrum_marker){FULCRUM_MARKER_CIRCLE, FULCRUM_MARKER_HOLLOW, 6.0};
-        pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.4);
-    } else if (entry->swatch == FULCRUM_SWATCH_DISTURBED) {
-        marker.fill = FULCRUM_MARKER_HOLLOW;
-        pen = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.8);
-    } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW ||
-               entry->swatch == FULCRUM_SWATCH_DIAMOND) {
-        marker.fill = FULCRUM_MARKER_HOLLOW;
-        marker.shape = entry->swatch == FULCRUM_SWATCH_DIAMOND ? FULCRUM_MARKER_DIAMOND
-                                                               : marker.shape;
-        pen.width_pt = 0.8;
-    }
-    fulcrum_canvas_marker(canvas, &pen, &marker, middle);
-}
+static const struct look looks[] = {
+    [FULCRUM_SWATCH_LINE] = {.line = {-1.0}},
+    [FULCRUM_SWATCH_LINE_AND_MARKER] = {.line = {-1.0}, .marker = {-1.0, 0.5}},
+    [FULCRUM_SWATCH_BAND] = {.area = {10.0, 3.5, 0.2}},
+    [FULCRUM_SWATCH_BAR] = {.area = {10.0, 2.0, 0.85}},
+    [FULCRUM_SWATCH_STACK] = {.area = {10.0, 2.0, 1.0}},
+    [FULCRUM_SWATCH_INTERVAL] = {.area = {0.4, 4.5, 0.85}},
+    [FULCRUM_SWATCH_MARKER] = {.marker = {-1.0, 0.5}},
+    [FULCRUM_SWATCH_HOLLOW] = {.marker = {-1.0, 0.8, FULCRUM_MARKER_HOLLOW}},
+    [FULCRUM_SWATCH_DIAMOND] = {.marker = {4.5, 0.8, FULCRUM_MARKER_HOLLOW, 0,
+                                    FULCRUM_MARKER_DIAMOND}},
+    [FULCRUM_SWATCH_DISTURBED] = {.marker = {-1.0, 0.8, FULCRUM_MARKER_HOLLOW,
+                                      FULCRUM_TONE_MUTED}},
+    [FULCRUM_SWATCH_STAR] = {.marker = {9.0, 0.5, FULCRUM_MARKER_FULL, FULCRUM_TONE_INK,
+                                 FULCRUM_MARKER_STAR}},
+    [FULCRUM_SWATCH_GUIDE] = {.line = {0.8, FULCRUM_TONE_MUTED, FULCRUM_DASH_DOT}},
+    [FULCRUM_SWATCH_RULE] = {.line = {1.0, FULCRUM_TONE_INK}},
+    [FULCRUM_SWATCH_PLACE] = {.marker = {6.0, 1.4, FULCRUM_MARKER_HOLLOW,
+                                  FULCRUM_TONE_INK}},
+    [FULCRUM_SWATCH_BLANK] = {.area = {0.0}},
+};
 
 /* Swatches are decoration: none counts as data. */
 static void draw_swatch(struct fulcrum_canvas *canvas,
-    const struct fulcrum_legend_entry *entry, struct fulcrum_spot left)
+    const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
 {
+    const struct look *look = &looks[entry->swatch];
     struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
-    pen.kind = FULCRUM_BOX_NONE;
-    struct fulcrum_rect band = {left.x, left.y - 3.5, left.x + swatch_pt, left.y + 3.5};
-    const struct fulcrum_spot middle = {left.x + swatch_pt / 2.0, left.y};
+    struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
     /* Long enough to show a whole period of each dash. */
-    const struct fulcrum_spot right = {left.x + swatch_pt, left.y};
-    const struct fulcrum_pen cell = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
-    const struct fulcrum_spot border[] = {{band.x0, band.y0}, {band.x1, band.y0},
-        {band.x1, band.y1}, {band.x0, band.y1}, {band.x0, band.y0}};
-    switch (entry->swatch) {
-    case FULCRUM_SWATCH_LINE:
-        fulcrum_canvas_line(canvas, &pen, left, right);
-        break;
-    case FULCRUM_SWATCH_LINE_AND_MARKER:
-        fulcrum_canvas_line(canvas, &pen, left, right);
-        draw_swatch_marker(canvas, entry, middle);
-        break;
-    case FULCRUM_SWATCH_BAND:
-        pen.opacity = 0.2;
-        fulcrum_canvas_fill_rect(canvas, &pen, band);
-        break;
-    case FULCRUM_SWATCH_BAR:
-    case FULCRUM_SWATCH_STACK:
-        pen.opacity = entry->swatch == FULCRUM_SWATCH_BAR ? 0.85 : 1.0;
-        fulcrum_canvas_fill_rect(canvas, &pen,
-            (struct fulcrum_rect){band.x0, band.y0 + 1.5, band.x1, band.y1 - 1.5});
-        break;
-    case FULCRUM_SWATCH_INTERVAL:
-        pen.opacity = 0.85;
-        fulcrum_canvas_fill_rect(canvas, &pen,
-            (struct fulcrum_rect){
-                middle.x - 0.4, band.y0 - 1.0, middle.x + 0.4, band.y1 + 1.0});
-        break;
-    case FULCRUM_SWATCH_GUIDE:
-        pen = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.8);
-        pen.dash = FULCRUM_DASH_DOT;
-        fulcrum_canvas_line(canvas, &pen, left, right);
-        break;
-    case FULCRUM_SWATCH_RULE:
-        pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 1.0);
-        fulcrum_canvas_line(canvas, &pen, left, right);
-        break;
-    case FULCRUM_SWATCH_HATCH:
-    case FULCRUM_SWATCH_BLANK:
+    const struct fulcrum_extent cell_extent = {swatch_pt, 7.0};
+    const struct fulcrum_spot left = {middle.x - swatch_pt / 2.0, middle.y};
+    const struct fulcrum_spot right = {middle.x + swatch_pt / 2.0, middle.y};
+    pen.kind = FULCRUM_BOX_NONE;
+    if (entry->swatch == FULCRUM_SWATCH_HATCH ||
+        entry->swatch == FULCRUM_SWATCH_BLANK) {
         /* As the cells of a heat map that have no colour. */
-        fulcrum_canvas_stroke(canvas, &cell, border, 5);
+        const struct fulcrum_pen cell = fulcrum_palette_rule(FULCRUM_TONE_MUTED, 0.6);
+        struct fulcrum_rect band = fulcrum_rect_around(middle, cell_extent);
+        fulcrum_canvas_border(canvas, &cell, band);
         if (entry->swatch == FULCRUM_SWATCH_HATCH) {
             fulcrum_canvas_hatch(canvas, &cell, band);
         }
-        break;
-    case FULCRUM_SWATCH_MARKER:
-    case FULCRUM_SWATCH_HOLLOW:
-    case FULCRUM_SWATCH_DIAMOND:
-    case FULCRUM_SWATCH_DISTURBED:
-    case FULCRUM_SWATCH_STAR:
-    case FULCRUM_SWATCH_PLACE:
-        draw_swatch_marker(canvas, entry, middle);
-        break;
+        return;
     }
+    if (look->area.half_x_pt > 0.0) {
+        struct fulcrum_extent extent = {
+            2.0 * look->area.half_x_pt, 2.0 * look->area.half_y_pt};
+        pen.opacity = look->area.opacity;
+        fulcrum_canvas_fill_rect(canvas, &pen, fulcrum_rect_around(middle, extent));
+    }
+    if (look->line.width_pt > 0.0) {
+        pen = fulcrum_palette_rule(look->line.rgb, look->line.width_pt);
+        pen.dash = look->line.dash;
+    }
+    if (fabs(look->line.width_pt) > 0.0) {
+        fulcrum_canvas_line(canvas, &pen, left, right);
+    }
+    if (look->marker.size_pt > 0.0) {
+        marker.shape = look->marker.shape;
+        marker.size_pt = look->marker.size_pt;
+    }
+    if (look->marker.border_pt > 0.0) {
+        unsigned rgb = look->marker.rgb;
+        pen = fulcrum_palette_rule(rgb > 0 ? rgb : pen.rgb, look->marker.border_pt);
+        marker.fill = look->marker.fill;
+        fulcrum_canvas_marker(canvas, &pen, &marker, middle);
+    }
+}
+
+/*
+ * Entries flow into as many rows as they need, from the top of the area.
+ *   out      draws them; NULL: they are only measured
+ * Returns where the last row ends.
+ */
+static double flow_legend(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_page *page, struct fulcrum_rect area,
+    struct fulcrum_canvas *out)
+{
+    /* A label wider than the page is cut rather than wrapped. */
+    const struct fulcrum_text style =
+        wrapped(FULCRUM_TEXT_LEGEND, area.x1 - area.x0 - swatch_pt - swatch_gap_pt, 1);
+    struct fulcrum_spot pen = {area.x0, area.y0};
+    double end = area.y0;
+    for (size_t i = 0; i < page->legend_count; i++) {
+        const struct fulcrum_legend_entry *entry = &page->legend[i];
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, entry->label);
+        double width_pt = swatch_pt + swatch_gap_pt + label.width_pt;
+        if (pen.x > area.x0 && pen.x + width_pt > area.x1 + 0.01) {
+            pen = (struct fulcrum_spot){area.x0, pen.y + label.height_pt + 1.5};
+        }
+        if (out != NULL) {
+            draw_swatch(out, entry,
+                (struct fulcrum_spot){
+                    pen.x + swatch_pt / 2.0, pen.y + label.height_pt / 2.0});
+            fulcrum_canvas_text(out, &style,
+                (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
+                entry->label);
+        }
+        end = pen.y + label.height_pt;
+        pen.x += width_pt + entry_gap_pt;
+    }
+    return end;
 }
 
 /* Header from the top, footer from the bottom, the body between them. */
@@ -246,25 +259,16 @@ static struct layout lay_out_within(
         .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, lines_max),
         .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, lines_max)};
     double title_pt =
-        fulcrum_canvas_measure(canvas, &layout.title, page->title).height_pt;
+        fulcrum_canvas_measure(canvas, &layout.title, shown(canvas, page->title))
+            .height_pt;
     double subtitle_pt =
-        fulcrum_canvas_measure(canvas, &layout.subtitle, page->subtitle).height_pt;
+        fulcrum_canvas_measure(canvas, &layout.subtitle, shown(canvas, page->subtitle))
+            .height_pt;
     double footnote_pt =
-        fulcrum_canvas_measure(canvas, &layout.footnote, page->footnote).height_pt;
-    /* The legend's height in this width; entries flow into as many rows as they need.
-     */
-    struct fulcrum_text style = entry_style(width_pt);
-    struct fulcrum_rect area = {0.0, 0.0, width_pt, 0.0};
-    struct fulcrum_spot pen = {0.0, 0.0};
-    double height_pt = 0.0;
-    for (size_t i = 0; i < page->legend_count; i++) {
-        struct fulcrum_extent label =
-            fulcrum_canvas_measure(canvas, &style, page->legend[i].label);
-        pen = next_entry(pen, label, &area);
-        height_pt = pen.y + label.height_pt;
-        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
-    }
-    double legend_pt = height_pt;
+        fulcrum_canvas_measure(canvas, &layout.footnote, shown(canvas, page->footnote))
+            .height_pt;
+    double legend_pt =
+        flow_legend(canvas, page, (struct fulcrum_rect){0.0, 0.0, width_pt, 0.0}, NULL);
     layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
     layout.footnote_y =
         extent.height_pt - margin_pt - footnote_pt + fmin(margin_pt, 4.0);
@@ -296,43 +300,28 @@ static struct layout lay_out(
 struct fulcrum_rect fulcrum_page_body(
     const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
-    struct fulcrum_page drawn = as_drawn(canvas, page);
-    return lay_out(canvas, &drawn).body;
+    return lay_out(canvas, page).body;
 }
 
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
-    struct fulcrum_page drawn = as_drawn(canvas, page);
-    struct layout layout = lay_out(canvas, &drawn);
+    struct layout layout = lay_out(canvas, page);
     double margin_pt = margin_of(canvas);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
     fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
     fulcrum_canvas_text(canvas, &layout.title,
-        (struct fulcrum_spot){margin_pt, margin_pt}, drawn.title);
+        (struct fulcrum_spot){margin_pt, margin_pt}, shown(canvas, page->title));
     fulcrum_canvas_text(canvas, &layout.subtitle,
-        (struct fulcrum_spot){margin_pt, layout.subtitle_y}, drawn.subtitle);
-    /* Follows the same flow as legend_height, which measured it. */
-    const struct fulcrum_rect *area = &layout.legend;
-    struct fulcrum_text style = entry_style(area->x1 - area->x0);
-    struct fulcrum_spot pen = {area->x0, area->y0};
-    for (size_t i = 0; i < drawn.legend_count; i++) {
-        const struct fulcrum_legend_entry *entry = &drawn.legend[i];
-        struct fulcrum_extent label =
-            fulcrum_canvas_measure(canvas, &style, entry->label);
-        pen = next_entry(pen, label, area);
-        draw_swatch(
-            canvas, entry, (struct fulcrum_spot){pen.x, pen.y + label.height_pt / 2.0});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
-            entry->label);
-        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
-    }
-    if (drawn.legend_count > 0) {
-        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, *area);
+        (struct fulcrum_spot){margin_pt, layout.subtitle_y},
+        shown(canvas, page->subtitle));
+    (void)flow_legend(canvas, page, layout.legend, canvas);
+    if (page->legend_count > 0) {
+        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, layout.legend);
     }
     fulcrum_canvas_text(canvas, &layout.footnote,
-        (struct fulcrum_spot){margin_pt, layout.footnote_y}, drawn.footnote);
+        (struct fulcrum_spot){margin_pt, layout.footnote_y},
+        shown(canvas, page->footnote));
 }
 
 void fulcrum_page_draw_empty(
@@ -370,7 +359,6 @@ enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
         fulcrum_page_draw_empty(canvas, &page);
         return fulcrum_canvas_status(canvas, err);
     }
-    TRY(chart->check != NULL ? chart->check(data, err) : FULCRUM_OK);
     const struct fulcrum_chart_text *text = data;
     page.title = text->title;
     page.subtitle = text->subtitle;

@@ -23,6 +23,7 @@ void fulcrum_header_draw(struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect);
 
 enum fulcrum_swatch {
+    FULCRUM_SWATCH_NONE,
     FULCRUM_SWATCH_LINE,
     FULCRUM_SWATCH_LINE_AND_MARKER,
     FULCRUM_SWATCH_BAND,

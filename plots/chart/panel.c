@@ -4,12 +4,120 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
 
-static const double tick_gap_pt = 5.5;
+/* The best point of a curve, and a sentence about it. */
+
+static const double plateau_frac = 0.01;
+
+/* Relative to the best itself, so that the unit does not matter. */
+static bool is_near(double y, double best_y)
+{
+    return fabs(y - best_y) <= plateau_frac * fabs(best_y);
+}
+
+static bool is_usable(const struct fulcrum_panel_point *point)
+{
+    return isfinite(point->x) && isfinite(point->y);
+}
+
+/* Ties go to the earlier point, so this is strict. */
+static bool is_better(const struct fulcrum_panel_point *point,
+    const struct fulcrum_panel_point *top, enum fulcrum_goal goal)
+{
+    return top == NULL ||
+           (goal == FULCRUM_GOAL_MOST ? point->y > top->y : point->y < top->y);
+}
+
+/* What the usable points are like, of which `top` is best. */
+struct scan {
+    const struct fulcrum_panel_point *top;
+    const struct fulcrum_panel_point *start;
+    const struct fulcrum_panel_point *end;
+    const struct fulcrum_panel_point *first; /* within 1 % of the best */
+    bool is_flat;                            /* all of them are */
+};
+
+/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
+static enum fulcrum_best_shape shape_of(const struct scan *scan)
+{
+    if (scan->start == scan->end) {
+        return FULCRUM_BEST_ALONE;
+    }
+    if (scan->is_flat) {
+        return FULCRUM_BEST_FLAT;
+    }
+    if (scan->first->x < scan->top->x) {
+        return FULCRUM_BEST_PLATEAU;
+    }
+    if (scan->top->x <= scan->start->x) {
+        return FULCRUM_BEST_AT_START;
+    }
+    return scan->top->x < scan->end->x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
+}
+
+struct fulcrum_best fulcrum_best_find(
+    const struct fulcrum_panel_point *points, size_t count, enum fulcrum_goal goal)
+{
+    struct scan scan = {.is_flat = true};
+    for (size_t i = 0; i < count; i++) {
+        if (is_usable(&points[i])) {
+            scan.start = scan.start == NULL ? &points[i] : scan.start;
+            scan.end = &points[i];
+            scan.top = is_better(&points[i], scan.top, goal) ? &points[i] : scan.top;
+        }
+    }
+    if (scan.top == NULL) {
+        return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
+    }
+    scan.first = scan.top;
+    for (size_t i = count; i-- > 0;) {
+        bool is_near_top = is_usable(&points[i]) && is_near(points[i].y, scan.top->y);
+        scan.first = is_near_top ? &points[i] : scan.first;
+        scan.is_flat = scan.is_flat && (is_near_top || !is_usable(&points[i]));
+    }
+    return (struct fulcrum_best){
+        shape_of(&scan), scan.first->x, scan.first->y, scan.top->y};
+}
+
+void fulcrum_best_sentence(
+    char *out, size_t size, const struct fulcrum_best *best, const char *x_name)
+{
+    static const struct {
+        const char *before;
+        const char *between;
+        const char *after;
+    } words[] = {
+        [FULCRUM_BEST_ALONE] = {"", " at ", ", the only point"},
+        [FULCRUM_BEST_FLAT] = {"within 1 % of ", " everywhere", ""},
+        [FULCRUM_BEST_PLATEAU] = {"within 1 % of the best (", ") at ", " already"},
+        [FULCRUM_BEST_AT_START] = {"best where the chart begins: ", " at ", ""},
+        [FULCRUM_BEST_AT_END] = {"still improving where the chart ends: ", " at ", ""},
+        [FULCRUM_BEST_PEAK] = {"best ", " at ", ""},
+    };
+    bool is_flat = best->shape == FULCRUM_BEST_FLAT;
+    bool is_level = is_flat || best->shape == FULCRUM_BEST_PLATEAU;
+    char at[48];
+    char top[48];
+    fulcrum_plain_text(at, sizeof at, best->x);
+    fulcrum_si_text(top, sizeof top, is_level ? best->best_y : best->y, 3, NULL);
+    if (best->shape == FULCRUM_BEST_NONE) {
+        (void)snprintf(out, size, "%s", "");
+        return;
+    }
+    (void)snprintf(out, size, "%s%s%s%s%s%s%s", words[best->shape].before, top,
+        words[best->shape].between, is_flat ? "" : at,
+        !is_flat && x_name[0] != '\0' ? " " : "", is_flat ? "" : x_name,
+        words[best->shape].after);
+}
+
+/* Layout of stacks. */
+
 static const double header_gap_pt = 1.0; /* beyond that of the header itself */
 static const double panel_gap_pt = 6.0;
 /* Taller pages breathe more. */
@@ -19,51 +127,19 @@ static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
-struct fulcrum_rect fulcrum_grid_cell(
-    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i)
-{
-    double gap_pt = grid->gap_pt;
-    double columns = (double)grid->columns;
-    double rows = (double)grid->rows;
-    double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
-    double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
-    size_t row = i / grid->columns;
-    double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
-    double y0 = rect.y0 + (double)row * (height_pt + 0.5 * gap_pt);
-    return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
-}
-
-/* An axis that was asked to be logarithmic has no place for values up to 0. */
-static int point_counts(const struct fulcrum_panel *panel,
-    const struct fulcrum_panel_series *series, size_t i)
-{
-    double x = series->x[i];
-    double y = series->y[i];
-    int positive_x = panel->x_options.kind == FULCRUM_AXIS_LINEAR ||
-                     panel->x_options.kind == FULCRUM_AXIS_AUTO || x > 0.0;
-    int positive_y = panel->y_options.kind == FULCRUM_AXIS_LINEAR ||
-                     panel->y_options.kind == FULCRUM_AXIS_AUTO || y > 0.0;
-    return isfinite(x) && isfinite(y) && positive_x && positive_y;
-}
-
 /* Intervals count too, so that bands stay inside the panel. */
 static void add_series(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, struct fulcrum_limits *x_span,
     struct fulcrum_limits *y_span)
 {
     for (size_t i = 0; i < series->count; i++) {
-        if (!point_counts(panel, series, i)) {
-            continue;
-        }
-        fulcrum_limits_add(x_span, series->x[i]);
-        fulcrum_limits_add(y_span, series->y[i]);
-        if (series->lo != NULL && series->hi != NULL) {
-            fulcrum_limits_add(y_span, series->lo[i]);
-            fulcrum_limits_add(y_span, series->hi[i]);
-        }
-        if (series->x_lo != NULL && series->x_hi != NULL) {
-            fulcrum_limits_add(x_span, series->x_lo[i]);
-            fulcrum_limits_add(x_span, series->x_hi[i]);
+        const struct fulcrum_panel_point *point = &series->points[i];
+        if (fulcrum_axis_shows(panel->x_options.kind, point->x) &&
+            fulcrum_axis_shows(panel->y_options.kind, point->y)) {
+            const double x[] = {point->x, point->x_lo, point->x_hi};
+            const double y[] = {point->y, point->lo, point->hi};
+            fulcrum_limits_add_all(x_span, x, 3);
+            fulcrum_limits_add_all(y_span, y, 3);
         }
     }
 }
@@ -93,12 +169,6 @@ bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
     return x_span.lo > x_span.hi;
 }
 
-double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas)
-{
-    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
-           fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0;
-}
-
 static double header_height(const struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, double width_pt)
 {
@@ -110,14 +180,9 @@ static double header_height(const struct fulcrum_canvas *canvas,
 static double footer_height(
     const struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
-    if (panel->x_label == NULL) {
-        return 0.0;
-    }
-    double label_pt = panel->x_label[0] != '\0'
-                          ? fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 1.0
-                          : 0.0;
-    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) +
-           label_pt;
+    return panel->x_label != NULL
+               ? fulcrum_axis_height_pt(canvas, panel->x_label[0] != '\0')
+               : 0.0;
 }
 
 /* What texts leave over is shared among the panels by weight. */
@@ -186,7 +251,7 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
         fit_y(&stack->panels[i]);
         if (!fulcrum_panel_is_empty(&stack->panels[i])) {
             double label_pt = fulcrum_tick_labels_pt(canvas, &stack->panels[i].y);
-            stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
+            stack->left_pt = fmax(stack->left_pt, label_pt + fulcrum_tick_gap_pt);
         }
         add_panel(&stack->panels[i], &x_span, &y_span);
         add_reach(&x_span, stack->panels[i].x_reach);
@@ -217,91 +282,51 @@ static void draw_y_axis(
                 (struct fulcrum_spot){panel->frame.x1, y});
         }
     }
-    struct fulcrum_tick_row row = {.axis = &panel->y,
-        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 1.0, 0.5),
-        .from = panel->frame.y0 - 5.0,
-        .to = panel->frame.y1 + 5.0,
-        .across = panel->frame.x0 - tick_gap_pt + 1.0,
-        .vertical = 1};
-    fulcrum_tick_row_draw(canvas, &row);
+    const struct fulcrum_side_axis left = {&panel->y, FULCRUM_SIDE_LEFT, panel->frame,
+        panel->frame.y0 - 5.0, panel->frame.y1 + 5.0};
+    fulcrum_tick_labels_draw(canvas, &left, NULL);
 }
 
-/* Of ticks from `across` on away from the frame, and beyond them the axis' own. */
-static void draw_x_labels(struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, const struct fulcrum_axis *axis, double across,
-    const char *label)
-{
-    bool is_above = across < panel->frame.y0;
-    struct fulcrum_tick_row row = {.axis = axis,
-        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, is_above ? 1.0 : 0.0),
-        .from = panel->header.x0,
-        .to = panel->header.x1 + 6.0,
-        .across = across};
-    fulcrum_tick_row_draw(canvas, &row);
-    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
-    struct fulcrum_text style =
-        fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, is_above ? 1.0 : 0.0);
-    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(panel->frame.x0 + panel->frame.x1) / 2.0,
-            is_above ? across - ticks_pt : across + ticks_pt + 1.0},
-        label);
-}
-
-/* Ticks on every panel of a stack, labels only on the one that has x_label. */
-static void draw_x_axis(
-    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+/* Below, ticks on every panel of a stack, labels only on the one that has x_label. */
+static void draw_x_axis(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel *panel, const struct fulcrum_axis *axis,
+    enum fulcrum_side side, const char *label)
 {
     const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    double y = panel->frame.y1;
+    const struct fulcrum_side_axis at = {
+        axis, side, panel->frame, panel->header.x0, panel->header.x1 + 6.0};
+    double y = side == FULCRUM_SIDE_ABOVE ? panel->frame.y0 : panel->frame.y1;
     fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
         (struct fulcrum_spot){panel->frame.x1, y});
-    for (size_t i = 0; i < panel->x.tick_count; i++) {
-        const struct fulcrum_tick *tick = &panel->x.ticks[i];
-        double x = fulcrum_axis_at(&panel->x, tick->value);
-        double length_pt = tick->label[0] != '\0' ? 3.5 : 2.0;
-        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
-            (struct fulcrum_spot){x, y + length_pt});
+    fulcrum_ticks_draw(canvas, &at);
+    if (label != NULL) {
+        fulcrum_tick_labels_draw(canvas, &at, label);
     }
-    if (panel->x_label == NULL) {
-        return;
-    }
-    draw_x_labels(canvas, panel, &panel->x, y + tick_gap_pt, panel->x_label);
 }
 
-/* Ticks stand on the frame and point away from it, as those below do. */
 static void draw_top_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    double y = panel->frame.y0;
-    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
-        (struct fulcrum_spot){panel->frame.x1, y});
     struct fulcrum_axis axis = panel->x;
     axis.tick_count = panel->top->tick_count;
-    for (size_t i = 0; i < axis.tick_count; i++) {
-        axis.ticks[i] = panel->top->ticks[i];
-        double x = fulcrum_axis_at(&axis, axis.ticks[i].value);
-        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
-            (struct fulcrum_spot){x, y - 3.5});
-    }
-    draw_x_labels(canvas, panel, &axis, y - tick_gap_pt, panel->top->label);
+    memcpy(axis.ticks, panel->top->ticks, axis.tick_count * sizeof axis.ticks[0]);
+    draw_x_axis(canvas, panel, &axis, FULCRUM_SIDE_ABOVE, panel->top->label);
 }
 
 /* Points that an axis cannot show are gaps. */
-static int shows(const struct fulcrum_panel *panel,
-    const struct fulcrum_panel_series *series, size_t i)
+static bool shows(
+    const struct fulcrum_panel *panel, const struct fulcrum_panel_point *point)
 {
-    return fulcrum_axis_shows(&panel->x, series->x[i]) &&
-           fulcrum_axis_shows(&panel->y, series->y[i]);
+    return fulcrum_axis_shows(panel->x.kind, point->x) &&
+           fulcrum_axis_shows(panel->y.kind, point->y);
 }
 
 /* A value without an interval is drawn, but outside the band. */
-static int shows_interval(const struct fulcrum_panel *panel,
-    const struct fulcrum_panel_series *series, size_t i)
+static bool shows_interval(
+    const struct fulcrum_panel *panel, const struct fulcrum_panel_point *point)
 {
-    return shows(panel, series, i) && fulcrum_axis_shows(&panel->y, series->lo[i]) &&
-           fulcrum_axis_shows(&panel->y, series->hi[i]);
+    return shows(panel, point) && fulcrum_axis_shows(panel->y.kind, point->lo) &&
+           fulcrum_axis_shows(panel->y.kind, point->hi);
 }
 
 /* From values to the page. */
@@ -312,56 +337,37 @@ static struct fulcrum_spot spot_of(
         fulcrum_axis_at(&panel->x, x), fulcrum_axis_at(&panel->y, y)};
 }
 
-static bool is_disturbed(const struct fulcrum_panel_series *series, size_t i)
-{
-    return series->disturbed != NULL && series->disturbed[i];
-}
-
-/* Thin, so that many of them leave their markers readable; grey as the marker. */
-static struct fulcrum_pen bar_pen(const struct fulcrum_panel_series *series, size_t i)
+/* Of one point alone. Thin, so that many leave their markers readable, and as grey. */
+static void draw_error_bar(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel_series *series, const struct fulcrum_panel_point *point,
+    struct fulcrum_spot from, struct fulcrum_spot to)
 {
     struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
     pen.width_pt = series->count <= few_points ? 1.0 : 0.6;
     pen.opacity = series->count <= few_points ? 1.0 : 0.6;
     pen.dash = FULCRUM_DASH_SOLID;
-    pen.rgb = is_disturbed(series, i) ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
-    return pen;
+    pen.rgb = point->is_disturbed ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
+    fulcrum_canvas_line(canvas, &pen, from, to);
 }
 
-/* The interval of one point alone, where there is no band to draw. */
-static void draw_error_bar(struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series,
-    size_t i)
-{
-    struct fulcrum_pen pen = bar_pen(series, i);
-    fulcrum_canvas_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
-        spot_of(panel, series->x[i], series->hi[i]));
-}
-
-/* An interval of no length, such as a value that others refer to, is no bar. */
-static int shows_bar(const struct fulcrum_axis *axis, double lo, double hi)
-{
-    return fulcrum_axis_shows(axis, lo) && fulcrum_axis_shows(axis, hi) && lo < hi;
-}
-
-/* The intervals of points that no line connects. */
+/*
+ * The intervals of points that no line connects. One of no length, such as that of a
+ * value that others refer to, is no bar.
+ */
 static void draw_bars(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series)
 {
     for (size_t i = 0; i < series->count; i++) {
-        if (!shows(panel, series, i)) {
-            continue;
+        const struct fulcrum_panel_point *point = &series->points[i];
+        if (shows_interval(panel, point) && point->lo < point->hi) {
+            draw_error_bar(canvas, series, point, spot_of(panel, point->x, point->lo),
+                spot_of(panel, point->x, point->hi));
         }
-        if (series->lo != NULL && series->hi != NULL &&
-            shows_bar(&panel->y, series->lo[i], series->hi[i])) {
-            draw_error_bar(canvas, panel, series, i);
-        }
-        if (series->x_lo != NULL && series->x_hi != NULL &&
-            shows_bar(&panel->x, series->x_lo[i], series->x_hi[i])) {
-            struct fulcrum_pen pen = bar_pen(series, i);
-            fulcrum_canvas_line(canvas, &pen,
-                spot_of(panel, series->x_lo[i], series->y[i]),
-                spot_of(panel, series->x_hi[i], series->y[i]));
+        if (shows(panel, point) && fulcrum_axis_shows(panel->x.kind, point->x_lo) &&
+            fulcrum_axis_shows(panel->x.kind, point->x_hi) &&
+            point->x_lo < point->x_hi) {
+            draw_error_bar(canvas, series, point, spot_of(panel, point->x_lo, point->y),
+                spot_of(panel, point->x_hi, point->y));
         }
     }
 }
@@ -374,22 +380,21 @@ static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     pen.opacity = 0.2;
     size_t start = 0;
     while (start < series->count) {
-        size_t end = start;
-        while (end < series->count && shows_interval(panel, series, end)) {
-            end++;
+        const struct fulcrum_panel_point *points = &series->points[start];
+        size_t run = 0;
+        while (start + run < series->count && shows_interval(panel, &points[run])) {
+            run++;
         }
-        size_t run = end - start;
         for (size_t i = 0; i < run; i++) {
-            double x = series->x[start + i];
-            room[i] = spot_of(panel, x, series->lo[start + i]);
-            room[2 * run - 1 - i] = spot_of(panel, x, series->hi[start + i]);
+            room[i] = spot_of(panel, points[i].x, points[i].lo);
+            room[2 * run - 1 - i] = spot_of(panel, points[i].x, points[i].hi);
         }
         if (run == 1) {
-            draw_error_bar(canvas, panel, series, start);
+            draw_error_bar(canvas, series, points, room[0], room[1]);
         } else {
             fulcrum_canvas_fill(canvas, &pen, room, 2 * run);
         }
-        start = end + 1;
+        start += run + 1;
     }
 }
 
@@ -402,27 +407,21 @@ static double marker_size(const struct fulcrum_panel_series *series)
     return series->count <= 200 ? 3.4 : 2.2;
 }
 
-/* 1 where both neighbours are gaps, so that a line would not show the point. */
-static int stands_alone(const struct fulcrum_panel *panel,
-    const struct fulcrum_panel_series *series, size_t i)
-{
-    int before = i > 0 && shows(panel, series, i - 1);
-    int after = i + 1 < series->count && shows(panel, series, i + 1);
-    return !before && !after;
-}
-
-/* A line through few points shows where they are; of many, those that are hollow. */
+/*
+ * A line through few points shows where they are; of many, those that are hollow, and
+ * those between gaps, which it would not show.
+ */
 static bool has_marker(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, size_t i)
 {
-    if (!shows(panel, series, i)) {
-        return 0;
-    }
-    return series->look == FULCRUM_LOOK_MARKERS ||
-           series->look == FULCRUM_LOOK_POINTS || stands_alone(panel, series, i) ||
-           (series->look == FULCRUM_LOOK_LINE &&
-               (series->count <= few_points ||
-                   (series->hollow != NULL && series->hollow[i])));
+    const struct fulcrum_panel_point *point = &series->points[i];
+    bool is_alone = !(i > 0 && shows(panel, point - 1)) &&
+                    !(i + 1 < series->count && shows(panel, point + 1));
+    return shows(panel, point) &&
+           (is_alone || series->look == FULCRUM_LOOK_MARKERS ||
+               series->look == FULCRUM_LOOK_POINTS ||
+               (series->look == FULCRUM_LOOK_LINE &&
+                   (series->count <= few_points || point->is_hollow)));
 }
 
 /* Disturbed samples are hollow and grey: seen, but not counted. */
@@ -432,18 +431,18 @@ static void draw_markers(struct fulcrum_canvas *canvas,
     struct fulcrum_marker marker = fulcrum_palette_marker(series->style);
     marker.size_pt = marker_size(series);
     for (size_t i = 0; i < series->count; i++) {
+        const struct fulcrum_panel_point *point = &series->points[i];
         if (!has_marker(panel, series, i)) {
             continue;
         }
-        int disturbed = is_disturbed(series, i);
         struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
         pen.dash = FULCRUM_DASH_SOLID;
-        int hollow = disturbed || (series->hollow != NULL && series->hollow[i]);
-        pen.width_pt = hollow ? 0.8 : 0.4;
-        pen.rgb = disturbed ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
-        marker.fill = hollow ? FULCRUM_MARKER_HOLLOW : FULCRUM_MARKER_FULL;
+        bool is_hollow = point->is_disturbed || point->is_hollow;
+        pen.width_pt = is_hollow ? 0.8 : 0.4;
+        pen.rgb = point->is_disturbed ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
+        marker.fill = is_hollow ? FULCRUM_MARKER_HOLLOW : FULCRUM_MARKER_FULL;
         fulcrum_canvas_marker(
-            canvas, &pen, &marker, spot_of(panel, series->x[i], series->y[i]));
+            canvas, &pen, &marker, spot_of(panel, point->x, point->y));
     }
 }
 
@@ -457,7 +456,7 @@ static void draw_series(struct fulcrum_canvas *canvas,
     }
     if (series->look == FULCRUM_LOOK_POINTS) {
         draw_bars(canvas, panel, series);
-    } else if (series->lo != NULL && series->hi != NULL) {
+    } else {
         draw_band(canvas, panel, series, room);
     }
     if (series->look != FULCRUM_LOOK_MARKERS && series->look != FULCRUM_LOOK_POINTS) {
@@ -465,8 +464,9 @@ static void draw_series(struct fulcrum_canvas *canvas,
         struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
         size_t run = 0;
         for (size_t i = 0; i < series->count; i++) {
-            if (shows(panel, series, i)) {
-                room[run++] = spot_of(panel, series->x[i], series->y[i]);
+            const struct fulcrum_panel_point *point = &series->points[i];
+            if (shows(panel, point)) {
+                room[run++] = spot_of(panel, point->x, point->y);
                 continue;
             }
             fulcrum_canvas_stroke(canvas, &pen, room, run);
@@ -494,14 +494,14 @@ static void draw_guides(
 
 /* A text beside a spot in values; a crowded panel may go without. */
 static void draw_note(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
-    struct fulcrum_spot spot, const char *text)
+    const struct fulcrum_panel_note *note)
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
     style.weight = FULCRUM_TEXT_BOLD;
-    if (fulcrum_axis_shows(&panel->x, spot.x) &&
-        fulcrum_axis_shows(&panel->y, spot.y)) {
-        (void)fulcrum_label_near(
-            canvas, &style, spot_of(panel, spot.x, spot.y), panel->frame, text);
+    if (fulcrum_axis_shows(panel->x.kind, note->spot.x) &&
+        fulcrum_axis_shows(panel->y.kind, note->spot.y)) {
+        (void)fulcrum_label_near(canvas, &style,
+            spot_of(panel, note->spot.x, note->spot.y), panel->frame, note->text);
     }
 }
 
@@ -530,18 +530,18 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     for (size_t i = 0; i < panel->series_count; i++) {
         draw_series(canvas, panel, &panel->series[i]);
     }
-    if (panel->best != NULL) {
+    if (panel->best.text[0] != '\0') {
         const struct fulcrum_marker star = {
             FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
         struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_INK, 0.5);
         pen.kind = FULCRUM_BOX_DATA;
-        fulcrum_canvas_marker(
-            canvas, &pen, &star, spot_of(panel, panel->best->x, panel->best->y));
-        draw_note(canvas, panel, *panel->best, panel->best_text);
+        fulcrum_canvas_marker(canvas, &pen, &star,
+            spot_of(panel, panel->best.spot.x, panel->best.spot.y));
+        draw_note(canvas, panel, &panel->best);
     }
     /* Last, when it is known what lies where. */
     for (size_t i = 0; i < panel->note_count; i++) {
-        draw_note(canvas, panel, panel->notes[i].spot, panel->notes[i].text);
+        draw_note(canvas, panel, &panel->notes[i]);
     }
 }
 
@@ -556,7 +556,8 @@ void fulcrum_stack_draw(
     for (size_t i = 0; i < stack->count; i++) {
         draw_panel(canvas, &stack->panels[i]);
         if (!empty) {
-            draw_x_axis(canvas, &stack->panels[i]);
+            const struct fulcrum_panel *panel = &stack->panels[i];
+            draw_x_axis(canvas, panel, &panel->x, FULCRUM_SIDE_BELOW, panel->x_label);
         }
     }
 }

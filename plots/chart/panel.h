@@ -17,20 +17,51 @@ enum fulcrum_series_look {
     FULCRUM_LOOK_POINTS /* markers, each with the bars of its own intervals */
 };
 
-/* Borrowed arrays of `count` values; NaN is a gap. */
+/* Not finite: in x or y a gap, in an end of an interval none. */
+struct fulcrum_panel_point {
+    double x;
+    double y;
+    double lo; /* interval of y */
+    double hi;
+    double x_lo; /* interval of x, drawn around points */
+    double x_hi;
+    bool is_hollow;
+    bool is_disturbed; /* drawn hollow and grey */
+};
+
 struct fulcrum_panel_series {
-    const double *x;
-    const double *y;
-    const double *lo; /* interval of y; lo and hi may be NULL */
-    const double *hi;
-    const double *x_lo; /* interval of x, drawn around points; likewise */
-    const double *x_hi;
-    const unsigned char *disturbed; /* 1: drawn hollow and grey; may be NULL */
-    const unsigned char *hollow;    /* 1: drawn hollow; may be NULL */
+    const struct fulcrum_panel_point *points; /* borrowed */
     size_t count;
     size_t style; /* of canvas.h */
     enum fulcrum_series_look look;
 };
+
+/* The best point of a curve, and a sentence about it. */
+
+enum fulcrum_best_shape {
+    FULCRUM_BEST_NONE,     /* no usable point */
+    FULCRUM_BEST_ALONE,    /* one usable point */
+    FULCRUM_BEST_FLAT,     /* all within 1 % of the best */
+    FULCRUM_BEST_PLATEAU,  /* a smaller x is within 1 % of the best */
+    FULCRUM_BEST_AT_START, /* the smallest x: less might be better */
+    FULCRUM_BEST_AT_END,   /* the largest x: more might be better */
+    FULCRUM_BEST_PEAK
+};
+
+struct fulcrum_best {
+    enum fulcrum_best_shape shape;
+    double x; /* of the point to mark: on a plateau the smallest x within 1 % */
+    double y;
+    double best_y;
+};
+
+/* Looks at `count` points with increasing x; values that are not finite are skipped. */
+struct fulcrum_best fulcrum_best_find(
+    const struct fulcrum_panel_point *points, size_t count, enum fulcrum_goal goal);
+
+/* "best 17.2k at 0.31"; `x_name` is what x counts, "" for nothing. */
+void fulcrum_best_sentence(
+    char *out, size_t size, const struct fulcrum_best *best, const char *x_name);
 
 /* A few words beside a mark, left out where there is no room. */
 struct fulcrum_panel_note {
@@ -56,9 +87,8 @@ struct fulcrum_panel {
     size_t series_count;
     struct fulcrum_axis_options x_options; /* ticks_wanted is set by the layout */
     struct fulcrum_axis_options y_options;
-    const struct fulcrum_spot *best; /* in values; NULL: none is marked */
-    const char *best_text;
-    const double *guides; /* x of thin vertical lines */
+    struct fulcrum_panel_note best; /* beside its star; "": none is marked */
+    const double *guides;           /* x of thin vertical lines */
     size_t guide_count;
     const struct fulcrum_panel_note *notes;
     size_t note_count;
@@ -83,20 +113,6 @@ struct fulcrum_stack {
 
 /* 1 where no series has a point to show. */
 bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
-
-/* The room that a scale along the top takes, for strip_pt. */
-double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas);
-
-/* Rectangles side by side, and such rows below each other. */
-struct fulcrum_grid {
-    size_t columns;
-    size_t rows;
-    double gap_pt; /* between columns; half as much between rows */
-};
-
-/* The i-th, row by row, of those that share a rectangle. */
-struct fulcrum_rect fulcrum_grid_cell(
-    const struct fulcrum_grid *grid, struct fulcrum_rect rect, size_t i);
 
 /* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
 void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,

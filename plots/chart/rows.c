@@ -10,7 +10,6 @@
 #include "model/status.h"
 
 static const double gap_pt = 6.0;
-static const double tick_gap_pt = 5.5;
 static const double tick_length_pt = 3.5;
 static const double row_gap_pt = 1.5;
 static const double line_frac = 0.07;
@@ -38,13 +37,6 @@ struct layout {
     double row_pt;
     size_t shown;
 };
-
-/* What ticks and label take below a frame. */
-static double axis_height_pt(const struct fulcrum_canvas *canvas)
-{
-    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0 +
-           fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS);
-}
 
 static double least_row_pt(const struct fulcrum_canvas *canvas)
 {
@@ -128,7 +120,7 @@ void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi)
 size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect)
 {
-    double height_pt = rect.y1 - rect.y0 - axis_height_pt(canvas) -
+    double height_pt = rect.y1 - rect.y0 - fulcrum_axis_height_pt(canvas, true) -
                        fulcrum_header_height_pt(canvas, header, rect.x1 - rect.x0);
     return (size_t)fmax(1.0, floor(height_pt / least_row_pt(canvas)));
 }
@@ -162,9 +154,7 @@ static void fit_axis(const struct fulcrum_canvas *canvas,
             fulcrum_limits_add(&span, row->bars[k].lo);
             fulcrum_limits_add(&span, row->bars[k].hi);
         }
-        for (size_t k = 0; k < row->mark_count; k++) {
-            fulcrum_limits_add(&span, row->marks[k].x);
-        }
+        fulcrum_limits_add(&span, row->has_mark ? row->mark : (double)NAN);
         widest_pt = fmax(widest_pt, text_width(canvas, row->lo_text));
         widest_pt = fmax(widest_pt, text_width(canvas, row->hi_text));
     }
@@ -188,7 +178,7 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     layout.name_pt = name_pt;
     layout.frame = (struct fulcrum_rect){rect.x0 + name_pt + gap_pt, rect.y0,
         rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
-        rect.y1 - axis_height_pt(canvas)};
+        rect.y1 - fulcrum_axis_height_pt(canvas, true)};
     double height_pt = layout.frame.y1 - layout.frame.y0;
     size_t room = (size_t)fmax(1.0, floor(height_pt / least_row_pt(canvas)));
     size_t lines = rows->count + (rows->left_out > 0 ? 1 : 0);
@@ -217,7 +207,7 @@ static void draw_x_label(
     style.width_max_pt = layout->whole.x1 - left;
     fulcrum_canvas_text(canvas, &style,
         (struct fulcrum_spot){
-            left, frame.y1 + tick_gap_pt +
+            left, frame.y1 + fulcrum_tick_gap_pt +
                       fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
         text);
 }
@@ -246,7 +236,7 @@ static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *
         fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
             (struct fulcrum_spot){x, frame.y1 + tick_length_pt});
         fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
+            (struct fulcrum_spot){x, frame.y1 + fulcrum_tick_gap_pt}, tick->label);
     }
 }
 
@@ -290,8 +280,8 @@ static double draw_bar(struct fulcrum_canvas *canvas, const struct layout *layou
 {
     const struct fulcrum_pen pen = {
         .rgb = bar->rgb, .opacity = bar->opacity, .kind = FULCRUM_BOX_NONE};
-    if (!fulcrum_axis_shows(&layout->axis, bar->lo) ||
-        !fulcrum_axis_shows(&layout->axis, bar->hi)) {
+    if (!fulcrum_axis_shows(layout->axis.kind, bar->lo) ||
+        !fulcrum_axis_shows(layout->axis.kind, bar->hi)) {
         return taken;
     }
     struct fulcrum_rect rect = {fulcrum_axis_at(&layout->axis, bar->lo),
@@ -342,14 +332,13 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
     const struct fulcrum_row *row, double top)
 {
     double middle = top + layout->row_pt / 2.0;
-    for (size_t i = 0; i < row->mark_count; i++) {
-        const struct fulcrum_row_mark *mark = &row->marks[i];
+    if (row->has_mark && fulcrum_axis_shows(layout->axis.kind, row->mark)) {
+        static const struct fulcrum_marker diamond = {
+            FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0};
         const struct fulcrum_pen pen = {
-            .rgb = mark->rgb, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
-        if (fulcrum_axis_shows(&layout->axis, mark->x)) {
-            fulcrum_canvas_marker(canvas, &pen, &mark->marker,
-                (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, mark->x), middle});
-        }
+            .rgb = FULCRUM_TONE_INK, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        fulcrum_canvas_marker(canvas, &pen, &diamond,
+            (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, row->mark), middle});
     }
     draw_end_texts(canvas, layout, row, middle);
     struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.0, 0.5);
@@ -385,7 +374,7 @@ static void draw_frame(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     }
     /* Over bars, under marks. */
     const struct fulcrum_pen pen = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.9);
-    if (fulcrum_axis_shows(&layout->axis, rows->centre)) {
+    if (fulcrum_axis_shows(layout->axis.kind, rows->centre)) {
         double x = fulcrum_axis_at(&layout->axis, rows->centre);
         fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, frame.y0},
             (struct fulcrum_spot){x, frame.y1});
@@ -476,8 +465,8 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     double fixed_pt = panel_gap_pt * ((double)count - 1.0);
     double lines = 0.0;
     for (size_t i = 0; i < count; i++) {
-        fixed_pt +=
-            header_height_pt(canvas, &panels[i], width_pt) + axis_height_pt(canvas);
+        fixed_pt += header_height_pt(canvas, &panels[i], width_pt) +
+                    fulcrum_axis_height_pt(canvas, true);
         lines += lines_of(&panels[i]);
         measure_texts(canvas, &panels[i], width_pt, &names);
     }
@@ -496,7 +485,7 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
         const struct fulcrum_rows *rows = &panels[i];
         double most_pt = rows->row_most_pt > 0.0 ? rows->row_most_pt : (double)INFINITY;
         rect.y1 = rect.y0 + header_height_pt(canvas, rows, width_pt) +
-                  axis_height_pt(canvas) + kept_pt +
+                  fulcrum_axis_height_pt(canvas, true) + kept_pt +
                   lines_of(rows) * fmin(per_line_pt, most_pt);
         draw_panel(canvas, rows, rect, names.name_pt);
         rect.y0 = rect.y1 + panel_gap_pt;

@@ -23,14 +23,7 @@ struct fulcrum_row_bar {
     char text[16];  /* in the middle or, where it does not fit, above; "": none */
 };
 
-/* In the middle of the row; x NAN: not drawn. */
-struct fulcrum_row_mark {
-    double x;
-    struct fulcrum_marker marker;
-    unsigned rgb;
-};
-
-enum { FULCRUM_ROW_BARS_MAX = 16, FULCRUM_ROW_MARKS_MAX = 2 };
+enum { FULCRUM_ROW_BARS_MAX = 16 };
 
 struct fulcrum_row {
     const char *name;    /* left of the axis; borrowed */
@@ -40,8 +33,8 @@ struct fulcrum_row {
     const char *hi_text;
     size_t bar_count;
     struct fulcrum_row_bar bars[FULCRUM_ROW_BARS_MAX]; /* from back to front */
-    size_t mark_count;
-    struct fulcrum_row_mark marks[FULCRUM_ROW_MARKS_MAX];
+    bool has_mark; /* a hollow diamond in the middle */
+    double mark;   /* NAN: not drawn */
 };
 
 /* Where in a bar's height. */

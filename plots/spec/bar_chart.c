@@ -498,11 +498,8 @@ static void take_spans(const struct picture *picture,
                 span->opacity, ""};
         }
     }
-    if (panel->mark != NULL) {
-        row->marks[row->mark_count++] =
-            (struct fulcrum_row_mark){number_at(picture, first, panel->mark),
-                {FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0}, FULCRUM_TONE_INK};
-    }
+    row->has_mark = panel->mark != NULL;
+    row->mark = number_at(picture, first, panel->mark);
     row->detail = words_at(picture, first, panel->detail);
     row->lo_text = words_at(picture, first, panel->lo_text);
     row->hi_text = words_at(picture, first, panel->hi_text);
@@ -761,7 +758,8 @@ void fulcrum_bar_chart_draw(
     const struct fulcrum_bar_chart_data *data = given;
     struct picture *picture = fulcrum_canvas_room(canvas, 1, sizeof *picture);
     struct fulcrum_rows rows[FULCRUM_BAR_GROUPS_MAX];
-    if (picture == NULL) {
+    if (picture == NULL ||
+        fulcrum_bar_chart_check(data, fulcrum_canvas_failure(canvas)) != FULCRUM_OK) {
         return;
     }
     begin(picture, data);

@@ -4,7 +4,9 @@
 
 #define INTERVAL_OF_WHOLE "90 % interval of the whole"
 
-#define BAR_CHART .check = fulcrum_bar_chart_check, .draw = fulcrum_bar_chart_draw
+#define BAR_CHART(of, called, words)                                                   \
+    const struct fulcrum_chart fulcrum_chart_##of = {                                  \
+        .name = (called), .summary = (words), .draw = fulcrum_bar_chart_draw}
 
 const struct fulcrum_bar_chart fulcrum_bars_cycle = {
     .name = "cycle",
@@ -57,9 +59,8 @@ const struct fulcrum_bar_chart fulcrum_bars_gpu = {
 const struct fulcrum_bar_chart *const fulcrum_breakdowns[] = {
     &fulcrum_bars_cycle, &fulcrum_bars_watts, &fulcrum_bars_gpu, NULL};
 
-const struct fulcrum_chart fulcrum_chart_breakdown = {.name = "breakdown",
-    .summary = "where a cycle's time, the watts or a GPU's time of each design go",
-    BAR_CHART};
+BAR_CHART(breakdown, "breakdown",
+    "where a cycle's time, the watts or a GPU's time of each design go");
 
 #define GPU_TIME "GPU time for the same work"
 
@@ -103,9 +104,8 @@ const struct fulcrum_bar_chart fulcrum_bars_published = {
         .interval = "whole_rel"}},
 };
 
-const struct fulcrum_chart fulcrum_chart_gpu_time = {.name = "gpu-time",
-    .summary = "where a GPU's time goes, and a run's, as published and as predicted",
-    BAR_CHART};
+BAR_CHART(gpu_time, "gpu-time",
+    "where a GPU's time goes, and a run's, as published and as predicted");
 
 /* Figures 4, 5 and 7 of RL-Scope (Gleeson et al. 2021), of any run. */
 const struct fulcrum_bar_chart fulcrum_bars_stages = {
@@ -129,9 +129,8 @@ const struct fulcrum_bar_chart fulcrum_bars_stages = {
         .text = "text"}},
 };
 
-const struct fulcrum_chart fulcrum_chart_stages = {.name = "stages",
-    .summary = "which stages the wall time of runs goes to, on CPU and GPU",
-    BAR_CHART};
+BAR_CHART(
+    stages, "stages", "which stages the wall time of runs goes to, on CPU and GPU");
 
 const struct fulcrum_bar_chart fulcrum_bars_partition = {
     .table = "parts",
@@ -159,10 +158,8 @@ const struct fulcrum_bar_chart fulcrum_bars_partition = {
             .centre = 1.0}},
 };
 
-const struct fulcrum_chart fulcrum_chart_partition = {.name = "partition",
-    .summary =
-        "stages of training on shares of one GPU, and the gain of each placement",
-    BAR_CHART};
+BAR_CHART(partition, "partition",
+    "stages of training on shares of one GPU, and the gain of each placement");
 
 #define GAIN(words, column)                                                            \
     .title = (words), .x_label = "factor", .names = {"upgrade"}, .size = (column),     \
@@ -176,9 +173,7 @@ const struct fulcrum_bar_chart fulcrum_bars_upgrade = {
         {GAIN("Steps per system joule, likewise", "steps_per_j_system_rel")}},
 };
 
-const struct fulcrum_chart fulcrum_chart_upgrade = {.name = "upgrade",
-    .summary = "what doubling each part of a machine brings",
-    BAR_CHART};
+BAR_CHART(upgrade, "upgrade", "what doubling each part of a machine brings");
 
 /* Of the posterior chart; what the prior leaves open is told apart. */
 #define PRIOR       "prior, 90 %", FULCRUM_SWATCH_BAND, 7, 0.22
@@ -216,9 +211,8 @@ const struct fulcrum_bar_chart fulcrum_bars_posterior = {
             .lines_per_row = 2.0}},
 };
 
-const struct fulcrum_chart fulcrum_chart_posterior = {.name = "posterior",
-    .summary = "prior and posterior of each parameter of a fit, and its figures",
-    BAR_CHART};
+BAR_CHART(posterior, "posterior",
+    "prior and posterior of each parameter of a fit, and its figures");
 
 /* Total shares behind first-order ones: what sticks out is due to interactions. */
 static const struct fulcrum_bar_panel shares = {.title = "first  total",
@@ -261,6 +255,5 @@ const struct fulcrum_bar_chart fulcrum_bars_tornado = {
         .beside = &shares}},
 };
 
-const struct fulcrum_chart fulcrum_chart_tornado = {.name = "tornado",
-    .summary = "what each number does to a prediction, alone and with the others",
-    BAR_CHART};
+BAR_CHART(tornado, "tornado",
+    "what each number does to a prediction, alone and with the others");

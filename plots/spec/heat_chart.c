@@ -40,7 +40,6 @@ static const double scale_overlap_pt = 0.25;
 /* Shorter numbers in the file; a sixteenth is exact in binary. */
 static const double grain_pt = 0.0625;
 static const double label_margin_pt = 1.5;
-static const double tick_gap_pt = 5.5;
 static const double scale_pt = 11.0;
 static const double scale_gap_pt = 10.0;
 static const double pt_per_tick = 42.0;
@@ -205,20 +204,6 @@ void fulcrum_cells_fit(
 
 /* --- Cells --- */
 
-/* One cell of a CSV file that is no number makes texts of the others of its column. */
-static enum fulcrum_status check_numbers(
-    const struct fulcrum_table *table, const char *key, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
-        const char *text = fulcrum_table_at(table, i, key).text;
-        char *end = NULL;
-        bool is_number = text == NULL || (isfinite(strtod(text, &end)) && *end == '\0');
-        FAIL_IF(!is_number, err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = %s: expected a number", i + 1, key, text);
-    }
-    return FULCRUM_OK;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a;
@@ -235,7 +220,7 @@ static enum fulcrum_status read_along(struct fulcrum_canvas *canvas,
     double *values = fulcrum_canvas_room(canvas, rows, sizeof *values);
     size_t used = 0;
     TRY_MEMORY(values, err, "no memory for a chart");
-    TRY(check_numbers(table, key, err));
+    TRY(fulcrum_table_check_numbers(table, key, err));
     for (size_t i = 0; i < rows; i++) {
         values[used] = fulcrum_table_at(table, i, key).number;
         used += isfinite(values[used]) ? 1U : 0U;
@@ -299,8 +284,8 @@ static enum fulcrum_status read_cells(
     }
     TRY(read_along(canvas, table, data->x, &picture->x));
     TRY(read_along(canvas, table, data->y, &picture->y));
-    TRY(check_numbers(table, data->metric, err));
-    TRY(check_numbers(table, "cpu_gpu_ratio_used", err));
+    TRY(fulcrum_table_check_numbers(table, data->metric, err));
+    TRY(fulcrum_table_check_numbers(table, "cpu_gpu_ratio_used", err));
     picture->cell_count = picture->x.count * picture->y.count;
     FAIL_IF(rows >= 4 && (double)rows < least_filled_frac * (double)picture->cell_count,
         err, FULCRUM_ERR_FORMAT,
@@ -343,17 +328,18 @@ static void count_cells(struct picture *picture)
 /* What is good to have much or little of; the rest is neither. */
 static void judge_metric(struct picture *picture)
 {
-    static const char *const most[] = {"steps_per_s", "frames_per_s", "steps_per_j_gpu",
-        "steps_per_j_system", "speedup"};
-    static const char *const least[] = {
-        "runtime_s", "runtime_rel", "gpu_j", "system_j"};
-    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
-        picture->is_judged |= strcmp(picture->data->metric, most[i]) == 0;
-    }
-    for (size_t i = 0; i < sizeof least / sizeof least[0]; i++) {
-        if (strcmp(picture->data->metric, least[i]) == 0) {
+    static const struct {
+        const char *metric;
+        enum fulcrum_goal goal;
+    } goals[] = {{"steps_per_s", FULCRUM_GOAL_MOST},
+        {"frames_per_s", FULCRUM_GOAL_MOST}, {"steps_per_j_gpu", FULCRUM_GOAL_MOST},
+        {"steps_per_j_system", FULCRUM_GOAL_MOST}, {"speedup", FULCRUM_GOAL_MOST},
+        {"runtime_s", FULCRUM_GOAL_LEAST}, {"runtime_rel", FULCRUM_GOAL_LEAST},
+        {"gpu_j", FULCRUM_GOAL_LEAST}, {"system_j", FULCRUM_GOAL_LEAST}};
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+        if (strcmp(picture->data->metric, goals[i].metric) == 0) {
             picture->is_judged = true;
-            picture->goal = FULCRUM_GOAL_LEAST;
+            picture->goal = goals[i].goal;
         }
     }
 }
@@ -541,7 +527,7 @@ static void place_tags(const struct fulcrum_canvas *canvas, struct picture *pict
             fulcrum_canvas_measure(canvas, &style, tag->name);
         extent.width_pt += 2.0 * label_margin_pt;
         const struct fulcrum_label_room room = {
-            picture->panel, picture->taken, picture->taken_count};
+            picture->panel, picture->taken, picture->taken_count, NULL};
         tag->is_placed = !tag->is_beyond &&
                          fulcrum_label_find(&room, tag->spot, extent, &tag->place);
         if (tag->is_placed) {
@@ -608,12 +594,13 @@ static void draw_tags(struct fulcrum_canvas *canvas, const struct picture *pictu
 /* --- Contours and lines of constant ratio --- */
 
 /* At the ends of the span a contour is a spot or the border. */
-static void add_level(struct picture *picture, double value, const char *label)
+static void add_level(
+    struct picture *picture, double value, bool is_ratio, const char *label)
 {
-    if (picture->level_count < LEVELS_MAX && value > picture->span.lo &&
-        value < picture->span.hi) {
+    bool is_inside = value > picture->span.lo && value < picture->span.hi;
+    if (picture->level_count < LEVELS_MAX && (is_ratio || is_inside)) {
         struct level *level = &picture->levels[picture->level_count++];
-        *level = (struct level){.value = value};
+        *level = (struct level){.value = value, .is_ratio = is_ratio};
         (void)snprintf(level->label, sizeof level->label, "%s", label);
     }
 }
@@ -628,7 +615,8 @@ static void choose_shares(struct picture *picture)
         char label[LABEL_SIZE];
         double share = most ? of_most[i] : of_least[i];
         (void)snprintf(label, sizeof label, "%.0f %%", 100.0 * share);
-        add_level(picture, share * (most ? picture->span.hi : picture->span.lo), label);
+        add_level(picture, share * (most ? picture->span.hi : picture->span.lo), false,
+            label);
     }
 }
 
@@ -641,7 +629,7 @@ static void choose_round(struct picture *picture)
     fulcrum_axis_fit(&axis, &picture->span, &options);
     for (size_t i = 0; i < axis.tick_count; i++) {
         if (axis.ticks[i].label[0] != '\0') {
-            add_level(picture, axis.ticks[i].value, axis.ticks[i].label);
+            add_level(picture, axis.ticks[i].value, false, axis.ticks[i].label);
         }
     }
 }
@@ -658,12 +646,12 @@ static void choose_ratios(struct picture *picture)
     double step = lines > RATIO_LINES_MOST ? 4.0 : 2.0;
     double first = varies ? floor(twos.lo / step) + 1.0 : 0.0;
     size_t count = varies ? (size_t)fmax(0.0, ceil(twos.hi / step) - first) : 0;
-    for (size_t i = 0; i < count && picture->level_count < LEVELS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         double exponent = (first + (double)i) * step;
-        struct level *level = &picture->levels[picture->level_count++];
-        *level = (struct level){.value = exponent, .is_ratio = true};
-        (void)snprintf(level->label, sizeof level->label, "ratio %s%.0f",
-            exponent < 0.0 ? "1/" : "", exp2(fabs(exponent)));
+        char label[LABEL_SIZE];
+        (void)snprintf(label, sizeof label, "ratio %s%.0f", exponent < 0.0 ? "1/" : "",
+            exp2(fabs(exponent)));
+        add_level(picture, exponent, true, label);
     }
 }
 
@@ -770,7 +758,8 @@ static void draw_labels(struct fulcrum_canvas *canvas, const struct picture *pic
     const struct fulcrum_line_crowd crowd = {picture->contours, picture->level_count};
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
     struct fulcrum_rect taken[TAKEN_MAX + LEVELS_MAX];
-    struct fulcrum_label_room room = {picture->panel, taken, picture->taken_count};
+    struct fulcrum_label_room room = {
+        picture->panel, taken, picture->taken_count, NULL};
     memcpy(taken, picture->taken, sizeof picture->taken);
     for (size_t i = 0; i < picture->level_count; i++) {
         struct fulcrum_extent extent =
@@ -811,16 +800,16 @@ static void lay_out(const struct fulcrum_canvas *canvas,
     double label_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) + 2.0;
     struct fulcrum_rect panel = body;
     panel.y0 += fulcrum_header_height_pt(canvas, &picture->header, body.x1 - body.x0);
-    panel.y1 -=
-        tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + label_pt;
+    panel.y1 -= fulcrum_axis_height_pt(canvas, true) + 1.0;
     double upright_ticks = (panel.y1 - panel.y0) / pt_per_y_tick;
     fulcrum_cells_fit(&y->axis, y->values, y->count, upright_ticks);
     const struct fulcrum_axis_options options = {.kind = colour_kind(picture),
         .ticks_wanted = upright_ticks,
         .unit = picture->data->unit};
     fulcrum_axis_fit(&picture->colours, &picture->span, &options);
-    panel.x0 += label_pt + fulcrum_tick_labels_pt(canvas, &y->axis) + tick_gap_pt;
-    panel.x1 -= scale_gap_pt + scale_pt + tick_gap_pt +
+    panel.x0 +=
+        label_pt + fulcrum_tick_labels_pt(canvas, &y->axis) + fulcrum_tick_gap_pt;
+    panel.x1 -= scale_gap_pt + scale_pt + fulcrum_tick_gap_pt +
                 fulcrum_tick_labels_pt(canvas, &picture->colours) + label_pt;
     fulcrum_cells_fit(
         &x->axis, x->values, x->count, (panel.x1 - panel.x0) / pt_per_tick);
@@ -835,44 +824,13 @@ static void lay_out(const struct fulcrum_canvas *canvas,
     place_tags(canvas, picture);
 }
 
-static void draw_border(struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
+static void draw_upright_axis(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, enum fulcrum_side side, struct fulcrum_rect frame)
 {
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    const struct fulcrum_spot spots[] = {{rect.x0, rect.y0}, {rect.x1, rect.y0},
-        {rect.x1, rect.y1}, {rect.x0, rect.y1}, {rect.x0, rect.y0}};
-    fulcrum_canvas_stroke(canvas, &line, spots, 5);
-}
-
-/* Ticks and their labels: of an upright axis on the left (out < 0) or the right of
- * `across`, else below it. */
-static void draw_ticks(struct fulcrum_canvas *canvas, const struct picture *picture,
-    const struct fulcrum_axis *axis, double across, int out)
-{
-    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
-    bool is_upright = axis != &picture->x.axis;
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        double at = fulcrum_axis_at(axis, axis->ticks[i].value);
-        double end = across + out * (axis->ticks[i].label[0] != '\0' ? 3.5 : 2.0);
-        fulcrum_canvas_line(canvas, &line,
-            is_upright ? (struct fulcrum_spot){across, at}
-                       : (struct fulcrum_spot){at, across},
-            is_upright ? (struct fulcrum_spot){end, at}
-                       : (struct fulcrum_spot){at, end});
-    }
-    struct fulcrum_tick_row row = {.axis = axis,
-        .style = fulcrum_palette_anchored(FULCRUM_TEXT_TICK, 0.5, 0.0),
-        .from = picture->body.x0,
-        .to = picture->panel.x1 + 10.0,
-        .across = across + tick_gap_pt};
-    if (is_upright) {
-        row.style =
-            fulcrum_palette_anchored(FULCRUM_TEXT_TICK, out < 0 ? 1.0 : 0.0, 0.5);
-        row.from = picture->panel.y0 - 3.5;
-        row.to = picture->panel.y1 + 5.0;
-        row.across = across + out * (tick_gap_pt - 1.0);
-        row.vertical = 1;
-    }
-    fulcrum_tick_row_draw(canvas, &row);
+    const struct fulcrum_side_axis at = {
+        axis, side, frame, frame.y0 - 3.5, frame.y1 + 5.0};
+    fulcrum_ticks_draw(canvas, &at);
+    fulcrum_tick_labels_draw(canvas, &at, NULL);
 }
 
 /* Reads from below to above, as upright axes do. */
@@ -889,6 +847,7 @@ static void draw_upright_label(struct fulcrum_canvas *canvas,
 /* The scale of colours, with the contours on it: those without a label too. */
 static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
     struct fulcrum_rect bar = {panel.x1 + scale_gap_pt, panel.y0,
         panel.x1 + scale_gap_pt + scale_pt, panel.y1};
@@ -914,27 +873,24 @@ static void draw_scale(struct fulcrum_canvas *canvas, const struct picture *pict
                 (struct fulcrum_spot){bar.x1, y});
         }
     }
-    draw_border(canvas, bar);
-    draw_ticks(canvas, picture, &axis, bar.x1, 1);
+    fulcrum_canvas_border(canvas, &line, bar);
+    draw_upright_axis(canvas, &axis, FULCRUM_SIDE_RIGHT, bar);
 }
 
 static void draw_frame(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
+    const struct fulcrum_pen line = fulcrum_palette_rule(FULCRUM_TONE_SOFT, 0.8);
     struct fulcrum_rect panel = picture->panel;
     double half_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS) / 2.0;
     fulcrum_header_draw(canvas, &picture->header, picture->body);
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel);
-    draw_border(canvas, panel);
-    draw_ticks(canvas, picture, &picture->y.axis, panel.x0, -1);
+    fulcrum_canvas_border(canvas, &line, panel);
+    draw_upright_axis(canvas, &picture->y.axis, FULCRUM_SIDE_LEFT, panel);
     draw_upright_label(canvas, picture, picture->body.x0 + half_pt, picture->y.label);
-    draw_ticks(canvas, picture, &picture->x.axis, panel.y1, 1);
-    struct fulcrum_text style = fulcrum_palette_anchored(FULCRUM_TEXT_AXIS, 0.5, 0.0);
-    style.width_max_pt = panel.x1 - panel.x0;
-    fulcrum_canvas_text(canvas, &style,
-        (struct fulcrum_spot){(panel.x0 + panel.x1) / 2.0,
-            panel.y1 + tick_gap_pt +
-                fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
-        picture->x.label);
+    const struct fulcrum_side_axis below = {
+        &picture->x.axis, FULCRUM_SIDE_BELOW, panel, picture->body.x0, panel.x1 + 10.0};
+    fulcrum_ticks_draw(canvas, &below);
+    fulcrum_tick_labels_draw(canvas, &below, picture->x.label);
     draw_scale(canvas, picture);
     draw_upright_label(
         canvas, picture, picture->body.x1 - half_pt, picture->data->value_name);

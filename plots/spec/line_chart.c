@@ -35,7 +35,26 @@ enum {
     LANDMARKS_MAX = 16
 };
 
+/* What the legend explains, in its order. */
+enum slot {
+    SLOT_IDEAL,
+    SLOT_LINES,
+    SLOT_POINTS = SLOT_LINES + LINES_MAX,
+    SLOT_COLOURS = SLOT_POINTS + FULCRUM_LINE_SERIES_MAX,
+    SLOT_FULL = SLOT_COLOURS + STYLES_MAX,
+    SLOT_MARKS,
+    SLOT_BARS = SLOT_MARKS + FULCRUM_LINE_MARKS_MAX,
+    SLOT_INTERVAL,
+    SLOT_IDEAL_BAND,
+    SLOT_GUIDES,
+    SLOT_PUBLISHED,
+    SLOT_SEEN = SLOT_PUBLISHED + PUBLISHED_MAX,
+    SLOT_STAR,
+    SLOT_COUNT
+};
+
 static const double log_x_from_factor = 12.0;
+static const char interval_name[] = "90 % interval";
 static const double log_y_from_factor = 20.0;
 static const double log_relative_from_factor = 5.0;
 /* Cells whose largest values differ by more have a scale each. */
@@ -52,8 +71,6 @@ struct line {
     size_t count;
     size_t *rows; /* by x, one group's after another's */
     double *x;
-    bool has_line; /* in one of the panels */
-    bool has_marks;
 };
 
 /* A panel of one cell, and what it borrows. */
@@ -65,15 +82,11 @@ struct place {
     struct fulcrum_panel panel;
     struct fulcrum_panel_series series[SERIES_MAX];
     struct fulcrum_panel_note notes[NOTES_MAX];
-    struct fulcrum_spot best;
     double guides[GUIDES_MAX];
-    double ideal[2]; /* ends of the line that values are compared with, */
-    double zeros[2];
-    double ideal_lo[2]; /* and of the band around it */
-    double ideal_hi[2];
+    /* Ends of the line that values are compared with. */
+    struct fulcrum_panel_point ideal[2];
     char title[NAME_SIZE];
     char finding[SENTENCE_SIZE];
-    char best_text[48];
 };
 
 struct cell {
@@ -110,21 +123,13 @@ struct picture {
     struct fulcrum_panel panels[PLACES_MAX]; /* of those that are drawn */
     struct fulcrum_limits x_reach;
     struct reach reaches[FULCRUM_LINE_PANELS_MAX];
-    bool has_mark[FULCRUM_LINE_MARKS_MAX];
-    bool has_full; /* a point without a mark */
-    bool has_interval;
-    bool has_bars;
-    bool has_guides;
-    /* Of series with a colour of their own: what is drawn of it. */
-    const char *colour_names[STYLES_MAX];
-    bool has_line[STYLES_MAX];
-    bool has_marks[STYLES_MAX];
+    struct fulcrum_legend_entry legend[SLOT_COUNT]; /* of what is drawn */
+    size_t mark_style;
     const struct fulcrum_result *result;
     const struct fulcrum_table *published;
     double relative_x;
     size_t published_count;
     const char *published_names[PUBLISHED_MAX];
-    bool has_seen;
     struct fulcrum_panel_top top;
     struct landmark landmarks[LANDMARKS_MAX]; /* by x, those within the chart */
     size_t landmark_count;
@@ -144,6 +149,18 @@ static const char *said(
     return text[0] != '\0' ? text : otherwise;
 }
 
+/* A line here and markers there are explained together, by the first name there is. */
+static void learn(struct picture *picture, size_t slot, enum fulcrum_swatch swatch,
+    size_t style, const char *label)
+{
+    struct fulcrum_legend_entry *entry = &picture->legend[slot];
+    bool is_new = entry->swatch == FULCRUM_SWATCH_NONE;
+    entry->swatch =
+        is_new || entry->swatch == swatch ? swatch : FULCRUM_SWATCH_LINE_AND_MARKER;
+    entry->style = style;
+    entry->label = entry->label != NULL ? entry->label : label;
+}
+
 static bool varies(const struct fulcrum_table *table, const char *column)
 {
     struct fulcrum_cell first = fulcrum_table_at(table, 0, column);
@@ -161,21 +178,52 @@ static bool varies(const struct fulcrum_table *table, const char *column)
     return false;
 }
 
+/* The first that varies, else the first there is. */
 static const struct fulcrum_line_key *find_x(
     const struct fulcrum_line_chart *chart, const struct fulcrum_table *table)
 {
+    const struct fulcrum_line_key *found = NULL;
     for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
-        if (varies(table, chart->x[i].column)) {
-            return &chart->x[i];
+        const struct fulcrum_line_key *key = &chart->x[i];
+        if (varies(table, key->column)) {
+            return key;
+        }
+        bool is_there =
+            fulcrum_table_find(table, key->column) < fulcrum_table_columns(table);
+        found = found == NULL && is_there ? key : found;
+    }
+    return found != NULL ? found : &chart->x[0];
+}
+
+static bool has_gaps(enum fulcrum_line_look look)
+{
+    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
+}
+
+static bool is_joined(enum fulcrum_line_look look)
+{
+    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
+}
+
+static bool has_markers(enum fulcrum_line_look look)
+{
+    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
+           look == FULCRUM_LINE_JOINED;
+}
+
+/* Of marks and intervals that series with a colour have: that colour. */
+static size_t mark_style(const struct fulcrum_line_chart *chart)
+{
+    size_t style = chart->full_name != NULL ? GREY_STYLE : 0;
+    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
+        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
+            const struct fulcrum_line_series *series = &chart->panels[p].series[k];
+            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
+                        ? series->colour - 1
+                        : style;
         }
     }
-    for (size_t i = 0; i < FULCRUM_LINE_KEYS_MAX && chart->x[i].column != NULL; i++) {
-        if (fulcrum_table_find(table, chart->x[i].column) <
-            fulcrum_table_columns(table)) {
-            return &chart->x[i];
-        }
-    }
-    return &chart->x[0];
+    return style;
 }
 
 /* What is asked, of what; what the lines go over, and what tells them apart. */
@@ -185,6 +233,7 @@ static void begin(struct picture *picture, const struct fulcrum_line_chart_data 
     picture->chart = data->chart->lines;
     picture->table = fulcrum_chart_table(data->result, picture->chart->table);
     picture->x = find_x(picture->chart, picture->table);
+    picture->mark_style = mark_style(picture->chart);
     picture->result = data->result;
     picture->published = fulcrum_result_table_of(data->result, "published");
     picture->relative_x = fulcrum_result_number_of(data->result, "relative_x");
@@ -307,13 +356,16 @@ static enum fulcrum_status check_columns(const struct fulcrum_line_chart *chart,
     return FULCRUM_OK;
 }
 
-static struct cell *cell_of(struct picture *picture, const char *group)
+/* A cell for the group, unless it has one or there are too many. */
+static void add_cell(struct picture *picture, const char *group)
 {
     size_t i = 0;
     while (i < picture->cell_count && strcmp(picture->cells[i].group, group) != 0) {
         i++;
     }
-    return i < picture->cell_count ? &picture->cells[i] : NULL;
+    if (i == picture->cell_count && i < FULCRUM_LINE_CELLS_MAX) {
+        picture->cells[picture->cell_count++].group = group;
+    }
 }
 
 /* Whether cells follow from the rows, as their panels are of no group. */
@@ -329,80 +381,51 @@ static void find_cells(struct picture *picture)
         picture->cells[picture->cell_count++].group = NULL;
     }
     for (size_t i = 0; i < FULCRUM_LINE_PANELS_MAX && chart->has_cells; i++) {
-        const char *group = chart->panels[i].group;
-        if (group != NULL && cell_of(picture, group) == NULL) {
-            picture->cells[picture->cell_count++].group = group;
+        if (chart->panels[i].group != NULL) {
+            add_cell(picture, chart->panels[i].group);
         }
     }
     for (size_t i = 0; i < fulcrum_table_rows(picture->table) && has_free_cells(chart);
          i++) {
-        const char *group = group_of(picture, i);
-        if (picture->cell_count < FULCRUM_LINE_CELLS_MAX &&
-            cell_of(picture, group) == NULL) {
-            picture->cells[picture->cell_count++].group = group;
-        }
+        add_cell(picture, group_of(picture, i));
     }
 }
 
-static enum fulcrum_status check_spots(
-    struct picture *picture, struct spot_row *spots, struct fulcrum_error *err)
+static enum fulcrum_status check_spots(const struct picture *picture,
+    const struct spot_row *spots, size_t count, struct fulcrum_error *err)
 {
-    size_t count = find_spots(picture, spots);
     bool is_sweep = picture->chart->panels[0].series[0].look == FULCRUM_LINE_MARKED;
-    for (size_t i = 1; i < count && is_sweep; i++) {
-        FAIL_IF(compare_owners(&spots[i], &spots[i - 1]) == 0 &&
-                    !(spots[i].x > spots[i - 1].x),
-            err, FULCRUM_ERR_FORMAT,
+    size_t cells = count > 0 ? 1 : 0; /* of charts that have one line in each */
+    for (size_t i = 1; i < count; i++) {
+        bool is_next = compare_owners(&spots[i], &spots[i - 1]) == 0;
+        cells += is_next ? 0 : 1;
+        FAIL_IF(is_sweep && is_next && !(spots[i].x > spots[i - 1].x), err,
+            FULCRUM_ERR_FORMAT,
             "two points at %s = %.6g: a chart takes a sweep over one field",
             picture->x->column, spots[i].x);
     }
     FAIL_IF(picture->line_count == LINES_MAX, err, FULCRUM_ERR_RANGE,
         "more than %d lines: too many for a chart", (int)LINES_MAX - 1);
-    /* Such charts have one line in each cell. */
-    size_t cells = 0;
-    for (size_t i = 0; i < count; i++) {
-        cells += i == 0 || compare_owners(&spots[i], &spots[i - 1]) != 0 ? 1 : 0;
-    }
     FAIL_IF(has_free_cells(picture->chart) && cells > FULCRUM_LINE_CELLS_MAX, err,
         FULCRUM_ERR_RANGE, "%zu %s: a chart holds at most %d", cells,
         picture->chart->cell_name, (int)FULCRUM_LINE_CELLS_MAX);
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_line_chart_check(
-    const void *given, struct fulcrum_error *err)
+/* The lines of the picture with the rows of each, none where there are no rows. */
+static enum fulcrum_status take_lines(
+    struct fulcrum_canvas *canvas, struct picture *picture)
 {
-    const struct fulcrum_line_chart_data *data = given;
-    struct picture *picture = calloc(1, sizeof *picture);
-    struct spot_row *spots = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_MEMORY(picture, err, "a chart");
-    begin(picture, data);
-    size_t rows = fulcrum_table_rows(picture->table);
-    if (rows == 0) {
-        goto end; /* a page that says so */
-    }
-    TRY_OR_END(check_columns(picture->chart, picture->table, picture->x, err));
-    spots = calloc(rows, sizeof *spots);
-    status = spots != NULL ? check_spots(picture, spots, err)
-                           : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
-end:
-    free(spots);
-    free(picture);
-    return status;
-}
-
-/* The lines of the picture with the rows of each. */
-static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
-{
+    struct fulcrum_error *err = fulcrum_canvas_failure(canvas);
     size_t rows = fulcrum_table_rows(picture->table);
     struct spot_row *spots = fulcrum_canvas_room(canvas, rows, sizeof *spots);
     size_t *order = fulcrum_canvas_room(canvas, rows, sizeof *order);
     double *x = fulcrum_canvas_room(canvas, rows, sizeof *x);
-    if (spots == NULL || order == NULL || x == NULL) {
-        return false;
-    }
+    TRY_MEMORY(spots != NULL && order != NULL ? x : NULL, err, "a chart");
+    TRY(rows > 0 ? check_columns(picture->chart, picture->table, picture->x, err)
+                 : FULCRUM_OK);
     size_t count = find_spots(picture, spots);
+    TRY(check_spots(picture, spots, count, err));
     for (size_t i = 0; i < count; i++) {
         struct line *line = &picture->lines[spots[i].line];
         order[i] = spots[i].row;
@@ -411,7 +434,7 @@ static bool take_lines(struct fulcrum_canvas *canvas, struct picture *picture)
         line->x = line->count == 0 ? &x[i] : line->x;
         line->count++;
     }
-    return true;
+    return FULCRUM_OK;
 }
 
 /* What people give times in, by the least of them. */
@@ -443,44 +466,20 @@ static double time_unit(const struct picture *picture,
 
 /* A line's values in one panel. */
 struct values {
-    double *x;
-    double *y;
-    double *lo;
-    double *hi;
-    double *x_lo;
-    double *x_hi;
-    unsigned char *hollow;
-    unsigned char *disturbed;
+    struct fulcrum_panel_point *points;
     size_t count;
+    bool has_ends; /* intervals along y, */
+    bool has_bars; /* and along x, are drawn */
     bool is_known; /* one of them at least */
     bool has_interval;
     bool has_full; /* a point that is not grey */
 };
 
-static bool take_room(
-    struct fulcrum_canvas *canvas, struct values *values, size_t count)
-{
-    double *numbers = fulcrum_canvas_room(canvas, 6 * count, sizeof *numbers);
-    unsigned char *marks = fulcrum_canvas_room(canvas, 2 * count, sizeof *marks);
-    if (numbers == NULL || marks == NULL) {
-        return false;
-    }
-    *values = (struct values){.x = numbers,
-        .y = numbers + count,
-        .lo = numbers + 2 * count,
-        .hi = numbers + 3 * count,
-        .x_lo = numbers + 4 * count,
-        .x_hi = numbers + 5 * count,
-        .hollow = marks,
-        .disturbed = marks + count};
-    return true;
-}
-
 /* What the row says of its point; a point that is not known has no mark. */
 static void take_marks(
     struct picture *picture, struct values *values, size_t row, bool is_known)
 {
-    size_t i = values->count - 1;
+    struct fulcrum_panel_point *point = &values->points[values->count - 1];
     bool is_marked = false;
     for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
         const struct fulcrum_line_mark *mark = &picture->chart->marks[k];
@@ -489,27 +488,33 @@ static void take_marks(
                 ? fulcrum_table_at(picture->table, row, mark->column).text
                 : NULL;
         bool is_set = text != NULL && strcmp(text, mark->text) == 0;
-        unsigned char *to = mark->is_disturbed ? values->disturbed : values->hollow;
-        to[i] |= is_set;
-        picture->has_mark[k] = picture->has_mark[k] || (is_set && is_known);
+        *(mark->is_disturbed ? &point->is_disturbed : &point->is_hollow) |= is_set;
         is_marked |= is_set;
+        if (is_set && is_known) {
+            learn(picture, SLOT_MARKS + k,
+                mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
+                picture->mark_style, said(picture, mark->text, mark->name));
+        }
     }
-    picture->has_full = picture->has_full || (is_known && !is_marked);
-    values->has_full = values->has_full || (is_known && !values->disturbed[i]);
+    if (is_known && !is_marked) {
+        learn(picture, SLOT_FULL, FULCRUM_SWATCH_MARKER, picture->mark_style,
+            picture->chart->full_name);
+    }
+    values->has_full = values->has_full || (is_known && !point->is_disturbed);
 }
 
 static void take_value(struct values *values, const struct fulcrum_cell *x,
     const struct fulcrum_cell *cell)
 {
-    size_t i = values->count++;
-    values->x[i] = x->number;
-    values->x_lo[i] = x->lo;
-    values->x_hi[i] = x->hi;
-    values->y[i] = cell->number;
-    values->lo[i] = cell->lo;
-    values->hi[i] = cell->hi;
+    double none = FULCRUM_UNKNOWN;
+    values->points[values->count++] = (struct fulcrum_panel_point){.x = x->number,
+        .y = cell->number,
+        .lo = values->has_ends ? cell->lo : none,
+        .hi = values->has_ends ? cell->hi : none,
+        .x_lo = values->has_bars ? x->lo : none,
+        .x_hi = values->has_bars ? x->hi : none};
     values->is_known |= isfinite(cell->number);
-    values->has_interval |= cell->hi > cell->lo;
+    values->has_interval |= values->has_ends && cell->hi > cell->lo;
 }
 
 static bool is_here(
@@ -533,22 +538,6 @@ static void add_note(struct place *place, struct fulcrum_spot spot, const char *
         note->spot = spot;
         (void)snprintf(note->text, sizeof note->text, "%.47s", text);
     }
-}
-
-static bool has_gaps(enum fulcrum_line_look look)
-{
-    return look == FULCRUM_LINE_MARKED || look == FULCRUM_LINE_BROKEN;
-}
-
-static bool is_joined(enum fulcrum_line_look look)
-{
-    return look != FULCRUM_LINE_POINTS && look != FULCRUM_LINE_BARS;
-}
-
-static bool has_markers(enum fulcrum_line_look look)
-{
-    return !is_joined(look) || look == FULCRUM_LINE_MARKED ||
-           look == FULCRUM_LINE_JOINED;
 }
 
 /* For qsort: along the chart, as what is written first finds a place more easily. */
@@ -594,16 +583,16 @@ static void take_values(struct picture *picture, struct values *values,
 /* Corners between points; `values` are twice as many afterwards, less one. */
 static void make_steps(struct values *values, bool is_before)
 {
+    struct fulcrum_panel_point *points = values->points;
     size_t count = values->count;
     for (size_t i = count; i-- > 0;) {
-        double x = values->x[i];
-        double y = values->y[i];
+        struct fulcrum_panel_point corner = points[i];
+        points[2 * i] = corner;
         if (i > 0) {
-            values->x[2 * i - 1] = is_before ? values->x[i - 1] : x;
-            values->y[2 * i - 1] = is_before ? y : values->y[i - 1];
+            corner.x = is_before ? points[i - 1].x : corner.x;
+            corner.y = is_before ? corner.y : points[i - 1].y;
+            points[2 * i - 1] = corner;
         }
-        values->x[2 * i] = x;
-        values->y[2 * i] = y;
     }
     values->count = count > 0 ? 2 * count - 1 : 0;
 }
@@ -615,31 +604,30 @@ static size_t line_style(const struct picture *picture, size_t line)
 }
 
 /* What the legend is to say of a series that is drawn. */
-static void note_series(struct picture *picture, struct line *line,
+static void learn_series(struct picture *picture, size_t line,
     const struct fulcrum_line_series *from, const struct values *values)
 {
+    bool has_own = from->colour > 0;
     bool joins = is_joined(from->look);
-    if (from->colour == 0) {
-        line->has_line |= joins;
-        line->has_marks =
-            line->has_marks ||
-            (has_markers(from->look) &&
-                !(from->look == FULCRUM_LINE_POINTS && from->label != NULL));
-        return;
-    }
-    size_t style = from->colour - 1;
-    picture->has_line[style] |= joins;
-    picture->has_marks[style] =
-        picture->has_marks[style] ||
-        (has_markers(from->look) && (joins || values->has_full));
-    if (picture->colour_names[style] == NULL && (joins || values->has_full)) {
-        picture->colour_names[style] = said(picture, from->y, from->label);
+    bool is_named = from->look == FULCRUM_LINE_POINTS && from->label != NULL;
+    bool has_marks = has_markers(from->look) && (has_own || !is_named);
+    enum fulcrum_swatch swatch =
+        has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
+    swatch = joins ? swatch : FULCRUM_SWATCH_MARKER;
+    if (has_own && (joins || values->has_full)) {
+        learn(picture, SLOT_COLOURS + from->colour - 1, swatch, from->colour - 1,
+            said(picture, from->y, from->label));
+    } else if (!has_own && (joins || has_marks)) {
+        const char *name = picture->lines[line].name;
+        learn(picture, SLOT_LINES + line, swatch, line_style(picture, line),
+            name[0] != '\0' ? name : "predicted");
     }
 }
 
 /* A line's values of one column; no series where there is no memory, or no value. */
 static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
-    struct place *place, struct line *line, const struct fulcrum_line_series *from)
+    struct place *place, const struct line *line,
+    const struct fulcrum_line_series *from)
 {
     static const enum fulcrum_series_look looks[] = {
         [FULCRUM_LINE_MARKED] = FULCRUM_LOOK_LINE,
@@ -651,10 +639,17 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
         [FULCRUM_LINE_POINTS] = FULCRUM_LOOK_MARKERS,
         [FULCRUM_LINE_BARS] = FULCRUM_LOOK_POINTS,
     };
-    struct values values;
     bool is_stair = from->look == FULCRUM_LINE_STEPS_BEFORE ||
                     from->look == FULCRUM_LINE_STEPS_AFTER;
-    if (!take_room(canvas, &values, is_stair ? 2 * line->count : line->count)) {
+    /* Bands of many lines would hide each other. */
+    bool has_bands = picture->line_count == 1 || picture->chart->has_bands;
+    bool has_bars = from->look == FULCRUM_LINE_BARS;
+    struct values values = {
+        .points = fulcrum_canvas_room(
+            canvas, (is_stair ? 2 : 1) * line->count, sizeof *values.points),
+        .has_ends = has_bars || (has_bands && !is_stair),
+        .has_bars = has_bars};
+    if (values.points == NULL) {
         return;
     }
     take_values(picture, &values, place, line, from);
@@ -664,35 +659,26 @@ static void add_series(struct fulcrum_canvas *canvas, struct picture *picture,
     if (is_stair) {
         make_steps(&values, from->look == FULCRUM_LINE_STEPS_BEFORE);
     }
-    bool has_bars = from->look == FULCRUM_LINE_BARS;
-    /* Bands of many lines would hide each other. */
-    bool has_band = !has_bars && !is_stair &&
-                    (picture->line_count == 1 || picture->chart->has_bands);
-    bool has_ends = has_bars || has_band;
-    bool has_marks = has_markers(from->look);
-    size_t style = line_style(picture, (size_t)(line - picture->lines));
+    size_t index = (size_t)(line - picture->lines);
     place->series[place->panel.series_count++] =
-        (struct fulcrum_panel_series){.x = values.x,
-            .y = values.y,
-            .lo = has_ends ? values.lo : NULL,
-            .hi = has_ends ? values.hi : NULL,
-            .x_lo = has_bars ? values.x_lo : NULL,
-            .x_hi = has_bars ? values.x_hi : NULL,
-            .disturbed = has_marks ? values.disturbed : NULL,
-            .hollow = has_marks ? values.hollow : NULL,
+        (struct fulcrum_panel_series){.points = values.points,
             .count = values.count,
-            .style = from->colour > 0 ? from->colour - 1 : style,
+            .style = from->colour > 0 ? from->colour - 1 : line_style(picture, index),
             .look = looks[from->look]};
-    values.has_interval = values.has_interval && has_ends;
-    note_series(picture, line, from, &values);
+    learn_series(picture, index, from, &values);
     /* Intervals of differences are those of the values that differ. */
-    bool *has_interval = has_bars ? &picture->has_bars : &picture->has_interval;
-    *has_interval = *has_interval ||
-                    (values.has_interval && !(has_bars && place->from->is_difference));
+    if (values.has_interval && has_bars && !place->from->is_difference) {
+        const char *name = picture->chart->bars_name;
+        learn(picture, SLOT_BARS, FULCRUM_SWATCH_INTERVAL, picture->mark_style,
+            said(picture, "bars", name != NULL ? name : interval_name));
+    } else if (values.has_interval && !has_bars) {
+        learn(picture, SLOT_INTERVAL, FULCRUM_SWATCH_BAND,
+            picture->line_count > 1 ? GREY_STYLE : 0, interval_name);
+    }
 }
 
 /* Of one line alone: of several there are too many for one sentence. */
-static void find_best(const struct picture *picture, struct place *place)
+static void find_best(struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
@@ -702,43 +688,47 @@ static void find_best(const struct picture *picture, struct place *place)
         return;
     }
     struct fulcrum_best best =
-        fulcrum_best_find(series->x, series->y, series->count, from->goal);
+        fulcrum_best_find(series->points, series->count, from->goal);
     if (best.shape == FULCRUM_BEST_NONE) {
         return;
     }
     const char *subject = panel->series_count > 1 ? from->series[0].label : NULL;
     char sentence[128];
-    fulcrum_best_sentence(
-        sentence, sizeof sentence, &best, picture->chart->x_name, NULL);
+    fulcrum_best_sentence(sentence, sizeof sentence, &best, picture->chart->x_name);
     (void)snprintf(place->finding, sizeof place->finding, "%s%s%s",
         subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
     panel->finding = place->finding;
     /* A best value at an end of the chart gets no star. */
     if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
-        place->best = (struct fulcrum_spot){best.x, best.y};
-        fulcrum_si_text(place->best_text, sizeof place->best_text, best.y, 3, NULL);
-        panel->best = &place->best;
-        panel->best_text = place->best_text;
+        panel->best.spot = (struct fulcrum_spot){best.x, best.y};
+        fulcrum_si_text(panel->best.text, sizeof panel->best.text, best.y, 3, NULL);
+        learn(picture, SLOT_STAR, FULCRUM_SWATCH_STAR, 0, picture->chart->best_name);
     }
 }
 
-static struct fulcrum_limits x_limits(const struct fulcrum_panel *panel)
+struct span {
+    struct fulcrum_limits x;
+    struct fulcrum_limits y;
+};
+
+/* Of all points, whatever their intervals. */
+static struct span span_of(const struct fulcrum_panel *panel)
 {
-    struct fulcrum_limits x = fulcrum_limits_none();
+    struct span span = {fulcrum_limits_none(), fulcrum_limits_none()};
     for (size_t i = 0; i < panel->series_count; i++) {
-        fulcrum_limits_add_all(&x, panel->series[i].x, panel->series[i].count);
+        for (size_t k = 0; k < panel->series[i].count; k++) {
+            fulcrum_limits_add(&span.x, panel->series[i].points[k].x);
+            fulcrum_limits_add(&span.y, panel->series[i].points[k].y);
+        }
     }
-    return x;
+    return span;
 }
 
-static bool spans(
-    const struct fulcrum_panel_series *series, size_t count, double factor)
+/* Colours that stand out from the curve's come first. */
+static size_t published_style(size_t index)
 {
-    struct fulcrum_limits span = fulcrum_limits_none();
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_limits_add_all(&span, series[i].y, series[i].count);
-    }
-    return span.lo > 0.0 && span.hi >= factor * span.lo;
+    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
+    return styles[index];
 }
 
 /* Index of a reference, new where there is none; PUBLISHED_MAX: too many. */
@@ -751,15 +741,10 @@ static size_t published_index(struct picture *picture, const char *name)
     }
     if (i == picture->published_count && i < PUBLISHED_MAX) {
         picture->published_names[picture->published_count++] = name;
+        learn(picture, SLOT_PUBLISHED + i, FULCRUM_SWATCH_MARKER, published_style(i),
+            picture->chart->names_marks ? NULL : name);
     }
     return i;
-}
-
-/* Colours that stand out from the curve's come first. */
-static size_t published_style(size_t index)
-{
-    static const size_t styles[PUBLISHED_MAX] = {1, 3, 4, 2, 5, 6, 8, 7};
-    return styles[index];
 }
 
 /* What is written beside a published point. */
@@ -783,9 +768,10 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
     struct place *place, size_t index)
 {
     const struct fulcrum_table *table = picture->published;
-    struct values values;
-    if (place->panel.series_count == SERIES_MAX ||
-        !take_room(canvas, &values, fulcrum_table_rows(table))) {
+    struct values values = {.has_ends = true,
+        .points = fulcrum_canvas_room(
+            canvas, fulcrum_table_rows(table), sizeof *values.points)};
+    if (place->panel.series_count == SERIES_MAX || values.points == NULL) {
         return;
     }
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
@@ -798,18 +784,17 @@ static void add_published_series(struct fulcrum_canvas *canvas, struct picture *
             continue;
         }
         bool is_seen = fulcrum_table_at(table, i, "is_fitted").number > 0.0;
-        values.hollow[values.count] = is_seen;
-        picture->has_seen |= is_seen;
         take_value(&values, &x, &value);
+        values.points[values.count - 1].is_hollow = is_seen;
+        if (is_seen) {
+            learn(picture, SLOT_SEEN, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
+                "hollow: the fit has seen it");
+        }
         note_point(picture, place, (struct fulcrum_spot){x.number, value.number}, name);
     }
     if (values.count > 0) {
         place->series[place->panel.series_count++] = (struct fulcrum_panel_series){
-            .x = values.x,
-            .y = values.y,
-            .lo = values.lo,
-            .hi = values.hi,
-            .hollow = values.hollow,
+            .points = values.points,
             .count = values.count,
             .style = picture->chart->names_marks ? STAR_STYLE : published_style(index),
             .look = FULCRUM_LOOK_POINTS};
@@ -888,20 +873,20 @@ static void find_top(struct fulcrum_canvas *canvas, struct picture *picture)
     }
     picture->top.label = picture->chart->top_label;
     picture->panels[0].top = &picture->top;
-    picture->panels[0].strip_pt = fulcrum_panel_top_pt(canvas);
+    picture->panels[0].strip_pt = fulcrum_axis_height_pt(canvas, true);
 }
 
 /* Counts of 1..16 read well on a ruler; 1..512, and doublings, do not. */
 static enum fulcrum_axis_kind x_kind(
     const struct picture *picture, const struct fulcrum_panel *panel)
 {
-    struct fulcrum_limits x = x_limits(panel);
+    struct fulcrum_limits x = span_of(panel).x;
     bool is_ratio = strstr(picture->x->column, "ratio") != NULL;
     bool doubles = x.lo > 0.0 && x.hi >= 4.0 * x.lo;
     for (size_t i = 0; i < panel->series_count; i++) {
         for (size_t k = 0; k < panel->series[i].count; k++) {
             int exponent = 0;
-            doubles = doubles && frexp(panel->series[i].x[k], &exponent) == 0.5;
+            doubles = doubles && frexp(panel->series[i].points[k].x, &exponent) == 0.5;
         }
     }
     if (x.lo > 0.0 && is_ratio) {
@@ -912,67 +897,52 @@ static enum fulcrum_axis_kind x_kind(
                : FULCRUM_AXIS_LINEAR;
 }
 
-/* What values are compared with goes behind them: a line, with a band or without. */
-static void add_behind(struct place *place, const double *y, bool has_band)
+/* From where to where values are compared: as far as lines go, or points of a band. */
+static struct fulcrum_limits ideal_span(
+    const struct picture *picture, const struct place *place, bool is_behind)
 {
-    memmove(&place->series[1], &place->series[0],
-        place->panel.series_count * sizeof place->series[0]);
-    place->series[0] = (struct fulcrum_panel_series){.x = place->ideal,
-        .y = y,
-        .lo = has_band ? place->ideal_lo : NULL,
-        .hi = has_band ? place->ideal_hi : NULL,
-        .count = 2,
-        .style = GREY_STYLE,
-        .look = FULCRUM_LOOK_CURVE};
-    place->panel.series_count++;
-}
-
-static void make_band(struct place *place, const double *y, double whole, double frac)
-{
-    for (size_t i = 0; i < 2; i++) {
-        double half = frac * (whole > 0.0 ? whole : y[i]);
-        place->ideal_lo[i] = y[i] - half;
-        place->ideal_hi[i] = y[i] + half;
+    struct span span = span_of(&place->panel);
+    if (!is_behind) {
+        span.x.lo = fmin(1.0, span.x.lo);
+        for (size_t i = 0; i < picture->line_count; i++) {
+            fulcrum_limits_add_all(
+                &span.x, picture->lines[i].x, picture->lines[i].count);
+        }
+    } else if (!place->from->is_difference) {
+        fulcrum_limits_add(&span.x, span.y.lo);
+        fulcrum_limits_add(&span.x, span.y.hi);
     }
+    return span.x;
 }
 
-/* y = x as far as lines go, or with a band as far as points do; of differences, 0. */
+/* What values are compared with: y = x or, of differences, 0; a band lies behind. */
 static void add_ideal(const struct picture *picture, struct place *place)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     struct fulcrum_panel *panel = &place->panel;
-    struct fulcrum_limits span = x_limits(panel);
+    bool is_zero = place->from->is_difference;
     bool has_band = chart->ideal_frac > 0.0;
-    place->ideal[0] = span.lo;
-    place->ideal[1] = span.hi;
-    if (panel->series_count == 0) {
+    bool is_behind = is_zero || has_band;
+    if (panel->series_count == 0 || !(is_behind || chart->ideal_name != NULL)) {
         return;
     }
-    if (place->from->is_difference) {
-        make_band(place, place->zeros, 100.0, chart->ideal_frac);
-        add_behind(place, place->zeros, has_band);
-    } else if (has_band) {
-        for (size_t i = 0; i < panel->series_count; i++) {
-            fulcrum_limits_add_all(&span, panel->series[i].y, panel->series[i].count);
-        }
-        place->ideal[0] = span.lo;
-        place->ideal[1] = span.hi;
-        make_band(place, place->ideal, 0.0, chart->ideal_frac);
-        add_behind(place, place->ideal, true);
-    } else if (chart->ideal_name != NULL) {
-        for (size_t i = 0; i < picture->line_count; i++) {
-            fulcrum_limits_add_all(&span, picture->lines[i].x, picture->lines[i].count);
-        }
-        place->ideal[0] = fmin(1.0, span.lo);
-        place->ideal[1] = span.hi;
+    if (!is_behind) {
         panel->y_options.kind = panel->x_options.kind;
-        place->series[panel->series_count++] =
-            (struct fulcrum_panel_series){.x = place->ideal,
-                .y = place->ideal,
-                .count = 2,
-                .style = GREY_STYLE,
-                .look = FULCRUM_LOOK_CURVE};
     }
+    struct fulcrum_limits span = ideal_span(picture, place, is_behind);
+    for (size_t i = 0; i < 2; i++) {
+        double x = i == 0 ? span.lo : span.hi;
+        double y = is_zero ? 0.0 : x;
+        double half =
+            has_band ? chart->ideal_frac * (is_zero ? 100.0 : y) : FULCRUM_UNKNOWN;
+        place->ideal[i] = (struct fulcrum_panel_point){
+            x, y, y - half, y + half, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, false, false};
+    }
+    size_t at = is_behind ? 0 : panel->series_count;
+    memmove(&place->series[at + 1], &place->series[at],
+        (panel->series_count++ - at) * sizeof place->series[0]);
+    place->series[at] =
+        (struct fulcrum_panel_series){place->ideal, 2, GREY_STYLE, FULCRUM_LOOK_CURVE};
 }
 
 /* Thin vertical lines, and what there is to say of them. */
@@ -993,7 +963,8 @@ static void add_guides(struct picture *picture, struct place *place)
         }
         if (isfinite(x) && panel->guide_count < GUIDES_MAX) {
             place->guides[panel->guide_count++] = x;
-            picture->has_guides = true;
+            learn(picture, SLOT_GUIDES, FULCRUM_SWATCH_GUIDE, 0,
+                picture->chart->guide_name);
         }
         if (text != NULL && text[0] != '\0') {
             (void)snprintf(place->finding + used, sizeof place->finding - used, "%s%s",
@@ -1031,8 +1002,9 @@ static void choose_axes(const struct picture *picture, struct place *place)
     const struct fulcrum_line_panel *from = place->from;
     struct fulcrum_panel *panel = &place->panel;
     const char *unit = fulcrum_unit_of(from->series[0].y);
-    bool is_far = spans(panel->series, panel->series_count,
-        from->is_relative ? log_relative_from_factor : log_y_from_factor);
+    struct fulcrum_limits y = span_of(panel).y;
+    double far = from->is_relative ? log_relative_from_factor : log_y_from_factor;
+    bool is_far = y.lo > 0.0 && y.hi >= far * y.lo;
     bool is_falling = from->goal == FULCRUM_GOAL_LEAST || picture->line_count > 1;
     panel->x_options = (struct fulcrum_axis_options){.pad_frac = 0.03,
         .kind = chart->is_log ? FULCRUM_AXIS_LOG2 : x_kind(picture, panel)};
@@ -1112,19 +1084,19 @@ static void find_places(struct fulcrum_canvas *canvas, struct picture *picture)
 static void add_reach(
     struct picture *picture, const struct place *place, struct reach *reach)
 {
-    struct fulcrum_limits here = fulcrum_limits_none();
+    struct span span = span_of(&place->panel);
     for (size_t k = 0; k < place->panel.series_count; k++) {
         const struct fulcrum_panel_series *series = &place->series[k];
-        fulcrum_limits_add_all(&picture->x_reach, series->x, series->count);
-        fulcrum_limits_add_all(&here, series->y, series->count);
-        if (series->lo != NULL) {
-            fulcrum_limits_add_all(&reach->values, series->lo, series->count);
-            fulcrum_limits_add_all(&reach->values, series->hi, series->count);
+        for (size_t i = 0; i < series->count; i++) {
+            fulcrum_limits_add(&reach->values, series->points[i].lo);
+            fulcrum_limits_add(&reach->values, series->points[i].hi);
         }
     }
-    fulcrum_limits_add(&reach->values, here.lo);
-    fulcrum_limits_add(&reach->values, here.hi);
-    fulcrum_limits_add(&reach->largest, here.hi);
+    fulcrum_limits_add(&picture->x_reach, span.x.lo);
+    fulcrum_limits_add(&picture->x_reach, span.x.hi);
+    fulcrum_limits_add(&reach->values, span.y.lo);
+    fulcrum_limits_add(&reach->values, span.y.hi);
+    fulcrum_limits_add(&reach->largest, span.y.hi);
     reach->is_known = true;
 }
 
@@ -1159,8 +1131,8 @@ static void share_scales(struct picture *picture, struct place *place)
     place->panel.x_reach = &picture->x_reach;
     place->panel.y_reach = is_shared(place->from, reach) ? &reach->values : NULL;
     if (place->from->is_difference) {
-        place->ideal[0] = picture->x_reach.lo;
-        place->ideal[1] = picture->x_reach.hi;
+        place->ideal[0].x = picture->x_reach.lo;
+        place->ideal[1].x = picture->x_reach.hi;
     }
 }
 
@@ -1261,111 +1233,26 @@ static void write_words(struct picture *picture, struct fulcrum_page *page,
                                             : fulcrum_string_get(&picture->subtitle);
 }
 
-static void explain_line(
-    const struct picture *picture, size_t i, struct fulcrum_page *page)
-{
-    const struct line *line = &picture->lines[i];
-    enum fulcrum_swatch swatch =
-        line->has_marks ? FULCRUM_SWATCH_LINE_AND_MARKER : FULCRUM_SWATCH_LINE;
-    if (line->has_line || line->has_marks) {
-        fulcrum_page_explain(page, line->has_line ? swatch : FULCRUM_SWATCH_MARKER,
-            line_style(picture, i), line->name[0] != '\0' ? line->name : "predicted");
-    }
-}
-
-/* Each line, and what points of its colour are. */
-static void explain_lines(const struct picture *picture, struct fulcrum_page *page)
-{
-    for (size_t i = 0; i < picture->line_count; i++) {
-        explain_line(picture, i, page);
-    }
-    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
-        const struct fulcrum_line_series *series = &picture->chart->panels[0].series[k];
-        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_MARKER, 0, is_points ? series->label : NULL);
-    }
-}
-
-/* Series that have the same colour whatever their line. */
-static void explain_colours(const struct picture *picture, struct fulcrum_page *page)
-{
-    for (size_t i = 0; i < STYLES_MAX; i++) {
-        enum fulcrum_swatch swatch = FULCRUM_SWATCH_MARKER;
-        if (picture->has_line[i]) {
-            swatch = picture->has_marks[i] ? FULCRUM_SWATCH_LINE_AND_MARKER
-                                           : FULCRUM_SWATCH_LINE;
-        }
-        fulcrum_page_explain(page, swatch, i, picture->colour_names[i]);
-    }
-}
-
-/* Of marks and intervals that series with a colour have: that colour. */
-static size_t mark_style(const struct picture *picture)
-{
-    size_t style = picture->chart->full_name != NULL ? GREY_STYLE : 0;
-    for (size_t p = 0; p < FULCRUM_LINE_PANELS_MAX; p++) {
-        for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX && style == 0; k++) {
-            const struct fulcrum_line_series *series =
-                &picture->chart->panels[p].series[k];
-            style = series->y != NULL && series->colour > 0 && !is_joined(series->look)
-                        ? series->colour - 1
-                        : style;
-        }
-    }
-    return style;
-}
-
-static void explain_marks(const struct picture *picture, struct fulcrum_page *page)
-{
-    const struct fulcrum_line_chart *chart = picture->chart;
-    size_t style = mark_style(picture);
-    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, style,
-        picture->has_full ? chart->full_name : NULL);
-    for (size_t k = 0; k < FULCRUM_LINE_MARKS_MAX; k++) {
-        const struct fulcrum_line_mark *mark = &chart->marks[k];
-        fulcrum_page_explain(page,
-            mark->is_disturbed ? FULCRUM_SWATCH_DISTURBED : FULCRUM_SWATCH_HOLLOW,
-            style, picture->has_mark[k] ? said(picture, mark->text, mark->name) : NULL);
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL, style,
-        picture->has_bars
-            ? said(picture, "bars",
-                  chart->bars_name != NULL ? chart->bars_name : "90 % interval")
-            : NULL);
-}
-
 static void explain(struct picture *picture, struct fulcrum_page *page)
 {
     const struct fulcrum_line_chart *chart = picture->chart;
     bool has_band = chart->ideal_frac > 0.0;
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_LINE, GREY_STYLE, has_band ? NULL : chart->ideal_name);
-    explain_lines(picture, page);
-    explain_colours(picture, page);
-    explain_marks(picture, page);
-    fulcrum_page_explain(page, FULCRUM_SWATCH_BAND,
-        picture->line_count > 1 ? GREY_STYLE : 0,
-        picture->has_interval ? "90 % interval" : NULL);
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_BAND, GREY_STYLE, has_band ? chart->ideal_name : NULL);
-    fulcrum_page_explain(
-        page, FULCRUM_SWATCH_GUIDE, 0, picture->has_guides ? chart->guide_name : NULL);
+    learn(picture, has_band ? SLOT_IDEAL_BAND : SLOT_IDEAL,
+        has_band ? FULCRUM_SWATCH_BAND : FULCRUM_SWATCH_LINE, GREY_STYLE,
+        chart->ideal_name);
+    /* What points of a line's own colour are. */
+    for (size_t k = 0; k < FULCRUM_LINE_SERIES_MAX; k++) {
+        const struct fulcrum_line_series *series = &chart->panels[0].series[k];
+        bool is_points = series->look == FULCRUM_LINE_POINTS && series->colour == 0;
+        learn(picture, SLOT_POINTS + k, FULCRUM_SWATCH_MARKER, 0,
+            is_points ? series->label : NULL);
+    }
+    for (size_t i = 0; i < SLOT_COUNT; i++) {
+        const struct fulcrum_legend_entry *entry = &picture->legend[i];
+        fulcrum_page_explain(page, entry->swatch, entry->style, entry->label);
+    }
     add_words(&picture->footnote, "",
-        picture->has_interval ? chart->interval_footnote : NULL);
-    for (size_t i = 0; i < picture->published_count && !chart->names_marks; i++) {
-        fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, published_style(i),
-            picture->published_names[i]);
-    }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_HOLLOW, GREY_STYLE,
-        picture->has_seen ? "hollow: the fit has seen it" : NULL);
-    const struct fulcrum_stack *stack = &picture->cells[0].stack;
-    for (size_t i = 0; i < stack->count; i++) {
-        if (stack->panels[i].best != NULL) {
-            fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, chart->best_name);
-            break;
-        }
-    }
+        picture->legend[SLOT_INTERVAL].label != NULL ? chart->interval_footnote : NULL);
 }
 
 /* For qsort. */
@@ -1389,7 +1276,7 @@ static void tell(struct picture *picture, bool *first, const char *intro,
 /* Keeps the landmarks within the axis, by x; the footnote names the others. */
 static void take_landmarks(struct picture *picture, const struct fulcrum_table *table)
 {
-    struct landmark all[LANDMARKS_MAX] = {{.x = 0.0}};
+    struct landmark *all = picture->landmarks;
     size_t count = 0;
     bool first = true;
     const struct fulcrum_axis *axis = &picture->panels[0].x;
@@ -1409,7 +1296,7 @@ static void take_landmarks(struct picture *picture, const struct fulcrum_table *
         /* Beyond its ends an axis clamps: a line there would be at a wrong x. */
         if (all[i].x >= axis->lo && all[i].x <= axis->hi) {
             picture->guides[picture->landmark_count] = all[i].x;
-            picture->landmarks[picture->landmark_count++] = all[i];
+            all[picture->landmark_count++] = all[i];
         } else {
             tell(picture, &first, "Beyond this chart: ", &all[i]);
         }
@@ -1474,16 +1361,13 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
 }
 
 /*
- * Ticks and the width of the axes are settled first: names of landmarks need them, the
+ * Ticks and the width of the axes are settled: names of landmarks need them, the
  * footnote needs to know which names found a place, and the panels get what is left.
  */
-static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
+static void place_landmarks(struct fulcrum_canvas *canvas, struct picture *picture,
     struct fulcrum_page *page, const struct fulcrum_table *landmarks)
 {
-    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     struct fulcrum_stack *stack = &picture->cells[0].stack;
-    fulcrum_stack_fit(canvas, stack, body);
-    fulcrum_stack_place(canvas, stack, body);
     take_landmarks(picture, landmarks);
     size_t rows = place_flags(canvas, picture);
     page->footnote = fulcrum_string_get(&picture->footnote);
@@ -1496,9 +1380,6 @@ static void draw_with_landmarks(struct fulcrum_canvas *canvas, struct picture *p
     fulcrum_page_explain(page, FULCRUM_SWATCH_GUIDE, 0,
         picture->landmark_count > 0 ? picture->chart->landmark_name : NULL);
     fulcrum_stack_place(canvas, stack, fulcrum_page_body(canvas, page));
-    fulcrum_page_draw(canvas, page);
-    draw_flags(canvas, picture);
-    fulcrum_stack_draw(canvas, stack);
 }
 
 /* Leaves out cells where nothing is drawn; returns how many there are. */
@@ -1514,6 +1395,28 @@ static size_t keep_cells(struct picture *picture)
     return kept;
 }
 
+/* Rectangles side by side, and such rows below each other. */
+struct grid {
+    size_t columns;
+    size_t rows;
+    double gap_pt; /* between columns; half as much between rows */
+};
+
+/* The i-th, row by row, of those that share a rectangle. */
+static struct fulcrum_rect grid_cell(
+    const struct grid *grid, struct fulcrum_rect rect, size_t i)
+{
+    double gap_pt = grid->gap_pt;
+    double columns = (double)grid->columns;
+    double rows = (double)grid->rows;
+    double width_pt = (rect.x1 - rect.x0 - gap_pt * (columns - 1.0)) / columns;
+    double height_pt = (rect.y1 - rect.y0 - 0.5 * gap_pt * (rows - 1.0)) / rows;
+    double x0 = rect.x0 + (double)(i % grid->columns) * (width_pt + gap_pt);
+    size_t row = i / grid->columns;
+    double y0 = rect.y0 + (double)row * (height_pt + 0.5 * gap_pt);
+    return (struct fulcrum_rect){x0, y0, x0 + width_pt, y0 + height_pt};
+}
+
 static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
 {
     return cell.width_pt >= picture->chart->cell_least_pt &&
@@ -1521,17 +1424,16 @@ static bool has_room(const struct picture *picture, struct fulcrum_extent cell)
 }
 
 /* The number of columns that leaves cells largest, of those with room for them. */
-static struct fulcrum_grid choose_grid(
+static struct grid choose_grid(
     const struct picture *picture, struct fulcrum_rect body, struct fulcrum_extent *out)
 {
     size_t count = picture->cell_count;
-    struct fulcrum_grid best = {1, count, cell_gap_pt};
+    struct grid best = {1, count, cell_gap_pt};
     double best_pt = -INFINITY;
     *out = (struct fulcrum_extent){0.0, 0.0};
     for (size_t columns = 1; columns <= count; columns++) {
-        struct fulcrum_grid grid = {
-            columns, (count + columns - 1) / columns, cell_gap_pt};
-        struct fulcrum_rect first = fulcrum_grid_cell(&grid, body, 0);
+        struct grid grid = {columns, (count + columns - 1) / columns, cell_gap_pt};
+        struct fulcrum_rect first = grid_cell(&grid, body, 0);
         struct fulcrum_extent cell = {first.x1 - first.x0, first.y1 - first.y0};
         double size_pt =
             fmin(cell.width_pt / picture->chart->cell_aspect, cell.height_pt);
@@ -1547,7 +1449,7 @@ static struct fulcrum_grid choose_grid(
 }
 
 /* Cells of what the rows say name their axis once below each column. */
-static void label_cells(struct picture *picture, const struct fulcrum_grid *grid)
+static void label_cells(struct picture *picture, const struct grid *grid)
 {
     size_t count = picture->cell_count;
     /* A row above an empty place names its axis in all cells: frames stay in line. */
@@ -1566,18 +1468,18 @@ static void label_cells(struct picture *picture, const struct fulcrum_grid *grid
 
 /* Frames of all cells begin at one distance, so that columns are in line. */
 static void place_cells(const struct fulcrum_canvas *canvas, struct picture *picture,
-    struct fulcrum_rect body, const struct fulcrum_grid *grid)
+    struct fulcrum_rect body, const struct grid *grid)
 {
     double left_pt = 0.0;
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
-        fulcrum_stack_fit(canvas, stack, fulcrum_grid_cell(grid, body, i));
+        fulcrum_stack_fit(canvas, stack, grid_cell(grid, body, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }
     for (size_t i = 0; i < picture->cell_count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         stack->left_pt = left_pt;
-        fulcrum_stack_place(canvas, stack, fulcrum_grid_cell(grid, body, i));
+        fulcrum_stack_place(canvas, stack, grid_cell(grid, body, i));
     }
 }
 
@@ -1587,7 +1489,7 @@ static void draw_cells(
     struct fulcrum_rect body = fulcrum_page_body(canvas, page);
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     struct fulcrum_extent cell = {0.0, 0.0};
-    struct fulcrum_grid grid = {1, 1, 0.0};
+    struct grid grid = {1, 1, 0.0};
     if (picture->chart->has_cells) {
         grid = choose_grid(picture, body, &cell);
     }
@@ -1606,7 +1508,13 @@ static void draw_cells(
     }
     label_cells(picture, &grid);
     place_cells(canvas, picture, body, &grid);
+    const struct fulcrum_table *landmarks =
+        fulcrum_result_table_of(picture->result, "landmarks");
+    if (fulcrum_table_rows(landmarks) > 0) {
+        place_landmarks(canvas, picture, page, landmarks);
+    }
     fulcrum_page_draw(canvas, page);
+    draw_flags(canvas, picture);
     for (size_t i = 0; i < picture->cell_count; i++) {
         fulcrum_stack_draw(canvas, &picture->cells[i].stack);
     }
@@ -1615,11 +1523,6 @@ static void draw_cells(
 static void draw_picture(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, struct picture *picture)
 {
-    const struct fulcrum_table *landmarks =
-        fulcrum_result_table_of(picture->result, "landmarks");
-    if (fulcrum_table_rows(picture->table) > 0 && !take_lines(canvas, picture)) {
-        return;
-    }
     find_cells(picture);
     find_places(canvas, picture);
     stack_places(picture);
@@ -1631,9 +1534,6 @@ static void draw_picture(
     page->footnote = fulcrum_string_get(&picture->footnote);
     if (is_empty) {
         fulcrum_page_draw_empty(canvas, page);
-    } else if (fulcrum_table_rows(landmarks) > 0) {
-        label_cells(picture, &(struct fulcrum_grid){1, 1, 0.0});
-        draw_with_landmarks(canvas, picture, page, landmarks);
     } else {
         draw_cells(canvas, picture, page);
     }
@@ -1648,6 +1548,9 @@ void fulcrum_line_chart_draw(
         return;
     }
     begin(picture, data);
+    if (take_lines(canvas, picture) != FULCRUM_OK) {
+        return;
+    }
     write_words(picture, page, data);
     draw_picture(canvas, page, picture);
     fulcrum_string_clear(&picture->title);

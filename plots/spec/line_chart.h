@@ -137,15 +137,9 @@ struct fulcrum_line_chart_data {
 /*
  *   fails    FULCRUM_ERR_FORMAT (no such column, a text among its numbers, two points at
  *            one x, an x below the least), FULCRUM_ERR_RANGE (more lines or cells than
- * a chart holds; while it draws: than the page has room for)
+ *            a chart holds or the page has room for)
  */
-enum fulcrum_status fulcrum_line_chart_check(
-    const void *given, struct fulcrum_error *err);
 void fulcrum_line_chart_draw(
     struct fulcrum_canvas *canvas, struct fulcrum_page *page, const void *given);
-
-/* What the record of every such chart has. */
-#define FULCRUM_LINE_CHART(spec)                                                       \
-    .lines = (spec), .check = fulcrum_line_chart_check, .draw = fulcrum_line_chart_draw
 
 #endif

@@ -8,6 +8,12 @@
         .kind = FULCRUM_AXIS_##scale, .pad_frac = __VA_ARGS__                          \
     }
 
+#define LINE_CHART(of, called, words)                                                  \
+    const struct fulcrum_chart fulcrum_chart_##of = {.name = (called),                 \
+        .summary = (words),                                                            \
+        .lines = &(of),                                                                \
+        .draw = fulcrum_line_chart_draw}
+
 static const struct fulcrum_line_chart node = {
     .table = "rows",
     .footnote = "System watts count unused GPUs as idle; times scaled from another "
@@ -24,9 +30,8 @@ static const struct fulcrum_line_chart node = {
     .best_name = "best, or fewest GPUs within 1 % of it",
 };
 
-const struct fulcrum_chart fulcrum_chart_node = {.name = "node",
-    .summary = "machines with 1 to all of their GPUs: throughput, performance per watt",
-    FULCRUM_LINE_CHART(&node)};
+LINE_CHART(node, "node",
+    "machines with 1 to all of their GPUs: throughput, performance per watt");
 
 static const struct fulcrum_line_chart actors = {
     .table = "points",
@@ -48,9 +53,8 @@ static const struct fulcrum_line_chart actors = {
     .best_name = "best, or fewest actors within 1 % of it",
 };
 
-const struct fulcrum_chart fulcrum_chart_actors = {.name = "actors",
-    .summary = "runtime, watts and performance per watt against the actors",
-    FULCRUM_LINE_CHART(&actors)};
+LINE_CHART(
+    actors, "actors", "runtime, watts and performance per watt against the actors");
 
 static const struct fulcrum_line_chart ratio = {
     .table = "points",
@@ -64,9 +68,8 @@ static const struct fulcrum_line_chart ratio = {
     .landmark_name = "existing machine at its ratio",
 };
 
-const struct fulcrum_chart fulcrum_chart_ratio = {.name = "ratio",
-    .summary = "throughput and performance per watt against the CPU/GPU ratio",
-    FULCRUM_LINE_CHART(&ratio)};
+LINE_CHART(
+    ratio, "ratio", "throughput and performance per watt against the CPU/GPU ratio");
 
 /* Which resource saturates first, and which ones wait for it. */
 static const struct fulcrum_line_chart busy = {
@@ -84,9 +87,8 @@ static const struct fulcrum_line_chart busy = {
     .best_name = "best, or the first value within 1 % of it",
 };
 
-const struct fulcrum_chart fulcrum_chart_busy = {.name = "busy",
-    .summary = "how busy CPU threads, host and GPU are, beside the throughput",
-    FULCRUM_LINE_CHART(&busy)};
+LINE_CHART(
+    busy, "busy", "how busy CPU threads, host and GPU are, beside the throughput");
 
 /* Figure 3 of Inci et al. 2020, left. */
 static const struct fulcrum_line_chart runtime = {
@@ -103,9 +105,8 @@ static const struct fulcrum_line_chart runtime = {
             .note_unit = "x"}},
 };
 
-const struct fulcrum_chart fulcrum_chart_runtime = {.name = "runtime",
-    .summary = "runtime and speed-up against the actors, with published points",
-    FULCRUM_LINE_CHART(&runtime)};
+LINE_CHART(runtime, "runtime",
+    "runtime and speed-up against the actors, with published points");
 
 /* The same figure, right. */
 static const struct fulcrum_line_chart power = {
@@ -118,10 +119,9 @@ static const struct fulcrum_line_chart power = {
             .note_unit = ""}},
 };
 
-const struct fulcrum_chart fulcrum_chart_power = {.name = "power",
-    .summary = "GPU watts and performance per GPU watt against the actors, with "
-               "published points",
-    FULCRUM_LINE_CHART(&power)};
+LINE_CHART(power, "power",
+    "GPU watts and performance per GPU watt against the actors, with "
+    "published points");
 
 /* Its Figure 4. */
 static const struct fulcrum_line_chart sm = {
@@ -137,9 +137,7 @@ static const struct fulcrum_line_chart sm = {
     .top_label = "CPU/GPU ratio: hardware threads / SMs in use",
 };
 
-const struct fulcrum_chart fulcrum_chart_sm = {.name = "sm",
-    .summary = "slowdown against the SMs in use, with published points",
-    FULCRUM_LINE_CHART(&sm)};
+LINE_CHART(sm, "sm", "slowdown against the SMs in use, with published points");
 
 static const struct fulcrum_line_chart memory = {
     .table = "factors",
@@ -160,10 +158,8 @@ static const struct fulcrum_line_chart memory = {
 };
 
 /* The design space of Fu et al. 2021 (COPA), and what it does to a run. */
-const struct fulcrum_chart fulcrum_chart_memory = {.name = "memory",
-    .summary =
-        "caches and bandwidths against GPU time and throughput, or what meets a gain",
-    FULCRUM_LINE_CHART(&memory)};
+LINE_CHART(memory, "memory",
+    "caches and bandwidths against GPU time and throughput, or what meets a gain");
 
 static const struct fulcrum_line_chart scaling = {
     .table = "rows",
@@ -186,9 +182,8 @@ static const struct fulcrum_line_chart scaling = {
     .guide_name = "hybrid begins to win",
 };
 
-const struct fulcrum_chart fulcrum_chart_scaling = {.name = "scaling",
-    .summary = "training on many GPUs: weak and strong scaling, where hybrid wins",
-    FULCRUM_LINE_CHART(&scaling)};
+LINE_CHART(scaling, "scaling",
+    "training on many GPUs: weak and strong scaling, where hybrid wins");
 
 /* What is lost is easier seen than in speed-ups. */
 static const struct fulcrum_line_chart efficiency = {
@@ -204,9 +199,7 @@ static const struct fulcrum_line_chart efficiency = {
     .marks = {{"held_out", "no", "published, seen by the fit", false}},
 };
 
-const struct fulcrum_chart fulcrum_chart_efficiency = {.name = "scaling",
-    .summary = "published speed-ups beside their predictions",
-    FULCRUM_LINE_CHART(&efficiency)};
+LINE_CHART(efficiency, "scaling", "published speed-ups beside their predictions");
 
 /*
  * Time in proportion to 1 / SMs is a straight line of the same slope anywhere, and what
@@ -230,9 +223,8 @@ static const struct fulcrum_line_chart sm_time = {
     .marks = {{"state", "disturbed", "disturbed sample", true}},
 };
 
-const struct fulcrum_chart fulcrum_chart_sm_time = {.name = "sm-time",
-    .summary = "times of inference and training on a part of a GPU's SMs",
-    FULCRUM_LINE_CHART(&sm_time)};
+LINE_CHART(
+    sm_time, "sm-time", "times of inference and training on a part of a GPU's SMs");
 
 static const struct fulcrum_line_chart cost = {
     .table = "costs",
@@ -245,9 +237,7 @@ static const struct fulcrum_line_chart cost = {
     .names_marks = true,
 };
 
-const struct fulcrum_chart fulcrum_chart_cost = {.name = "cost",
-    .summary = "time of one solution against the number of actors",
-    FULCRUM_LINE_CHART(&cost)};
+LINE_CHART(cost, "cost", "time of one solution against the number of actors");
 
 /* Of two metrics the front is a staircase; a third one has a colour. */
 static const struct fulcrum_line_chart pareto = {
@@ -265,9 +255,7 @@ static const struct fulcrum_line_chart pareto = {
     .note_column = "note",
 };
 
-const struct fulcrum_chart fulcrum_chart_pareto = {.name = "pareto",
-    .summary = "designs that no other beats in two or three metrics",
-    FULCRUM_LINE_CHART(&pareto)};
+LINE_CHART(pareto, "pareto", "designs that no other beats in two or three metrics");
 
 /* Errors below, which a plot over several decades hides. */
 #define PARITY_OF(what, where)                                                         \
@@ -301,9 +289,8 @@ static const struct fulcrum_line_chart parity = {
     .full_name = "filled: predicted",
 };
 
-const struct fulcrum_chart fulcrum_chart_parity = {.name = "parity",
-    .summary = "predicted against measured over all references, with errors",
-    FULCRUM_LINE_CHART(&parity)};
+LINE_CHART(
+    parity, "parity", "predicted against measured over all references, with errors");
 
 /* A cell for each batching rule and number of environments per actor. */
 static const struct fulcrum_line_chart measured = {
@@ -336,9 +323,8 @@ static const struct fulcrum_line_chart measured = {
     .guide_name = "failed",
 };
 
-const struct fulcrum_chart fulcrum_chart_measured = {.name = "measured",
-    .summary = "the real pipeline's throughput over the actors, beside its prediction",
-    FULCRUM_LINE_CHART(&measured)};
+LINE_CHART(measured, "measured",
+    "the real pipeline's throughput over the actors, beside its prediction");
 
 #define DEVIATION(where, x)                                                            \
     {                                                                                  \
@@ -384,9 +370,8 @@ static const struct fulcrum_line_chart calibration = {
     .marks = {{"state", "disturbed", "disturbed sample, not fitted", true}},
 };
 
-const struct fulcrum_chart fulcrum_chart_calibration = {.name = "calibration",
-    .summary = "samples, fitted curves and deviations of one calibration",
-    FULCRUM_LINE_CHART(&calibration)};
+LINE_CHART(calibration, "calibration",
+    "samples, fitted curves and deviations of one calibration");
 
 const struct fulcrum_chart *const *fulcrum_charts(void)
 {

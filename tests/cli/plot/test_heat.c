@@ -533,7 +533,7 @@ TEST(test_what_is_no_grid_is_refused)
         {HEAD "m,1,1,1,1,1,1,ok\nm,2,2,1,1,1,1,ok\nm,3,3,1,1,1,1,ok\n"
               "m,4,4,1,1,1,1,ok\nm,5,5,1,1,1,1,ok\n",
             "are no grid"},
-        {HEAD "m,8,20,1,x,1,1,ok\nm,9,30,1,1,1,1,ok\n", "steps_per_s = x"},
+        {HEAD "m,8,20,1,x,1,1,ok\nm,9,30,1,1,1,1,ok\n", "steps_per_s = 'x'"},
         {"run.sm_count,run.gpu_count,run.actor_count,steps_per_s\n1,1,1,1\n2,2,2,2\n",
             "run.actor_count varies too, with 2 values"},
         {"run.sm_count,run.gpu_count,rate\n1,1,1\n2,2,2\n", "no column 'steps_per_s'"},

@@ -1,6 +1,6 @@
 /* test_axis.c - ticks are round, few, in order and told apart; positions are exact. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart/axis.h"
+#include "plots/chart/panel.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -144,9 +144,9 @@ TEST(test_positions_follow_the_scale)
     assert_close("beyond", fulcrum_axis_at(&axis, 99.0), 100.0, 1e-12);
     axis = fitted(1.0, 16.0, FULCRUM_AXIS_LOG2, 5.0);
     assert_close("logarithmic", fulcrum_axis_at(&axis, 2.0), 25.0, 1e-12);
-    CU_ASSERT_FALSE(fulcrum_axis_shows(&axis, 0.0));
-    CU_ASSERT_FALSE(fulcrum_axis_shows(&axis, (double)NAN));
-    CU_ASSERT_TRUE(fulcrum_axis_shows(&axis, 1e9));
+    CU_ASSERT_FALSE(fulcrum_axis_shows(axis.kind, 0.0));
+    CU_ASSERT_FALSE(fulcrum_axis_shows(axis.kind, (double)NAN));
+    CU_ASSERT_TRUE(fulcrum_axis_shows(axis.kind, 1e9));
 }
 
 TEST(test_spans_leave_out_what_is_not_finite)
@@ -208,14 +208,18 @@ TEST(test_best_tells_peak_plateau_end_and_flat_apart)
             "3 at 4 x, the only point"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct fulcrum_best best = fulcrum_best_find(x, rows[i].y, 5, rows[i].goal);
+        struct fulcrum_panel_point points[5];
+        for (size_t k = 0; k < 5; k++) {
+            points[k] = (struct fulcrum_panel_point){.x = x[k], .y = rows[i].y[k]};
+        }
+        struct fulcrum_best best = fulcrum_best_find(points, 5, rows[i].goal);
         char sentence[128];
-        fulcrum_best_sentence(sentence, sizeof sentence, &best, "x", NULL);
+        fulcrum_best_sentence(sentence, sizeof sentence, &best, "x");
         CU_ASSERT_EQUAL(best.shape, rows[i].shape);
         CU_ASSERT_STRING_EQUAL(sentence, rows[i].sentence);
         assert_close("marked", best.x, rows[i].marked_x, 0.0);
     }
-    static const double none[] = {NAN, NAN, NAN, NAN, NAN};
+    const struct fulcrum_panel_point none = {.x = 1.0, .y = (double)NAN};
     CU_ASSERT_EQUAL(
-        fulcrum_best_find(x, none, 5, FULCRUM_GOAL_MOST).shape, FULCRUM_BEST_NONE);
+        fulcrum_best_find(&none, 1, FULCRUM_GOAL_MOST).shape, FULCRUM_BEST_NONE);
 }

@@ -48,6 +48,7 @@ static const char long_text[] =
 
 /* Arrays that one case's data borrow. */
 struct store {
+    size_t count;
     double x[POINTS_MAX];
     double lo[3][POINTS_MAX];
     double mid[3][POINTS_MAX];
@@ -73,16 +74,9 @@ static double shaped(enum shape shape, double share, size_t i)
     return 17200.0 * (1.0 - exp(-6.0 * share)) + 50.0;
 }
 
-/* Rows of the charts that have rows, from the values of the case. */
-static void fill_rows(struct store *store, size_t i)
+static void fill_store(struct store *store, const struct data_case *data_case)
 {
-    double value = store->mid[1][i];
-    double share = value / (value + 40.0);
-    store->parts[i] = isnan(share) ? 0.0 : share;
-}
-
-static void fill(struct store *store, const struct data_case *data_case)
-{
+    store->count = data_case->count;
     for (size_t i = 0; i < data_case->count; i++) {
         double share =
             data_case->count > 1 ? (double)i / (double)(data_case->count - 1) : 0.5;
@@ -95,7 +89,8 @@ static void fill(struct store *store, const struct data_case *data_case)
             store->lo[j][i] = store->mid[j][i] * 0.9;
             store->hi[j][i] = store->mid[j][i] * 1.08;
         }
-        fill_rows(store, i);
+        double size = store->mid[1][i] / (store->mid[1][i] + 40.0);
+        store->parts[i] = isnan(size) ? 0.0 : size;
     }
     static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
         "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
@@ -123,13 +118,17 @@ static struct fulcrum_chart_text text_of(const struct data_case *data_case)
     return (struct fulcrum_chart_text){long_text, long_text, long_text};
 }
 
-/* Draws a result with a chart of lines, and frees the result. */
+/* Draws a result with a chart of lines or, if one is given, of bars, and frees it. */
 static enum fulcrum_status draw_result(struct fulcrum_canvas *canvas,
-    const struct fulcrum_chart *chart, struct fulcrum_result *result,
-    struct fulcrum_chart_text text, struct fulcrum_error *err)
+    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const struct fulcrum_line_chart_data data = {text, chart, result};
-    enum fulcrum_status status = fulcrum_chart_draw(chart, canvas, &data, err);
+    const struct fulcrum_line_chart_data line_data = {.chart = chart, .result = result};
+    const struct fulcrum_bar_chart_data bar_data = {.chart = bars, .result = result};
+    enum fulcrum_status status =
+        bars == NULL
+            ? fulcrum_chart_draw(chart, canvas, &line_data, err)
+            : fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &bar_data, err);
     fulcrum_result_free(result);
     return status;
 }
@@ -152,11 +151,10 @@ static void add_estimate(struct fulcrum_table *table, const char *key,
 }
 
 /* A sweep over all that charts of lines go over. */
-static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
+static void add_sweep(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         fulcrum_table_row(table);
         add_number(table, "cpu_gpu_ratio_used", store->x[i]);
         add_number(table, "actor_count", store->x[i]);
@@ -168,47 +166,28 @@ static struct fulcrum_result *sweep_of(const struct store *store, size_t count)
         add_estimate(table, "steps_per_j_gpu", store, 1, i);
         add_estimate(table, "steps_per_j_system", store, 2, i);
     }
-    return result;
 }
 
-static enum fulcrum_status draw_ratio(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_ratio(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = sweep_of(store, data_case->count);
+    add_sweep(result, store);
     struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < MACHINES; i++) {
         fulcrum_table_row(table);
         add_text(table, "name", store->machine_names[i]);
         add_number(table, "x", store->machine_ratios[i]);
     }
-    return draw_result(canvas, &fulcrum_chart_ratio, result, text_of(data_case), NULL);
-}
-
-static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
-{
-    return draw_result(canvas, &fulcrum_chart_actors, sweep_of(store, data_case->count),
-        text_of(data_case), NULL);
-}
-
-static enum fulcrum_status draw_busy(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
-{
-    return draw_result(canvas, &fulcrum_chart_busy, sweep_of(store, data_case->count),
-        text_of(data_case), NULL);
 }
 
 /* A point of a part of the pipeline: sample and fit alternate, as rows of both do. */
-static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_calibration(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const parts[] = {"actors", "inference", "steps", "training"};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
-    for (size_t i = 0; i < 4 * data_case->count; i++) {
+    for (size_t i = 0; i < 4 * store->count; i++) {
         size_t k = i / 4;
         bool is_odd = k % 2 == 1;
-        double share = (double)k / (double)data_case->count;
+        double share = (double)k / (double)store->count;
         fulcrum_table_row(table);
         add_text(table, "part", parts[i % 4]);
         add_number(table, "x", store->x[k]);
@@ -221,8 +200,6 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
             table, "deviation", is_odd ? FULCRUM_UNKNOWN : -8.0 + store->mid[2][k]);
         add_text(table, "state", store->disturbed[k] ? "disturbed" : "");
     }
-    return draw_result(
-        canvas, &fulcrum_chart_calibration, result, text_of(data_case), NULL);
 }
 
 /* Seconds of a sample and of the point of its curve. */
@@ -239,13 +216,11 @@ static void add_sm_sample(struct fulcrum_table *table, const char *work, double 
     add_text(table, "state", is_disturbed ? "disturbed" : "");
 }
 
-static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_sm_time(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
-        bool is_fitted = i < data_case->count / 2;
+    for (size_t i = 0; i < store->count; i++) {
+        bool is_fitted = i < store->count / 2;
         const double first[] = {store->mid[0][i], store->hi[0][i]};
         const double second[] = {store->mid[1][i], FULCRUM_UNKNOWN};
         const double training[] = {
@@ -254,8 +229,6 @@ static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
         add_sm_sample(table, long_text, store->x[i], second, false);
         add_sm_sample(table, "training", store->x[i], training, false);
     }
-    return draw_result(
-        canvas, &fulcrum_chart_sm_time, result, text_of(data_case), NULL);
 }
 
 /* Points on the curve, beyond its ends and without a place, from two references. */
@@ -278,13 +251,11 @@ static void add_published(struct fulcrum_result *result, const struct store *sto
     }
 }
 
-static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case,
-    const struct fulcrum_chart *chart)
+static void add_curves_of(
+    struct fulcrum_result *result, const struct store *store, double panels)
 {
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         fulcrum_table_row(table);
         add_number(table, "actor_count", store->x[i]);
         fulcrum_table_number(table, "run.sm_count", NULL, store->x[i]);
@@ -294,42 +265,19 @@ static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
         add_number(table, "gpu_w", store->mid[0][i]);
         add_estimate(table, "steps_per_j_gpu", store, 1, i);
     }
-    fulcrum_result_number(result, "relative_x", NULL,
-        data_case->count > 0 ? store->x[0] : FULCRUM_UNKNOWN);
-    add_published(
-        result, store, data_case->count, chart == &fulcrum_chart_sm ? 1.0 : 2.0);
-    return draw_result(canvas, chart, result, text_of(data_case), NULL);
+    fulcrum_result_number(
+        result, "relative_x", NULL, store->count > 0 ? store->x[0] : FULCRUM_UNKNOWN);
+    add_published(result, store, store->count, panels);
 }
 
-static enum fulcrum_status draw_runtime(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_curves(struct fulcrum_result *result, const struct store *store)
 {
-    return draw_curves(canvas, store, data_case, &fulcrum_chart_runtime);
+    add_curves_of(result, store, 2.0);
 }
 
-static enum fulcrum_status draw_power(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_sm(struct fulcrum_result *result, const struct store *store)
 {
-    return draw_curves(canvas, store, data_case, &fulcrum_chart_power);
-}
-
-static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
-{
-    return draw_curves(canvas, store, data_case, &fulcrum_chart_sm);
-}
-
-/* Draws a result with a chart of bars, and frees the result. */
-static enum fulcrum_status draw_bars(struct fulcrum_canvas *canvas,
-    const struct fulcrum_bar_chart *bars, struct fulcrum_result *result,
-    struct fulcrum_chart_text text, struct fulcrum_error *err)
-{
-    const struct fulcrum_bar_chart_data data = {
-        .text = text, .chart = bars, .result = result};
-    enum fulcrum_status status =
-        fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, err);
-    fulcrum_result_free(result);
-    return status;
+    add_curves_of(result, store, 1.0);
 }
 
 /* As many bars as there are points, which are told apart by their names. */
@@ -342,13 +290,12 @@ static void name_bar(struct fulcrum_table *table, const char *key, size_t i)
 }
 
 /* All parts of GPU time of two panels, some with an interval of the whole. */
-static struct fulcrum_result *components_of(const struct store *store, size_t count)
+static void add_components(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const names[] = {
         "math", "sm", "dram", "latency", "launch", "host", "rest"};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
-    for (size_t i = 0; i < 7 * count; i++) {
+    for (size_t i = 0; i < 7 * store->count; i++) {
         const double parts[] = {store->parts[i / 7], 0.15, 0.001, 0.02, 0.0, 0.1, 0.02};
         double lo = i / 7 % 2 == 0 ? FULCRUM_UNKNOWN : 0.3;
         fulcrum_table_row(table);
@@ -359,22 +306,6 @@ static struct fulcrum_result *components_of(const struct store *store, size_t co
         add_number(table, "run_time_rel", parts[i % 7]);
         fulcrum_table_estimate(table, "whole_rel", NULL, 0.5, lo, 1.2);
     }
-    return result;
-}
-
-static enum fulcrum_status draw_gpu_time(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
-{
-    return draw_bars(canvas, &fulcrum_bars_published,
-        components_of(store, data_case->count), text_of(data_case), NULL);
-}
-
-/* GPU time above and runs below. */
-static enum fulcrum_status draw_gpu_time_and_runs(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
-{
-    return draw_bars(canvas, &fulcrum_bars_components,
-        components_of(store, data_case->count), text_of(data_case), NULL);
 }
 
 /* A part of a placement. */
@@ -402,52 +333,43 @@ static void add_placed(struct fulcrum_table *table, size_t i, const struct place
 }
 
 /* As many placements as there are points, of every kind and of none. */
-static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_partition(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const kinds[] = {"simulation + agent + training", "simulation",
         "agent", "training", "simulation + agent"};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "parts", NULL);
-    (void)store;
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         double size = i % 4 == 3 ? 1.0 : 0.05;
         const struct placed first = {kinds[i % 5], 1.0 + (double)(i % 7), size, 1.0};
         const struct placed second = {long_text, 1.0, 0.4, 0.2};
         add_placed(table, i, &first);
         add_placed(table, i, &second);
     }
-    return draw_bars(canvas, &fulcrum_bars_partition, result, text_of(data_case), NULL);
 }
 
-static enum fulcrum_status draw_upgrade(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_upgrade(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "upgrades", NULL);
-    for (size_t i = 0; i < data_case->count && i < 9; i++) {
+    for (size_t i = 0; i < store->count && i < 9; i++) {
         fulcrum_table_row(table);
         add_text(table, "upgrade", i == 3 ? long_text : "GPUs");
         add_estimate(table, "speedup", store, 0, i);
         add_estimate(table, "steps_per_j_system_rel", store, 1, i);
     }
-    return draw_bars(canvas, &fulcrum_bars_upgrade, result, text_of(data_case), NULL);
 }
 
 /* Points of a chart of several lines. */
-static size_t few_of(const struct data_case *data_case)
+static size_t few_of(const struct store *store)
 {
-    return data_case->count < 256 ? data_case->count : 256;
+    return store->count < 256 ? store->count : 256;
 }
 
 /* A line with everything, one of long words and gaps, one of a single point. */
-static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_node(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const names[] = {"dgx-1", long_text, "one point"};
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-node");
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
-    size_t count = few_of(data_case);
+    size_t count = few_of(store);
     for (size_t i = 0; count > 0 && i <= 2 * count; i++) {
         size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
@@ -460,19 +382,16 @@ static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
         add_number(table, "steps_per_j_system", store->mid[2][k]);
         add_text(table, "bottleneck", i % 3 == 0 ? "cpu" : "gpu");
     }
-    return draw_result(canvas, &fulcrum_chart_node, result, text_of(data_case), NULL);
 }
 
 /* Bands, gaps and a guide; a line of long words, one of a single point. */
-static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_scaling(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const names[] = {"data-parallel", long_text, "one point"};
     static const char *const groups[] = {"weak", "strong"};
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-cluster");
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
-    size_t count = few_of(data_case);
+    size_t count = few_of(store);
     for (size_t i = 0; count > 0 && i <= 4 * count; i++) {
         size_t line = i / count / 2;
         size_t k = line < 2 ? i % count : 0;
@@ -490,18 +409,14 @@ static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
         add_number(guides, "x", store->x[count / 2]);
         add_text(guides, "text", long_text);
     }
-    return draw_result(
-        canvas, &fulcrum_chart_scaling, result, text_of(data_case), NULL);
 }
 
 /* What was published beside its curves, some of it seen by the fit. */
-static enum fulcrum_status draw_efficiency(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_efficiency(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const names[] = {"a curve", long_text};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
-    for (size_t i = 0; i < 2 * data_case->count; i++) {
+    for (size_t i = 0; i < 2 * store->count; i++) {
         fulcrum_table_row(table);
         add_text(table, "series", names[i % 2]);
         add_number(table, "node_count", store->x[i / 2]);
@@ -510,17 +425,13 @@ static enum fulcrum_status draw_efficiency(struct fulcrum_canvas *canvas,
             i % 7 == 0 ? store->hi[i % 2][i / 2] : FULCRUM_UNKNOWN);
         add_text(table, "held_out", i % 3 == 0 ? "no" : "yes");
     }
-    return draw_result(
-        canvas, &fulcrum_chart_efficiency, result, text_of(data_case), NULL);
 }
 
 /* Three bandwidths, one without intervals, one of a single point. */
-static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_memory(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
     struct fulcrum_table *table = fulcrum_result_table(result, "factors", NULL);
-    size_t count = data_case->count;
+    size_t count = store->count;
     for (size_t i = 0; i < 2 * count + (count > 0 ? 1 : 0); i++) {
         size_t line = i / count;
         size_t k = line < 2 ? i % count : 0;
@@ -532,21 +443,12 @@ static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
             line == 1 ? store->lo[1][k] : none, line == 1 ? store->hi[1][k] : none);
         add_number(table, "gpu_time_rel", line < 2 ? store->mid[line][k] : none);
     }
-    return draw_result(canvas, &fulcrum_chart_memory, result, text_of(data_case), NULL);
 }
 
-static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_breakdown(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_bar_chart bars = fulcrum_bars_cycle;
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    bars.panels[0].title = data_case->count % 2 == 0 ? long_text : "a cycle";
-    bars.panels[0].text = "text";
-    bars.parts[3].name = long_text;
-    bars.scale =
-        data_case->shape == SHAPE_GAPS ? FULCRUM_ROW_SHARE : FULCRUM_ROW_AMOUNT;
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         double part = 0.9 * store->parts[i];
         fulcrum_table_row(table);
         name_bar(table, "name", i);
@@ -557,15 +459,12 @@ static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
         add_number(table, "delay_s", 0.1 * part);
         fulcrum_table_estimate(table, "steps_per_s", NULL, 9.0, 8.0, 9.5);
     }
-    return draw_bars(canvas, &bars, result, text_of(data_case), NULL);
 }
 
 /* As many columns as rows, the middle ones cannot run; machines on the diagonal. */
-static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_heat(struct fulcrum_result *result, const struct store *store)
 {
-    size_t side = (size_t)sqrt((double)data_case->count);
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    size_t side = (size_t)sqrt((double)store->count);
     struct fulcrum_table *points = fulcrum_result_table(result, "points", NULL);
     struct fulcrum_table *machines = fulcrum_result_table(result, "landmarks", NULL);
     for (size_t i = 0; i < side * side; i++) {
@@ -583,18 +482,6 @@ static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
         add_number(machines, "x", store->machine_ratios[i]);
         add_number(machines, "y", store->machine_ratios[11 - i]);
     }
-    const struct fulcrum_heat_chart_data data = {.text = text_of(data_case),
-        .result = result,
-        .x = "x",
-        .y = "y",
-        .metric = "steps_per_s",
-        .x_label = "hardware threads",
-        .y_label = long_text,
-        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s"};
-    enum fulcrum_status status =
-        fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
-    fulcrum_result_free(result);
-    return status;
 }
 
 static double only_if(bool condition, double value)
@@ -603,13 +490,11 @@ static double only_if(bool condition, double value)
 }
 
 /* Every third point is beaten; a third metric where points are odd in number. */
-static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_pareto(struct fulcrum_result *result, const struct store *store)
 {
-    bool has_third = data_case->count % 2 == 1;
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
+    bool has_third = store->count % 2 == 1;
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         bool is_front = i % 3 != 2;
         double y = only_if(is_front, store->mid[0][i]);
         fulcrum_table_row(table);
@@ -627,7 +512,6 @@ static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
     }
     fulcrum_result_text(result, "label/x", NULL, "watts: less is better");
     fulcrum_result_text(result, "label/y", NULL, long_text);
-    return draw_result(canvas, &fulcrum_chart_pareto, result, text_of(data_case), NULL);
 }
 
 /* A bar between two ends; no bar where `is_known` is not. */
@@ -669,19 +553,15 @@ static void add_field(struct fulcrum_table *table, const char *panel, size_t i)
         (double[]){0.48 * effect, 0.48 * effect + 0.04});
 }
 
-static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_tornado(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
-    (void)store;
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         add_field(table, "steps_per_s, 1/s", i);
     }
-    for (size_t i = 0; data_case->count % 2 == 1 && i < data_case->count / 2; i++) {
+    for (size_t i = 0; store->count % 2 == 1 && i < store->count / 2; i++) {
         add_field(table, long_text, i);
     }
-    return draw_bars(canvas, &fulcrum_bars_tornado, result, text_of(data_case), NULL);
 }
 
 /* One stage of a run on the CPU alone, on both and on the GPU alone. */
@@ -697,12 +577,10 @@ static void add_stage(
     add_number(table, "gpu_only_frac", shares[2]);
 }
 
-static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_stages(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         double part = 0.9 * store->parts[i];
         add_stage(table, i, "simulation", (double[]){0.3 * part, 0.01, 0.0});
         add_stage(
@@ -713,7 +591,6 @@ static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
         add_stage(table, i, "wait", (double[]){0.5, 0.0, 0.0});
         add_stage(table, i, "idle", (double[]){i % 4 == 0 ? 0.0 : 0.05, 0.0, 0.0});
     }
-    return draw_bars(canvas, &fulcrum_bars_stages, result, text_of(data_case), NULL);
 }
 
 /* A point of the real pipeline, and how far its prediction is off. */
@@ -732,14 +609,12 @@ static void add_measured(struct fulcrum_table *table, const char *series, double
 }
 
 /* Predicted far off, and exactly. */
-static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_measured_rows(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const names[] = {"greedy, 4 environments per actor", long_text};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
     struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
-    for (size_t i = 0; i < 2 * data_case->count; i++) {
+    for (size_t i = 0; i < 2 * store->count; i++) {
         size_t k = i / 2;
         double rate = store->mid[i % 2][k];
         const double values[] = {rate, store->mid[1][k],
@@ -753,18 +628,14 @@ static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
         add_number(guides, "x", k % 11 == 5 ? 64.0 * store->x[k] : FULCRUM_UNKNOWN);
         add_text(guides, "text", i < 2 ? "mean |error| 15 %" : "");
     }
-    return draw_result(
-        canvas, &fulcrum_chart_measured, result, text_of(data_case), NULL);
 }
 
-static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_parity(struct fulcrum_result *result, const struct store *store)
 {
     static const char *const units[] = {"rates", "watts", "ratios"};
     static const char *const families[] = {"one family", "another", long_text};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(result, "points", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         double value = store->mid[1][i];
         double measured = value * (0.8 + 0.05 * (double)(i % 9));
         double half = i % 4 == 0 ? 0.0 : 0.1 * value;
@@ -779,15 +650,12 @@ static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
             measured > 0.0 ? (value / measured - 1.0) * 100.0 : FULCRUM_UNKNOWN);
         add_text(table, "state", i % 2 == 1 ? "fitted" : "");
     }
-    return draw_result(canvas, &fulcrum_chart_parity, result, text_of(data_case), NULL);
 }
 
-static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
-    const struct store *store, const struct data_case *data_case)
+static void add_posterior(struct fulcrum_result *result, const struct store *store)
 {
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-fit");
     struct fulcrum_table *table = fulcrum_result_table(result, "parameters", NULL);
-    for (size_t i = 0; i < data_case->count; i++) {
+    for (size_t i = 0; i < store->count; i++) {
         double share = store->parts[i];
         const double posterior[] = {share - 1.0, share + 1.5};
         fulcrum_table_row(table);
@@ -801,7 +669,7 @@ static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
         add_number(table, "fitted_z", share);
     }
     table = fulcrum_result_table(result, "figures", NULL);
-    for (size_t i = 0; i < data_case->count / 3; i++) {
+    for (size_t i = 0; i < store->count / 3; i++) {
         fulcrum_table_row(table);
         add_text(table, "shown_name", "a figure");
         add_text(table, "shown_text", long_text);
@@ -811,39 +679,75 @@ static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
         add_span(table, "observed_rel", true, (double[]){0.99, 1.01});
         add_number(table, "fitted_rel", 1.0);
     }
-    return draw_bars(canvas, &fulcrum_bars_posterior, result, text_of(data_case), NULL);
 }
 
 static const struct chart_case {
     const char *name;
-    enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas,
-        const struct store *store, const struct data_case *data_case);
+    const struct fulcrum_chart *chart;
+    const struct fulcrum_bar_chart *bars; /* NULL: it has lines, or cells */
+    void (*add)(struct fulcrum_result *result, const struct store *store);
 } chart_cases[] = {
-    {"ratio", draw_ratio},
-    {"actors", draw_actors},
-    {"busy", draw_busy},
-    {"calibration", draw_calibration},
-    {"runtime", draw_runtime},
-    {"power", draw_power},
-    {"sm", draw_sm},
-    {"gpu-time", draw_gpu_time},
-    {"gpu-time and runs", draw_gpu_time_and_runs},
-    {"memory", draw_memory},
-    {"scaling", draw_scaling},
-    {"efficiency", draw_efficiency},
-    {"node", draw_node},
-    {"partition", draw_partition},
-    {"upgrade", draw_upgrade},
-    {"parity", draw_parity},
-    {"posterior", draw_posterior},
-    {"sm-time", draw_sm_time},
-    {"stages", draw_stages},
-    {"measured", draw_measured},
-    {"heat", draw_heat},
-    {"pareto", draw_pareto},
-    {"tornado", draw_tornado},
-    {"breakdown", draw_breakdown},
+    {"ratio", &fulcrum_chart_ratio, NULL, add_ratio},
+    {"actors", &fulcrum_chart_actors, NULL, add_sweep},
+    {"busy", &fulcrum_chart_busy, NULL, add_sweep},
+    {"calibration", &fulcrum_chart_calibration, NULL, add_calibration},
+    {"runtime", &fulcrum_chart_runtime, NULL, add_curves},
+    {"power", &fulcrum_chart_power, NULL, add_curves},
+    {"sm", &fulcrum_chart_sm, NULL, add_sm},
+    {"gpu-time", &fulcrum_chart_gpu_time, &fulcrum_bars_published, add_components},
+    {"gpu-time and runs", &fulcrum_chart_gpu_time, &fulcrum_bars_components,
+        add_components},
+    {"memory", &fulcrum_chart_memory, NULL, add_memory},
+    {"scaling", &fulcrum_chart_scaling, NULL, add_scaling},
+    {"efficiency", &fulcrum_chart_efficiency, NULL, add_efficiency},
+    {"node", &fulcrum_chart_node, NULL, add_node},
+    {"partition", &fulcrum_chart_partition, &fulcrum_bars_partition, add_partition},
+    {"upgrade", &fulcrum_chart_upgrade, &fulcrum_bars_upgrade, add_upgrade},
+    {"parity", &fulcrum_chart_parity, NULL, add_parity},
+    {"posterior", &fulcrum_chart_posterior, &fulcrum_bars_posterior, add_posterior},
+    {"sm-time", &fulcrum_chart_sm_time, NULL, add_sm_time},
+    {"stages", &fulcrum_chart_stages, &fulcrum_bars_stages, add_stages},
+    {"measured", &fulcrum_chart_measured, NULL, add_measured_rows},
+    {"heat", &fulcrum_chart_heat, NULL, add_heat},
+    {"pareto", &fulcrum_chart_pareto, NULL, add_pareto},
+    {"tornado", &fulcrum_chart_tornado, &fulcrum_bars_tornado, add_tornado},
+    {"breakdown", &fulcrum_chart_breakdown, &fulcrum_bars_cycle, add_breakdown},
 };
+
+/* Some words are long where there is an even number of points. */
+static enum fulcrum_status draw_case(struct fulcrum_canvas *canvas,
+    const struct chart_case *row, const struct store *store,
+    const struct data_case *data_case)
+{
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-explore");
+    const struct fulcrum_chart_text text = text_of(data_case);
+    bool is_even = data_case->count % 2 == 0;
+    row->add(result, store);
+    const struct fulcrum_line_chart_data line_data = {text, row->chart, result};
+    const struct fulcrum_heat_chart_data heat_data = {.text = text,
+        .result = result,
+        .x = "x",
+        .y = "y",
+        .metric = "steps_per_s",
+        .x_label = "hardware threads",
+        .y_label = long_text,
+        .value_name = is_even ? long_text : "throughput, steps/s"};
+    struct fulcrum_bar_chart bars = fulcrum_bars_cycle;
+    bars.panels[0].title = is_even ? long_text : "a cycle";
+    bars.panels[0].text = "text";
+    bars.parts[3].name = long_text;
+    bars.scale =
+        data_case->shape == SHAPE_GAPS ? FULCRUM_ROW_SHARE : FULCRUM_ROW_AMOUNT;
+    const struct fulcrum_bar_chart_data bar_data = {.text = text,
+        .chart = row->bars == &fulcrum_bars_cycle ? &bars : row->bars,
+        .result = result};
+    const void *data =
+        row->chart->lines != NULL ? (const void *)&line_data : &heat_data;
+    enum fulcrum_status status = fulcrum_chart_draw(
+        row->chart, canvas, row->bars != NULL ? &bar_data : data, NULL);
+    fulcrum_result_free(result);
+    return status;
+}
 
 /* Rounding aside: texts may touch, not meet. */
 static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
@@ -910,7 +814,7 @@ static struct store *new_store(const struct data_case *data_case)
     if (store == NULL) {
         abort(); /* nothing can be tested, and there is nothing to clean up */
     }
-    fill(store, data_case);
+    fill_store(store, data_case);
     return store;
 }
 
@@ -921,12 +825,22 @@ static struct fulcrum_canvas *new_canvas(struct fulcrum_extent page)
     return canvas;
 }
 
+/* A page on which the result, which it frees, could be drawn. */
+static struct fulcrum_canvas *drawn(struct fulcrum_extent page,
+    const struct fulcrum_chart *chart, const struct fulcrum_bar_chart *bars,
+    struct fulcrum_result *result)
+{
+    struct fulcrum_canvas *canvas = new_canvas(page);
+    ASSERT_OK(draw_result(canvas, chart, bars, result, NULL));
+    return canvas;
+}
+
 static void check_one(const struct chart_case *chart, const struct data_case *data_case,
     struct fulcrum_extent page)
 {
     struct store *store = new_store(data_case);
     struct fulcrum_canvas *canvas = new_canvas(page);
-    ASSERT_OK(chart->draw(canvas, store, data_case));
+    ASSERT_OK(draw_case(canvas, chart, store, data_case));
     size_t faults = count_faults(canvas);
     CU_ASSERT_EQUAL(faults, 0);
     if (faults > 0) {
@@ -1009,7 +923,7 @@ static void check_machines_are_named(const struct data_case *data_case)
 {
     struct store *store = new_store(data_case);
     struct fulcrum_canvas *canvas = new_canvas(pages[2]);
-    ASSERT_OK(draw_ratio(canvas, store, data_case));
+    ASSERT_OK(draw_case(canvas, &chart_cases[0], store, data_case));
     for (size_t i = 0; i < MACHINES; i++) {
         CU_ASSERT(count_texts(canvas, store->machine_names[i]) >= 1);
     }
@@ -1049,10 +963,8 @@ TEST(test_ratio_names_the_optimum_of_each_metric)
         "steps_per_s", "steps_per_j_gpu", "steps_per_j_system", NULL};
     static const double values[][4] = {
         {100, 200, 399, 400}, {NAN, NAN, NAN, NAN}, {1, 3, 2, 1}};
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    ASSERT_OK(draw_result(canvas, &fulcrum_chart_ratio,
-        points_of("cpu_gpu_ratio_used", x, keys, values),
-        (struct fulcrum_chart_text){NULL}, NULL));
+    struct fulcrum_canvas *canvas = drawn(pages[0], &fulcrum_chart_ratio, NULL,
+        points_of("cpu_gpu_ratio_used", x, keys, values));
     CU_ASSERT_EQUAL(count_texts(canvas, "within 1 % of the best (400) at 0.4"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "best 3 at 0.2"), 1);
     /* A metric that nobody knows takes no room, and no interval is explained. */
@@ -1067,10 +979,8 @@ TEST(test_lines_go_over_the_column_that_varies)
     static const double x[] = {0.1, 0.2, 0.4, 0.8};
     static const char *const keys[] = {"steps_per_s", NULL};
     static const double values[][4] = {{1, 2, 3, 4}};
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    ASSERT_OK(draw_result(canvas, &fulcrum_chart_ratio,
-        points_of("actor_threads_per_learner_core", x, keys, values),
-        (struct fulcrum_chart_text){NULL}, NULL));
+    struct fulcrum_canvas *canvas = drawn(pages[0], &fulcrum_chart_ratio, NULL,
+        points_of("actor_threads_per_learner_core", x, keys, values));
     CU_ASSERT_EQUAL(count_texts(canvas, "actor threads / learner cores"), 1);
     fulcrum_canvas_free(canvas);
 }
@@ -1080,10 +990,8 @@ TEST(test_actors_prefers_runtime_in_a_readable_unit)
     static const double actors[] = {1, 2, 4, 8};
     static const char *const keys[] = {"runtime_s", "steps_per_s", NULL};
     static const double values[][4] = {{28800, 14400, 10800, 18000}, {1, 2, 3, 2}};
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    ASSERT_OK(draw_result(canvas, &fulcrum_chart_actors,
-        points_of("actor_count", actors, keys, values),
-        (struct fulcrum_chart_text){NULL}, NULL));
+    struct fulcrum_canvas *canvas = drawn(pages[0], &fulcrum_chart_actors, NULL,
+        points_of("actor_count", actors, keys, values));
     CU_ASSERT_EQUAL(count_texts(canvas, "Runtime, minutes"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "best 180 at 4 actors"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "Throughput"), 0);
@@ -1115,8 +1023,7 @@ static enum fulcrum_status draw_node_rows(struct fulcrum_canvas *canvas,
             0.5 * rows[i].rate, 2.0 * rows[i].rate);
         add_text(table, "bottleneck", rows[i].bottleneck);
     }
-    return draw_result(
-        canvas, &fulcrum_chart_node, result, (struct fulcrum_chart_text){NULL}, err);
+    return draw_result(canvas, &fulcrum_chart_node, NULL, result, err);
 }
 
 /* A line through many points shows none of them but those that are hollow. */
@@ -1188,15 +1095,13 @@ TEST(test_what_lines_cannot_show_is_refused)
     struct fulcrum_table *table = fulcrum_result_table(result, "rows", NULL);
     fulcrum_table_row(table);
     add_text(table, "gpu_count", "one");
-    ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_node, result,
-                     (struct fulcrum_chart_text){NULL}, &err),
+    ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_node, NULL, result, &err),
         FULCRUM_ERR_FORMAT, "gpu_count = 'one'");
     result = fulcrum_result_new(NULL);
     table = fulcrum_result_table(result, "rows", NULL);
     fulcrum_table_row(table);
     add_number(table, "x", 1.0);
-    ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_actors, result,
-                     (struct fulcrum_chart_text){NULL}, &err),
+    ASSERT_FAILS(draw_result(canvas, &fulcrum_chart_actors, NULL, result, &err),
         FULCRUM_ERR_FORMAT, "no column 'actor_count'");
     fulcrum_canvas_free(canvas);
 }
@@ -1215,9 +1120,8 @@ TEST(test_calibration_says_what_was_not_measured)
         add_number(table, "sample", (100.0 + deviation) * threads);
         add_number(table, "deviation", deviation);
     }
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    ASSERT_OK(draw_result(canvas, &fulcrum_chart_calibration, result,
-        (struct fulcrum_chart_text){NULL}, NULL));
+    struct fulcrum_canvas *canvas =
+        drawn(pages[1], &fulcrum_chart_calibration, NULL, result);
     CU_ASSERT_EQUAL(count_texts(canvas, "not measured"), 3);
     CU_ASSERT_EQUAL(count_texts(canvas, "deviation from the fit"), 1);
     CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 5);
@@ -1233,7 +1137,6 @@ TEST(test_sm_time_has_a_panel_for_what_was_measured)
         struct fulcrum_result *result = fulcrum_result_new(NULL);
         struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
         struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-        const struct fulcrum_chart_text text = {NULL, NULL, NULL};
         for (size_t i = 0; i < 3; i++) {
             const double fitted[] = {8e-2 / sms[i], 8e-2 / sms[i]};
             const double plain[] = {9e-2 / sms[i], FULCRUM_UNKNOWN};
@@ -1244,7 +1147,7 @@ TEST(test_sm_time_has_a_panel_for_what_was_measured)
             add_sm_sample(table, "batch 64", sms[i], plain, false);
             add_sm_sample(table, "training", sms[i], training, false);
         }
-        ASSERT_OK(draw_result(canvas, &fulcrum_chart_sm_time, result, text, NULL));
+        ASSERT_OK(draw_result(canvas, &fulcrum_chart_sm_time, NULL, result, NULL));
         CU_ASSERT_EQUAL(count_texts(canvas, "Inference: time of a batch"), 1);
         CU_ASSERT_EQUAL(
             count_texts(canvas, "Training: time of a step"), (size_t)trains);
@@ -1289,9 +1192,7 @@ TEST(test_curves_name_their_point_and_published_values)
         add_number(table, "value", 1.07);
         fulcrum_table_flag(table, "is_fitted", NULL, true);
     }
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    ASSERT_OK(draw_result(
-        canvas, &fulcrum_chart_sm, result, (struct fulcrum_chart_text){NULL}, NULL));
+    struct fulcrum_canvas *canvas = drawn(pages[0], &fulcrum_chart_sm, NULL, result);
     CU_ASSERT_EQUAL(count_texts(canvas, "Runtime relative to 80 SMs"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "1.07"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 1);
@@ -1309,10 +1210,8 @@ TEST(test_a_second_scale_needs_ratios_in_order)
     static const double slowdown[] = {15, 1.8, 1};
     static const double ratios[][3] = {{20, 2, 4}, {20, NAN, 0.5}, {2, 2, 2}};
     for (size_t i = 0; i < LENGTH(ratios); i++) {
-        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-        ASSERT_OK(draw_result(canvas, &fulcrum_chart_sm,
-            slowdowns_of(sms, slowdown, ratios[i], 3),
-            (struct fulcrum_chart_text){NULL}, NULL));
+        struct fulcrum_canvas *canvas = drawn(pages[0], &fulcrum_chart_sm, NULL,
+            slowdowns_of(sms, slowdown, ratios[i], 3));
         CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 0);
         fulcrum_canvas_free(canvas);
     }
@@ -1329,8 +1228,8 @@ TEST(test_rows_without_a_place_are_counted)
         add_number(table, "rank", 1.0);
         add_span(table, "open_z", true, (double[]){-1.0, 1.0});
     }
-    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
-    ASSERT_OK(draw_bars(canvas, &fulcrum_bars_posterior, result, short_text, NULL));
+    struct fulcrum_canvas *canvas =
+        drawn(pages[0], NULL, &fulcrum_bars_posterior, result);
     size_t named = count_texts(canvas, "parameter") - 1; /* the legend */
     char rest[32];
     (void)snprintf(rest, sizeof rest, "and %zu more", ROWS - named);
@@ -1354,8 +1253,7 @@ TEST(test_panels_of_a_group_have_their_rows_in_order)
         add_number(table, "rank", ranks[i]);
     }
     add_field(table, "another metric", 0);
-    ASSERT_OK(draw_bars(canvas, &fulcrum_bars_tornado, result,
-        (struct fulcrum_chart_text){NULL}, NULL));
+    ASSERT_OK(draw_result(canvas, NULL, &fulcrum_bars_tornado, result, NULL));
     CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
     CU_ASSERT_EQUAL(count_texts(canvas, "and 1 more"), 1);
     CU_ASSERT_EQUAL(count_texts(canvas, "first  total"), 2);
@@ -1380,7 +1278,7 @@ TEST(test_panels_of_a_group_have_their_rows_in_order)
         char name[] = {(char)('a' + (int)i), '\0'};
         add_field(table, name, 0);
     }
-    ASSERT_FAILS(draw_bars(canvas, &fulcrum_bars_tornado, result, short_text, &err),
+    ASSERT_FAILS(draw_result(canvas, NULL, &fulcrum_bars_tornado, result, &err),
         FULCRUM_ERR_RANGE, "6 panels on a page of 300 x 340");
     fulcrum_canvas_free(canvas);
 }
@@ -1408,8 +1306,8 @@ TEST(test_gpu_time_labels_every_share)
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     add_gpu(table, "V100", (double[]){0.57, 0.15, 0.12, 0.16}, NAN, NAN);
     add_gpu(table, "H100", (double[]){0.13, 0.15, 0.01, 0.16}, 0.3, 0.7);
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    ASSERT_OK(draw_bars(canvas, &fulcrum_bars_published, result, short_text, NULL));
+    struct fulcrum_canvas *canvas =
+        drawn(pages[1], NULL, &fulcrum_bars_published, result);
     static const char *const shares[] = {"57 %", "15 %", "12 %", "16 %", "29 %", "33 %",
         "2 %", "36 %", "0.45 (0.30 to 0.70)", "interval"};
     for (size_t i = 0; i < LENGTH(shares); i++) {
@@ -1422,8 +1320,7 @@ TEST(test_gpu_time_labels_every_share)
         table = fulcrum_result_table(result, "components", NULL);
         add_gpu(table, "odd", (double[]){0.5, odd[i], 0.0, 0.0}, NAN, NAN);
         canvas = new_canvas(pages[0]);
-        ASSERT_FAILS(
-            draw_bars(canvas, &fulcrum_bars_published, result, short_text, &err),
+        ASSERT_FAILS(draw_result(canvas, NULL, &fulcrum_bars_published, result, &err),
             FULCRUM_ERR_RANGE, "row 2: gpu_time_rel is");
         fulcrum_canvas_free(canvas);
     }
@@ -1443,8 +1340,8 @@ TEST(test_gpu_time_has_runs_below)
     add_gpu(table, "machine A", (double[]){0.57, 0.15, 0.276, 0.004}, NAN, NAN);
     fulcrum_table_return(table, 0);
     add_text(table, "gpu", "GPU A");
-    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-    ASSERT_OK(draw_bars(canvas, &fulcrum_bars_components, result, short_text, NULL));
+    struct fulcrum_canvas *canvas =
+        drawn(pages[1], NULL, &fulcrum_bars_components, result);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
     }
@@ -1460,7 +1357,6 @@ TEST(test_there_is_room_for_so_many_lines)
         struct fulcrum_result *result = fulcrum_result_new("fulcrum-memory");
         struct fulcrum_table *table = fulcrum_result_table(result, "factors", NULL);
         struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-        const struct fulcrum_chart_text text = {NULL, NULL, NULL};
         for (size_t i = 0; i < 2 * count; i++) {
             size_t step = i / count + 1;
             fulcrum_table_row(table);
@@ -1468,7 +1364,7 @@ TEST(test_there_is_room_for_so_many_lines)
             add_number(table, "bandwidth_rel", (double)(i % count + 1));
             add_number(table, "speedup", (double)i);
         }
-        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_memory, result, text, NULL),
+        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_memory, NULL, result, NULL),
             count == LINES ? FULCRUM_OK : FULCRUM_ERR_RANGE);
         CU_ASSERT_EQUAL(count_texts(canvas, "times the bandwidth"),
             count == LINES ? (size_t)LINES : 0);
@@ -1495,6 +1391,7 @@ TEST(test_stages_show_halves_only_where_they_are_known)
     for (size_t runs = 1; runs <= 2; runs++) {
         struct fulcrum_result *result = fulcrum_result_new(NULL);
         struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
+        fulcrum_result_text(result, "title", NULL, "Shares");
         add_share(table, "published", "simulation", (double[]){0.4, NAN, NAN});
         add_share(table, "published", "inference", (double[]){0.22, NAN, NAN});
         add_share(table, "published", "training", (double[]){0.41, NAN, NAN});
@@ -1503,8 +1400,8 @@ TEST(test_stages_show_halves_only_where_they_are_known)
             add_share(table, "measured", "inference", (double[]){0.58, 0.1, 0.31});
             add_share(table, "measured", "idle", (double[]){0.14, NAN, NAN});
         }
-        struct fulcrum_canvas *canvas = new_canvas(pages[1]);
-        ASSERT_OK(draw_bars(canvas, &fulcrum_bars_stages, result, short_text, NULL));
+        struct fulcrum_canvas *canvas =
+            drawn(pages[1], NULL, &fulcrum_bars_stages, result);
         for (size_t i = 0; i < LENGTH(words); i++) {
             size_t expected = i < 4 || runs == 2 ? 1 : 0;
             CU_ASSERT_EQUAL(count_texts(canvas, words[i]), expected);
@@ -1531,7 +1428,7 @@ TEST(test_stages_that_are_no_shares_are_refused)
         struct fulcrum_canvas *canvas = new_canvas(pages[0]);
         add_share(table, "odd", "simulation", (double[]){0.3, NAN, NAN});
         add_share(table, "odd", "inference", (double[]){cases[i].share, NAN, NAN});
-        ASSERT_FAILS(draw_bars(canvas, &fulcrum_bars_stages, result, short_text, &err),
+        ASSERT_FAILS(draw_result(canvas, NULL, &fulcrum_bars_stages, result, &err),
             cases[i].status, cases[i].words);
         fulcrum_canvas_free(canvas);
     }
@@ -1560,8 +1457,8 @@ TEST(test_measured_panels_fit_or_are_refused)
         }
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_canvas *canvas = new_canvas(pages[cases[i].page]);
-        CU_ASSERT_EQUAL(draw_result(canvas, &fulcrum_chart_measured, result,
-                            (struct fulcrum_chart_text){NULL}, &err),
+        CU_ASSERT_EQUAL(
+            draw_result(canvas, &fulcrum_chart_measured, NULL, result, &err),
             cases[i].fault == NULL ? FULCRUM_OK : FULCRUM_ERR_RANGE);
         if (cases[i].fault == NULL) {
             CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2 * cases[i].cells);
@@ -1579,7 +1476,7 @@ static char *svg_of(const struct chart_case *chart, const struct scratch *scratc
     struct store *store = new_store(&data_cases[3]);
     struct fulcrum_canvas *canvas = new_canvas(pages[1]);
     char *path = scratch_path(scratch, "chart.svg");
-    ASSERT_OK(chart->draw(canvas, store, &data_cases[3]));
+    ASSERT_OK(draw_case(canvas, chart, store, &data_cases[3]));
     FILE *file = fopen(path, "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     ASSERT_OK(fulcrum_canvas_write(canvas, path, NULL, file, NULL));
