@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/design/scale.h"
 #include "model/stage_kind.h"
 #include "model/string.h"
@@ -24,7 +23,7 @@ static const char *const common_keys[COMMONS] = {"workload", "machine", "calibra
 /* Files that become one chart. */
 struct breakdown {
     const struct fulcrum_bar_chart *chart;
-    const struct fulcrum_plot_file *files;
+    struct fulcrum_plot_source *files; /* the first is borrowed */
     size_t count;
     const char *common[COMMONS]; /* "": files differ in it */
     size_t field_count;          /* columns that vary in the file at hand */
@@ -42,8 +41,7 @@ static void make_row(struct fulcrum_result *result, const char *key)
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_item item = *fulcrum_result_item(result, i);
         if (item.table == NULL && item.cell.text == NULL) {
-            fulcrum_table_estimate(
-                table, item.key, NULL, item.cell.number, item.cell.lo, item.cell.hi);
+            fulcrum_plot_cell_add(table, item.key, item.cell);
         }
     }
 }
@@ -82,7 +80,8 @@ static void add_value(struct fulcrum_string *out, const char *path, double value
 
 /* What files differ in comes first, then what varies in this one. */
 static void add_name(const struct breakdown *breakdown,
-    const struct fulcrum_plot_file *file, const struct fulcrum_table *from, size_t row)
+    const struct fulcrum_plot_source *file, const struct fulcrum_table *from,
+    size_t row)
 {
     struct fulcrum_string name = {0};
     for (size_t k = 0; k < COMMONS; k++) {
@@ -119,26 +118,16 @@ static bool add_cells(
                                                     : others[k - FULCRUM_BAR_PARTS_MAX];
         if (key != NULL && key[0] != '\0') {
             struct fulcrum_cell cell = fulcrum_table_at(from, row, key);
-            fulcrum_table_estimate(
-                breakdown->table, key, NULL, cell.number, cell.lo, cell.hi);
+            fulcrum_plot_cell_add(breakdown->table, key, cell);
             is_known = is_known && (k > FULCRUM_BAR_PARTS_MAX || isfinite(cell.number));
         }
     }
     return is_known;
 }
 
-/* A prediction has its flags in a list. */
-static void add_notes(
-    struct fulcrum_string *footnote, const struct fulcrum_table *notes)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        fulcrum_string_add_parts(footnote, fulcrum_table_cell(notes, i, 0).text);
-    }
-}
-
 /* Points of one file; groups of several bars are set apart by an empty row. */
 static enum fulcrum_status add_file(struct breakdown *breakdown,
-    const struct fulcrum_plot_file *file, bool has_groups, struct fulcrum_error *err)
+    const struct fulcrum_plot_source *file, bool has_groups, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
         .chart = breakdown->chart, .result = file->result};
@@ -167,7 +156,12 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
-    add_notes(&breakdown->footnote, fulcrum_result_table_of(file->result, "flags"));
+    /* A prediction has its flags in a list. */
+    const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
+    for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
+        fulcrum_string_add_parts(
+            &breakdown->footnote, fulcrum_table_cell(flags, i, 0).text);
+    }
     if (failed > 0) {
         fulcrum_string_add(&breakdown->footnote, "%s%s: %zu of %zu points cannot run",
             breakdown->footnote.length > 0 ? "; " : "", file->name, failed, rows);
@@ -193,35 +187,64 @@ static void find_common(struct breakdown *breakdown)
     }
 }
 
-enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_bar_chart *chart,
-    const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result *out,
-    struct fulcrum_error *err)
+static enum fulcrum_status open_files(struct breakdown *breakdown,
+    const struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct breakdown breakdown = {.chart = chart,
-        .files = files,
-        .count = count,
-        .table = fulcrum_result_table(out, chart->table, NULL)};
-    enum fulcrum_status status = FULCRUM_OK;
-    bool has_groups = false;
-    for (size_t i = 0; i < count; i++) {
-        if (fulcrum_bar_chart_table(chart, files[i].result) == NULL) {
-            make_row(files[i].result, chart->table);
+    breakdown->files[0] = job->source;
+    for (size_t i = 0; i < breakdown->count; i++) {
+        struct fulcrum_plot_source *file = &breakdown->files[i];
+        if (i > 0) {
+            TRY(fulcrum_plot_source_open(
+                job->more.items[i - 1], FULCRUM_PLOT_SWEEP, file, err));
         }
+        FAIL_IF(file->content != FULCRUM_PLOT_SWEEP &&
+                    file->content != FULCRUM_PLOT_PREDICTION,
+            err, FULCRUM_ERR_UNSUPPORTED,
+            "%s holds %s: a breakdown is drawn from %s or %s", file->name,
+            fulcrum_plot_content_words(file->content),
+            fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
+            fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
+        if (fulcrum_bar_chart_table(breakdown->chart, file->result) == NULL) {
+            make_row(file->result, breakdown->chart->table);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[job->parts];
+    size_t count = job->more.count + 1;
+    struct breakdown breakdown = {.chart = chart,
+        .files = fulcrum_allocate(count, sizeof *breakdown.files),
+        .count = count,
+        .table = fulcrum_result_table(result, chart->table, NULL)};
+    bool has_groups = false;
+    enum fulcrum_status status;
+    TRY_OR_END(open_files(&breakdown, job, err));
+    for (size_t i = 0; i < count; i++) {
         has_groups = has_groups || fulcrum_table_rows(fulcrum_bar_chart_table(
-                                       chart, files[i].result)) > 1;
+                                       chart, breakdown.files[i].result)) > 1;
     }
     find_common(&breakdown);
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_file(&breakdown, &files[i], has_groups, err);
-        if (status != FULCRUM_OK) {
-            status = fulcrum_fail_in(err, status, files[i].name);
-        }
+    for (size_t i = 0; i < count; i++) {
+        status = add_file(&breakdown, &breakdown.files[i], has_groups, err);
+        TRY_OR_END(status == FULCRUM_OK
+                       ? status
+                       : fulcrum_fail_in(err, status, breakdown.files[i].name));
     }
-    fulcrum_plot_title_add(out, breakdown.common[WORKLOAD], breakdown.common[MACHINE],
-        breakdown.common[CALIBRATION]);
-    fulcrum_result_text(out, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
+    fulcrum_plot_title_add(result, breakdown.common[WORKLOAD],
+        breakdown.common[MACHINE], breakdown.common[CALIBRATION]);
+    fulcrum_result_text(
+        result, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
+end:
+    for (size_t i = 1; i < count; i++) {
+        fulcrum_plot_source_close(&breakdown.files[i]);
+    }
+    free(breakdown.files);
     fulcrum_string_clear(&breakdown.footnote);
-    return status == FULCRUM_OK ? fulcrum_result_check(out, err) : status;
+    return status;
 }
 
 /* --- GPU time and runs of several machines, from `fulcrum memory` --- */
@@ -320,9 +343,10 @@ static void write_component_words(struct fulcrum_result *result,
     fulcrum_string_clear(&footnote);
 }
 
-enum fulcrum_status fulcrum_plot_components_add(
+enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    (void)job;
     struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_components, result);
     const struct machine first = machine_at(table, 0);
@@ -349,7 +373,7 @@ enum fulcrum_status fulcrum_plot_components_add(
     }
     write_component_words(
         result, table, is_clipped, first.end < fulcrum_table_rows(table));
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* --- Where the time of a reference's GPU goes, there and elsewhere --- */
@@ -421,6 +445,9 @@ static size_t take_published(
     return found;
 }
 
+/* What GPU time is compared with unless others are asked for. */
+#define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"
+
 /* Another GPU's times are scaled ones, with the spread that this has. */
 static enum fulcrum_status add_machines(struct fulcrum_table *table,
     const struct fulcrum_reference *reference, const char *list,
@@ -443,9 +470,11 @@ static enum fulcrum_status add_machines(struct fulcrum_table *table,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *reference,
-    const char *machines, struct fulcrum_result *result, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference *reference = job->source.reference;
+    const char *machines = job->machines != NULL ? job->machines : STANDARD_GPUS;
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     const struct fulcrum_gpu *gpu = &reference->design.machine.gpu;
     struct fulcrum_gpu_scale scale;
@@ -477,8 +506,7 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *re
         add_bar(table, name, &scale, (double)NAN);
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
-    TRY(add_machines(table, reference, machines, err));
-    return fulcrum_result_check(result, err);
+    return add_machines(table, reference, machines, err);
 }
 
 /* --- Stages of a reference --- */
@@ -555,9 +583,10 @@ static double add_point(
 }
 
 /* The footnote says how far the shares of rows are from 1 in all. */
-enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_reference *reference,
+enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference *reference = job->source.reference;
     struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
     double least = INFINITY;
     double most = 0.0;
@@ -577,23 +606,25 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_reference *refe
         "reference %s: no share of time by stage, such as simulation_frac: "
         "expected one like rlscope-fig5-stage-shares",
         reference->name);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* --- Partitions of a GPU --- */
 
-enum fulcrum_status fulcrum_plot_partition_add(
+enum fulcrum_status fulcrum_plot_partition_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    (void)job;
     const struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
     const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
     const char *workload = fulcrum_plot_text_of(result, table, "workload");
     const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
+    (void)err;
     fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
         workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
         gpu);
     fulcrum_result_print(result, "subtitle", NULL, "%s%s",
         calibration[0] != '\0' ? "calibration " : "", calibration);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }

@@ -8,8 +8,7 @@
 
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -243,19 +242,20 @@ static void add_words(
     }
 }
 
-enum fulcrum_status fulcrum_plot_calibration_add(
-    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
+    const struct fulcrum_calibration *calibration = job->source.calibration;
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
     const struct part steps = {.table = table, .name = "steps"};
+    (void)err;
     add_actors(table, calibration);
     add_inference(table, calibration);
     add_shares(&steps, find_series(calibration, "actor_step_single"), "steps");
     add_shares(&steps, find_series(calibration, "reset"), "resets");
     add_training(table, calibration);
-    add_words(out, calibration);
-    return fulcrum_result_check(out, err);
+    add_words(result, calibration);
+    return FULCRUM_OK;
 }
 
 /* A calibration's sweep over SMs. */
@@ -334,10 +334,10 @@ static void add_sm_words(
     }
 }
 
-enum fulcrum_status fulcrum_plot_sm_time_add(
-    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_sm_time_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *out, struct fulcrum_error *err)
 {
+    const struct fulcrum_calibration *calibration = job->source.calibration;
     struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
     bool has_training = false;
     for (size_t i = 0; i < calibration->series_count; i++) {
@@ -353,5 +353,5 @@ enum fulcrum_status fulcrum_plot_sm_time_add(
         "that can be divided (fulcrum calibrate --learner cuda)",
         calibration->name);
     add_sm_words(out, calibration);
-    return fulcrum_result_check(out, err);
+    return FULCRUM_OK;
 }

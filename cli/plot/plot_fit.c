@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/design/design.h"
 #include "model/interval.h"
 #include "model/try.h"
@@ -231,9 +230,10 @@ static void add_fit_words(struct fulcrum_result *result, struct fulcrum_table *t
     }
 }
 
-enum fulcrum_status fulcrum_plot_fit_add(
+enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    (void)job;
     struct fulcrum_table *parameters = fulcrum_plot_table(result, "parameters");
     struct fulcrum_table *figures = fulcrum_plot_table(result, "figures");
     bool is_by_slopes = false;
@@ -244,7 +244,7 @@ enum fulcrum_status fulcrum_plot_fit_add(
         TRY(add_figure(figures, i, err));
     }
     add_fit_words(result, parameters, fulcrum_table_rows(figures), is_by_slopes);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* --- Sensitivities --- */
@@ -442,9 +442,10 @@ static void add_tornado_words(
     }
 }
 
-enum fulcrum_status fulcrum_plot_tornado_add(
+enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    (void)job;
     struct fulcrum_table *table = fulcrum_plot_table(result, "rows");
     size_t metrics = 0;
     for (size_t i = 0; i < fulcrum_table_rows(table);) {
@@ -465,5 +466,5 @@ enum fulcrum_status fulcrum_plot_tornado_add(
         }
     }
     add_tornado_words(result, table);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }

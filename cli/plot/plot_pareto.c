@@ -5,7 +5,7 @@
  * drawn as well as one of which `explore --pareto` wrote the front alone. Where points
  * are too many for bars to be told apart, those that are named have them.
  */
-#include "cli/plot/plot_data.h"
+#include "cli/plot/plot_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,6 @@
 
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
-#include "cli/plot/plot_source.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/study/sweep.h"
@@ -244,11 +243,7 @@ static void write_note(
     }
 }
 
-static double known_if(bool condition, double value)
-{
-    return condition ? value : FULCRUM_UNKNOWN;
-}
-
+/* The columns of the chart; what does not apply to a point is not known of it. */
 static void add_place(
     struct front *front, size_t row, size_t place, struct fulcrum_string *note)
 {
@@ -256,33 +251,36 @@ static void add_place(
     bool has_bars = is_front && (front->count <= BARS_MAX || is_noted(front, place));
     size_t stride = fulcrum_table_rows(front->points) / BEATEN_MAX + 1;
     bool is_beaten = !is_front && is_known(front, row);
-    bool is_stair = is_front && front->metric_count < 3;
     bool is_more = front->metrics[1].sense == FULCRUM_SENSE_MORE;
     struct fulcrum_table *table = front->points;
     struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics[1].name);
     struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics[0].name);
-    front->beaten_count += is_beaten ? 1 : 0;
-    fulcrum_string_clear(note);
-    if (is_front && is_noted(front, place)) {
-        write_note(front, row, note);
-    }
     fulcrum_table_return(table, row);
-    fulcrum_table_estimate(table, "along", NULL, x.number, known_if(has_bars, x.lo),
-        known_if(has_bars, x.hi));
-    fulcrum_table_estimate(table, "front", NULL, known_if(is_front, y.number),
-        known_if(has_bars, y.lo), known_if(has_bars, y.hi));
+    fulcrum_table_estimate(table, "along", NULL, x.number,
+        has_bars ? x.lo : FULCRUM_UNKNOWN, has_bars ? x.hi : FULCRUM_UNKNOWN);
+    if (is_front) {
+        fulcrum_table_estimate(table, "front", NULL, y.number,
+            has_bars ? y.lo : FULCRUM_UNKNOWN, has_bars ? y.hi : FULCRUM_UNKNOWN);
+    }
     /* What a point reaches, it reaches for more of a cost too. */
-    fulcrum_table_number(
-        table, "holds_after", NULL, known_if(is_stair && !is_more, y.number));
-    fulcrum_table_number(
-        table, "holds_before", NULL, known_if(is_stair && is_more, y.number));
+    if (is_front && front->metric_count < 3) {
+        fulcrum_table_number(
+            table, is_more ? "holds_before" : "holds_after", NULL, y.number);
+    }
     /* Of very many, some stand for all, evenly over the sweep. */
-    fulcrum_table_number(
-        table, "beaten", NULL, known_if(is_beaten && row % stride == 0, y.number));
-    fulcrum_table_text(table, "state", NULL, is_beaten ? "beaten" : "");
+    if (is_beaten && row % stride == 0) {
+        fulcrum_table_number(table, "beaten", NULL, y.number);
+    }
+    if (is_beaten) {
+        front->beaten_count++;
+        fulcrum_table_text(table, "state", NULL, "beaten");
+    }
     fulcrum_table_text(
         table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
-    fulcrum_table_text(table, "note", NULL, fulcrum_string_get(note));
+    if (is_front && is_noted(front, place)) {
+        write_note(front, row, note);
+        fulcrum_table_text(table, "note", NULL, fulcrum_string_get(note));
+    }
 }
 
 /* A field by its meaning, an output by its own name: "system_w, less is better". */
@@ -313,19 +311,19 @@ static void add_words(const struct front *front, struct fulcrum_result *result)
         char text[96];
         (void)snprintf(text, sizeof text, "%zu of %zu points are on the front",
             front->count, front->known_count);
-        fulcrum_plot_guide_add(result, NULL, FULCRUM_UNKNOWN, text);
+        fulcrum_plot_guide_add(result, 0, NULL, FULCRUM_UNKNOWN, text);
     }
 }
 
-enum fulcrum_status fulcrum_plot_pareto_add(
-    struct fulcrum_result *result, const char *metrics, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct front front = {.points = fulcrum_plot_points(result)};
+    struct front front = {.points = fulcrum_chart_table(result, "points")};
     struct fulcrum_string note = {0};
     size_t rows = fulcrum_table_rows(front.points);
     size_t *places = fulcrum_allocate(rows + 1, sizeof *places);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_metrics(&front, result, metrics, err));
+    TRY_OR_END(find_metrics(&front, result, job->pareto, err));
     TRY_OR_END(find_front(&front, err));
     find_colours(&front);
     for (size_t i = 0; i < rows; i++) {
@@ -338,7 +336,6 @@ enum fulcrum_status fulcrum_plot_pareto_add(
         add_place(&front, i, places[i], &note);
     }
     add_words(&front, result);
-    status = fulcrum_result_check(result, err);
 end:
     fulcrum_string_clear(&note);
     free(front.placed);

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
@@ -157,7 +156,7 @@ static void add_finding(
     } else {
         (void)snprintf(text, sizeof text, "%zu fitted, none predicted", fitted);
     }
-    fulcrum_plot_guide_add(result, units, FULCRUM_UNKNOWN, text);
+    fulcrum_plot_guide_add(result, 0, units, FULCRUM_UNKNOWN, text);
 }
 
 /* "envpool (6 references)", once it is known how many there are. */
@@ -187,16 +186,15 @@ static size_t add_families(struct parity *parity)
     return references;
 }
 
-enum fulcrum_status fulcrum_plot_parity_add(
+enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"observed", "half_width", "predicted"};
+    static const char *const numbers[] = {"observed", "half_width", "predicted", NULL};
     static const char *const units[] = {"rates", "watts", "ratios"};
-    struct parity parity = {.points = fulcrum_plot_points(result)};
+    struct parity parity = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(parity.points);
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        TRY(fulcrum_table_check_numbers(parity.points, numbers[k], err));
-    }
+    (void)job;
+    TRY(fulcrum_plot_check_numbers(parity.points, numbers, err));
     for (size_t i = 0; i < rows; i++) {
         (void)family_of(&parity, fulcrum_plot_text(parity.points, i, "reference"));
         add_comparison(&parity, i);
@@ -215,5 +213,5 @@ enum fulcrum_status fulcrum_plot_parity_add(
             "Values in other units than the panels' are shown among the ratios, "
             "relative to the first of their curve.");
     }
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }

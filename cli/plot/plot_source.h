@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include "model/design/design.h"
+#include "model/design/calibration.h"
+#include "model/design/reference.h"
 #include "model/status.h"
 #include "model/string.h"
 #include "presets/result/result_io.h"
@@ -19,14 +20,19 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path);
 struct fulcrum_table *fulcrum_plot_table(
     const struct fulcrum_result *result, const char *key);
 
-/* The points of a sweep, a validation or a measurement; NULL: there are none. */
-struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result);
-
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key);
 /* "" where there is none. */
 const char *fulcrum_plot_text(
     const struct fulcrum_table *table, size_t row, const char *key);
+
+/* Whether a cell is that text. */
+bool fulcrum_plot_says(
+    const struct fulcrum_table *table, size_t row, const char *key, const char *text);
+
+/* A number with its interval, in the row at hand. */
+void fulcrum_plot_cell_add(
+    struct fulcrum_table *table, const char *key, struct fulcrum_cell cell);
 
 /* Whether a row's "status" is "ok", or there is none. */
 bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row);
@@ -43,13 +49,18 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
     const struct fulcrum_table *table, const char *option, const char *column,
     struct fulcrum_error *err);
 
+/* fulcrum_table_check_numbers of each column; the list ends with NULL. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_numbers(
+    const struct fulcrum_table *table, const char *const *columns,
+    struct fulcrum_error *err);
+
 /*
- * A thin line in the first panel of a chart of lines, or a text beside its title.
+ * A thin line in a panel of a chart of lines, or a text beside its title.
  *   group    the cell that it is in; NULL: there is but one
  *   x        FULCRUM_UNKNOWN: no line
  */
-void fulcrum_plot_guide_add(
-    struct fulcrum_result *result, const char *group, double x, const char *text);
+void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
+    double x, const char *text);
 
 /* The words, the text and the end, unless the text is "". */
 void fulcrum_plot_say(
@@ -66,22 +77,23 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **li
 /* For qsort of numbers. */
 int fulcrum_plot_compare(const void *a, const void *b);
 
+/* Of two in one document the later is drawn, unless the earlier is asked for. */
 enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
     FULCRUM_PLOT_PREDICTION,
     FULCRUM_PLOT_VALIDATION,
     FULCRUM_PLOT_FIT,
-    FULCRUM_PLOT_MEASURED,
     FULCRUM_PLOT_STAGES,
-    FULCRUM_PLOT_COMPONENTS,
-    FULCRUM_PLOT_MEMORY,
-    FULCRUM_PLOT_PLACEMENTS,
-    FULCRUM_PLOT_UPGRADES,
+    FULCRUM_PLOT_MEASURED,
     FULCRUM_PLOT_NODE,
-    FULCRUM_PLOT_SCALING,
     FULCRUM_PLOT_SENSITIVITY,
-    FULCRUM_PLOT_CALIBRATION, /* read by its own loader, as is */
-    FULCRUM_PLOT_REFERENCE,   /* this */
+    FULCRUM_PLOT_SCALING,
+    FULCRUM_PLOT_UPGRADES,
+    FULCRUM_PLOT_PLACEMENTS,
+    FULCRUM_PLOT_MEMORY,
+    FULCRUM_PLOT_COMPONENTS,
+    FULCRUM_PLOT_CALIBRATION,
+    FULCRUM_PLOT_REFERENCE,
     FULCRUM_PLOT_CONTENTS
 };
 
@@ -89,14 +101,15 @@ enum fulcrum_plot_content {
 struct fulcrum_plot_source {
     const char *name; /* borrowed: a path or a preset's name */
     enum fulcrum_plot_content content;
-    struct fulcrum_result *result; /* all that is in the file; NULL: not read here */
-    bool is_lent;                  /* the result is another's */
+    struct fulcrum_result *result; /* all that is in the file; NULL: of a preset */
+    struct fulcrum_calibration *calibration; /* where it is one, else NULL */
+    struct fulcrum_reference *reference;     /* likewise */
+    bool is_lent;                            /* the result is another's */
 };
 
 /*
- * Opens what a chart is drawn from. Calibrations and references are only told apart;
- * what can be read but once, such as a pipe, is taken for what is expected, and so is a
- * document with points and stages.
+ * Reads what a chart is drawn from. What can be read but once, such as a pipe, is taken
+ * for what is expected, and so is a document of two contents.
  *   expected  FULCRUM_PLOT_CONTENTS: any will do
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name,
