@@ -5,6 +5,7 @@
 #include "cli/plot/plot_source.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,17 @@ void fulcrum_plot_cell_add(
     struct fulcrum_table *table, const char *key, struct fulcrum_cell cell)
 {
     fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
+}
+
+void fulcrum_plot_print(
+    struct fulcrum_table *table, const char *key, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fulcrum_table_text(table, key, NULL, text);
 }
 
 bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row)

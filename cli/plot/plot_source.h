@@ -34,6 +34,10 @@ bool fulcrum_plot_says(
 void fulcrum_plot_cell_add(
     struct fulcrum_table *table, const char *key, struct fulcrum_cell cell);
 
+/* A text of at most 399 bytes, made as by printf, likewise. */
+void fulcrum_plot_print(struct fulcrum_table *table, const char *key,
+    const char *format, ...) FULCRUM_PRINTF(3, 4);
+
 /* Whether a row's "status" is "ok", or there is none. */
 bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row);
 

@@ -89,7 +89,7 @@ TEST(test_fits_with_odd_cells_are_refused)
     } cases[] = {
         {"cubic", "5", FULCRUM_ERR_FORMAT, "parameters[1].scale = 'cubic'"},
         {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
-        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = 5"},
+        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = '5'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
