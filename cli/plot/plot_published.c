@@ -75,34 +75,6 @@ static size_t base_row(
     return base;
 }
 
-/* Which ratios a sweep has, and the row that others are made to. */
-struct ratios {
-    bool has_speedup;
-    bool has_rel;
-    bool has_rate;
-    size_t base; /* the number of rows: none */
-};
-
-static const char *rate_key(const struct ratios *ratios)
-{
-    return ratios->has_rate ? "steps_per_s" : "runtime_s";
-}
-
-static struct fulcrum_cell speedup_in(
-    const struct fulcrum_table *points, size_t row, const struct ratios *ratios)
-{
-    struct fulcrum_cell speedup = fulcrum_table_at(points, row, "speedup");
-    if (!ratios->has_speedup && ratios->has_rel) {
-        return inverted(fulcrum_table_at(points, row, "runtime_rel"));
-    }
-    if (ratios->base < fulcrum_table_rows(points)) {
-        double ratio = fulcrum_plot_number(points, row, rate_key(ratios)) /
-                       fulcrum_plot_number(points, ratios->base, rate_key(ratios));
-        speedup.number = ratios->has_rate ? ratio : 1.0 / ratio;
-    }
-    return speedup;
-}
-
 /*
  * Speed-ups and relative runtimes, which charts of both need: as the file has them, or
  * those of its predictions to one of them: the one with the fewest actors, or with the
@@ -111,29 +83,32 @@ static struct fulcrum_cell speedup_in(
 static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
 {
     struct fulcrum_table *points = fulcrum_chart_table(result, "points");
-    struct ratios ratios = {.has_speedup = has_numbers(points, "speedup"),
-        .has_rel = has_numbers(points, "runtime_rel"),
-        .has_rate = has_numbers(points, "steps_per_s")};
+    bool has_speedup = has_numbers(points, "speedup");
+    bool has_rel = has_numbers(points, "runtime_rel");
+    bool has_rate = has_numbers(points, "steps_per_s");
+    const char *rate = has_rate ? "steps_per_s" : "runtime_s";
     size_t rows = fulcrum_table_rows(points);
+    size_t base = has_speedup || has_rel ? rows : base_row(points, x, rate, from_most);
     double relative_x = FULCRUM_UNKNOWN;
-    ratios.base = rows;
-    if (!ratios.has_speedup && !ratios.has_rel) {
-        ratios.base = base_row(points, x, rate_key(&ratios), from_most);
-    }
     for (size_t i = 0; i < rows; i++) {
-        struct fulcrum_cell speedup = speedup_in(points, i, &ratios);
-        struct fulcrum_cell rel = ratios.has_rel
-                                      ? fulcrum_table_at(points, i, "runtime_rel")
-                                      : inverted(speedup);
+        struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
+        struct fulcrum_cell speedup = !has_speedup && has_rel
+                                          ? inverted(rel)
+                                          : fulcrum_table_at(points, i, "speedup");
+        if (base < rows) {
+            double ratio = fulcrum_plot_number(points, i, rate) /
+                           fulcrum_plot_number(points, base, rate);
+            speedup.number = has_rate ? ratio : 1.0 / ratio;
+        }
         bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
         relative_x = is_one && isnan(relative_x) ? fulcrum_plot_number(points, i, x)
                                                  : relative_x;
         fulcrum_table_return(points, i);
         fulcrum_plot_cell_add(points, "speedup", speedup);
-        fulcrum_plot_cell_add(points, "runtime_rel", rel);
+        fulcrum_plot_cell_add(points, "runtime_rel", has_rel ? rel : inverted(speedup));
     }
     fulcrum_result_number(result, "relative_x", NULL, relative_x);
-    if (ratios.base < rows) {
+    if (base < rows) {
         fulcrum_result_note(result, "footnotes",
             "ratios of the predictions themselves, without an interval: 'fulcrum "
             "explore --relative-to' gives one");
