@@ -46,55 +46,52 @@ static const char *scale_name(int index)
     return index <= FULCRUM_ROW_SHARE ? names[index] : NULL;
 }
 
+#define AT(member) offsetof(struct fulcrum_plot_job, member)
+
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(TEXT, "chart", offsetof(struct fulcrum_plot_job, chart), "NAME",
-        .choice = chart_name,
+    FULCRUM_OPTION(TEXT, "chart", AT(chart), "NAME", .choice = chart_name,
         .help = "one of 'fulcrum list charts'; by what the file holds unless given"),
-    FULCRUM_OPTION(TEXT, "title", offsetof(struct fulcrum_plot_job, title), "TEXT",
+    FULCRUM_OPTION(TEXT, "title", AT(title), "TEXT",
         .help = "in place of the title made from the data"),
-    FULCRUM_OPTION(TEXT, "subtitle", offsetof(struct fulcrum_plot_job, subtitle),
-        "TEXT", .help = "in place of the subtitle made from the data"),
-    FULCRUM_OPTION(TEXT, "machines", offsetof(struct fulcrum_plot_job, machines),
-        "A,B,C",
+    FULCRUM_OPTION(TEXT, "subtitle", AT(subtitle), "TEXT",
+        .help = "in place of the subtitle made from the data"),
+    FULCRUM_OPTION(TEXT, "machines", AT(machines), "A,B,C",
         .help =
             "machines to mark at their ratios on a ratio chart, at their own values "
             "on a heat map, or whose GPUs a gpu-time chart compares, or 'none'; the "
             "DGX systems unless given"),
-    FULCRUM_OPTION(TEXT, "metric", offsetof(struct fulcrum_plot_job, metric), "COLUMN",
+    FULCRUM_OPTION(TEXT, "metric", AT(metric), "COLUMN",
         .help = "what a heat map shows; steps_per_s unless given"),
-    FULCRUM_OPTION(TEXT, "pareto", offsetof(struct fulcrum_plot_job, pareto),
-        "METRIC,METRIC[,METRIC]",
+    FULCRUM_OPTION(TEXT, "pareto", AT(pareto), "METRIC,METRIC[,METRIC]",
         .help =
             "columns of a chart of the front, as 'explore --pareto' takes them: up, "
             "along, and by colour; those that JSON names, or steps_per_s,system_w, "
             "unless given"),
-    FULCRUM_OPTION(TEXT, "x", offsetof(struct fulcrum_plot_job, x), "COLUMN",
+    FULCRUM_OPTION(TEXT, "x", AT(x), "COLUMN",
         .help = "along a heat map; the field that varies first unless given"),
-    FULCRUM_OPTION(TEXT, "y", offsetof(struct fulcrum_plot_job, y), "COLUMN",
+    FULCRUM_OPTION(TEXT, "y", AT(y), "COLUMN",
         .help = "up a heat map; the other field that varies unless given"),
-    FULCRUM_OPTION(CHOICE, "parts", offsetof(struct fulcrum_plot_job, parts), "OF",
-        .choice = parts_name, .fallback = "cycle",
+    FULCRUM_OPTION(CHOICE, "parts", AT(parts), "OF", .choice = parts_name,
+        .fallback = "cycle",
         .help = "what a breakdown shows: where an actor's cycle goes, the watts, or a "
                 "GPU's time"),
-    FULCRUM_OPTION(CHOICE, "scale", offsetof(struct fulcrum_plot_job, scale), "SCALE",
-        .choice = scale_name, .fallback = "amount",
+    FULCRUM_OPTION(CHOICE, "scale", AT(scale), "SCALE", .choice = scale_name,
+        .fallback = "amount",
         .help = "bars of a breakdown as long as they are, or all of one length"),
-    FULCRUM_OPTION(CHOICE, "contours", offsetof(struct fulcrum_plot_job, contours),
-        "WHERE", .choice = contours_name, .fallback = "share",
+    FULCRUM_OPTION(CHOICE, "contours", AT(contours), "WHERE", .choice = contours_name,
+        .fallback = "share",
         .help = "lines of a heat map: at shares of the best value, at round values, or "
                 "none"),
-    FULCRUM_OPTION(LIST, "reference", offsetof(struct fulcrum_plot_job, references),
-        "NAME", .letter = 'r',
+    FULCRUM_OPTION(LIST, "reference", AT(references), "NAME", .letter = 'r',
         .help = "published points to lay over a runtime, power or sm chart: preset or "
                 "file"),
-    FULCRUM_OPTION(NUMBER, "width", offsetof(struct fulcrum_plot_job, width_pt),
-        "POINTS", .fallback = "720", .least = FULCRUM_CHART_LEAST_WIDTH_PT,
-        .most = 4000.0, .help = "width of the page, 72 points to the inch"),
-    FULCRUM_OPTION(NUMBER, "height", offsetof(struct fulcrum_plot_job, height_pt),
-        "POINTS", .fallback = "620", .least = FULCRUM_CHART_LEAST_HEIGHT_PT,
-        .most = 4000.0, .help = "height of the page"),
-    FULCRUM_OPTION(COUNT, "pixels", offsetof(struct fulcrum_plot_job, width_px), "N",
-        .least = 16.0, .most = 16384.0,
+    FULCRUM_OPTION(NUMBER, "width", AT(width_pt), "POINTS", .fallback = "720",
+        .least = FULCRUM_CHART_LEAST_WIDTH_PT, .most = 4000.0,
+        .help = "width of the page, 72 points to the inch"),
+    FULCRUM_OPTION(NUMBER, "height", AT(height_pt), "POINTS", .fallback = "620",
+        .least = FULCRUM_CHART_LEAST_HEIGHT_PT, .most = 4000.0,
+        .help = "height of the page"),
+    FULCRUM_OPTION(COUNT, "pixels", AT(width_px), "N", .least = 16.0, .most = 16384.0,
         .help = "width of a PNG in pixels; twice the points unless given"),
     {.name = NULL},
 };
@@ -227,12 +224,12 @@ end:
 }
 
 static const struct fulcrum_argument arguments[] = {
-    {"FILE", FULCRUM_ARGUMENT_ONE, offsetof(struct fulcrum_plot_job, input), NULL,
+    {"FILE", FULCRUM_ARGUMENT_ONE, AT(input), NULL,
         "CSV or JSON of 'fulcrum explore' (JSON lines too), 'fulcrum validate' or "
         "'fulcrum measure', "
         "JSON of 'fulcrum fit' or 'fulcrum predict', or a calibration or reference "
         "(file or preset)"},
-    {"FILE", FULCRUM_ARGUMENT_REST, offsetof(struct fulcrum_plot_job, more), NULL,
+    {"FILE", FULCRUM_ARGUMENT_REST, AT(more), NULL,
         "more sweeps or predictions, for a breakdown"},
     {.name = NULL},
 };

@@ -187,6 +187,12 @@ static void find_common(struct breakdown *breakdown)
     }
 }
 
+static void add_calibration(struct fulcrum_result *result, const char *name)
+{
+    fulcrum_result_print(
+        result, "subtitle", NULL, "%s%s", name[0] != '\0' ? "calibration " : "", name);
+}
+
 static enum fulcrum_status open_files(struct breakdown *breakdown,
     const struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
@@ -234,8 +240,9 @@ enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *jo
                        ? status
                        : fulcrum_fail_in(err, status, breakdown.files[i].name));
     }
-    fulcrum_plot_title_add(result, breakdown.common[WORKLOAD],
-        breakdown.common[MACHINE], breakdown.common[CALIBRATION]);
+    fulcrum_plot_title_add(
+        result, "title", breakdown.common[WORKLOAD], breakdown.common[MACHINE]);
+    add_calibration(result, breakdown.common[CALIBRATION]);
     fulcrum_result_text(
         result, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
 end:
@@ -292,33 +299,26 @@ static struct machine machine_at(const struct fulcrum_table *table, size_t first
 static enum fulcrum_status check_component(
     const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac"};
     const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
     const char *component = fulcrum_plot_text(table, row, "component");
     double rate = fulcrum_plot_number(table, row, "steps_per_s");
-    size_t k = 0;
-    while (k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL &&
-           strcmp(parts[k].key, component) != 0) {
-        k++;
+    bool is_known = false;
+    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL; k++) {
+        is_known = is_known || strcmp(parts[k].key, component) == 0;
     }
-    FAIL_IF(k == FULCRUM_BAR_PARTS_MAX || parts[k].key == NULL, err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(!is_known, err, FULCRUM_ERR_FORMAT,
         "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
         component);
-    for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        const char *text = fulcrum_plot_text(table, row, numbers[k]);
-        bool is_number = !isnan(fulcrum_plot_number(table, row, numbers[k]));
-        FAIL_IF(text[0] != '\0' && !is_number, err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
-    }
     FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
         "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1, rate);
     return FULCRUM_OK;
 }
 
-static void write_component_words(struct fulcrum_result *result,
+static void add_component_words(struct fulcrum_result *result,
     const struct fulcrum_table *table, bool is_clipped, bool has_others)
 {
     struct fulcrum_string subtitle = {0};
+    char others[100] = "";
     fulcrum_plot_say(
         &subtitle, "workload ", fulcrum_plot_text_of(result, table, "workload"), "; ");
     fulcrum_plot_say(&subtitle, "calibration ",
@@ -327,30 +327,29 @@ static void write_component_words(struct fulcrum_result *result,
         "%seach component made ideal in turn: what is gone is its part",
         fulcrum_string_get(&subtitle));
     fulcrum_string_clear(&subtitle);
-    struct fulcrum_string footnote = {0};
-    fulcrum_string_add(&footnote,
-        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
-        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
-        "another order they differ.%s",
-        is_clipped ? " Parts below 0 are drawn as 0." : "");
     if (has_others) {
-        fulcrum_string_add(&footnote,
+        (void)snprintf(others, sizeof others,
             " GPUs other than the calibration's: scaled, x or / %g for one standard "
             "deviation.",
             FULCRUM_GPU_SPREAD_FACTOR);
     }
-    fulcrum_result_text(result, "footnote", NULL, fulcrum_string_get(&footnote));
-    fulcrum_string_clear(&footnote);
+    fulcrum_result_print(result, "footnote", NULL,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
 }
 
 enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    (void)job;
+    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac", NULL};
     struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_components, result);
     const struct machine first = machine_at(table, 0);
     bool is_clipped = false;
+    (void)job;
+    TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         TRY(check_component(table, i, err));
     }
@@ -361,17 +360,17 @@ enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *j
         double per_s =
             machine.sum_s > 0.0 ? machine.gpu_s / machine.sum_s / first.gpu_s : 0.0;
         for (; i < machine.end; i++) {
-            double run_frac = fulcrum_plot_number(table, i, "run_frac");
-            double run_rel = at_least_0(table, i, "run_frac") * first.steps_per_s /
-                             machine.steps_per_s;
-            double gpu_rel = at_least_0(table, i, "gpu_s") * per_s;
-            is_clipped = is_clipped || run_frac < -CLIPPED_FROM;
             fulcrum_table_return(table, i);
-            fulcrum_table_number(table, "gpu_time_rel", NULL, gpu_rel);
-            fulcrum_table_number(table, "run_time_rel", NULL, run_rel);
+            fulcrum_table_number(
+                table, "gpu_time_rel", NULL, at_least_0(table, i, "gpu_s") * per_s);
+            fulcrum_table_number(table, "run_time_rel", NULL,
+                at_least_0(table, i, "run_frac") * first.steps_per_s /
+                    machine.steps_per_s);
+            is_clipped =
+                is_clipped || fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
         }
     }
-    write_component_words(
+    add_component_words(
         result, table, is_clipped, first.end < fulcrum_table_rows(table));
     return FULCRUM_OK;
 }
@@ -517,20 +516,12 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job
  * stays open.
  */
 
-/* The stage that the quantity is a share of; the count: none. */
-static size_t stage_of(const char *quantity)
+/* Whether the quantity is the share of that stage. */
+static bool is_share_of(const char *quantity, const char *stage)
 {
-    size_t k = 0;
-    while (k < FULCRUM_STAGE_WORK_COUNT) {
-        const char *name = fulcrum_stage_kind_name((enum fulcrum_stage_kind)k);
-        size_t length = strlen(name);
-        if (strncmp(quantity, name, length) == 0 &&
-            strcmp(quantity + length, "_frac") == 0) {
-            break;
-        }
-        k++;
-    }
-    return k;
+    size_t length = strlen(stage);
+    return strncmp(quantity, stage, length) == 0 &&
+           strcmp(quantity + length, "_frac") == 0;
 }
 
 /* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
@@ -540,9 +531,10 @@ static void write_settings(
     for (size_t k = 0; k < point->setting_count; k++) {
         const struct fulcrum_reference_setting *setting = &point->settings[k];
         bool is_text = setting->text[0] != '\0';
-        bool is_alone = point->setting_count == 1 && is_text;
-        fulcrum_string_add(out, "%s%s%s", k > 0 ? ", " : "",
-            is_alone ? "" : setting->path, is_alone ? "" : " ");
+        fulcrum_string_add(out, "%s", k > 0 ? ", " : "");
+        if (point->setting_count > 1 || !is_text) {
+            fulcrum_string_add(out, "%s ", setting->path);
+        }
         if (is_text) {
             fulcrum_string_add(out, "%s", setting->text);
         } else {
@@ -552,7 +544,7 @@ static void write_settings(
 }
 
 /* Returns the sum of the point's shares; 0: it has none. */
-static double add_point(
+static double add_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
 {
     struct fulcrum_string name = {0};
@@ -565,14 +557,15 @@ static double add_point(
                 text, sizeof text, "of %.0f s", point->observations[k].value);
         }
     }
-    for (size_t k = 0; k < point->observation_count; k++) {
-        const struct fulcrum_observation *observation = &point->observations[k];
-        size_t stage = stage_of(observation->quantity);
-        if (stage < FULCRUM_STAGE_WORK_COUNT) {
+    for (size_t i = 0; i < point->observation_count * FULCRUM_STAGE_WORK_COUNT; i++) {
+        const struct fulcrum_observation *observation =
+            &point->observations[i / FULCRUM_STAGE_WORK_COUNT];
+        const char *stage = fulcrum_stage_kind_name(
+            (enum fulcrum_stage_kind)(i % FULCRUM_STAGE_WORK_COUNT));
+        if (is_share_of(observation->quantity, stage)) {
             fulcrum_table_row(table);
             fulcrum_table_text(table, "run", NULL, fulcrum_string_get(&name));
-            fulcrum_table_text(table, "stage", NULL,
-                fulcrum_stage_kind_name((enum fulcrum_stage_kind)stage));
+            fulcrum_table_text(table, "stage", NULL, stage);
             fulcrum_table_number(table, "share_frac", NULL, observation->value);
             fulcrum_table_text(table, "text", NULL, text);
             sum += observation->value;
@@ -591,7 +584,7 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
     double least = INFINITY;
     double most = 0.0;
     for (size_t i = 0; i < reference->point_count; i++) {
-        double sum = add_point(table, &reference->points[i]);
+        double sum = add_shares(table, &reference->points[i]);
         least = sum > 0.0 ? fmin(least, sum) : least;
         most = fmax(most, sum);
     }
@@ -619,12 +612,10 @@ enum fulcrum_status fulcrum_plot_partition_add(const struct fulcrum_plot_job *jo
         fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
     const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
     const char *workload = fulcrum_plot_text_of(result, table, "workload");
-    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
     (void)err;
     fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
         workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
         gpu);
-    fulcrum_result_print(result, "subtitle", NULL, "%s%s",
-        calibration[0] != '\0' ? "calibration " : "", calibration);
+    add_calibration(result, fulcrum_plot_text_of(result, table, "calibration"));
     return FULCRUM_OK;
 }

@@ -102,8 +102,6 @@ static enum fulcrum_status add_axes(const struct fulcrum_plot_job *job,
  */
 static void add_words(struct fulcrum_result *result, const struct fulcrum_table *points)
 {
-    const char *workload = fulcrum_plot_text_of(result, points, "workload");
-    const char *machine = fulcrum_plot_text_of(result, points, "machine");
     const char *rule = fulcrum_plot_text_of(result, points, "actors_rule");
     double actors = fulcrum_table_constant(points, "actor_count");
     struct fulcrum_string subtitle = {0};
@@ -111,7 +109,6 @@ static void add_words(struct fulcrum_result *result, const struct fulcrum_table 
     const char *reason = NULL;
     size_t count = fulcrum_table_rows(points);
     size_t failed = 0;
-    bool has_both = workload[0] != '\0' && machine[0] != '\0';
     fulcrum_plot_say(&subtitle, "calibration ",
         fulcrum_plot_text_of(result, points, "calibration"), "");
     /* How many actors there are, or where their numbers come from. */
@@ -133,8 +130,9 @@ static void add_words(struct fulcrum_result *result, const struct fulcrum_table 
         fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
             footnote.length > 0 ? "; " : "", failed, count, reason);
     }
-    fulcrum_result_print(result, "heat_title", NULL, "%s%s%s", workload,
-        has_both ? " on " : "", machine);
+    fulcrum_plot_title_add(result, "heat_title",
+        fulcrum_plot_text_of(result, points, "workload"),
+        fulcrum_plot_text_of(result, points, "machine"));
     fulcrum_result_text(result, "heat_subtitle", NULL, fulcrum_string_get(&subtitle));
     fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
     fulcrum_string_clear(&subtitle);

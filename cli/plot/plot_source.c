@@ -166,14 +166,12 @@ void fulcrum_plot_say(
     }
 }
 
-void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
-    const char *machine, const char *calibration)
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
+    const char *workload, const char *machine)
 {
     bool has_both = workload[0] != '\0' && machine[0] != '\0';
     fulcrum_result_print(
-        out, "title", NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
-    fulcrum_result_print(out, "subtitle", NULL, "%s%s",
-        calibration[0] != '\0' ? "calibration " : "", calibration);
+        out, key, NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
 }
 
 enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],

@@ -70,9 +70,9 @@ void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char
 void fulcrum_plot_say(
     struct fulcrum_string *out, const char *words, const char *text, const char *end);
 
-/* "WORKLOAD on MACHINE", or the one that there is, and "calibration CALIBRATION". */
-void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
-    const char *machine, const char *calibration);
+/* "WORKLOAD on MACHINE", or the one that there is. */
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
+    const char *workload, const char *machine);
 
 /* Loads the machine at the front of a list with commas, as fulcrum_list_part. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,
