@@ -85,12 +85,13 @@ static void add_columns(struct fulcrum_table *rows)
     }
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
         double parts = fulcrum_plot_number(rows, i, "model_parallel_gpu_count");
-        char name[80] = "data-parallel";
-        if (parts > 1.5) {
-            (void)snprintf(name, sizeof name, "hybrid, %.6g GPUs to a worker", parts);
-        }
         fulcrum_table_return(rows, i);
-        fulcrum_table_text(rows, "parallelism", NULL, name);
+        if (parts > 1.5) {
+            fulcrum_plot_print(
+                rows, "parallelism", "hybrid, %.6g GPUs to a worker", parts);
+        } else {
+            fulcrum_table_text(rows, "parallelism", NULL, "data-parallel");
+        }
         if (!has_quality) {
             fulcrum_table_estimate(rows, "quality_speedup", NULL, FULCRUM_UNKNOWN,
                 FULCRUM_UNKNOWN, FULCRUM_UNKNOWN);
@@ -128,10 +129,8 @@ static void add_compared(struct fulcrum_table *rows,
 {
     const char *key = fulcrum_scaling_words_of(point)->setting;
     double count = fulcrum_reference_find_setting(point, key)->number;
-    char series[120];
-    (void)snprintf(series, sizeof series, "%.100s, predicted", point->series);
     fulcrum_table_row(rows);
-    fulcrum_table_text(rows, "series", NULL, series);
+    fulcrum_plot_print(rows, "series", "%.100s, predicted", point->series);
     fulcrum_table_number(rows, key, NULL, count);
     fulcrum_table_number(rows, "predicted_frac", NULL, item->predicted / count);
     fulcrum_table_number(rows, "observed_frac", NULL, item->observed / count);
