@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/output/sweep_columns.h"
 #include "cli/plot/plot_job.h"
-#include "model/nearest.h"
 #include "model/try.h"
 
 static const char *chart_name(int index)
@@ -96,48 +95,29 @@ static const struct fulcrum_option rows[] = {
     {.name = NULL},
 };
 
-/* Options that a few charts look at. */
-static const struct use {
-    const char *option;
-    const char *charts[4];
-} uses[] = {
-    {"machines", {"ratio", "heat", "gpu-time"}},
-    {"metric", {"heat"}},
-    {"pareto", {"pareto"}},
-    {"x", {"heat"}},
-    {"y", {"heat"}},
-    {"parts", {"breakdown"}},
-    {"scale", {"breakdown"}},
-    {"contours", {"heat"}},
-    {"reference", {"runtime", "power", "sm"}},
-};
-
-enum { USE_COUNT = sizeof uses / sizeof uses[0] };
-
-static bool is_given(const char *option, const struct fulcrum_plot_job *job)
-{
-    size_t i = 0;
-    while (strcmp(rows[i].name, option) != 0) {
-        i++;
-    }
-    return fulcrum_option_is_set(&rows[i], job);
-}
-
 /* What a chart does not look at is not what its reader asked for. */
-static enum fulcrum_status refuse_stray(const struct use *use, const char *chart,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status refuse_stray(const struct fulcrum_plot_job *job,
+    const char *chart, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_names names = {use->charts, 0, sizeof use->charts[0]};
-    while (names.count < sizeof use->charts / sizeof use->charts[0] &&
-           use->charts[names.count] != NULL) {
-        if (strcmp(use->charts[names.count++], chart) == 0) {
-            return FULCRUM_OK;
+    static const struct {
+        const char *option;
+        const char *charts;
+    } uses[] = {{"machines", "ratio, heat or gpu-time"}, {"metric", "heat"},
+        {"pareto", "pareto"}, {"x", "heat"}, {"y", "heat"}, {"parts", "breakdown"},
+        {"scale", "breakdown"}, {"contours", "heat"},
+        {"reference", "runtime, power or sm"}};
+    for (size_t k = 0; k < sizeof uses / sizeof uses[0]; k++) {
+        const struct fulcrum_option *row = rows;
+        while (strcmp(row->name, uses[k].option) != 0) {
+            row++;
         }
+        FULCRUM_USAGE_IF(
+            fulcrum_option_is_set(row, job) && strstr(uses[k].charts, chart) == NULL,
+            context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--%s goes with --chart %s, not with %s", uses[k].option, uses[k].charts,
+            chart);
     }
-    char users[80];
-    (void)fulcrum_names_join(&names, users, sizeof users);
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-        "--%s goes with --chart %s, not with %s", use->option, users, chart);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status check_content(const struct fulcrum_plot_job *job,
@@ -153,12 +133,7 @@ static enum fulcrum_status check_content(const struct fulcrum_plot_job *job,
         "'%s': the chart %s is drawn from one file; several go with --chart "
         "breakdown",
         job->more.items[0], chart->name);
-    for (size_t k = 0; k < USE_COUNT; k++) {
-        if (is_given(uses[k].option, job)) {
-            TRY(refuse_stray(&uses[k], chart->name, context, err));
-        }
-    }
-    return FULCRUM_OK;
+    return refuse_stray(job, chart->name, context, err);
 }
 
 static bool ends_with_png(const char *path)

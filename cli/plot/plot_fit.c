@@ -170,8 +170,8 @@ enum fulcrum_status fulcrum_plot_fit_add(const struct fulcrum_plot_job *job,
     static const char *const figure_columns[] = {"observed", "sd", "prior_low",
         "prior_high", "fitted", "simulated", "posterior_mean", "posterior_sd",
         "held_out_mean", "held_out_sd", NULL};
-    struct fulcrum_table *parameters = fulcrum_plot_table(result, "parameters");
-    struct fulcrum_table *figures = fulcrum_plot_table(result, "figures");
+    struct fulcrum_table *parameters = fulcrum_chart_table(result, "parameters");
+    struct fulcrum_table *figures = fulcrum_chart_table(result, "figures");
     size_t count = fulcrum_table_rows(parameters);
     size_t identified = 0;
     bool is_by_slopes = false;
@@ -358,7 +358,7 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
     static const char *const keys[] = {
         "workload", "machine", "calibration", "actors_rule", "compared_to"};
     const char *texts[5];
-    struct fulcrum_table *table = fulcrum_plot_table(result, "rows");
+    struct fulcrum_table *table = fulcrum_chart_table(result, "rows");
     size_t metrics = 0;
     (void)job;
     TRY(fulcrum_plot_check_numbers(table, numbers, err));

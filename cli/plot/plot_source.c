@@ -48,13 +48,6 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path)
 
 /* What was read, as charts look at it. */
 
-struct fulcrum_table *fulcrum_plot_table(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, key);
-    return item != NULL ? item->table : NULL;
-}
-
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
@@ -149,8 +142,9 @@ enum fulcrum_status fulcrum_plot_check_numbers(const struct fulcrum_table *table
 void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
     double x, const char *text)
 {
-    struct fulcrum_table *guides = fulcrum_plot_table(result, "guides");
-    guides = guides != NULL ? guides : fulcrum_result_table(result, "guides", NULL);
+    const struct fulcrum_item *item = fulcrum_result_find(result, "guides");
+    struct fulcrum_table *guides =
+        item != NULL ? item->table : fulcrum_result_table(result, "guides", NULL);
     fulcrum_table_row(guides);
     fulcrum_table_number(guides, "panel", NULL, panel);
     fulcrum_table_text(guides, "group", NULL, group);

@@ -16,10 +16,6 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path);
 
 /* What was read, as charts look at it. */
 
-/* A table to add to; NULL: there is none. */
-struct fulcrum_table *fulcrum_plot_table(
-    const struct fulcrum_result *result, const char *key);
-
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key);
 /* "" where there is none. */
