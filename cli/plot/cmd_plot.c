@@ -12,22 +12,14 @@
 
 static const char *chart_name(int index)
 {
-    const struct fulcrum_chart *const *charts = fulcrum_charts();
-    for (int i = 0; charts[i] != NULL; i++) {
-        if (i == index) {
-            return charts[i]->name;
-        }
-    }
-    return NULL;
+    const struct fulcrum_chart *chart = fulcrum_charts()[index];
+    return chart != NULL ? chart->name : NULL;
 }
 
 static const char *parts_name(int index)
 {
-    int i = 0;
-    while (i < index && fulcrum_breakdowns[i] != NULL) {
-        i++;
-    }
-    return fulcrum_breakdowns[i] != NULL ? fulcrum_breakdowns[i]->name : NULL;
+    const struct fulcrum_bar_chart *parts = fulcrum_breakdowns[index];
+    return parts != NULL ? parts->name : NULL;
 }
 
 static const char *contours_name(int index)

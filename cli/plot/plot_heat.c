@@ -150,13 +150,8 @@ enum { LANDMARKS_MAX = 12 };
 /* Of a field that says how much of a machine is used: all of it. */
 static double machine_value(const struct fulcrum_design *design, const char *path)
 {
-    const struct fulcrum_machine *machine = &design->machine;
-    if (strcmp(path, "run.sm_count") == 0) {
-        return machine->gpu.sm_count;
-    }
-    if (strcmp(path, "run.gpu_count") == 0) {
-        return machine->gpu.count;
-    }
+    path = strcmp(path, "run.sm_count") == 0 ? "machine.gpu.sm_count" : path;
+    path = strcmp(path, "run.gpu_count") == 0 ? "machine.gpu.count" : path;
     const struct fulcrum_field *field = fulcrum_field_find(path);
     return field != NULL && strncmp(path, "machine.", 8) == 0
                ? fulcrum_field_number(field, design)

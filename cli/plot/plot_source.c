@@ -1,8 +1,8 @@
-/* plot_source.c - the file behind a chart: what it holds, and what it says. */
+/* plot_source.c - the file behind a chart: what it holds; what several charts need. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* stat */
 
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 
 #include <math.h>
 #include <stdarg.h>
