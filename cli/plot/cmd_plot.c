@@ -171,18 +171,12 @@ static enum fulcrum_status run(
     FULCRUM_USAGE_IF(!isnan(job.width_px) && !ends_with_png(path), context, err,
         FULCRUM_ERR_UNSUPPORTED, "--pixels goes with a .png file, not with %s", path);
     TRY(fulcrum_name_check(job.chart, "chart", chart_name, context, err));
-    if (job.chart != NULL) {
-        job.plot = fulcrum_plot_find(job.chart, FULCRUM_PLOT_CONTENTS);
-    }
     TRY(check_pareto(job.pareto, context, err));
+    const struct fulcrum_plot *asked =
+        job.chart != NULL ? fulcrum_plot_find(job.chart, FULCRUM_PLOT_CONTENTS) : NULL;
     TRY(fulcrum_plot_source_open(job.input,
-        job.plot != NULL ? job.plot->content : FULCRUM_PLOT_CONTENTS, &job.source,
-        err));
-    if (job.plot != NULL) {
-        job.plot = fulcrum_plot_find(job.chart, job.source.content);
-    } else {
-        TRY_OR_END(fulcrum_plot_choose(&job.source, &job.plot, err));
-    }
+        asked != NULL ? asked->content : FULCRUM_PLOT_CONTENTS, &job.source, err));
+    TRY_OR_END(fulcrum_plot_choose(&job, err));
     TRY_OR_END(check_content(&job, context, err));
     status = save(&job, path, err);
 end:

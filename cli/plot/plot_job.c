@@ -101,21 +101,25 @@ static bool has_column(const struct fulcrum_table *points, const char *column)
                                 : fulcrum_table_find(points, column) < count;
 }
 
-enum fulcrum_status fulcrum_plot_choose(const struct fulcrum_plot_source *source,
-    const struct fulcrum_plot **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_choose(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
+    const struct fulcrum_plot_source *source = &job->source;
     const struct fulcrum_table *points = fulcrum_chart_table(source->result, "points");
+    if (job->chart != NULL) {
+        job->plot = fulcrum_plot_find(job->chart, source->content);
+        return FULCRUM_OK;
+    }
     FAIL_IF(source->content == FULCRUM_PLOT_SWEEP && points == NULL, err,
         FULCRUM_ERR_FORMAT, "%s: points is not given: expected an array of objects",
         source->name);
-    for (size_t i = 0; i < PLOT_COUNT; i++) {
-        const char *column = plots[i].column;
-        if (plots[i].content == source->content &&
+    for (size_t i = PLOT_COUNT; i > 0; i--) {
+        const char *column = plots[i - 1].column;
+        if (plots[i - 1].content == source->content &&
             (column == NULL ||
                 (source->reference != NULL ? is_observed(source->reference, column)
                                            : has_column(points, column)))) {
-            *out = &plots[i];
-            break;
+            job->plot = &plots[i - 1];
         }
     }
     return FULCRUM_OK;

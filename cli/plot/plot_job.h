@@ -92,14 +92,6 @@ struct fulcrum_plot {
 const struct fulcrum_plot *fulcrum_plot_find(
     const char *chart, enum fulcrum_plot_content content);
 
-/*
- * The chart that suits what the file holds.
- *   fails    FULCRUM_ERR_FORMAT (a sweep without points)
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_choose(
-    const struct fulcrum_plot_source *source, const struct fulcrum_plot **out,
-    struct fulcrum_error *err);
-
 /* What is asked for, as the options of `fulcrum plot` have it. Texts may be NULL. */
 struct fulcrum_plot_job {
     const char *input;
@@ -124,6 +116,14 @@ struct fulcrum_plot_job {
     struct fulcrum_plot_source source;
     struct fulcrum_validation validation; /* of the source, where it is predicted */
 };
+
+/*
+ * Sets `plot`: the chart that is asked for, else the one that suits what the file
+ * holds.
+ *   fails    FULCRUM_ERR_FORMAT (a sweep without points)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_choose(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
 /*
  * Draws `plot` from the source, to which it adds what the chart needs.

@@ -98,36 +98,45 @@ static void hide_disturbed(struct fulcrum_table *table)
     }
 }
 
-/* What is said of all points; `x_name` is "actor" or "environment". */
-static void add_subtitle(struct fulcrum_result *result,
-    const struct fulcrum_table *table, const char *x_name, const char *before,
-    bool is_reference)
+/* "13 points that no fit has seen: mean |error| 5.25 %, largest ..." */
+static void write_errors(struct fulcrum_string *out, const struct fulcrum_table *table,
+    const char *x_name, bool is_reference)
 {
     struct errors errors = sum_errors(table, NULL);
     size_t rows = fulcrum_table_rows(table);
     double x = fulcrum_plot_number(table, errors.at, "actors");
+    bool is_undisturbed =
+        !is_reference || count_rows(table, "state", "disturbed", rows) > 0;
+    fulcrum_string_add(out,
+        "%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
+        errors.count, is_undisturbed ? "undisturbed " : "",
+        errors.count == 1 ? "" : "s",
+        count_rows(table, "fit", "seen", rows) > 0 ? " that no fit has seen" : "",
+        errors.sum / (double)errors.count, errors.largest,
+        fulcrum_plot_text(table, errors.at, "series"), x, x_name, x == 1.0 ? "" : "s");
+}
+
+/* What is said of all points, behind what is in `text`, which it clears; `x_name` is
+ * "actor" or "environment". */
+static void add_subtitle(struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *x_name, struct fulcrum_string *text,
+    bool is_reference)
+{
+    struct errors errors = sum_errors(table, NULL);
     if (errors.count > 0) {
-        /* "13 points that no fit has seen: mean |error| 5.25 %, largest ..." */
-        bool is_undisturbed =
-            !is_reference || count_rows(table, "state", "disturbed", rows) > 0;
-        fulcrum_result_print(result, "chart_subtitle", NULL,
-            "%s%zu %spoint%s%s: mean |error| %.3g %%, largest %+.3g %% (%s, %.6g %s%s)",
-            before, errors.count, is_undisturbed ? "undisturbed " : "",
-            errors.count == 1 ? "" : "s",
-            count_rows(table, "fit", "seen", rows) > 0 ? " that no fit has seen" : "",
-            errors.sum / (double)errors.count, errors.largest,
-            fulcrum_plot_text(table, errors.at, "series"), x, x_name,
-            x == 1.0 ? "" : "s");
+        write_errors(text, table, x_name, is_reference);
+    } else if (errors.is_predicted) {
+        fulcrum_string_add(text, "no point to compare: all disturbed or seen by a fit");
     } else {
-        const char *why =
-            is_reference ? "" : ": `fulcrum measure --calibration FILE` does";
-        fulcrum_result_print(result, "chart_subtitle", NULL, "%s%s%s", before,
-            errors.is_predicted ? "no point to compare: all disturbed or seen by a fit"
-                                : "nothing was predicted",
-            errors.is_predicted ? "" : why);
+        fulcrum_string_add(text, "nothing was predicted%s",
+            is_reference ? "" : ": `fulcrum measure --calibration FILE` does");
+    }
+    fulcrum_result_text(result, "chart_subtitle", NULL, fulcrum_string_get(text));
+    fulcrum_result_print(result, "label/x", NULL, "%ss", x_name);
+    if (errors.count == 0) {
         fulcrum_result_text(result, "label/disturbed", NULL, "disturbed");
     }
-    fulcrum_result_print(result, "label/x", NULL, "%ss", x_name);
+    fulcrum_string_clear(text);
 }
 
 /* "greedy K=4" becomes "greedy, 4 envs per actor". */
@@ -335,17 +344,16 @@ enum fulcrum_status fulcrum_plot_measured_add(const struct fulcrum_plot_job *job
     }
     const char *slash = strrchr(job->validation.calibration, '/');
     const char *calibration = slash != NULL ? slash + 1 : job->validation.calibration;
-    struct fulcrum_string before = {0};
+    struct fulcrum_string subtitle = {0};
     if (!is_reference) {
         calibration = fulcrum_plot_text_of(result, table, "calibration");
         add_title(result, table);
         add_troubles(result, &troubles, rows);
     }
     fulcrum_plot_say(
-        &before, "learner ", fulcrum_plot_text_of(result, table, "learner"), ", ");
-    fulcrum_plot_say(&before, "calibration ", calibration, "; ");
-    add_subtitle(result, table, x_name, fulcrum_string_get(&before), is_reference);
-    fulcrum_string_clear(&before);
+        &subtitle, "learner ", fulcrum_plot_text_of(result, table, "learner"), ", ");
+    fulcrum_plot_say(&subtitle, "calibration ", calibration, "; ");
+    add_subtitle(result, table, x_name, &subtitle, is_reference);
     add_findings(result, table);
     hide_disturbed(table);
     return FULCRUM_OK;

@@ -245,12 +245,14 @@ static void add_place(struct front *front, size_t row, size_t place)
     struct fulcrum_table *table = front->points;
     struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics.items[1].name);
     struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics.items[0].name);
+    if (!has_bars) {
+        x.lo = x.hi = FULCRUM_UNKNOWN;
+        y.lo = y.hi = FULCRUM_UNKNOWN;
+    }
     fulcrum_table_return(table, row);
-    fulcrum_table_estimate(table, "along", NULL, x.number,
-        has_bars ? x.lo : FULCRUM_UNKNOWN, has_bars ? x.hi : FULCRUM_UNKNOWN);
+    fulcrum_plot_cell_add(table, "along", x);
     if (is_front) {
-        fulcrum_table_estimate(table, "front", NULL, y.number,
-            has_bars ? y.lo : FULCRUM_UNKNOWN, has_bars ? y.hi : FULCRUM_UNKNOWN);
+        fulcrum_plot_cell_add(table, "front", y);
     }
     /* What a point reaches, it reaches for more of a cost too. */
     if (is_front && front->metrics.count < 3) {

@@ -75,6 +75,14 @@ static size_t base_row(
     return base;
 }
 
+static double ratio_to(
+    const struct fulcrum_table *points, size_t base, size_t row, const char *rate)
+{
+    double ratio = fulcrum_plot_number(points, row, rate) /
+                   fulcrum_plot_number(points, base, rate);
+    return strcmp(rate, "runtime_s") == 0 ? 1.0 / ratio : ratio;
+}
+
 /*
  * Speed-ups and relative runtimes, which charts of both need: as the file has them, or
  * those of its predictions to one of them: the one with the fewest actors, or with the
@@ -85,8 +93,7 @@ static void add_ratios(struct fulcrum_result *result, const char *x, bool from_m
     struct fulcrum_table *points = fulcrum_chart_table(result, "points");
     bool has_speedup = has_numbers(points, "speedup");
     bool has_rel = has_numbers(points, "runtime_rel");
-    bool has_rate = has_numbers(points, "steps_per_s");
-    const char *rate = has_rate ? "steps_per_s" : "runtime_s";
+    const char *rate = has_numbers(points, "steps_per_s") ? "steps_per_s" : "runtime_s";
     size_t rows = fulcrum_table_rows(points);
     size_t base = has_speedup || has_rel ? rows : base_row(points, x, rate, from_most);
     double relative_x = FULCRUM_UNKNOWN;
@@ -95,14 +102,11 @@ static void add_ratios(struct fulcrum_result *result, const char *x, bool from_m
         struct fulcrum_cell speedup = !has_speedup && has_rel
                                           ? inverted(rel)
                                           : fulcrum_table_at(points, i, "speedup");
-        if (base < rows) {
-            double ratio = fulcrum_plot_number(points, i, rate) /
-                           fulcrum_plot_number(points, base, rate);
-            speedup.number = has_rate ? ratio : 1.0 / ratio;
-        }
+        speedup.number = base < rows ? ratio_to(points, base, i, rate) : speedup.number;
         bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
-        relative_x = is_one && isnan(relative_x) ? fulcrum_plot_number(points, i, x)
-                                                 : relative_x;
+        if (is_one && isnan(relative_x)) {
+            relative_x = fulcrum_plot_number(points, i, x);
+        }
         fulcrum_table_return(points, i);
         fulcrum_plot_cell_add(points, "speedup", speedup);
         fulcrum_plot_cell_add(points, "runtime_rel", has_rel ? rel : inverted(speedup));

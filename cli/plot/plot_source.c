@@ -290,19 +290,10 @@ static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
     return FULCRUM_OK;
 }
 
-/* Whether there is a preset of that kind and name. */
-static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
-    bool *out, struct fulcrum_error *err)
+static bool has_preset(enum fulcrum_preset_kind kind, const char *name)
 {
-    struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
-    TRY(fulcrum_preset_list(kind, &entries, &count, err));
-    *out = false;
-    for (size_t i = 0; i < count; i++) {
-        *out = *out || strcmp(entries[i].name, name) == 0;
-    }
-    free(entries);
-    return FULCRUM_OK;
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    return fulcrum_preset_find(kind, name, NULL, path, NULL) == FULCRUM_OK;
 }
 
 /* What can be read but once is believed to hold what it is said to hold. */
@@ -323,8 +314,6 @@ static enum fulcrum_status read_stream(struct fulcrum_plot_source *source,
 static enum fulcrum_status read_source(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    bool is_calibration = false;
-    bool is_reference = false;
     struct stat there;
     bool is_there = stat(source->name, &there) == 0;
     if (ends_with(source->name, ".csv") || ends_with(source->name, ".jsonl") ||
@@ -332,10 +321,9 @@ static enum fulcrum_status read_source(struct fulcrum_plot_source *source,
         TRY(fulcrum_result_read(source->name, &source->result, err));
         return find_content(source, expected, err);
     }
-    if (!is_there) {
-        TRY(has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err));
-        TRY(has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err));
-    }
+    bool is_reference = !is_there && has_preset(FULCRUM_PRESET_REFERENCE, source->name);
+    bool is_calibration =
+        !is_there && has_preset(FULCRUM_PRESET_CALIBRATION, source->name);
     if (!is_reference && !is_calibration && expected < FULCRUM_PLOT_CALIBRATION) {
         TRY(read_stream(source, expected, err));
         return find_content(source, expected, err);
