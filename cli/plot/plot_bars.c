@@ -57,7 +57,7 @@ static void find_fields(struct breakdown *breakdown, const struct fulcrum_table 
 }
 
 /* "64 actors", "sm_count 40". */
-static void add_value(struct fulcrum_string *out, const char *path, double value)
+static void write_value(struct fulcrum_string *out, const char *path, double value)
 {
     static const struct {
         const char *path;
@@ -79,7 +79,7 @@ static void add_value(struct fulcrum_string *out, const char *path, double value
 }
 
 /* What files differ in comes first, then what varies in this one. */
-static void add_name(const struct breakdown *breakdown,
+static void name_bar(const struct breakdown *breakdown,
     const struct fulcrum_plot_source *file, const struct fulcrum_table *from,
     size_t row)
 {
@@ -92,7 +92,7 @@ static void add_name(const struct breakdown *breakdown,
     }
     for (size_t k = 0; k < breakdown->field_count; k++) {
         size_t j = breakdown->fields[k];
-        add_value(&name, fulcrum_table_column(from, j).key,
+        write_value(&name, fulcrum_table_column(from, j).key,
             fulcrum_table_cell(from, row, j).number);
     }
     const char *machine =
@@ -126,7 +126,7 @@ static bool add_cells(
 }
 
 /* Points of one file; groups of several bars are set apart by an empty row. */
-static enum fulcrum_status add_file(struct breakdown *breakdown,
+static enum fulcrum_status add_points_of(struct breakdown *breakdown,
     const struct fulcrum_plot_source *file, bool has_groups, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
@@ -149,7 +149,7 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
             continue;
         }
         fulcrum_table_row(breakdown->table);
-        add_name(breakdown, file, from, i);
+        name_bar(breakdown, file, from, i);
         known += add_cells(breakdown, from, i) ? 1U : 0U;
         fulcrum_string_add_parts(
             &breakdown->footnote, fulcrum_plot_text(from, i, "flags"));
@@ -235,7 +235,7 @@ enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *jo
     }
     find_common(&breakdown);
     for (size_t i = 0; i < count; i++) {
-        status = add_file(&breakdown, &breakdown.files[i], has_groups, err);
+        status = add_points_of(&breakdown, &breakdown.files[i], has_groups, err);
         TRY_OR_END(status == FULCRUM_OK
                        ? status
                        : fulcrum_fail_in(err, status, breakdown.files[i].name));
@@ -544,7 +544,7 @@ static void write_settings(
 }
 
 /* Returns the sum of the point's shares; 0: it has none. */
-static double add_shares(
+static double add_stage_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
 {
     struct fulcrum_string name = {0};
@@ -584,7 +584,7 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
     double least = INFINITY;
     double most = 0.0;
     for (size_t i = 0; i < reference->point_count; i++) {
-        double sum = add_shares(table, &reference->points[i]);
+        double sum = add_stage_shares(table, &reference->points[i]);
         least = sum > 0.0 ? fmin(least, sum) : least;
         most = fmax(most, sum);
     }

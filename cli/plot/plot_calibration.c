@@ -154,7 +154,7 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
 }
 
 /* A cumulative share needs no bins, which would hide or invent detail. */
-static void add_shares(
+static void add_cumulative(
     struct fulcrum_table *table, const struct fulcrum_series *series, const char *key)
 {
     const struct part steps = {.table = table, .name = "steps"};
@@ -225,8 +225,8 @@ enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *
     (void)err;
     add_actors(table, calibration);
     add_inference(table, calibration);
-    add_shares(table, find_series(calibration, "actor_step_single"), "steps");
-    add_shares(table, find_series(calibration, "reset"), "resets");
+    add_cumulative(table, find_series(calibration, "actor_step_single"), "steps");
+    add_cumulative(table, find_series(calibration, "reset"), "resets");
     add_fit(&training, x_span(series));
     add_samples(&training, series);
     fulcrum_result_text(result, "chart_title", NULL,

@@ -252,7 +252,7 @@ static enum fulcrum_status read_metric(const struct fulcrum_table *table, size_t
 
 /* What is the same for all rows of a metric, and "0.57 ms to 3.94 ms" of a field; ""
  * of several numbers. */
-static void add_words(
+static void add_metric_words(
     struct fulcrum_table *table, const struct metric *metric, size_t row)
 {
     char lo[NUMBER_SIZE];
@@ -330,7 +330,7 @@ static void add_bars(
         is_small ? (double)NAN : -size - 1e-9 * (isnan(total) ? 0.0 : total));
 }
 
-static void add_shares(struct fulcrum_table *table, size_t row)
+static void add_variance_shares(struct fulcrum_table *table, size_t row)
 {
     double first = fulcrum_plot_number(table, row, "first_frac");
     double total = fulcrum_plot_number(table, row, "total_frac");
@@ -371,9 +371,9 @@ enum fulcrum_status fulcrum_plot_tornado_add(const struct fulcrum_plot_job *job,
         TRY(read_metric(table, i, &metric, err));
         for (; i < metric.end; i++) {
             fulcrum_table_return(table, i);
-            add_words(table, &metric, i);
+            add_metric_words(table, &metric, i);
             add_bars(table, &metric, i);
-            add_shares(table, i);
+            add_variance_shares(table, i);
         }
     }
     for (size_t i = 0; i < 5; i++) {

@@ -100,7 +100,8 @@ static enum fulcrum_status add_axes(const struct fulcrum_plot_job *job,
 
 /* Each flag of points that could run; the first reason stands for those that could not.
  */
-static void add_words(struct fulcrum_result *result, const struct fulcrum_table *points)
+static void add_heat_words(
+    struct fulcrum_result *result, const struct fulcrum_table *points)
 {
     const char *rule = fulcrum_plot_text_of(result, points, "actors_rule");
     double actors = fulcrum_table_constant(points, "actor_count");
@@ -223,7 +224,7 @@ enum fulcrum_status fulcrum_plot_heat_add(const struct fulcrum_plot_job *job,
     } else {
         fulcrum_result_text(result, "heat_value", NULL, metric);
     }
-    add_words(result, points);
+    add_heat_words(result, points);
     return add_landmarks(result, job->machines,
         fulcrum_result_text_of(result, "heat_x"),
         fulcrum_result_text_of(result, "heat_y"), err);

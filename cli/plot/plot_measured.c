@@ -140,7 +140,7 @@ static void add_subtitle(struct fulcrum_result *result,
 }
 
 /* "greedy K=4" becomes "greedy, 4 envs per actor". */
-static void add_series(struct fulcrum_table *table, size_t row)
+static void name_series(struct fulcrum_table *table, size_t row)
 {
     const char *batching = fulcrum_plot_text(table, row, "batching");
     const char *end = strstr(batching, " K=");
@@ -165,7 +165,7 @@ struct troubles {
 };
 
 /* Errors in percent; what is not known of either has none. */
-static void add_columns(struct fulcrum_result *result, struct fulcrum_table *table,
+static void add_measurement(struct fulcrum_result *result, struct fulcrum_table *table,
     size_t row, struct troubles *troubles)
 {
     const struct fulcrum_cell measured = {
@@ -190,7 +190,7 @@ static void add_columns(struct fulcrum_result *result, struct fulcrum_table *tab
     troubles->failure = is_failed && troubles->failed == 0 ? note : troubles->failure;
     troubles->failed += is_failed ? 1 : 0;
     fulcrum_table_return(table, row);
-    add_series(table, row);
+    name_series(table, row);
     fulcrum_plot_cell_add(table, "measured", measured);
     fulcrum_plot_cell_add(table, "predicted", predicted);
     fulcrum_table_estimate(table, "error", NULL,
@@ -295,7 +295,7 @@ static void add_observed(struct fulcrum_table *table,
 }
 
 /* Counts of actors, unless no point has one; returns "actor" or "environment". */
-static const char *add_reference(
+static const char *add_predicted_points(
     const struct fulcrum_validation *validation, struct fulcrum_result *result)
 {
     const struct fulcrum_reference *reference = validation->reference;
@@ -330,7 +330,7 @@ enum fulcrum_status fulcrum_plot_measured_add(const struct fulcrum_plot_job *job
     const struct fulcrum_reference *reference = job->validation.reference;
     bool is_reference = reference != NULL;
     const char *x_name =
-        is_reference ? add_reference(&job->validation, result) : "actor";
+        is_reference ? add_predicted_points(&job->validation, result) : "actor";
     struct fulcrum_table *table = fulcrum_chart_table(result, "points");
     struct troubles troubles = {.failure = NULL};
     size_t rows = fulcrum_table_rows(table);
@@ -340,7 +340,7 @@ enum fulcrum_status fulcrum_plot_measured_add(const struct fulcrum_plot_job *job
         reference->name);
     TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < rows; i++) {
-        add_columns(result, table, i, &troubles);
+        add_measurement(result, table, i, &troubles);
     }
     const char *slash = strrchr(job->validation.calibration, '/');
     const char *calibration = slash != NULL ? slash + 1 : job->validation.calibration;

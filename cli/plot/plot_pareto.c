@@ -211,7 +211,7 @@ static bool is_noted(const struct front *front, size_t place)
 }
 
 /* "16 threads, 2 GPUs" of machine.cpu.thread_count...: what varies and is no axis. */
-static void add_note(const struct front *front, size_t row)
+static void note_fields(const struct front *front, size_t row)
 {
     struct fulcrum_string note = {0};
     for (size_t j = 0; j < fulcrum_table_columns(front->points); j++) {
@@ -270,12 +270,12 @@ static void add_place(struct front *front, size_t row, size_t place)
     fulcrum_table_text(
         table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
     if (is_front && is_noted(front, place)) {
-        add_note(front, row);
+        note_fields(front, row);
     }
 }
 
 /* A field by its meaning, an output by its own name: "system_w, less is better". */
-static void add_label(struct fulcrum_result *result, const char *key,
+static void label_axis(struct fulcrum_result *result, const char *key,
     const struct fulcrum_front_item *metric)
 {
     char label[160];
@@ -291,10 +291,10 @@ static void add_label(struct fulcrum_result *result, const char *key,
         metric->sense == FULCRUM_SENSE_MORE ? "more" : "less");
 }
 
-static void add_words(const struct front *front, struct fulcrum_result *result)
+static void add_front_words(const struct front *front, struct fulcrum_result *result)
 {
-    add_label(result, "label/x", &front->metrics.items[1]);
-    add_label(result, "label/y", &front->metrics.items[0]);
+    label_axis(result, "label/x", &front->metrics.items[1]);
+    label_axis(result, "label/y", &front->metrics.items[0]);
     if (front->count > BARS_MAX) {
         fulcrum_result_text(result, "label/bars", NULL, "90 % interval of some");
     }
@@ -325,7 +325,7 @@ enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
     for (size_t i = 0; i < rows; i++) {
         add_place(&front, i, places[i]);
     }
-    add_words(&front, result);
+    add_front_words(&front, result);
 end:
     free(front.placed);
     free(places);

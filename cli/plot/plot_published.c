@@ -313,7 +313,7 @@ static struct fulcrum_cell value_in_panel(const struct publication *plot,
     return panel == 0 ? inverted(value) : value;
 }
 
-static void add_observations(
+static void place_point(
     struct publication *plot, struct carried *from, size_t i, size_t panel)
 {
     const struct fulcrum_reference_point *point = &from->reference->points[i];
@@ -369,7 +369,7 @@ static bool is_base(
 }
 
 /* A reference that adds nothing was named by mistake. */
-static enum fulcrum_status add_reference(struct publication *plot,
+static enum fulcrum_status lay_over(struct publication *plot,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     const char *name = reference->name;
@@ -389,7 +389,7 @@ static enum fulcrum_status add_reference(struct publication *plot,
         if (is_obstructed(plot, &from, point)) {
             from.left_out += panel == 0 ? 1 : 0;
         } else {
-            add_observations(plot, &from, point, panel);
+            place_point(plot, &from, point, panel);
         }
     }
     FAIL_IF(from.added == 0 && from.left_out > 0, err, FULCRUM_ERR_UNSUPPORTED,
@@ -440,7 +440,7 @@ enum fulcrum_status fulcrum_plot_published_add(const struct fulcrum_plot_job *jo
         plot.calibration = NULL;
     }
     for (size_t i = 0; i < names->count; i++) {
-        TRY_OR_END(add_reference(&plot, plot.references[i], err));
+        TRY_OR_END(lay_over(&plot, plot.references[i], err));
     }
 end:
     for (size_t i = 0; i < plot.reference_count; i++) {

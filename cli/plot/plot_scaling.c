@@ -74,7 +74,7 @@ static enum fulcrum_status check_counts(
 }
 
 /* How each row splits the network. The quality of one GPU alone says nothing. */
-static void add_columns(struct fulcrum_table *rows)
+static void name_parallelism(struct fulcrum_table *rows)
 {
     bool has_quality = false;
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
@@ -105,7 +105,7 @@ enum fulcrum_status fulcrum_plot_scaling_add(const struct fulcrum_plot_job *job,
     struct fulcrum_table *rows = fulcrum_chart_table(result, "rows");
     (void)job;
     TRY(check_counts(rows, err));
-    add_columns(rows);
+    name_parallelism(rows);
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
         if (wins_first(rows, i)) {
             add_guide(result, rows, i);
@@ -124,7 +124,7 @@ enum fulcrum_status fulcrum_plot_scaling_add(const struct fulcrum_plot_job *job,
 /* References. */
 
 /* Speed-ups over as many machines or GPUs. */
-static void add_compared(struct fulcrum_table *rows,
+static void add_speedup(struct fulcrum_table *rows,
     const struct fulcrum_reference_point *point, const struct fulcrum_compared *item)
 {
     const char *key = fulcrum_scaling_words_of(point)->setting;
@@ -153,7 +153,7 @@ enum fulcrum_status fulcrum_plot_efficiency_add(const struct fulcrum_plot_job *j
     struct fulcrum_table *rows = fulcrum_result_table(result, "rows", NULL);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
-        add_compared(rows, &reference->points[item->point], item);
+        add_speedup(rows, &reference->points[item->point], item);
     }
     fulcrum_result_text(result, "chart_title", NULL, reference->title);
     fulcrum_result_text(result, "chart_subtitle", NULL,

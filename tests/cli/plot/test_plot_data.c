@@ -145,102 +145,78 @@ TEST(test_slowdowns_refer_to_the_most_sms)
     plot_file_close(&file);
 }
 
-/* A published point: the `i`-th of a panel. */
-struct published_point {
-    const char *name;
-    double x;
-    struct fulcrum_cell value;
-    double is_fitted;
-};
-
-/* The number of points in a panel. */
-static size_t published_in(
-    const struct plot_file *file, size_t panel, size_t i, struct published_point *out)
+/* The row of the `place`-th published point in a panel; how many there are. */
+static size_t find_published(
+    const struct plot_file *file, size_t panel, size_t place, size_t *row)
 {
     const struct fulcrum_table *table =
         fulcrum_result_table_of(file->job.source.result, "published");
     size_t count = 0;
-    for (size_t row = 0; row < fulcrum_table_rows(table); row++) {
-        if (fulcrum_table_at(table, row, "panel").number == (double)panel) {
-            if (count == i) {
-                *out =
-                    (struct published_point){fulcrum_table_at(table, row, "name").text,
-                        fulcrum_table_at(table, row, "x").number,
-                        fulcrum_table_at(table, row, "value"),
-                        fulcrum_table_at(table, row, "is_fitted").number};
-            }
-            count++;
+    for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
+        if (fulcrum_table_at(table, i, "panel").number == (double)panel) {
+            *row = count++ == place ? i : *row;
         }
     }
     return count;
 }
 
-TEST(test_published_ratios_go_over_as_they_are)
+static void check_known(const char *what, double actual, double expected)
 {
-    struct plot_file file;
-    struct published_point point = {.name = NULL};
-    with_published(&file, plain_sweep, "inci2020-fig3-text", NULL);
-    /* Not the point that is 1 by definition. */
-    CU_ASSERT_EQUAL_FATAL(published_in(&file, 1, 0, &point), 2);
-    assert_close("x", point.x, 40.0, 1e-12);
-    assert_close("speed-up", point.value.number, 5.8, 1e-12);
-    assert_close("its low end", point.value.lo, 5.75, 1e-12);
-    /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
-    CU_ASSERT_EQUAL(point.is_fitted, 1.0);
-    CU_ASSERT_STRING_EQUAL(point.name, "published: inci2020-fig3-text");
-    CU_ASSERT_EQUAL_FATAL(published_in(&file, 0, 0, &point), 2);
-    assert_close("runtime", point.value.number, 1.0 / 5.8, 1e-12);
-    assert_close("its high end", point.value.hi, 1.0 / 5.75, 1e-12);
-    plot_file_close(&file);
-}
-
-TEST(test_published_ratios_are_chained)
-{
-    static const struct {
-        const char *other;
-        const char *words;
-        double speedup;
-    } cases[] = {
-        {NULL, "chained on the predicted 5 at 40", 10.0},
-        {"inci2020-fig3-text", "chained on the published 5.8 at 40", 11.6},
-    };
-    for (size_t i = 0; i < 2; i++) {
-        struct plot_file file;
-        struct published_point point = {.name = NULL};
-        with_published(
-            &file, plain_sweep, "inci2020-fig3-further-text", cases[i].other);
-        CU_ASSERT_FATAL(published_in(&file, 1, 0, &point) >= 1);
-        assert_part(point.name, cases[i].words);
-        assert_close("speed-up", point.value.number, cases[i].speedup, 1e-12);
-        plot_file_close(&file);
+    if (expected > 0.0) {
+        assert_close(what, actual, expected, 1e-12);
     }
 }
 
-/* Between the points of the sweep the prediction is interpolated. */
-TEST(test_ratios_are_chained_between_points)
+/*
+ * Ratios go over as they are, are chained on what is known of 40 actors (between points
+ * of the sweep too), or restated where the reference has the sweep's own point:
+ * relative to 40 actors, 4 are 1 / 5.8 as fast. The point that is 1 by definition says
+ * nothing.
+ */
+TEST(test_published_ratios_refer_to_the_point_of_the_sweep)
 {
-    struct plot_file file;
-    struct published_point point = {.name = NULL};
-    with_published(&file, SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n",
-        "inci2020-fig3-further-text", NULL);
-    CU_ASSERT_FATAL(published_in(&file, 1, 0, &point) >= 1);
-    assert_part(point.name, "chained on the predicted 5 at 40");
-    plot_file_close(&file);
-}
-
-/* Relative to 40 actors, 4 are 1 / 5.8 as fast, as the reference itself has it. */
-TEST(test_ratios_are_restated_relative_to_a_point_of_their_own)
-{
-    struct plot_file file;
-    struct published_point point = {.name = NULL};
-    with_published(&file, relative_sweep, "inci2020-fig3-text", NULL);
-    CU_ASSERT_EQUAL_FATAL(published_in(&file, 1, 0, &point), 2);
-    assert_part(point.name, "restated relative to 40");
-    assert_close("4 actors", point.value.number, 1.0 / 5.8, 1e-12);
-    assert_close("low", point.value.lo, 1.0 / 5.85, 1e-12);
-    (void)published_in(&file, 1, 1, &point);
-    assert_close("256 actors", point.value.number, 2.0, 1e-12);
-    plot_file_close(&file);
+    static const char two_points[] = SWEEP_HEAD "x,4,4,100,ok\nx,76,76,900,ok\n";
+    static const char text[] = "inci2020-fig3-text";
+    static const char further[] = "inci2020-fig3-further-text";
+    static const struct {
+        const char *sweep;
+        const char *names[2];
+        size_t panel;
+        size_t place;
+        const char *words;
+        double x;
+        double value[3]; /* with its ends; 0: any */
+    } cases[] = {
+        {plain_sweep, {text}, 1, 0, "published: inci2020-fig3-text", 40.0, {5.8, 5.75}},
+        {plain_sweep, {text}, 0, 0, "", 40.0, {1.0 / 5.8, 0.0, 1.0 / 5.75}},
+        {plain_sweep, {further}, 1, 0, "chained on the predicted 5 at 40", 0.0, {10.0}},
+        {plain_sweep, {further, text}, 1, 0, "chained on the published 5.8 at 40", 0.0,
+            {11.6}},
+        {two_points, {further}, 1, 0, "chained on the predicted 5 at 40", 0.0, {0.0}},
+        {relative_sweep, {text}, 1, 0, "restated relative to 40", 4.0,
+            {1.0 / 5.8, 1.0 / 5.85}},
+        {relative_sweep, {text}, 1, 1, "", 256.0, {2.0}},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct plot_file file;
+        size_t row = 0;
+        with_published(&file, cases[i].sweep, cases[i].names[0], cases[i].names[1]);
+        size_t count = find_published(&file, cases[i].panel, cases[i].place, &row);
+        CU_ASSERT_FATAL(cases[i].x > 0.0 ? count == 2 : count >= 1);
+        struct fulcrum_cell value = plot_file_cell(&file, "published", row, "value");
+        const char *name = plot_file_cell(&file, "published", row, "name").text;
+        assert_part(name, cases[i].words);
+        check_known(
+            "x", plot_file_cell(&file, "published", row, "x").number, cases[i].x);
+        check_known("value", value.number, cases[i].value[0]);
+        check_known("low", value.lo, cases[i].value[1]);
+        check_known("high", value.hi, cases[i].value[2]);
+        /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
+        CU_ASSERT(i > 0 ||
+                  plot_file_cell(&file, "published", row, "is_fitted").number == 1.0);
+        CU_ASSERT(i > 0 || strcmp(name, cases[i].words) == 0);
+        plot_file_close(&file);
+    }
 }
 
 TEST(test_references_that_do_not_belong_are_refused)
@@ -292,10 +268,11 @@ static enum fulcrum_status lay_over_sms(
 TEST(test_points_at_other_settings_are_left_out)
 {
     struct plot_file file;
-    struct published_point point = {.name = NULL};
+    size_t row = 0;
     ASSERT_OK(lay_over_sms(&file, 256.0, NULL));
-    CU_ASSERT_EQUAL_FATAL(published_in(&file, 0, 0, &point), 1);
-    assert_close("slowdown", point.value.number, 1.06, 1e-12);
+    CU_ASSERT_EQUAL_FATAL(find_published(&file, 0, 0, &row), 1);
+    assert_close("slowdown", plot_file_cell(&file, "published", row, "value").number,
+        1.06, 1e-12);
     plot_file_close(&file);
     ASSERT_FAILS(lay_over_sms(&file, 40.0, &err), FULCRUM_ERR_UNSUPPORTED,
         "run.actor_count = 256, the sweep of 40");
