@@ -107,10 +107,13 @@ void plot_file_close(struct plot_file *file)
     scratch_free(&file->scratch);
 }
 
-void assert_no_chart(const char *chart, const char *name, const char *text,
-    enum fulcrum_status status, const char *part)
+void assert_refusals(
+    const char *chart, const char *name, const struct refusal *cases, size_t count)
 {
-    struct plot_file file;
-    ASSERT_FAILS(plot_file_show(&file, name, text, chart, &err), status, part);
-    plot_file_close(&file);
+    for (size_t i = 0; i < count; i++) {
+        struct plot_file file;
+        ASSERT_FAILS(plot_file_show(&file, name, cases[i].text, chart, &err),
+            cases[i].status, cases[i].part);
+        plot_file_close(&file);
+    }
 }

@@ -59,8 +59,15 @@ void assert_said(const struct fulcrum_canvas *canvas, const struct said *said);
 
 void plot_file_close(struct plot_file *file);
 
-/* Asserts that the chart of a file is refused, with these words. */
-void assert_no_chart(const char *chart, const char *name, const char *text,
-    enum fulcrum_status status, const char *part);
+/* A file that is no chart, and words of the refusal. */
+struct refusal {
+    const char *text; /* NULL: the name is a preset */
+    enum fulcrum_status status;
+    const char *part;
+};
+
+/* Asserts that the chart of each is refused. */
+void assert_refusals(
+    const char *chart, const char *name, const struct refusal *cases, size_t count);
 
 #endif

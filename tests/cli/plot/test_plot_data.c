@@ -419,8 +419,9 @@ TEST(test_published_stages_are_shares_of_points)
 
 TEST(test_stages_need_a_reference_of_stages)
 {
-    assert_no_chart("stages", "inci2020-fig3-text", NULL, FULCRUM_ERR_UNSUPPORTED,
-        "no share of time by stage");
+    static const struct refusal refusal = {
+        NULL, FULCRUM_ERR_UNSUPPORTED, "no share of time by stage"};
+    assert_refusals("stages", "inci2020-fig3-text", &refusal, 1);
 }
 
 static const char measured_stages[] =
@@ -450,15 +451,14 @@ TEST(test_measured_stages_are_a_bar_for_each_run)
 /* Sampled threads leave shares open, and a chart of zeros would lie. */
 TEST(test_stages_without_shares_have_no_chart)
 {
-    assert_no_chart("stages", "stages.csv",
-        "run,stage,share_frac,cpu_only_frac\nmine,simulation,,\n",
-        FULCRUM_ERR_UNSUPPORTED, "run mine: share_frac of simulation is not known");
-    assert_no_chart("stages", "stages.csv",
-        "run,stage,cpu_only_frac\nmine,simulation,1\n", FULCRUM_ERR_FORMAT,
-        "share_frac");
-    assert_no_chart("stages", "stages.csv",
-        "run,stage,share_frac,cpu_only_frac\nmine,simulation,1,much\n",
-        FULCRUM_ERR_FORMAT, "much");
+    static const struct refusal cases[] = {
+        {"run,stage,share_frac,cpu_only_frac\nmine,simulation,,\n",
+            FULCRUM_ERR_UNSUPPORTED, "run mine: share_frac of simulation is not known"},
+        {"run,stage,cpu_only_frac\nmine,simulation,1\n", FULCRUM_ERR_FORMAT,
+            "share_frac"},
+        {"run,stage,share_frac,cpu_only_frac\nmine,simulation,1,much\n",
+            FULCRUM_ERR_FORMAT, "much"}};
+    assert_refusals("stages", "stages.csv", cases, LENGTH(cases));
 }
 
 /* Two SMs, one disturbed; the curve between them follows (5) and (6). */
@@ -597,26 +597,26 @@ TEST(test_measured_documents_name_what_ran)
 
 TEST(test_measured_points_with_odd_cells_are_refused)
 {
-    static const struct {
-        const char *row;
-        const char *part;
-    } cases[] = {
-        {"greedy,many,1,1,1,1,1,1,1,1,0,\n", "actors = 'many'"},
-        {"greedy,0,1,1,1,1,1,1,1,1,0,\n", "actors = 0: expected a number from 1"},
-        {"greedy,,1,1,1,1,1,1,1,1,0,\n", "actors is not given"},
-        {"greedy,1,some,1,1,1,1,1,1,1,0,\n", "envs_per_actor = 'some'"},
-        {"greedy,1,1,fast,1,1,1,1,1,1,0,\n", "measured_steps_per_s = 'fast'"},
-        {"greedy,1,1,1,1,1,1,1,1,few,0,\n", "windows = 'few'"},
-        {"greedy,1,1,1,1,1,1,1,1,1,few,\n", "disturbed_windows = 'few'"},
+    static const struct refusal cases[] = {
+        {MEASURED_HEAD "greedy,many,1,1,1,1,1,1,1,1,0,\n", FULCRUM_ERR_FORMAT,
+            "actors = 'many'"},
+        {MEASURED_HEAD "greedy,0,1,1,1,1,1,1,1,1,0,\n", FULCRUM_ERR_FORMAT,
+            "actors = 0: expected a number from 1"},
+        {MEASURED_HEAD "greedy,,1,1,1,1,1,1,1,1,0,\n", FULCRUM_ERR_FORMAT,
+            "actors is not given"},
+        {MEASURED_HEAD "greedy,1,some,1,1,1,1,1,1,1,0,\n", FULCRUM_ERR_FORMAT,
+            "envs_per_actor = 'some'"},
+        {MEASURED_HEAD "greedy,1,1,fast,1,1,1,1,1,1,0,\n", FULCRUM_ERR_FORMAT,
+            "measured_steps_per_s = 'fast'"},
+        {MEASURED_HEAD "greedy,1,1,1,1,1,1,1,1,few,0,\n", FULCRUM_ERR_FORMAT,
+            "windows = 'few'"},
+        {MEASURED_HEAD "greedy,1,1,1,1,1,1,1,1,1,few,\n", FULCRUM_ERR_FORMAT,
+            "disturbed_windows = 'few'"},
         /* The row at fault is named, not the first one. */
-        {"greedy,1,1,1,1,1,1,1,1,1,0,\ngreedy,2,1,nan,1,1,1,1,1,1,0,\n",
-            "row 2: measured_steps_per_s = 'nan'"},
+        {MEASURED_HEAD "greedy,1,1,1,1,1,1,1,1,1,0,\ngreedy,2,1,nan,1,1,1,1,1,1,0,\n",
+            FULCRUM_ERR_FORMAT, "row 2: measured_steps_per_s = 'nan'"},
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        char text[400];
-        (void)snprintf(text, sizeof text, MEASURED_HEAD "%s", cases[i].row);
-        assert_no_chart("measured", "m.csv", text, FULCRUM_ERR_FORMAT, cases[i].part);
-    }
+    assert_refusals("measured", "m.csv", cases, LENGTH(cases));
 }
 
 static struct fulcrum_cell rate_at(

@@ -63,19 +63,13 @@ TEST(test_parts_are_no_more_than_the_whole)
 
 TEST(test_components_that_are_none_are_refused)
 {
-    static const struct {
-        const char *text;
-        const char *part;
-    } cases[] = {
-        {COMPONENTS_HEAD "one,V100,fans,1,0.5,10\n", "'fans'"},
-        {COMPONENTS_HEAD "one,V100,dram,x,0.5,10\n", "gpu_s = 'x'"},
-        {COMPONENTS_HEAD "one,V100,dram,1,0.5,0\n", "steps_per_s"},
-        {COMPONENTS_HEAD "one,V100,dram,0,0.5,9\n", "no GPU time"},
+    static const struct refusal cases[] = {
+        {COMPONENTS_HEAD "one,V100,fans,1,0.5,10\n", FULCRUM_ERR_FORMAT, "'fans'"},
+        {COMPONENTS_HEAD "one,V100,dram,x,0.5,10\n", FULCRUM_ERR_FORMAT, "gpu_s = 'x'"},
+        {COMPONENTS_HEAD "one,V100,dram,1,0.5,0\n", FULCRUM_ERR_FORMAT, "steps_per_s"},
+        {COMPONENTS_HEAD "one,V100,dram,0,0.5,9\n", FULCRUM_ERR_FORMAT, "no GPU time"},
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        assert_no_chart(
-            "gpu-time", "c.csv", cases[i].text, FULCRUM_ERR_FORMAT, cases[i].part);
-    }
+    assert_refusals("gpu-time", "c.csv", cases, LENGTH(cases));
 }
 
 #define FACTORS_HEAD                                                                   \
@@ -118,11 +112,7 @@ TEST(test_bandwidths_alone_are_one_curve)
 
 TEST(test_odd_factors_are_refused)
 {
-    static const struct {
-        const char *text;
-        enum fulcrum_status status;
-        const char *part;
-    } cases[] = {
+    static const struct refusal cases[] = {
         {FACTORS_HEAD "1,1,1,,,1,,\n2,1,1,,,1,,\n1,2,1,,,1,,\n1,3,1,,,1,,\n"
                       "1,4,1,,,1,,\n1,5,1,,,1,,\n1,6,1,,,1,,\n1,7,1,,,1,,\n"
                       "1,8,1,,,1,,\n1,9,1,,,1,,\n1,10,1,,,1,,\n1,11,1,,,1,,\n"
@@ -132,8 +122,5 @@ TEST(test_odd_factors_are_refused)
         {FACTORS_HEAD "1,1,1,,,1,,\n2,1,1,,,1,,\n2,1,1,,,1,,\n", FULCRUM_ERR_FORMAT,
             "two points at cache_rel = 2"},
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        assert_no_chart(
-            "memory", "f.csv", cases[i].text, cases[i].status, cases[i].part);
-    }
+    assert_refusals("memory", "f.csv", cases, LENGTH(cases));
 }

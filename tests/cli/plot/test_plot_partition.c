@@ -34,51 +34,41 @@ TEST(test_parts_are_gathered_by_placement)
     plot_file_close(&file);
 }
 
-static void expect_refusal(
-    const char *text, enum fulcrum_status status, const char *words)
+/* Rows of one placement with stages of so many kinds. */
+static const char *many(char *out, size_t size, int rows, int kinds)
 {
-    assert_no_chart("partition", "p.csv", text, status, words);
-}
-
-/* Bars are counted: as many as no GPU holds, none or half a one cannot be drawn. */
-TEST(test_processes_that_cannot_be_counted_are_refused)
-{
-    static const char *const rows[] = {HEAD "e,,100,1,1,1,all,1e308,1,1\n",
-        HEAD "e,,100,1,1,1,all,0,1,1\n", HEAD "e,,100,1,1,1,all,1.5,1,1\n"};
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        expect_refusal(rows[i], FULCRUM_ERR_RANGE, "e: part_instances = ");
+    (void)snprintf(out, size, "%s", HEAD);
+    for (int i = 0; i < rows; i++) {
+        size_t used = strlen(out);
+        (void)snprintf(
+            out + used, size - used, "odd,,100,1,1,1,stage %d,1,0.05,1\n", i % kinds);
     }
-    expect_refusal(HEAD "e,,100,1,1,1,all,-1,1,1\n", FULCRUM_ERR_RANGE,
-        "row 1: part_instances is -1");
+    return out;
 }
 
-/* What a chart cannot show is refused by name. */
+/* What a chart cannot show is refused by name. Bars are counted: as many as no GPU
+ * holds, none or half a one cannot be drawn. */
 TEST(test_odd_parts_are_refused)
 {
-    expect_refusal(HEAD "exclusive,,100,1,1,1,all,one,1,1\n", FULCRUM_ERR_FORMAT,
-        "part_instances = 'one'");
-    expect_refusal(
-        HEAD "odd,,100,1,1,1,all,1,1.5,1\n", FULCRUM_ERR_RANGE, "odd: sm_frac of all");
-    expect_refusal(HEAD "odd,,100,1,1,1,all,1,0.5,1.5\n", FULCRUM_ERR_RANGE,
-        "odd: busy_frac of all");
-    expect_refusal(
-        HEAD "odd,,100,,1,1,all,1,0.5,1\n", FULCRUM_ERR_RANGE, "odd: speedup is not");
-    char text[2000] = HEAD;
-    for (int i = 0; i < 17; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(
-            text + used, sizeof text - used, "odd,,100,1,1,1,all,1,0.05,1\n");
-    }
-    expect_refusal(text, FULCRUM_ERR_RANGE, "odd: more than 16 parts");
-}
-
-TEST(test_too_many_kinds_are_refused)
-{
-    char text[2000] = HEAD;
-    for (int i = 0; i < 9; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(
-            text + used, sizeof text - used, "shares,,100,1,1,1,stage %d,1,0.1,1\n", i);
-    }
-    expect_refusal(text, FULCRUM_ERR_RANGE, "more than 8 different stages");
+    char parts[2000];
+    char kinds[2000];
+    const struct refusal cases[] = {
+        {HEAD "e,,100,1,1,1,all,1e308,1,1\n", FULCRUM_ERR_RANGE,
+            "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,0,1,1\n", FULCRUM_ERR_RANGE, "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,1.5,1,1\n", FULCRUM_ERR_RANGE, "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,-1,1,1\n", FULCRUM_ERR_RANGE,
+            "row 1: part_instances is -1"},
+        {HEAD "exclusive,,100,1,1,1,all,one,1,1\n", FULCRUM_ERR_FORMAT,
+            "part_instances = 'one'"},
+        {HEAD "odd,,100,1,1,1,all,1,1.5,1\n", FULCRUM_ERR_RANGE, "odd: sm_frac of all"},
+        {HEAD "odd,,100,1,1,1,all,1,0.5,1.5\n", FULCRUM_ERR_RANGE,
+            "odd: busy_frac of all"},
+        {HEAD "odd,,100,,1,1,all,1,0.5,1\n", FULCRUM_ERR_RANGE, "odd: speedup is not"},
+        {many(parts, sizeof parts, 17, 1), FULCRUM_ERR_RANGE,
+            "odd: more than 16 parts"},
+        {many(kinds, sizeof kinds, 9, 9), FULCRUM_ERR_RANGE,
+            "more than 8 different stages"},
+    };
+    assert_refusals("partition", "p.csv", cases, LENGTH(cases));
 }

@@ -64,23 +64,20 @@ TEST(test_unknown_quality_has_no_panel)
     plot_file_close(&file);
 }
 
-static void expect_refusal(const char *text, enum fulcrum_status status)
-{
-    assert_no_chart("scaling", "c.csv", text, status, "c.csv: ");
-}
-
 TEST(test_odd_files_are_refused)
 {
-    expect_refusal(HEAD "weak,x,1,1,1,\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,0,1,1,1,\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,1,,1,1,\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(
-        HEAD "weak,2,1,1,1,\nweak,2,1,2,1,\nstrong,2,1,2,1,\n", FULCRUM_ERR_FORMAT);
-    expect_refusal(HEAD "weak,64,1,1,1,\nweak,64,2,1,1,\nweak,64,3,1,1,\n"
-                        "weak,64,4,1,1,\nweak,64,5,1,1,\nweak,64,6,1,1,\n"
-                        "weak,64,7,1,1,\nweak,64,8,1,1,\nweak,64,9,1,1,\n"
-                        "weak,64,10,1,1,\nweak,64,11,1,1,\nweak,64,12,1,1,\n",
-        FULCRUM_ERR_RANGE);
+    static const char name[] = "c.csv: ";
+    static const struct refusal cases[] = {
+        {HEAD "weak,x,1,1,1,\n", FULCRUM_ERR_FORMAT, name},
+        {HEAD "weak,0,1,1,1,\n", FULCRUM_ERR_FORMAT, name},
+        {HEAD "weak,1,,1,1,\n", FULCRUM_ERR_FORMAT, name},
+        {HEAD "weak,2,1,1,1,\nweak,2,1,2,1,\nstrong,2,1,2,1,\n", FULCRUM_ERR_FORMAT,
+            name},
+        {HEAD "weak,64,1,1,1,\nweak,64,2,1,1,\nweak,64,3,1,1,\nweak,64,4,1,1,\n"
+              "weak,64,5,1,1,\nweak,64,6,1,1,\nweak,64,7,1,1,\nweak,64,8,1,1,\n"
+              "weak,64,9,1,1,\nweak,64,10,1,1,\nweak,64,11,1,1,\nweak,64,12,1,1,\n",
+            FULCRUM_ERR_RANGE, name}};
+    assert_refusals("scaling", "c.csv", cases, LENGTH(cases));
 }
 
 TEST(test_published_speedups_stand_beside_their_predictions)
@@ -116,6 +113,7 @@ TEST(test_published_speedups_stand_beside_their_predictions)
 
 TEST(test_references_of_other_kinds_are_refused)
 {
-    assert_no_chart("scaling", "pal2019-abstract", NULL, FULCRUM_ERR_UNSUPPORTED,
-        "no speedup_over_one_node");
+    static const struct refusal refusal = {
+        NULL, FULCRUM_ERR_UNSUPPORTED, "no speedup_over_one_node"};
+    assert_refusals("scaling", "pal2019-abstract", &refusal, 1);
 }
