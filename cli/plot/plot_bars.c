@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/design/scale.h"
 #include "model/stage_kind.h"
 #include "model/string.h"
@@ -24,7 +23,7 @@ static const char *const common_keys[COMMONS] = {"workload", "machine", "calibra
 /* Files that become one chart. */
 struct breakdown {
     const struct fulcrum_bar_chart *chart;
-    const struct fulcrum_plot_file *files;
+    struct fulcrum_plot_source *files; /* the first is borrowed */
     size_t count;
     const char *common[COMMONS]; /* "": files differ in it */
     size_t field_count;          /* columns that vary in the file at hand */
@@ -42,8 +41,7 @@ static void make_row(struct fulcrum_result *result, const char *key)
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_item item = *fulcrum_result_item(result, i);
         if (item.table == NULL && item.cell.text == NULL) {
-            fulcrum_table_estimate(
-                table, item.key, NULL, item.cell.number, item.cell.lo, item.cell.hi);
+            fulcrum_plot_cell_add(table, item.key, item.cell);
         }
     }
 }
@@ -59,7 +57,7 @@ static void find_fields(struct breakdown *breakdown, const struct fulcrum_table 
 }
 
 /* "64 actors", "sm_count 40". */
-static void add_value(struct fulcrum_string *out, const char *path, double value)
+static void write_value(struct fulcrum_string *out, const char *path, double value)
 {
     static const struct {
         const char *path;
@@ -81,8 +79,9 @@ static void add_value(struct fulcrum_string *out, const char *path, double value
 }
 
 /* What files differ in comes first, then what varies in this one. */
-static void add_name(const struct breakdown *breakdown,
-    const struct fulcrum_plot_file *file, const struct fulcrum_table *from, size_t row)
+static void name_bar(const struct breakdown *breakdown,
+    const struct fulcrum_plot_source *file, const struct fulcrum_table *from,
+    size_t row)
 {
     struct fulcrum_string name = {0};
     for (size_t k = 0; k < COMMONS; k++) {
@@ -93,7 +92,7 @@ static void add_name(const struct breakdown *breakdown,
     }
     for (size_t k = 0; k < breakdown->field_count; k++) {
         size_t j = breakdown->fields[k];
-        add_value(&name, fulcrum_table_column(from, j).key,
+        write_value(&name, fulcrum_table_column(from, j).key,
             fulcrum_table_cell(from, row, j).number);
     }
     const char *machine =
@@ -119,26 +118,16 @@ static bool add_cells(
                                                     : others[k - FULCRUM_BAR_PARTS_MAX];
         if (key != NULL && key[0] != '\0') {
             struct fulcrum_cell cell = fulcrum_table_at(from, row, key);
-            fulcrum_table_estimate(
-                breakdown->table, key, NULL, cell.number, cell.lo, cell.hi);
+            fulcrum_plot_cell_add(breakdown->table, key, cell);
             is_known = is_known && (k > FULCRUM_BAR_PARTS_MAX || isfinite(cell.number));
         }
     }
     return is_known;
 }
 
-/* A prediction has its flags in a list. */
-static void add_notes(
-    struct fulcrum_string *footnote, const struct fulcrum_table *notes)
-{
-    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        fulcrum_string_add_parts(footnote, fulcrum_table_cell(notes, i, 0).text);
-    }
-}
-
 /* Points of one file; groups of several bars are set apart by an empty row. */
-static enum fulcrum_status add_file(struct breakdown *breakdown,
-    const struct fulcrum_plot_file *file, bool has_groups, struct fulcrum_error *err)
+static enum fulcrum_status add_points_of(struct breakdown *breakdown,
+    const struct fulcrum_plot_source *file, bool has_groups, struct fulcrum_error *err)
 {
     const struct fulcrum_bar_chart_data data = {
         .chart = breakdown->chart, .result = file->result};
@@ -160,14 +149,19 @@ static enum fulcrum_status add_file(struct breakdown *breakdown,
             continue;
         }
         fulcrum_table_row(breakdown->table);
-        add_name(breakdown, file, from, i);
+        name_bar(breakdown, file, from, i);
         known += add_cells(breakdown, from, i) ? 1U : 0U;
         fulcrum_string_add_parts(
             &breakdown->footnote, fulcrum_plot_text(from, i, "flags"));
     }
     FAIL_IF(known == 0, err, FULCRUM_ERR_UNSUPPORTED, "no point has a breakdown of %s",
         breakdown->chart->name);
-    add_notes(&breakdown->footnote, fulcrum_result_table_of(file->result, "flags"));
+    /* A prediction has its flags in a list. */
+    const struct fulcrum_table *flags = fulcrum_result_table_of(file->result, "flags");
+    for (size_t i = 0; i < fulcrum_table_rows(flags); i++) {
+        fulcrum_string_add_parts(
+            &breakdown->footnote, fulcrum_table_cell(flags, i, 0).text);
+    }
     if (failed > 0) {
         fulcrum_string_add(&breakdown->footnote, "%s%s: %zu of %zu points cannot run",
             breakdown->footnote.length > 0 ? "; " : "", file->name, failed, rows);
@@ -193,35 +187,71 @@ static void find_common(struct breakdown *breakdown)
     }
 }
 
-enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_bar_chart *chart,
-    const struct fulcrum_plot_file *files, size_t count, struct fulcrum_result *out,
-    struct fulcrum_error *err)
+static void add_calibration(struct fulcrum_result *result, const char *name)
 {
-    struct breakdown breakdown = {.chart = chart,
-        .files = files,
-        .count = count,
-        .table = fulcrum_result_table(out, chart->table, NULL)};
-    enum fulcrum_status status = FULCRUM_OK;
-    bool has_groups = false;
-    for (size_t i = 0; i < count; i++) {
-        if (fulcrum_bar_chart_table(chart, files[i].result) == NULL) {
-            make_row(files[i].result, chart->table);
+    fulcrum_result_print(
+        result, "subtitle", NULL, "%s%s", name[0] != '\0' ? "calibration " : "", name);
+}
+
+static enum fulcrum_status open_files(struct breakdown *breakdown,
+    const struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    breakdown->files[0] = job->source;
+    for (size_t i = 0; i < breakdown->count; i++) {
+        struct fulcrum_plot_source *file = &breakdown->files[i];
+        if (i > 0) {
+            TRY(fulcrum_plot_source_open(
+                job->more.items[i - 1], FULCRUM_PLOT_SWEEP, file, err));
         }
+        FAIL_IF(file->content != FULCRUM_PLOT_SWEEP &&
+                    file->content != FULCRUM_PLOT_PREDICTION,
+            err, FULCRUM_ERR_UNSUPPORTED,
+            "%s holds %s: a breakdown is drawn from %s or %s", file->name,
+            fulcrum_plot_content_words(file->content),
+            fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
+            fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
+        if (fulcrum_bar_chart_table(breakdown->chart, file->result) == NULL) {
+            make_row(file->result, breakdown->chart->table);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_breakdown_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[job->parts];
+    size_t count = job->more.count + 1;
+    struct breakdown breakdown = {.chart = chart,
+        .files = fulcrum_allocate(count, sizeof *breakdown.files),
+        .count = count,
+        .table = fulcrum_result_table(result, chart->table, NULL)};
+    bool has_groups = false;
+    enum fulcrum_status status;
+    TRY_OR_END(open_files(&breakdown, job, err));
+    for (size_t i = 0; i < count; i++) {
         has_groups = has_groups || fulcrum_table_rows(fulcrum_bar_chart_table(
-                                       chart, files[i].result)) > 1;
+                                       chart, breakdown.files[i].result)) > 1;
     }
     find_common(&breakdown);
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_file(&breakdown, &files[i], has_groups, err);
-        if (status != FULCRUM_OK) {
-            status = fulcrum_fail_in(err, status, files[i].name);
-        }
+    for (size_t i = 0; i < count; i++) {
+        status = add_points_of(&breakdown, &breakdown.files[i], has_groups, err);
+        TRY_OR_END(status == FULCRUM_OK
+                       ? status
+                       : fulcrum_fail_in(err, status, breakdown.files[i].name));
     }
-    fulcrum_plot_title_add(out, breakdown.common[WORKLOAD], breakdown.common[MACHINE],
-        breakdown.common[CALIBRATION]);
-    fulcrum_result_text(out, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
+    fulcrum_plot_title_add(
+        result, "title", breakdown.common[WORKLOAD], breakdown.common[MACHINE]);
+    add_calibration(result, breakdown.common[CALIBRATION]);
+    fulcrum_result_text(
+        result, "footnote", NULL, fulcrum_string_get(&breakdown.footnote));
+end:
+    for (size_t i = 1; i < count; i++) {
+        fulcrum_plot_source_close(&breakdown.files[i]);
+    }
+    free(breakdown.files);
     fulcrum_string_clear(&breakdown.footnote);
-    return status == FULCRUM_OK ? fulcrum_result_check(out, err) : status;
+    return status;
 }
 
 /* --- GPU time and runs of several machines, from `fulcrum memory` --- */
@@ -269,33 +299,26 @@ static struct machine machine_at(const struct fulcrum_table *table, size_t first
 static enum fulcrum_status check_component(
     const struct fulcrum_table *table, size_t row, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac"};
     const struct fulcrum_bar_part *parts = fulcrum_bars_components.parts;
     const char *component = fulcrum_plot_text(table, row, "component");
     double rate = fulcrum_plot_number(table, row, "steps_per_s");
-    size_t k = 0;
-    while (k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL &&
-           strcmp(parts[k].key, component) != 0) {
-        k++;
+    bool is_known = false;
+    for (size_t k = 0; k < FULCRUM_BAR_PARTS_MAX && parts[k].key != NULL; k++) {
+        is_known = is_known || strcmp(parts[k].key, component) == 0;
     }
-    FAIL_IF(k == FULCRUM_BAR_PARTS_MAX || parts[k].key == NULL, err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(!is_known, err, FULCRUM_ERR_FORMAT,
         "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
         component);
-    for (k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        const char *text = fulcrum_plot_text(table, row, numbers[k]);
-        bool is_number = !isnan(fulcrum_plot_number(table, row, numbers[k]));
-        FAIL_IF(text[0] != '\0' && !is_number, err, FULCRUM_ERR_FORMAT,
-            "row %zu: %s = '%.40s': expected a number", row + 1, numbers[k], text);
-    }
     FAIL_IF(!(rate > 0.0), err, FULCRUM_ERR_FORMAT,
         "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1, rate);
     return FULCRUM_OK;
 }
 
-static void write_component_words(struct fulcrum_result *result,
+static void add_component_words(struct fulcrum_result *result,
     const struct fulcrum_table *table, bool is_clipped, bool has_others)
 {
     struct fulcrum_string subtitle = {0};
+    char others[100] = "";
     fulcrum_plot_say(
         &subtitle, "workload ", fulcrum_plot_text_of(result, table, "workload"), "; ");
     fulcrum_plot_say(&subtitle, "calibration ",
@@ -304,29 +327,29 @@ static void write_component_words(struct fulcrum_result *result,
         "%seach component made ideal in turn: what is gone is its part",
         fulcrum_string_get(&subtitle));
     fulcrum_string_clear(&subtitle);
-    struct fulcrum_string footnote = {0};
-    fulcrum_string_add(&footnote,
-        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
-        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
-        "another order they differ.%s",
-        is_clipped ? " Parts below 0 are drawn as 0." : "");
     if (has_others) {
-        fulcrum_string_add(&footnote,
+        (void)snprintf(others, sizeof others,
             " GPUs other than the calibration's: scaled, x or / %g for one standard "
             "deviation.",
             FULCRUM_GPU_SPREAD_FACTOR);
     }
-    fulcrum_result_text(result, "footnote", NULL, fulcrum_string_get(&footnote));
-    fulcrum_string_clear(&footnote);
+    fulcrum_result_print(result, "footnote", NULL,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s%s",
+        is_clipped ? " Parts below 0 are drawn as 0." : "", others);
 }
 
-enum fulcrum_status fulcrum_plot_components_add(
+enum fulcrum_status fulcrum_plot_components_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    static const char *const numbers[] = {"gpu_s", "gpu_frac", "run_frac", NULL};
     struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_components, result);
     const struct machine first = machine_at(table, 0);
     bool is_clipped = false;
+    (void)job;
+    TRY(fulcrum_plot_check_numbers(table, numbers, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
         TRY(check_component(table, i, err));
     }
@@ -337,19 +360,19 @@ enum fulcrum_status fulcrum_plot_components_add(
         double per_s =
             machine.sum_s > 0.0 ? machine.gpu_s / machine.sum_s / first.gpu_s : 0.0;
         for (; i < machine.end; i++) {
-            double run_frac = fulcrum_plot_number(table, i, "run_frac");
-            double run_rel = at_least_0(table, i, "run_frac") * first.steps_per_s /
-                             machine.steps_per_s;
-            double gpu_rel = at_least_0(table, i, "gpu_s") * per_s;
-            is_clipped = is_clipped || run_frac < -CLIPPED_FROM;
             fulcrum_table_return(table, i);
-            fulcrum_table_number(table, "gpu_time_rel", NULL, gpu_rel);
-            fulcrum_table_number(table, "run_time_rel", NULL, run_rel);
+            fulcrum_table_number(
+                table, "gpu_time_rel", NULL, at_least_0(table, i, "gpu_s") * per_s);
+            fulcrum_table_number(table, "run_time_rel", NULL,
+                at_least_0(table, i, "run_frac") * first.steps_per_s /
+                    machine.steps_per_s);
+            is_clipped =
+                is_clipped || fulcrum_plot_number(table, i, "run_frac") < -CLIPPED_FROM;
         }
     }
-    write_component_words(
+    add_component_words(
         result, table, is_clipped, first.end < fulcrum_table_rows(table));
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* --- Where the time of a reference's GPU goes, there and elsewhere --- */
@@ -421,6 +444,9 @@ static size_t take_published(
     return found;
 }
 
+/* What GPU time is compared with unless others are asked for. */
+#define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"
+
 /* Another GPU's times are scaled ones, with the spread that this has. */
 static enum fulcrum_status add_machines(struct fulcrum_table *table,
     const struct fulcrum_reference *reference, const char *list,
@@ -443,9 +469,11 @@ static enum fulcrum_status add_machines(struct fulcrum_table *table,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *reference,
-    const char *machines, struct fulcrum_result *result, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference *reference = job->source.reference;
+    const char *machines = job->machines != NULL ? job->machines : STANDARD_GPUS;
     struct fulcrum_table *table = fulcrum_result_table(result, "components", NULL);
     const struct fulcrum_gpu *gpu = &reference->design.machine.gpu;
     struct fulcrum_gpu_scale scale;
@@ -477,8 +505,7 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *re
         add_bar(table, name, &scale, (double)NAN);
     }
     machines = strcmp(machines, "none") == 0 ? NULL : machines;
-    TRY(add_machines(table, reference, machines, err));
-    return fulcrum_result_check(result, err);
+    return add_machines(table, reference, machines, err);
 }
 
 /* --- Stages of a reference --- */
@@ -489,20 +516,12 @@ enum fulcrum_status fulcrum_plot_gpu_time_add(const struct fulcrum_reference *re
  * stays open.
  */
 
-/* The stage that the quantity is a share of; the count: none. */
-static size_t stage_of(const char *quantity)
+/* Whether the quantity is the share of that stage. */
+static bool is_share_of(const char *quantity, const char *stage)
 {
-    size_t k = 0;
-    while (k < FULCRUM_STAGE_WORK_COUNT) {
-        const char *name = fulcrum_stage_kind_name((enum fulcrum_stage_kind)k);
-        size_t length = strlen(name);
-        if (strncmp(quantity, name, length) == 0 &&
-            strcmp(quantity + length, "_frac") == 0) {
-            break;
-        }
-        k++;
-    }
-    return k;
+    size_t length = strlen(stage);
+    return strncmp(quantity, stage, length) == 0 &&
+           strcmp(quantity + length, "_frac") == 0;
 }
 
 /* "DDPG", or "algorithm DDPG, simulator Ant" where a point sets more than one thing. */
@@ -512,9 +531,10 @@ static void write_settings(
     for (size_t k = 0; k < point->setting_count; k++) {
         const struct fulcrum_reference_setting *setting = &point->settings[k];
         bool is_text = setting->text[0] != '\0';
-        bool is_alone = point->setting_count == 1 && is_text;
-        fulcrum_string_add(out, "%s%s%s", k > 0 ? ", " : "",
-            is_alone ? "" : setting->path, is_alone ? "" : " ");
+        fulcrum_string_add(out, "%s", k > 0 ? ", " : "");
+        if (point->setting_count > 1 || !is_text) {
+            fulcrum_string_add(out, "%s ", setting->path);
+        }
         if (is_text) {
             fulcrum_string_add(out, "%s", setting->text);
         } else {
@@ -524,7 +544,7 @@ static void write_settings(
 }
 
 /* Returns the sum of the point's shares; 0: it has none. */
-static double add_point(
+static double add_stage_shares(
     struct fulcrum_table *table, const struct fulcrum_reference_point *point)
 {
     struct fulcrum_string name = {0};
@@ -537,14 +557,15 @@ static double add_point(
                 text, sizeof text, "of %.0f s", point->observations[k].value);
         }
     }
-    for (size_t k = 0; k < point->observation_count; k++) {
-        const struct fulcrum_observation *observation = &point->observations[k];
-        size_t stage = stage_of(observation->quantity);
-        if (stage < FULCRUM_STAGE_WORK_COUNT) {
+    for (size_t i = 0; i < point->observation_count * FULCRUM_STAGE_WORK_COUNT; i++) {
+        const struct fulcrum_observation *observation =
+            &point->observations[i / FULCRUM_STAGE_WORK_COUNT];
+        const char *stage = fulcrum_stage_kind_name(
+            (enum fulcrum_stage_kind)(i % FULCRUM_STAGE_WORK_COUNT));
+        if (is_share_of(observation->quantity, stage)) {
             fulcrum_table_row(table);
             fulcrum_table_text(table, "run", NULL, fulcrum_string_get(&name));
-            fulcrum_table_text(table, "stage", NULL,
-                fulcrum_stage_kind_name((enum fulcrum_stage_kind)stage));
+            fulcrum_table_text(table, "stage", NULL, stage);
             fulcrum_table_number(table, "share_frac", NULL, observation->value);
             fulcrum_table_text(table, "text", NULL, text);
             sum += observation->value;
@@ -555,14 +576,15 @@ static double add_point(
 }
 
 /* The footnote says how far the shares of rows are from 1 in all. */
-enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_reference *reference,
+enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference *reference = job->source.reference;
     struct fulcrum_table *table = fulcrum_result_table(result, "stages", NULL);
     double least = INFINITY;
     double most = 0.0;
     for (size_t i = 0; i < reference->point_count; i++) {
-        double sum = add_point(table, &reference->points[i]);
+        double sum = add_stage_shares(table, &reference->points[i]);
         least = sum > 0.0 ? fmin(least, sum) : least;
         most = fmax(most, sum);
     }
@@ -577,23 +599,23 @@ enum fulcrum_status fulcrum_plot_stages_add(const struct fulcrum_reference *refe
         "reference %s: no share of time by stage, such as simulation_frac: "
         "expected one like rlscope-fig5-stage-shares",
         reference->name);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* --- Partitions of a GPU --- */
 
-enum fulcrum_status fulcrum_plot_partition_add(
+enum fulcrum_status fulcrum_plot_partition_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    (void)job;
     const struct fulcrum_table *table =
         fulcrum_bar_chart_table(&fulcrum_bars_partition, result);
     const char *gpu = fulcrum_plot_text_of(result, table, "gpu");
     const char *workload = fulcrum_plot_text_of(result, table, "workload");
-    const char *calibration = fulcrum_plot_text_of(result, table, "calibration");
+    (void)err;
     fulcrum_result_print(result, "title", NULL, "%s on parts of %s%s",
         workload[0] != '\0' ? workload : "Training", gpu[0] != '\0' ? "one " : "a GPU",
         gpu);
-    fulcrum_result_print(result, "subtitle", NULL, "%s%s",
-        calibration[0] != '\0' ? "calibration " : "", calibration);
-    return fulcrum_result_check(result, err);
+    add_calibration(result, fulcrum_plot_text_of(result, table, "calibration"));
+    return FULCRUM_OK;
 }

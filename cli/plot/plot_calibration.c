@@ -8,8 +8,7 @@
 
 #include "calibrate/fit/fit_forms.h"
 #include "cli/message.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/network/network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -78,6 +77,14 @@ static struct fulcrum_cpu_station cpu_station(
     };
 }
 
+static struct fulcrum_limits x_span(const struct fulcrum_series *series)
+{
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add_all(
+        &span, series != NULL ? series->x : NULL, series != NULL ? series->count : 0);
+    return span;
+}
+
 /* One part of the pipeline on its way to the chart. */
 struct part {
     struct fulcrum_table *table; /* "samples" */
@@ -87,14 +94,6 @@ struct part {
     const struct fulcrum_cpu_station *cpu; /* in place of the line; or NULL */
     double step_s;
 };
-
-static struct fulcrum_limits x_span(const struct fulcrum_series *series)
-{
-    struct fulcrum_limits span = fulcrum_limits_none();
-    fulcrum_limits_add_all(
-        &span, series != NULL ? series->x : NULL, series != NULL ? series->count : 0);
-    return span;
-}
 
 /* NAN where nothing was fitted. */
 static double fit_at(const struct part *part, double x)
@@ -109,20 +108,19 @@ static double fit_at(const struct part *part, double x)
 /* A row of the chart with one value; what else a row could have is not known. */
 static void add_value(const struct part *part, double x, const char *key, double value)
 {
-    static const char *const keys[] = {
-        "fit", "table", "sample", "steps", "resets", "table", "sample"};
-    static const char *const columns[] = {
-        "fit", "table", "sample", "steps", "resets", "table_deviation", "deviation"};
-    double expected = fit_at(part, x);
-    double deviation = expected > 0.0 ? (value / expected - 1.0) * 100.0 : expected;
     fulcrum_table_row(part->table);
     fulcrum_table_text(part->table, "part", NULL, part->name);
     fulcrum_table_number(part->table, "x", NULL, x);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        double cell = i < 5 ? value : deviation;
-        fulcrum_table_number(part->table, columns[i], NULL,
-            strcmp(keys[i], key) == 0 ? cell : FULCRUM_UNKNOWN);
-    }
+    fulcrum_table_number(part->table, key, NULL, value);
+}
+
+/* In percent of the fit. */
+static void add_deviation(
+    const struct part *part, double x, const char *key, double value)
+{
+    double expected = fit_at(part, x);
+    fulcrum_table_number(part->table, key, NULL,
+        expected > 0.0 ? (value / expected - 1.0) * 100.0 : expected);
 }
 
 /* Evenly thinned samples. */
@@ -132,6 +130,7 @@ static void add_samples(const struct part *part, const struct fulcrum_series *se
     for (size_t k = 0; k < count && k < SAMPLES_MOST; k++) {
         size_t i = count > SAMPLES_MOST ? k * count / SAMPLES_MOST : k;
         add_value(part, series->x[i], "sample", series->value[i]);
+        add_deviation(part, series->x[i], "deviation", series->value[i]);
         fulcrum_table_text(
             part->table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
     }
@@ -155,9 +154,10 @@ static void add_fit(const struct part *part, struct fulcrum_limits span)
 }
 
 /* A cumulative share needs no bins, which would hide or invent detail. */
-static void add_shares(
-    const struct part *part, const struct fulcrum_series *series, const char *key)
+static void add_cumulative(
+    struct fulcrum_table *table, const struct fulcrum_series *series, const char *key)
 {
+    const struct part steps = {.table = table, .name = "steps"};
     size_t count = series != NULL ? series->count : 0;
     double *sorted = fulcrum_allocate(count + 1, sizeof *sorted);
     size_t kept = 0;
@@ -169,7 +169,8 @@ static void add_shares(
     qsort(sorted, kept, sizeof *sorted, fulcrum_plot_compare);
     for (size_t i = 0; i < QUANTILES && kept > 0; i++) {
         double share = (double)i / (QUANTILES - 1);
-        add_value(part, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
+        add_value(
+            &steps, sorted[(size_t)lround(share * (double)(kept - 1))], key, share);
     }
     free(sorted);
 }
@@ -202,69 +203,69 @@ static void add_inference(
     fulcrum_limits_add_all(&span, calibration->batch_size, calibration->batch_count);
     add_fit(&part, span);
     for (size_t i = 0; i < calibration->batch_count; i++) {
-        add_value(
-            &part, calibration->batch_size[i], "table", calibration->batch_time_s[i]);
+        double size = calibration->batch_size[i];
+        add_value(&part, size, "table", calibration->batch_time_s[i]);
+        add_deviation(&part, size, "table_deviation", calibration->batch_time_s[i]);
     }
     add_samples(&part, series);
 }
 
-/* The line of training time, through the quantities that the fit left behind. */
-static void add_training(
-    struct fulcrum_table *table, const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_plot_calibration_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_calibration *calibration = job->source.calibration;
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
+    const char *date = fulcrum_calibration_note(calibration, "date");
+    /* The line of training time, through the quantities that the fit left behind. */
     const struct fulcrum_series *series = find_series(calibration, "train_step");
-    struct part part = {.table = table,
+    const struct part training = {.table = table,
         .name = "training",
         .fixed = stored(calibration, "train_step_fixed_s"),
         .slope = stored(calibration, "train_step_per_flop_s")};
-    add_fit(&part, x_span(series));
-    add_samples(&part, series);
-}
-
-static void add_words(
-    struct fulcrum_result *out, const struct fulcrum_calibration *calibration)
-{
-    const char *date = "";
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        bool is_date = strcmp(calibration->notes[i].key, "date") == 0;
-        date = is_date ? calibration->notes[i].text : date;
-    }
-    fulcrum_result_text(out, "chart_title", NULL,
+    (void)err;
+    add_actors(table, calibration);
+    add_inference(table, calibration);
+    add_cumulative(table, find_series(calibration, "actor_step_single"), "steps");
+    add_cumulative(table, find_series(calibration, "reset"), "resets");
+    add_fit(&training, x_span(series));
+    add_samples(&training, series);
+    fulcrum_result_text(result, "chart_title", NULL,
         calibration->title[0] != '\0' ? calibration->title : calibration->name);
-    fulcrum_result_print(out, "chart_subtitle", NULL, "%s%s%s", date,
-        calibration->complete ? "" : "; ",
-        calibration->complete ? "" : "interrupted, incomplete");
+    fulcrum_result_print(result, "chart_subtitle", NULL, "%s%s",
+        date != NULL ? date : "",
+        calibration->complete ? "" : "; interrupted, incomplete");
     for (size_t i = 0; i < calibration->fit_count; i++) {
         const struct fulcrum_fit_report *fit = &calibration->fits[i];
         if (fit->warning[0] != '\0') {
             fulcrum_result_note_print(
-                out, "footnotes", "%s: %s", fit->name, fit->warning);
+                result, "footnotes", "%s: %s", fit->name, fit->warning);
         }
     }
-}
-
-enum fulcrum_status fulcrum_plot_calibration_add(
-    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
-    const struct part steps = {.table = table, .name = "steps"};
-    add_actors(table, calibration);
-    add_inference(table, calibration);
-    add_shares(&steps, find_series(calibration, "actor_step_single"), "steps");
-    add_shares(&steps, find_series(calibration, "reset"), "resets");
-    add_training(table, calibration);
-    add_words(out, calibration);
-    return fulcrum_result_check(out, err);
+    return FULCRUM_OK;
 }
 
 /* A calibration's sweep over SMs. */
 
-/* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
-static struct fulcrum_sm_fit stored_fit(
-    const struct fulcrum_calibration *calibration, double sm_count)
+/* A sample, or a point of its curve. */
+static void add_sm_row(struct fulcrum_table *table, const struct fulcrum_series *series,
+    double sm_count, const char *key, double time_s)
 {
-    return (struct fulcrum_sm_fit){.sm_count = sm_count,
+    bool trains = strcmp(series->name, "train_sm") == 0;
+    fulcrum_table_row(table);
+    fulcrum_table_text(table, "series", NULL, series->name);
+    fulcrum_plot_print(
+        table, "work", "%s%.64s", trains ? "training " : "", series->condition);
+    fulcrum_table_number(table, "sm_count", NULL, sm_count);
+    fulcrum_table_number(table, key, NULL, time_s);
+}
+
+/* Samples, and the curve as far as they go, SMs by a constant factor: what the sweep's
+ * fit left in the file, for times on all of them. */
+static void add_sm_series(struct fulcrum_table *table,
+    const struct fulcrum_series *series, const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_limits span = x_span(series);
+    const struct fulcrum_sm_fit fit = {.sm_count = span.hi,
         .per_batch_s = stored(calibration, "sm_per_batch_s"),
         .per_item_s = stored(calibration, "sm_per_item_s"),
         .train_step_s = stored(calibration, "sm_train_step_s"),
@@ -272,73 +273,33 @@ static struct fulcrum_sm_fit stored_fit(
         .math_frac = stored(calibration, "workload.network.math_frac"),
         .train_launch_bound_frac =
             stored(calibration, "workload.training.launch_bound_frac")};
-}
-
-/* A sample, or a point of its curve; what is not known is left out of the chart. */
-static void add_sm_row(struct fulcrum_table *table, const struct fulcrum_series *series,
-    double sm_count, double sample_s, double fit_s)
-{
-    bool trains = strcmp(series->name, "train_sm") == 0;
-    char work[80];
-    (void)snprintf(
-        work, sizeof work, "%s%.64s", trains ? "training " : "", series->condition);
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "series", NULL, series->name);
-    fulcrum_table_text(table, "work", NULL, work);
-    fulcrum_table_number(table, "sm_count", NULL, sm_count);
-    fulcrum_table_number(table, "sample_s", NULL, sample_s);
-    fulcrum_table_number(table, "fit_s", NULL, fit_s);
-}
-
-/* Samples, and the curve as far as they go, SMs by a constant factor. */
-static void add_sm_series(struct fulcrum_table *table,
-    const struct fulcrum_series *series, const struct fulcrum_calibration *calibration)
-{
-    /* The batch of "batch 64"; 0: a training step. */
-    double batch = 0.0;
-    struct fulcrum_limits span = x_span(series);
     for (size_t i = 0; i < series->count; i++) {
-        add_sm_row(table, series, series->x[i], series->value[i], FULCRUM_UNKNOWN);
+        add_sm_row(table, series, series->x[i], "sample_s", series->value[i]);
         fulcrum_table_text(
             table, "state", NULL, series->disturbed[i] > 0.0 ? "disturbed" : "");
     }
+    /* The batch of "batch 64"; 0: a training step. */
+    double batch = 0.0;
     if (strncmp(series->condition, "batch ", strlen("batch ")) == 0 &&
         strcmp(series->name, "inference_sm") == 0) {
         batch = strtod(series->condition + strlen("batch "), NULL);
     }
-    struct fulcrum_sm_fit fit = stored_fit(calibration, span.hi);
     for (size_t i = 0; i < CURVE_POINTS && span.hi > span.lo; i++) {
         double share = (double)i / (CURVE_POINTS - 1);
         struct fulcrum_sm_point point = {
             batch, span.lo * pow(span.hi / span.lo, share), 0.0};
-        add_sm_row(table, series, point.sm_count, FULCRUM_UNKNOWN,
-            fulcrum_sm_fit_s(&fit, &point));
-        fulcrum_table_text(table, "state", NULL, "");
+        add_sm_row(
+            table, series, point.sm_count, "fit_s", fulcrum_sm_fit_s(&fit, &point));
     }
 }
 
-static void add_sm_words(
-    struct fulcrum_result *out, const struct fulcrum_calibration *calibration)
+enum fulcrum_status fulcrum_plot_sm_time_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_calibration *calibration = job->source.calibration;
     const char *gpu = calibration->machine.gpu.name;
     double math = stored(calibration, "workload.network.math_frac");
-    fulcrum_result_print(out, "chart_title", NULL, "%s, on a part of its SMs",
-        gpu[0] != '\0' ? gpu : calibration->title);
-    fulcrum_result_text(out, "chart_subtitle", NULL, calibration->title);
-    if (isfinite(math)) {
-        fulcrum_result_note_print(out, "footnotes",
-            "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
-            "launches %.2g of a batch and %.2g of a training step.",
-            math, stored(calibration, "workload.network.launch_bound_frac"),
-            stored(calibration, "workload.training.launch_bound_frac"));
-    }
-}
-
-enum fulcrum_status fulcrum_plot_sm_time_add(
-    const struct fulcrum_calibration *calibration, struct fulcrum_result *out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_table *table = fulcrum_result_table(out, "samples", NULL);
+    struct fulcrum_table *table = fulcrum_result_table(result, "samples", NULL);
     bool has_training = false;
     for (size_t i = 0; i < calibration->series_count; i++) {
         const struct fulcrum_series *series = &calibration->series[i];
@@ -352,6 +313,15 @@ enum fulcrum_status fulcrum_plot_sm_time_add(
         "calibration %s: no series inference_sm or train_sm: expected one of a GPU "
         "that can be divided (fulcrum calibrate --learner cuda)",
         calibration->name);
-    add_sm_words(out, calibration);
-    return fulcrum_result_check(out, err);
+    fulcrum_result_print(result, "chart_title", NULL, "%s, on a part of its SMs",
+        gpu[0] != '\0' ? gpu : calibration->title);
+    fulcrum_result_text(result, "chart_subtitle", NULL, calibration->title);
+    if (isfinite(math)) {
+        fulcrum_result_note_print(result, "footnotes",
+            "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
+            "launches %.2g of a batch and %.2g of a training step.",
+            math, stored(calibration, "workload.network.launch_bound_frac"),
+            stored(calibration, "workload.training.launch_bound_frac"));
+    }
+    return FULCRUM_OK;
 }

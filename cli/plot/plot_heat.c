@@ -1,6 +1,6 @@
 /* plot_heat.c - which columns of a sweep over two fields make a heat map. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/plot/plot_data.h"
+#include "cli/plot/plot_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,22 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_source.h"
 #include "model/design/design.h"
 #include "model/predict/predict.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-
-/* The words of one chart; keeps a second drawing of the same result from others. */
-static const char *keep_text(
-    struct fulcrum_result *result, const char *key, const char *text)
-{
-    if (fulcrum_result_find(result, key) == NULL) {
-        fulcrum_result_text(result, key, NULL, text);
-    }
-    return fulcrum_result_text_of(result, key);
-}
 
 /* Columns of fields that vary, but for `taken`; the first is chosen. NULL: none. */
 static const char *free_field(const struct fulcrum_table *points, const char *taken)
@@ -55,17 +44,17 @@ static size_t count_values(const struct fulcrum_table *points, size_t column)
 
 /* Points that differ in something else too would lie over each other. */
 static enum fulcrum_status check_others(const struct fulcrum_table *points,
-    const struct fulcrum_heat_chart_data *data, struct fulcrum_error *err)
+    const char *x, const char *y, struct fulcrum_error *err)
 {
     static const char *const texts[] = {"machine", "workload", "calibration"};
     for (size_t j = 0; j < fulcrum_table_columns(points); j++) {
         const char *key = fulcrum_table_column(points, j).key;
-        FAIL_IF(fulcrum_plot_varies(points, j) && strcmp(key, data->x) != 0 &&
-                    strcmp(key, data->y) != 0,
+        FAIL_IF(fulcrum_plot_varies(points, j) && strcmp(key, x) != 0 &&
+                    strcmp(key, y) != 0,
             err, FULCRUM_ERR_FORMAT,
             "%s varies too, with %zu values, beside %s and %s: a heat map takes a "
             "sweep over two fields",
-            key, count_values(points, j), data->x, data->y);
+            key, count_values(points, j), x, y);
     }
     for (size_t i = 0; i < fulcrum_table_rows(points) * 3; i++) {
         const char *first = fulcrum_table_at(points, 0, texts[i % 3]).text;
@@ -80,47 +69,49 @@ static enum fulcrum_status check_others(const struct fulcrum_table *points,
 }
 
 /* Two that vary make the axes, in their order, unless the user names them. */
-static enum fulcrum_status choose_axes(const struct fulcrum_table *points,
-    const struct fulcrum_plot_heat_options *options,
-    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err)
+static enum fulcrum_status add_axes(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    const char *const asked[] = {options->x, options->y};
-    for (size_t k = 0; k < 2; k++) {
-        if (asked[k] != NULL) {
-            TRY(fulcrum_plot_check_column(
-                points, k == 0 ? "--x" : "--y", asked[k], err));
-        }
+    const struct fulcrum_table *points = fulcrum_chart_table(result, "points");
+    char label[160];
+    if (job->x != NULL) {
+        TRY(fulcrum_plot_check_column(points, "--x", job->x, err));
     }
-    out->x = options->x != NULL ? options->x : free_field(points, options->y);
-    out->y = options->y != NULL ? options->y : free_field(points, out->x);
-    FAIL_IF(out->x == NULL || out->y == NULL, err, FULCRUM_ERR_FORMAT,
+    if (job->y != NULL) {
+        TRY(fulcrum_plot_check_column(points, "--y", job->y, err));
+    }
+    const char *x = job->x != NULL ? job->x : free_field(points, job->y);
+    const char *y = job->y != NULL ? job->y : free_field(points, x);
+    FAIL_IF(x == NULL || y == NULL, err, FULCRUM_ERR_FORMAT,
         "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
         "--x and --y",
-        out->x == NULL ? "no field varies" : "only one field varies");
-    FAIL_IF(strcmp(out->x, out->y) == 0, err, FULCRUM_ERR_FORMAT,
-        "%s on both axes: expected two different columns", out->x);
-    return check_others(points, out, err);
+        x == NULL ? "no field varies" : "only one field varies");
+    FAIL_IF(strcmp(x, y) == 0, err, FULCRUM_ERR_FORMAT,
+        "%s on both axes: expected two different columns", x);
+    TRY(check_others(points, x, y, err));
+    fulcrum_result_text(result, "heat_x", NULL, x);
+    fulcrum_result_text(result, "heat_y", NULL, y);
+    fulcrum_plot_field_label(label, sizeof label, x);
+    fulcrum_result_text(result, "heat_x_label", NULL, label);
+    fulcrum_plot_field_label(label, sizeof label, y);
+    fulcrum_result_text(result, "heat_y_label", NULL, label);
+    return FULCRUM_OK;
 }
 
 /* Each flag of points that could run; the first reason stands for those that could not.
  */
-static void write_words(struct fulcrum_result *result,
-    const struct fulcrum_table *points, struct fulcrum_heat_chart_data *out)
+static void add_heat_words(
+    struct fulcrum_result *result, const struct fulcrum_table *points)
 {
-    const char *workload = fulcrum_plot_text_of(result, points, "workload");
-    const char *machine = fulcrum_plot_text_of(result, points, "machine");
-    const char *calibration = fulcrum_plot_text_of(result, points, "calibration");
     const char *rule = fulcrum_plot_text_of(result, points, "actors_rule");
     double actors = fulcrum_table_constant(points, "actor_count");
-    struct fulcrum_string title = {0};
     struct fulcrum_string subtitle = {0};
     struct fulcrum_string footnote = {0};
     const char *reason = NULL;
     size_t count = fulcrum_table_rows(points);
     size_t failed = 0;
-    bool has_both = workload[0] != '\0' && machine[0] != '\0';
-    fulcrum_string_add(&title, "%s%s%s", workload, has_both ? " on " : "", machine);
-    fulcrum_plot_say(&subtitle, "calibration ", calibration, "");
+    fulcrum_plot_say(&subtitle, "calibration ",
+        fulcrum_plot_text_of(result, points, "calibration"), "");
     /* How many actors there are, or where their numbers come from. */
     const char *between = subtitle.length > 0 ? "; " : "";
     if (isfinite(actors)) {
@@ -140,12 +131,11 @@ static void write_words(struct fulcrum_result *result,
         fulcrum_string_add(&footnote, "%s%zu of %zu points cannot run, one as %s",
             footnote.length > 0 ? "; " : "", failed, count, reason);
     }
-    out->text.title = keep_text(result, "heat_title", fulcrum_string_get(&title));
-    out->text.subtitle =
-        keep_text(result, "heat_subtitle", fulcrum_string_get(&subtitle));
-    out->text.footnote =
-        keep_text(result, "heat_footnote", fulcrum_string_get(&footnote));
-    fulcrum_string_clear(&title);
+    fulcrum_plot_title_add(result, "heat_title",
+        fulcrum_plot_text_of(result, points, "workload"),
+        fulcrum_plot_text_of(result, points, "machine"));
+    fulcrum_result_text(result, "heat_subtitle", NULL, fulcrum_string_get(&subtitle));
+    fulcrum_result_text(result, "heat_footnote", NULL, fulcrum_string_get(&footnote));
     fulcrum_string_clear(&subtitle);
     fulcrum_string_clear(&footnote);
 }
@@ -161,13 +151,8 @@ enum { LANDMARKS_MAX = 12 };
 /* Of a field that says how much of a machine is used: all of it. */
 static double machine_value(const struct fulcrum_design *design, const char *path)
 {
-    const struct fulcrum_machine *machine = &design->machine;
-    if (strcmp(path, "run.sm_count") == 0) {
-        return machine->gpu.sm_count;
-    }
-    if (strcmp(path, "run.gpu_count") == 0) {
-        return machine->gpu.count;
-    }
+    path = strcmp(path, "run.sm_count") == 0 ? "machine.gpu.sm_count" : path;
+    path = strcmp(path, "run.gpu_count") == 0 ? "machine.gpu.count" : path;
     const struct fulcrum_field *field = fulcrum_field_find(path);
     return field != NULL && strncmp(path, "machine.", 8) == 0
                ? fulcrum_field_number(field, design)
@@ -182,15 +167,13 @@ static double machine_ratio(const struct fulcrum_machine *machine)
     return has_gpu ? machine->cpu.thread_count / sms : FULCRUM_UNKNOWN;
 }
 
-enum fulcrum_status fulcrum_plot_landmarks_add(struct fulcrum_result *result,
+/* Rows of "landmarks"; `y` NULL: `x` is any, and stands for the CPU/GPU ratio. */
+static enum fulcrum_status add_landmarks(struct fulcrum_result *result,
     const char *list, const char *x, const char *y, struct fulcrum_error *err)
 {
+    struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     const char *rest = list != NULL ? list : STANDARD_MACHINES;
     bool is_none = strcmp(rest, "none") == 0;
-    if (fulcrum_plot_table(result, "landmarks") != NULL) {
-        return FULCRUM_OK; /* a result that is drawn twice */
-    }
-    struct fulcrum_table *table = fulcrum_result_table(result, "landmarks", NULL);
     rest = is_none ? NULL : rest;
     for (size_t i = 0; rest != NULL; i++) {
         char name[64];
@@ -211,41 +194,62 @@ enum fulcrum_status fulcrum_plot_landmarks_add(struct fulcrum_result *result,
     FAIL_IF(y != NULL && list != NULL && !is_none && fulcrum_table_rows(table) == 0,
         err, FULCRUM_ERR_UNSUPPORTED,
         "--machines: none has a value of its own of both %s and %s", x, y);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
-static const char *label_of(
-    struct fulcrum_result *result, const char *key, const char *path)
+enum fulcrum_status fulcrum_plot_ratio_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    char label[160];
-    fulcrum_plot_field_label(label, sizeof label, path);
-    return keep_text(result, key, label);
+    return add_landmarks(result, job->machines, "", NULL, err);
 }
 
-enum fulcrum_status fulcrum_plot_heat_data(struct fulcrum_result *result,
-    const struct fulcrum_plot_heat_options *options,
-    struct fulcrum_heat_chart_data *out, struct fulcrum_error *err)
+static const char *metric_of(const struct fulcrum_plot_job *job)
 {
-    const struct fulcrum_table *points = fulcrum_plot_points(result);
-    const char *metric = options->metric != NULL ? options->metric : "steps_per_s";
+    return job->metric != NULL ? job->metric : "steps_per_s";
+}
+
+enum fulcrum_status fulcrum_plot_heat_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
+{
+    const struct fulcrum_table *points = fulcrum_chart_table(result, "points");
+    const char *metric = metric_of(job);
+    size_t output = fulcrum_output_find(metric);
+    TRY(fulcrum_plot_check_column(points, "--metric", metric, err));
+    TRY(add_axes(job, result, err));
+    /* "steps_per_j_system, performance per system watt, 1/J". */
+    if (output < FULCRUM_OUTPUT_COUNT) {
+        const char *unit = fulcrum_output_unit(output);
+        fulcrum_result_print(result, "heat_value", NULL, "%s, %s%s%s", metric,
+            fulcrum_output_meaning(output), unit[0] != '\0' ? ", " : "", unit);
+    } else {
+        fulcrum_result_text(result, "heat_value", NULL, metric);
+    }
+    add_heat_words(result, points);
+    return add_landmarks(result, job->machines,
+        fulcrum_result_text_of(result, "heat_x"),
+        fulcrum_result_text_of(result, "heat_y"), err);
+}
+
+struct fulcrum_heat_chart_data fulcrum_plot_heat_data(
+    const struct fulcrum_plot_job *job, const struct fulcrum_result *result)
+{
+    const char *metric = metric_of(job);
     size_t output = fulcrum_output_find(metric);
     const char *unit = output < FULCRUM_OUTPUT_COUNT ? fulcrum_output_unit(output) : "";
-    *out = (struct fulcrum_heat_chart_data){.result = result,
+    const char *title = fulcrum_result_text_of(result, "heat_title");
+    const char *subtitle = fulcrum_result_text_of(result, "heat_subtitle");
+    return (struct fulcrum_heat_chart_data){
+        .text = {job->title != NULL ? job->title : title,
+            job->subtitle != NULL ? job->subtitle : subtitle,
+            fulcrum_result_text_of(result, "heat_footnote")},
+        .result = result,
         .metric = metric,
-        .contours = options->contours,
+        .contours = (enum fulcrum_heat_contours)job->contours,
+        .x = fulcrum_result_text_of(result, "heat_x"),
+        .y = fulcrum_result_text_of(result, "heat_y"),
+        .x_label = fulcrum_result_text_of(result, "heat_x_label"),
+        .y_label = fulcrum_result_text_of(result, "heat_y_label"),
+        .value_name = fulcrum_result_text_of(result, "heat_value"),
         /* A unit that divides reads well on an axis only. */
         .unit = unit[0] == '\0' || unit[0] == '1' ? NULL : unit};
-    TRY(fulcrum_plot_check_column(points, "--metric", metric, err));
-    TRY(choose_axes(points, options, out, err));
-    out->x_label = label_of(result, "heat_x", out->x);
-    out->y_label = label_of(result, "heat_y", out->y);
-    /* "steps_per_j_system, performance per system watt, 1/J". */
-    bool is_output = output < FULCRUM_OUTPUT_COUNT;
-    char name[160];
-    (void)snprintf(name, sizeof name, "%s%s%s%s%s", metric, is_output ? ", " : "",
-        is_output ? fulcrum_output_meaning(output) : "", unit[0] != '\0' ? ", " : "",
-        unit);
-    out->value_name = keep_text(result, "heat_value", name);
-    write_words(result, points, out);
-    return fulcrum_plot_landmarks_add(result, options->machines, out->x, out->y, err);
 }

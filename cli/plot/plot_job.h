@@ -1,37 +1,136 @@
-/* plot_job.h - one chart to be drawn: from which file, with which words, on what page.
- */
+/* plot_job.h - one chart to be drawn: of which kind, from which file, on what page. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_PLOT_PLOT_JOB_H
 #define FULCRUM_CLI_PLOT_PLOT_JOB_H
 
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "calibrate/reference/validation.h"
+#include "cli/option.h"
+#include "model/design/calibration.h"
+#include "model/design/reference.h"
+#include "model/string.h"
+#include "plots/spec/charts.h"
+#include "presets/result/result_io.h"
 
-/* Gets drawn pages in place of a file. */
-struct fulcrum_plot_taker {
-    enum fulcrum_status (*take)(
-        void *user, const struct fulcrum_canvas *canvas, struct fulcrum_error *err);
-    void *user;
+/* Of two in one document the later is drawn, unless the earlier is asked for. */
+enum fulcrum_plot_content {
+    FULCRUM_PLOT_SWEEP,
+    FULCRUM_PLOT_PREDICTION,
+    FULCRUM_PLOT_VALIDATION,
+    FULCRUM_PLOT_FIT,
+    FULCRUM_PLOT_STAGES,
+    FULCRUM_PLOT_MEASURED,
+    FULCRUM_PLOT_NODE,
+    FULCRUM_PLOT_SENSITIVITY,
+    FULCRUM_PLOT_SCALING,
+    FULCRUM_PLOT_UPGRADES,
+    FULCRUM_PLOT_PLACEMENTS,
+    FULCRUM_PLOT_MEMORY,
+    FULCRUM_PLOT_COMPONENTS,
+    FULCRUM_PLOT_CALIBRATION,
+    FULCRUM_PLOT_REFERENCE,
+    FULCRUM_PLOT_CONTENTS
 };
 
+/* An open file. Owned by whoever opened it. */
+struct fulcrum_plot_source {
+    const char *name; /* borrowed: a path or a preset's name */
+    enum fulcrum_plot_content content;
+    struct fulcrum_result *result; /* all that is in the file; NULL: of a preset */
+    struct fulcrum_calibration *calibration; /* where it is one, else NULL */
+    struct fulcrum_reference *reference;     /* likewise */
+    bool is_lent;                            /* the result is another's */
+};
+
+/*
+ * Reads what a chart is drawn from. What can be read but once, such as a pipe, is taken
+ * for what is expected, and so is a document of two contents.
+ *   expected  FULCRUM_PLOT_CONTENTS: any will do
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name,
+    enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
+
+/* "a sweep of 'fulcrum explore'", ... Static. */
+const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);
+
+struct fulcrum_plot_job;
+
+/*
+ * Adds the columns, words, guides and footnotes that a chart needs beside those of its
+ * file; rows too, to a result that is empty.
+ *   fails    FULCRUM_ERR_FORMAT (a cell that is no number), FULCRUM_ERR_RANGE (more, or
+ *            other values, than the chart holds), FULCRUM_ERR_UNSUPPORTED (the chart is
+ *            not drawn from such a file), FULCRUM_ERR_NO_MEMORY
+ */
+typedef enum fulcrum_status fulcrum_plot_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err);
+
+/* Where the rows of a chart come from. */
+enum fulcrum_plot_rows {
+    FULCRUM_PLOT_READ,     /* they are in the file, as are all faults */
+    FULCRUM_PLOT_LAID,     /* likewise; what is laid over them has faults of its own */
+    FULCRUM_PLOT_MADE,     /* `add` makes them */
+    FULCRUM_PLOT_PREDICTED /* likewise, from what the model says of a reference */
+};
+
+/* A chart, and what it is drawn from. */
+struct fulcrum_plot {
+    const struct fulcrum_chart *chart;
+    enum fulcrum_plot_content content;
+    enum fulcrum_plot_rows rows;
+    fulcrum_plot_add *add;                /* NULL: the file has all that it needs */
+    const struct fulcrum_bar_chart *bars; /* NULL: it has none */
+    /* The column of a sweep, or the quantity of a reference, that asks for the chart
+     * unless the user does. NULL: any. */
+    const char *column;
+};
+
+/* The chart of that name, of that content or else of the first it has. NULL: none. */
+const struct fulcrum_plot *fulcrum_plot_find(
+    const char *chart, enum fulcrum_plot_content content);
+
+/* What is asked for, as the options of `fulcrum plot` have it. Texts may be NULL. */
 struct fulcrum_plot_job {
-    struct fulcrum_plot_source source;
-    const struct fulcrum_chart *chart;    /* that fulcrum_plot_lines draws */
-    struct fulcrum_plot_names references; /* to lay over a sweep */
-    const char *machines;                 /* NULL: those that the chart knows best */
-    struct fulcrum_plot_names more;       /* files beside the source, of a breakdown */
-    struct fulcrum_plot_breakdown_options breakdown;
-    struct fulcrum_plot_heat_options heat; /* but for its machines */
-    const char *pareto; /* metrics of a front; NULL: those that the file names */
-    const char *title;  /* in place of those made from the data; may be NULL */
+    const char *input;
+    struct fulcrum_text_list more; /* sweeps and predictions beside it */
+    const char *chart;             /* NULL: by what the file holds */
+    const char *title;             /* in place of those made from the data */
     const char *subtitle;
-    const char *output_path;
+    struct fulcrum_text_list references; /* to lay over a sweep */
+    const char *machines; /* with commas, or "none"; NULL: those it knows best */
+    const char *metric;   /* of a heat map: a column; NULL: steps_per_s */
+    const char *x;        /* columns; NULL: the field that varies first, */
+    const char *y;        /* and the other one */
+    int contours;         /* of enum fulcrum_heat_contours */
+    const char *pareto;   /* as --pareto takes it; NULL: what the file names, or
+                             steps_per_s and system_w */
+    int parts;            /* index of fulcrum_breakdowns */
+    int scale;            /* of enum fulcrum_row_scale */
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
-    /* NULL: pages go to output_path. Else they keep their captions. */
-    const struct fulcrum_plot_taker *taker;
+    const struct fulcrum_plot *plot;
+    struct fulcrum_plot_source source;
+    struct fulcrum_validation validation; /* of the source, where it is predicted */
 };
+
+/*
+ * Sets `plot`: the chart that is asked for, else the one that suits what the file
+ * holds.
+ *   fails    FULCRUM_ERR_FORMAT (a sweep without points)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_choose(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+
+/*
+ * Draws `plot` from the source, to which it adds what the chart needs.
+ *   fails    as `add`, fulcrum_validate and fulcrum_chart_draw
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_draw(struct fulcrum_plot_job *job,
+    struct fulcrum_canvas *canvas, struct fulcrum_error *err);
 
 /*
  * Writes a page to a file that appears whole or not at all.
@@ -42,17 +141,103 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
     const struct fulcrum_canvas *canvas, const char *path,
     const struct fulcrum_save_options *options, struct fulcrum_error *err);
 
-/*
- * Makes the data of one chart from the source, whatever it is drawn from, and saves it.
- * A breakdown is drawn from the other files too.
- */
-typedef enum fulcrum_status fulcrum_plot_draw(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+/* What each chart adds. */
 
-fulcrum_plot_draw fulcrum_plot_lines, fulcrum_plot_heat, fulcrum_plot_breakdown,
-    fulcrum_plot_gpu_time, fulcrum_plot_components, fulcrum_plot_partition,
-    fulcrum_plot_efficiency, fulcrum_plot_posterior, fulcrum_plot_measured,
-    fulcrum_plot_stages, fulcrum_plot_calibration, fulcrum_plot_sm_time,
-    fulcrum_plot_tornado, fulcrum_plot_upgrade;
+/* Which points of a sweep no other beats. */
+fulcrum_plot_add fulcrum_plot_pareto_add;
+/* Axes and words, which fulcrum_plot_heat_data finds again; machines at their place. */
+fulcrum_plot_add fulcrum_plot_heat_add;
+/* Machines that people know, at their ratios. */
+fulcrum_plot_add fulcrum_plot_ratio_add;
+/* Speed-ups and relative runtimes where a sweep has none, and points of the references,
+ * carried over to the sweep's own scale: figures of Inci et al. 2020. */
+fulcrum_plot_add fulcrum_plot_published_add;
+/* A row for each point that could run, named after what varies in its file and, of
+ * several files, what tells them apart; one without a name between groups. */
+fulcrum_plot_add fulcrum_plot_breakdown_add;
+/* Where the time of a reference's GPU goes, and what other machines make of it. */
+fulcrum_plot_add fulcrum_plot_gpu_time_add;
+/* One bar per point of a reference that gives shares like training_frac. */
+fulcrum_plot_add fulcrum_plot_stages_add;
+/* A calibration's samples and curves, and those of its sweep over SMs. */
+fulcrum_plot_add fulcrum_plot_calibration_add, fulcrum_plot_sm_time_add;
+/* Speed-ups of `validation`, over as many machines. */
+fulcrum_plot_add fulcrum_plot_efficiency_add;
+/* Files of `measure`; throughput of `validation` where the source is a reference. */
+fulcrum_plot_add fulcrum_plot_measured_add;
+/* Files of `cluster`, `validate`, `fit`, `sensitivity`, `memory` and `partition`. */
+fulcrum_plot_add fulcrum_plot_scaling_add, fulcrum_plot_parity_add,
+    fulcrum_plot_fit_add, fulcrum_plot_tornado_add, fulcrum_plot_components_add,
+    fulcrum_plot_partition_add;
+
+/* The data of a heat map; all is borrowed from the job and the result. */
+struct fulcrum_heat_chart_data fulcrum_plot_heat_data(
+    const struct fulcrum_plot_job *job, const struct fulcrum_result *result);
+
+/* What several charts need. */
+
+/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
+void fulcrum_plot_field_label(char *out, size_t size, const char *path);
+
+double fulcrum_plot_number(
+    const struct fulcrum_table *table, size_t row, const char *key);
+/* "" where there is none. */
+const char *fulcrum_plot_text(
+    const struct fulcrum_table *table, size_t row, const char *key);
+
+/* Whether a cell is that text. */
+bool fulcrum_plot_says(
+    const struct fulcrum_table *table, size_t row, const char *key, const char *text);
+
+/* A number with its interval, in the row at hand. */
+void fulcrum_plot_cell_add(
+    struct fulcrum_table *table, const char *key, struct fulcrum_cell cell);
+
+/* A text of at most 399 bytes, made as by printf, likewise. */
+void fulcrum_plot_print(struct fulcrum_table *table, const char *key,
+    const char *format, ...) FULCRUM_PRINTF(3, 4);
+
+/* Whether a row's "status" is "ok", or there is none. */
+bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row);
+
+/* A text of all rows, beside them or in the first; "" where there is none. */
+const char *fulcrum_plot_text_of(const struct fulcrum_result *result,
+    const struct fulcrum_table *table, const char *key);
+
+/* Whether a field of machine, workload, calibration or run has more than one value. */
+bool fulcrum_plot_varies(const struct fulcrum_table *table, size_t column);
+
+/* The detail of a failure has columns that are near in name, or all there are. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_column(
+    const struct fulcrum_table *table, const char *option, const char *column,
+    struct fulcrum_error *err);
+
+/* fulcrum_table_check_numbers of each column; the list ends with NULL. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_check_numbers(
+    const struct fulcrum_table *table, const char *const *columns,
+    struct fulcrum_error *err);
+
+/*
+ * A thin line in a panel of a chart of lines, or a text beside its title.
+ *   group    the cell that it is in; NULL: there is but one
+ *   x        FULCRUM_UNKNOWN: no line
+ */
+void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
+    double x, const char *text);
+
+/* The words, the text and the end, unless the text is "". */
+void fulcrum_plot_say(
+    struct fulcrum_string *out, const char *words, const char *text, const char *end);
+
+/* "WORKLOAD on MACHINE", or the one that there is. */
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
+    const char *workload, const char *machine);
+
+/* Loads the machine at the front of a list with commas, as fulcrum_list_part. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_next_machine(const char **list,
+    char name[64], struct fulcrum_design *out, struct fulcrum_error *err);
+
+/* For qsort of numbers. */
+int fulcrum_plot_compare(const void *a, const void *b);
 
 #endif

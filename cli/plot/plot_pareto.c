@@ -5,7 +5,7 @@
  * drawn as well as one of which `explore --pareto` wrote the front alone. Where points
  * are too many for bars to be told apart, those that are named have them.
  */
-#include "cli/plot/plot_data.h"
+#include "cli/plot/plot_job.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,6 @@
 
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
-#include "cli/plot/plot_source.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/study/sweep.h"
@@ -29,11 +28,6 @@ enum {
     BEATEN_MAX = 4000 /* points behind the front that are drawn */
 };
 
-struct metric {
-    char name[96];
-    enum fulcrum_sense sense;
-};
-
 /* A point of the front, to be sorted. */
 struct placed {
     double x;
@@ -44,8 +38,7 @@ struct placed {
 /* Metrics go up, along, and by colour. */
 struct front {
     struct fulcrum_table *points; /* of the sweep; borrowed */
-    size_t metric_count;
-    struct metric metrics[FULCRUM_PARETO_METRICS_MOST];
+    struct fulcrum_front_list metrics;
     size_t known_count; /* points that ran */
     size_t beaten_count;
     struct placed *placed; /* by x; owned */
@@ -55,55 +48,50 @@ struct front {
     char colours[COLOURS_MAX][180];
 };
 
-static enum fulcrum_status add_metric(struct front *front, const char *name,
-    enum fulcrum_sense sense, struct fulcrum_error *err)
-{
-    FAIL_IF(front->metric_count == FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
-        "a chart of a front takes two or three metrics");
-    TRY(fulcrum_plot_check_column(front->points, "--pareto", name, err));
-    TRY(fulcrum_table_check_numbers(front->points, name, err));
-    struct metric *metric = &front->metrics[front->metric_count++];
-    (void)snprintf(metric->name, sizeof metric->name, "%s", name);
-    size_t output = fulcrum_output_find(name);
-    if (sense == FULCRUM_SENSE_NONE && output < FULCRUM_OUTPUT_COUNT) {
-        sense = fulcrum_output_sense(output);
-    }
-    metric->sense = sense == FULCRUM_SENSE_NONE ? FULCRUM_SENSE_LESS : sense;
-    return FULCRUM_OK;
-}
-
 /* As the user says, else as the file does: rows of metric and better. */
 static enum fulcrum_status find_metrics(struct front *front,
     const struct fulcrum_result *result, const char *text, struct fulcrum_error *err)
 {
     const struct fulcrum_table *given = fulcrum_result_table_of(result, "pareto");
-    struct fulcrum_front_list list = {.count = 0};
-    for (size_t i = 0; i < fulcrum_table_rows(given) && text == NULL; i++) {
-        bool is_more = strcmp(fulcrum_plot_text(given, i, "better"), "more") == 0;
-        TRY(add_metric(front, fulcrum_plot_text(given, i, "metric"),
-            is_more ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS, err));
-    }
-    if (text != NULL || given == NULL) {
+    struct fulcrum_front_list *list = &front->metrics;
+    bool is_in_file = text == NULL && given != NULL;
+    if (!is_in_file) {
         TRY(fulcrum_front_list_parse(
-            text != NULL ? text : "steps_per_s,system_w", &list, err));
+            text != NULL ? text : "steps_per_s,system_w", list, err));
     }
-    for (size_t i = 0; i < list.count; i++) {
-        TRY(add_metric(front, list.items[i].name, list.items[i].sense, err));
-    }
-    FAIL_IF(front->metric_count < 2, err, FULCRUM_ERR_FORMAT,
+    size_t count = is_in_file ? fulcrum_table_rows(given) : list->count;
+    FAIL_IF(count < 2 || count > FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
         "a chart of a front takes two or three metrics");
+    list->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_front_item *item = &list->items[i];
+        if (is_in_file) {
+            bool is_more = fulcrum_plot_says(given, i, "better", "more");
+            (void)snprintf(item->name, sizeof item->name, "%s",
+                fulcrum_plot_text(given, i, "metric"));
+            item->sense = is_more ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS;
+        }
+        TRY(fulcrum_plot_check_column(front->points, "--pareto", item->name, err));
+        TRY(fulcrum_table_check_numbers(front->points, item->name, err));
+        size_t output = fulcrum_output_find(item->name);
+        if (item->sense == FULCRUM_SENSE_NONE && output < FULCRUM_OUTPUT_COUNT) {
+            item->sense = fulcrum_output_sense(output);
+        }
+        item->sense =
+            item->sense == FULCRUM_SENSE_NONE ? FULCRUM_SENSE_LESS : item->sense;
+    }
     return FULCRUM_OK;
 }
 
 static double value_at(const struct front *front, size_t row, size_t metric)
 {
-    return fulcrum_plot_number(front->points, row, front->metrics[metric].name);
+    return fulcrum_plot_number(front->points, row, front->metrics.items[metric].name);
 }
 
 static bool is_known(const struct front *front, size_t row)
 {
     bool all = fulcrum_plot_ran(front->points, row);
-    for (size_t k = 0; k < front->metric_count; k++) {
+    for (size_t k = 0; k < front->metrics.count; k++) {
         all = all && isfinite(value_at(front, row, k));
     }
     return all;
@@ -125,17 +113,17 @@ static enum fulcrum_status find_front(struct front *front, struct fulcrum_error 
     struct fulcrum_pareto *pareto = NULL;
     const size_t *found = NULL;
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t k = 0; k < front->metric_count; k++) {
-        senses[k] = front->metrics[k].sense;
+    for (size_t k = 0; k < front->metrics.count; k++) {
+        senses[k] = front->metrics.items[k].sense;
     }
-    TRY(fulcrum_pareto_new(senses, front->metric_count, &pareto, err));
+    TRY(fulcrum_pareto_new(senses, front->metrics.count, &pareto, err));
     for (size_t i = 0; i < fulcrum_table_rows(front->points); i++) {
         double values[FULCRUM_PARETO_METRICS_MOST];
-        for (size_t k = 0; k < front->metric_count; k++) {
+        for (size_t k = 0; k < front->metrics.count; k++) {
             values[k] = value_at(front, i, k);
         }
-        front->known_count += fulcrum_plot_ran(front->points, i) ? 1 : 0;
         if (fulcrum_plot_ran(front->points, i)) {
+            front->known_count++;
             TRY_OR_END(fulcrum_pareto_add(pareto, i, values, err));
         }
     }
@@ -153,7 +141,8 @@ end:
 
 static double third_of(const struct front *front, size_t place)
 {
-    return front->metric_count > 2 ? value_at(front, front->placed[place].row, 2) : 0.0;
+    return front->metrics.count > 2 ? value_at(front, front->placed[place].row, 2)
+                                    : 0.0;
 }
 
 static size_t colour_of(const struct front *front, size_t place)
@@ -174,7 +163,7 @@ static void name_colour(struct front *front, size_t colour)
     char low[32];
     char high[32];
     char *out = front->colours[colour];
-    if (front->metric_count < 3) {
+    if (front->metrics.count < 3) {
         (void)snprintf(out, sizeof front->colours[0], "on the front");
         return;
     }
@@ -186,8 +175,8 @@ static void name_colour(struct front *front, size_t colour)
     }
     fulcrum_si_text(low, sizeof low, lo, 3, NULL);
     fulcrum_si_text(high, sizeof high, hi, 3, NULL);
-    (void)snprintf(out, sizeof front->colours[0], "%s: %s%s%s", front->metrics[2].name,
-        low, hi > lo ? " to " : "", hi > lo ? high : "");
+    (void)snprintf(out, sizeof front->colours[0], "%s: %s%s%s",
+        front->metrics.items[2].name, low, hi > lo ? " to " : "", hi > lo ? high : "");
 }
 
 /* Up to COLOURS_MAX groups of about as many points, by the third metric. */
@@ -222,15 +211,14 @@ static bool is_noted(const struct front *front, size_t place)
 }
 
 /* "16 threads, 2 GPUs" of machine.cpu.thread_count...: what varies and is no axis. */
-static void write_note(
-    const struct front *front, size_t row, struct fulcrum_string *out)
+static void note_fields(const struct front *front, size_t row)
 {
-    fulcrum_string_clear(out);
+    struct fulcrum_string note = {0};
     for (size_t j = 0; j < fulcrum_table_columns(front->points); j++) {
         const char *path = fulcrum_table_column(front->points, j).key;
         double value = fulcrum_table_cell(front->points, row, j).number;
-        if (strcmp(path, front->metrics[0].name) == 0 ||
-            strcmp(path, front->metrics[1].name) == 0 ||
+        if (strcmp(path, front->metrics.items[0].name) == 0 ||
+            strcmp(path, front->metrics.items[1].name) == 0 ||
             !fulcrum_plot_varies(front->points, j)) {
             continue;
         }
@@ -239,55 +227,56 @@ static void write_note(
         const char *end = strstr(name, "_count");
         int length = end != NULL ? (int)(end - name) : (int)strlen(name);
         bool is_gpu = length == 3 && strncmp(name, "gpu", 3) == 0;
-        fulcrum_string_add(out, "%s%.4g %.*s%s", out->length > 0 ? ", " : "", value,
+        fulcrum_string_add(&note, "%s%.4g %.*s%s", note.length > 0 ? ", " : "", value,
             length, is_gpu ? "GPU" : name, end != NULL && value > 1.0 ? "s" : "");
     }
+    fulcrum_table_text(front->points, "note", NULL, fulcrum_string_get(&note));
+    fulcrum_string_clear(&note);
 }
 
-static double known_if(bool condition, double value)
-{
-    return condition ? value : FULCRUM_UNKNOWN;
-}
-
-static void add_place(
-    struct front *front, size_t row, size_t place, struct fulcrum_string *note)
+/* The columns of the chart; what does not apply to a point is not known of it. */
+static void add_place(struct front *front, size_t row, size_t place)
 {
     bool is_front = place < front->count;
     bool has_bars = is_front && (front->count <= BARS_MAX || is_noted(front, place));
     size_t stride = fulcrum_table_rows(front->points) / BEATEN_MAX + 1;
     bool is_beaten = !is_front && is_known(front, row);
-    bool is_stair = is_front && front->metric_count < 3;
-    bool is_more = front->metrics[1].sense == FULCRUM_SENSE_MORE;
+    bool is_more = front->metrics.items[1].sense == FULCRUM_SENSE_MORE;
     struct fulcrum_table *table = front->points;
-    struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics[1].name);
-    struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics[0].name);
-    front->beaten_count += is_beaten ? 1 : 0;
-    fulcrum_string_clear(note);
-    if (is_front && is_noted(front, place)) {
-        write_note(front, row, note);
+    struct fulcrum_cell x = fulcrum_table_at(table, row, front->metrics.items[1].name);
+    struct fulcrum_cell y = fulcrum_table_at(table, row, front->metrics.items[0].name);
+    if (!has_bars) {
+        x.lo = x.hi = FULCRUM_UNKNOWN;
+        y.lo = y.hi = FULCRUM_UNKNOWN;
     }
     fulcrum_table_return(table, row);
-    fulcrum_table_estimate(table, "along", NULL, x.number, known_if(has_bars, x.lo),
-        known_if(has_bars, x.hi));
-    fulcrum_table_estimate(table, "front", NULL, known_if(is_front, y.number),
-        known_if(has_bars, y.lo), known_if(has_bars, y.hi));
+    fulcrum_plot_cell_add(table, "along", x);
+    if (is_front) {
+        fulcrum_plot_cell_add(table, "front", y);
+    }
     /* What a point reaches, it reaches for more of a cost too. */
-    fulcrum_table_number(
-        table, "holds_after", NULL, known_if(is_stair && !is_more, y.number));
-    fulcrum_table_number(
-        table, "holds_before", NULL, known_if(is_stair && is_more, y.number));
+    if (is_front && front->metrics.count < 3) {
+        fulcrum_table_number(
+            table, is_more ? "holds_before" : "holds_after", NULL, y.number);
+    }
     /* Of very many, some stand for all, evenly over the sweep. */
-    fulcrum_table_number(
-        table, "beaten", NULL, known_if(is_beaten && row % stride == 0, y.number));
-    fulcrum_table_text(table, "state", NULL, is_beaten ? "beaten" : "");
+    if (is_beaten && row % stride == 0) {
+        fulcrum_table_number(table, "beaten", NULL, y.number);
+    }
+    if (is_beaten) {
+        front->beaten_count++;
+        fulcrum_table_text(table, "state", NULL, "beaten");
+    }
     fulcrum_table_text(
         table, "colour", NULL, front->colours[is_front ? colour_of(front, place) : 0]);
-    fulcrum_table_text(table, "note", NULL, fulcrum_string_get(note));
+    if (is_front && is_noted(front, place)) {
+        note_fields(front, row);
+    }
 }
 
 /* A field by its meaning, an output by its own name: "system_w, less is better". */
-static void add_label(
-    struct fulcrum_result *result, const char *key, const struct metric *metric)
+static void label_axis(struct fulcrum_result *result, const char *key,
+    const struct fulcrum_front_item *metric)
 {
     char label[160];
     fulcrum_plot_field_label(label, sizeof label, metric->name);
@@ -302,10 +291,10 @@ static void add_label(
         metric->sense == FULCRUM_SENSE_MORE ? "more" : "less");
 }
 
-static void add_words(const struct front *front, struct fulcrum_result *result)
+static void add_front_words(const struct front *front, struct fulcrum_result *result)
 {
-    add_label(result, "label/x", &front->metrics[1]);
-    add_label(result, "label/y", &front->metrics[0]);
+    label_axis(result, "label/x", &front->metrics.items[1]);
+    label_axis(result, "label/y", &front->metrics.items[0]);
     if (front->count > BARS_MAX) {
         fulcrum_result_text(result, "label/bars", NULL, "90 % interval of some");
     }
@@ -313,19 +302,18 @@ static void add_words(const struct front *front, struct fulcrum_result *result)
         char text[96];
         (void)snprintf(text, sizeof text, "%zu of %zu points are on the front",
             front->count, front->known_count);
-        fulcrum_plot_guide_add(result, NULL, FULCRUM_UNKNOWN, text);
+        fulcrum_plot_guide_add(result, 0, NULL, FULCRUM_UNKNOWN, text);
     }
 }
 
-enum fulcrum_status fulcrum_plot_pareto_add(
-    struct fulcrum_result *result, const char *metrics, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_pareto_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct front front = {.points = fulcrum_plot_points(result)};
-    struct fulcrum_string note = {0};
+    struct front front = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(front.points);
     size_t *places = fulcrum_allocate(rows + 1, sizeof *places);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_metrics(&front, result, metrics, err));
+    TRY_OR_END(find_metrics(&front, result, job->pareto, err));
     TRY_OR_END(find_front(&front, err));
     find_colours(&front);
     for (size_t i = 0; i < rows; i++) {
@@ -335,12 +323,10 @@ enum fulcrum_status fulcrum_plot_pareto_add(
         places[front.placed[i].row] = i;
     }
     for (size_t i = 0; i < rows; i++) {
-        add_place(&front, i, places[i], &note);
+        add_place(&front, i, places[i]);
     }
-    add_words(&front, result);
-    status = fulcrum_result_check(result, err);
+    add_front_words(&front, result);
 end:
-    fulcrum_string_clear(&note);
     free(front.placed);
     free(places);
     return status;

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
@@ -105,12 +104,11 @@ static void add_comparison(struct parity *parity, size_t row)
 {
     struct fulcrum_table *table = parity->points;
     struct fulcrum_cell predicted = fulcrum_table_at(table, row, "predicted");
-    const char *units = units_of(fulcrum_plot_text(parity->points, row, "quantity"));
+    const char *units = units_of(fulcrum_plot_text(table, row, "quantity"));
     double unit = units == NULL ? unit_at(parity, row) : 1.0;
     double measured = fulcrum_plot_number(table, row, "observed") / unit;
     double half = fulcrum_plot_number(table, row, "half_width") / unit;
-    bool is_fitted =
-        strcmp(fulcrum_plot_text(parity->points, row, "kind"), "fitted") == 0;
+    bool is_fitted = fulcrum_plot_says(table, row, "kind", "fitted");
     /* Intervals of fitted points would only hide those that count. */
     bool has_bar = !is_fitted && predicted.lo > 0.0 && predicted.hi > 0.0;
     bool is_usable = measured > 0.0 && predicted.number / unit > 0.0;
@@ -120,6 +118,8 @@ static void add_comparison(struct parity *parity, size_t row)
     double whole = is_usable ? measured : (double)NAN;
     parity->fitted += is_fitted ? 1 : 0;
     fulcrum_table_return(table, row);
+    fulcrum_table_number(table, "place", NULL,
+        (double)family_of(parity, fulcrum_plot_text(table, row, "reference")));
     fulcrum_table_text(table, "units", NULL, units != NULL ? units : "ratios");
     fulcrum_table_estimate(table, "measured", NULL, measured,
         half < measured ? measured - half : measured, measured + half);
@@ -133,22 +133,23 @@ static void add_comparison(struct parity *parity, size_t row)
 }
 
 /* Points that the fit has seen are no test and do not count. */
-static void add_finding(
-    const struct parity *parity, struct fulcrum_result *result, const char *units)
+static void add_finding(struct fulcrum_result *result,
+    const struct fulcrum_table *points, const char *units)
 {
     size_t predicted = 0;
     size_t fitted = 0;
     double sum = 0.0;
     char text[96];
-    for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
-        double error = fulcrum_plot_number(parity->points, i, "error");
-        bool is_fitted =
-            strcmp(fulcrum_plot_text(parity->points, i, "state"), "fitted") == 0;
-        if (strcmp(fulcrum_plot_text(parity->points, i, "units"), units) == 0 &&
-            isfinite(error)) {
-            predicted += is_fitted ? 0 : 1;
-            fitted += is_fitted ? 1 : 0;
-            sum += is_fitted ? 0.0 : fabs(error);
+    for (size_t i = 0; i < fulcrum_table_rows(points); i++) {
+        double error = fulcrum_plot_number(points, i, "error");
+        if (!fulcrum_plot_says(points, i, "units", units) || !isfinite(error)) {
+            continue;
+        }
+        if (fulcrum_plot_says(points, i, "state", "fitted")) {
+            fitted++;
+        } else {
+            predicted++;
+            sum += fabs(error);
         }
     }
     if (predicted > 0) {
@@ -157,54 +158,36 @@ static void add_finding(
     } else {
         (void)snprintf(text, sizeof text, "%zu fitted, none predicted", fitted);
     }
-    fulcrum_plot_guide_add(result, units, FULCRUM_UNKNOWN, text);
+    fulcrum_plot_guide_add(result, 0, units, FULCRUM_UNKNOWN, text);
 }
 
-/* "envpool (6 references)", once it is known how many there are. */
-static size_t add_families(struct parity *parity)
-{
-    size_t references = 0;
-    for (size_t i = 0; i < fulcrum_table_rows(parity->points); i++) {
-        char text[NAME_SIZE];
-        (void)snprintf(text, sizeof text, "%.63s",
-            fulcrum_plot_text(parity->points, i, "reference"));
-        text[strcspn(text, "-")] = '\0';
-        size_t k = 0;
-        while (k + 1 < parity->family_count &&
-               strcmp(parity->families[k].name, text) != 0) {
-            k++;
-        }
-        const struct family *family = &parity->families[k];
-        char label[NAME_SIZE + 32];
-        (void)snprintf(label, sizeof label, "%s (%zu reference%s)", family->name,
-            family->references, family->references == 1 ? "" : "s");
-        fulcrum_table_return(parity->points, i);
-        fulcrum_table_text(parity->points, "family", NULL, label);
-    }
-    for (size_t k = 0; k < parity->family_count; k++) {
-        references += parity->families[k].references;
-    }
-    return references;
-}
-
-enum fulcrum_status fulcrum_plot_parity_add(
+enum fulcrum_status fulcrum_plot_parity_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    static const char *const numbers[] = {"observed", "half_width", "predicted"};
+    static const char *const numbers[] = {"observed", "half_width", "predicted", NULL};
     static const char *const units[] = {"rates", "watts", "ratios"};
-    struct parity parity = {.points = fulcrum_plot_points(result)};
+    struct parity parity = {.points = fulcrum_chart_table(result, "points")};
     size_t rows = fulcrum_table_rows(parity.points);
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-        TRY(fulcrum_table_check_numbers(parity.points, numbers[k], err));
-    }
+    size_t references = 0;
+    (void)job;
+    TRY(fulcrum_plot_check_numbers(parity.points, numbers, err));
     for (size_t i = 0; i < rows; i++) {
-        (void)family_of(&parity, fulcrum_plot_text(parity.points, i, "reference"));
         add_comparison(&parity, i);
     }
     fulcrum_string_clear(&parity.at);
-    size_t references = add_families(&parity);
+    /* "envpool (6 references)", now that it is known how many there are. */
+    for (size_t i = 0; i < rows; i++) {
+        const struct family *family =
+            &parity.families[(size_t)fulcrum_plot_number(parity.points, i, "place")];
+        fulcrum_table_return(parity.points, i);
+        fulcrum_plot_print(parity.points, "family", "%s (%zu reference%s)",
+            family->name, family->references, family->references == 1 ? "" : "s");
+    }
+    for (size_t k = 0; k < parity.family_count; k++) {
+        references += parity.families[k].references;
+    }
     for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
-        add_finding(&parity, result, units[k]);
+        add_finding(result, parity.points, units[k]);
     }
     fulcrum_result_text(result, "chart_title", NULL, "Predicted against measured");
     fulcrum_result_print(result, "chart_subtitle", NULL,
@@ -215,5 +198,5 @@ enum fulcrum_status fulcrum_plot_parity_add(
             "Values in other units than the panels' are shown among the ratios, "
             "relative to the first of their curve.");
     }
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "calibrate/reference/comparison.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "plots/chart/axis.h"
@@ -32,7 +31,7 @@ struct publication {
     const char *path;                        /* the setting that it is in references */
     double relative_x;                       /* that its ratios refer to */
     struct fulcrum_calibration *calibration; /* behind the sweep; owned, may be NULL */
-    enum fulcrum_plot_curves kind;
+    const struct fulcrum_chart *chart;
     size_t reference_count;
     struct fulcrum_reference *references[REFERENCES_MAX];
 };
@@ -76,32 +75,12 @@ static size_t base_row(
     return base;
 }
 
-/* Which ratios a sweep has, and the row that others are made to. */
-struct ratios {
-    bool has_speedup;
-    bool has_rel;
-    bool has_rate;
-    size_t base; /* the number of rows: none */
-};
-
-static const char *rate_key(const struct ratios *ratios)
+static double ratio_to(
+    const struct fulcrum_table *points, size_t base, size_t row, const char *rate)
 {
-    return ratios->has_rate ? "steps_per_s" : "runtime_s";
-}
-
-static struct fulcrum_cell speedup_in(
-    const struct fulcrum_table *points, size_t row, const struct ratios *ratios)
-{
-    struct fulcrum_cell speedup = fulcrum_table_at(points, row, "speedup");
-    if (!ratios->has_speedup && ratios->has_rel) {
-        return inverted(fulcrum_table_at(points, row, "runtime_rel"));
-    }
-    if (ratios->base < fulcrum_table_rows(points)) {
-        double ratio = fulcrum_plot_number(points, row, rate_key(ratios)) /
-                       fulcrum_plot_number(points, ratios->base, rate_key(ratios));
-        speedup.number = ratios->has_rate ? ratio : 1.0 / ratio;
-    }
-    return speedup;
+    double ratio = fulcrum_plot_number(points, row, rate) /
+                   fulcrum_plot_number(points, base, rate);
+    return strcmp(rate, "runtime_s") == 0 ? 1.0 / ratio : ratio;
 }
 
 /*
@@ -111,31 +90,29 @@ static struct fulcrum_cell speedup_in(
  */
 static void add_ratios(struct fulcrum_result *result, const char *x, bool from_most)
 {
-    struct fulcrum_table *points = fulcrum_plot_points(result);
-    struct ratios ratios = {.has_speedup = has_numbers(points, "speedup"),
-        .has_rel = has_numbers(points, "runtime_rel"),
-        .has_rate = has_numbers(points, "steps_per_s")};
+    struct fulcrum_table *points = fulcrum_chart_table(result, "points");
+    bool has_speedup = has_numbers(points, "speedup");
+    bool has_rel = has_numbers(points, "runtime_rel");
+    const char *rate = has_numbers(points, "steps_per_s") ? "steps_per_s" : "runtime_s";
     size_t rows = fulcrum_table_rows(points);
+    size_t base = has_speedup || has_rel ? rows : base_row(points, x, rate, from_most);
     double relative_x = FULCRUM_UNKNOWN;
-    ratios.base = rows;
-    if (!ratios.has_speedup && !ratios.has_rel) {
-        ratios.base = base_row(points, x, rate_key(&ratios), from_most);
-    }
     for (size_t i = 0; i < rows; i++) {
-        struct fulcrum_cell speedup = speedup_in(points, i, &ratios);
-        struct fulcrum_cell rel = ratios.has_rel
-                                      ? fulcrum_table_at(points, i, "runtime_rel")
-                                      : inverted(speedup);
+        struct fulcrum_cell rel = fulcrum_table_at(points, i, "runtime_rel");
+        struct fulcrum_cell speedup = !has_speedup && has_rel
+                                          ? inverted(rel)
+                                          : fulcrum_table_at(points, i, "speedup");
+        speedup.number = base < rows ? ratio_to(points, base, i, rate) : speedup.number;
         bool is_one = fabs(speedup.number - 1.0) < 1e-12 && !(speedup.hi > speedup.lo);
-        relative_x = is_one && isnan(relative_x) ? fulcrum_plot_number(points, i, x)
-                                                 : relative_x;
+        if (is_one && isnan(relative_x)) {
+            relative_x = fulcrum_plot_number(points, i, x);
+        }
         fulcrum_table_return(points, i);
-        fulcrum_table_estimate(
-            points, "speedup", NULL, speedup.number, speedup.lo, speedup.hi);
-        fulcrum_table_estimate(points, "runtime_rel", NULL, rel.number, rel.lo, rel.hi);
+        fulcrum_plot_cell_add(points, "speedup", speedup);
+        fulcrum_plot_cell_add(points, "runtime_rel", has_rel ? rel : inverted(speedup));
     }
     fulcrum_result_number(result, "relative_x", NULL, relative_x);
-    if (ratios.base < rows) {
+    if (base < rows) {
         fulcrum_result_note(result, "footnotes",
             "ratios of the predictions themselves, without an interval: 'fulcrum "
             "explore --relative-to' gives one");
@@ -258,7 +235,7 @@ static struct fulcrum_cell stated_at(
 }
 
 /* One reference on its way to the chart. */
-struct job {
+struct carried {
     const struct fulcrum_reference *reference;
     struct fulcrum_cell link; /* the speed-up of the point that its ratios refer to */
     bool is_own;              /* the reference has the sweep's own point too */
@@ -276,24 +253,24 @@ static double base_of(
 
 /* Returns whether something is known of the point that the ratios refer to. A reference
  * that has the sweep's point among its own needs nobody else. */
-static bool find_link(const struct publication *plot, struct job *job)
+static bool find_link(const struct publication *plot, struct carried *from)
 {
-    const char *name = job->reference->name;
+    const char *name = from->reference->name;
     const char *what = "predicted";
-    double x = base_of(plot, job->reference);
+    double x = base_of(plot, from->reference);
     char value[24];
     char at[24];
-    job->link = (struct fulcrum_cell){1.0, 1.0, 1.0, NULL};
+    from->link = (struct fulcrum_cell){1.0, 1.0, 1.0, NULL};
     if (same(x, plot->relative_x)) {
         return true;
     }
-    struct fulcrum_cell stated = stated_at(plot, job->reference, plot->relative_x);
+    struct fulcrum_cell stated = stated_at(plot, from->reference, plot->relative_x);
     if (!isnan(stated.number)) {
         fulcrum_si_text(at, sizeof at, plot->relative_x, 4, NULL);
-        (void)snprintf(job->name, sizeof job->name,
+        (void)snprintf(from->name, sizeof from->name,
             "published: %s, restated relative to %s", name, at);
-        job->link = inverted(stated);
-        job->is_own = true;
+        from->link = inverted(stated);
+        from->is_own = true;
         return true;
     }
     for (size_t i = 0; i < plot->reference_count && isnan(stated.number); i++) {
@@ -307,71 +284,74 @@ static bool find_link(const struct publication *plot, struct job *job)
         double predicted = speedup_at(plot, x);
         stated = (struct fulcrum_cell){predicted, predicted, predicted, NULL};
     }
-    job->link = stated;
+    from->link = stated;
     fulcrum_si_text(value, sizeof value, stated.number, 3, NULL);
     fulcrum_si_text(at, sizeof at, x, 4, NULL);
-    (void)snprintf(job->name, sizeof job->name,
+    (void)snprintf(from->name, sizeof from->name,
         "published: %s, chained on the %s %s at %s", name, what, value, at);
     return !isnan(stated.number);
 }
 
 /* A value in the unit of a panel; NAN where the observation is none of it. */
 static struct fulcrum_cell value_in_panel(const struct publication *plot,
-    const struct job *job, const struct fulcrum_observation *observation, size_t panel)
+    const struct carried *from, const struct fulcrum_observation *observation,
+    size_t panel)
 {
     static const char *const power[PANELS] = {"gpu_w", "steps_per_j_gpu"};
     const struct fulcrum_cell none = {.number = FULCRUM_UNKNOWN};
-    bool is_relative = job->reference->is_relative;
-    if (plot->kind == FULCRUM_PLOT_POWER) {
+    bool is_relative = from->reference->is_relative;
+    if (plot->chart == &fulcrum_chart_power) {
         bool is_here = !is_relative && strcmp(observation->quantity, power[panel]) == 0;
         return is_here ? rounded(observation) : none;
     }
-    if (!is_relative || (plot->kind == FULCRUM_PLOT_SM && panel > 0)) {
+    if (!is_relative || (plot->chart == &fulcrum_chart_sm && panel > 0)) {
         return none;
     }
     struct fulcrum_cell a = speedup_of(observation);
-    struct fulcrum_cell b = job->link;
+    struct fulcrum_cell b = from->link;
     struct fulcrum_cell value = {a.number * b.number, a.lo * b.lo, a.hi * b.hi, NULL};
     return panel == 0 ? inverted(value) : value;
 }
 
-static void add_point(struct publication *plot, struct job *job, size_t i, size_t panel)
+static void place_point(
+    struct publication *plot, struct carried *from, size_t i, size_t panel)
 {
-    const struct fulcrum_reference_point *point = &job->reference->points[i];
+    const struct fulcrum_reference_point *point = &from->reference->points[i];
     bool is_fitted = plot->calibration != NULL &&
-                     fulcrum_fitted_points_point(plot->calibration, job->reference, i);
+                     fulcrum_fitted_points_point(plot->calibration, from->reference, i);
     for (size_t k = 0; k < point->observation_count; k++) {
         struct fulcrum_cell value =
-            value_in_panel(plot, job, &point->observations[k], panel);
+            value_in_panel(plot, from, &point->observations[k], panel);
         if (!isnan(value.number)) {
             fulcrum_table_row(plot->out);
-            fulcrum_table_text(plot->out, "name", NULL, job->name);
+            fulcrum_table_text(plot->out, "name", NULL, from->name);
             fulcrum_table_number(plot->out, "panel", NULL, (double)panel);
             fulcrum_table_number(plot->out, "x", NULL, x_of(plot, point));
             fulcrum_table_estimate(plot->out, "value", NULL, value.number,
                 value.lo > 0.0 ? value.lo : FULCRUM_UNKNOWN, value.hi);
             fulcrum_table_flag(plot->out, "is_fitted", NULL, is_fitted);
-            job->added++;
+            from->added++;
         }
     }
 }
 
 /* Whether a point has no place on this chart; says why. */
-static bool is_obstructed(const struct publication *plot, struct job *job, size_t i)
+static bool is_obstructed(
+    const struct publication *plot, struct carried *from, size_t i)
 {
-    const struct fulcrum_reference *reference = job->reference;
+    const struct fulcrum_reference *reference = from->reference;
     const struct fulcrum_reference_point *point = &reference->points[i];
     const struct fulcrum_reference_setting *conflict = find_conflict(plot, point);
-    const size_t size = sizeof job->obstacle;
+    const size_t size = sizeof from->obstacle;
     if (isnan(x_of(plot, point))) {
-        (void)snprintf(job->obstacle, size, "does not say %s", plot->path);
+        (void)snprintf(from->obstacle, size, "does not say %s", plot->path);
     } else if (conflict != NULL) {
-        (void)snprintf(job->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
+        (void)snprintf(from->obstacle, size, "is of %s = %.6g, the sweep of %.6g",
             conflict->path, conflict->number, held_by_all(plot, conflict->path));
     } else if (reference->is_relative &&
                !differ_in_x_alone(
                    point, &reference->points[reference->relative_to], plot->path)) {
-        (void)snprintf(job->obstacle, size,
+        (void)snprintf(from->obstacle, size,
             "is relative to one that differs in more than %s", plot->path);
     } else {
         return false;
@@ -380,63 +360,65 @@ static bool is_obstructed(const struct publication *plot, struct job *job, size_
 }
 
 /* The point that ratios refer to says nothing: it is 1 by definition. */
-static bool is_base(const struct publication *plot, const struct job *job, size_t i)
+static bool is_base(
+    const struct publication *plot, const struct carried *from, size_t i)
 {
-    const struct fulcrum_reference *reference = job->reference;
-    return job->is_own ? same(x_of(plot, &reference->points[i]), plot->relative_x)
-                       : reference->is_relative && i == reference->relative_to;
+    const struct fulcrum_reference *reference = from->reference;
+    return from->is_own ? same(x_of(plot, &reference->points[i]), plot->relative_x)
+                        : reference->is_relative && i == reference->relative_to;
 }
 
 /* A reference that adds nothing was named by mistake. */
-static enum fulcrum_status add_reference(struct publication *plot,
+static enum fulcrum_status lay_over(struct publication *plot,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     const char *name = reference->name;
-    struct job job = {.reference = reference};
-    (void)snprintf(job.name, sizeof job.name, "published: %s", name);
-    FAIL_IF(reference->is_relative && plot->kind != FULCRUM_PLOT_POWER &&
-                !find_link(plot, &job),
+    struct carried from = {.reference = reference};
+    (void)snprintf(from.name, sizeof from.name, "published: %s", name);
+    FAIL_IF(reference->is_relative && plot->chart != &fulcrum_chart_power &&
+                !find_link(plot, &from),
         err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: its ratios refer to %s = %.6g, which the sweep does not reach",
         name, plot->path, base_of(plot, reference));
     for (size_t i = 0; i < reference->point_count * PANELS; i++) {
         size_t point = i % reference->point_count;
         size_t panel = i / reference->point_count;
-        if (is_base(plot, &job, point)) {
+        if (is_base(plot, &from, point)) {
             continue;
         }
-        if (is_obstructed(plot, &job, point)) {
-            job.left_out += panel == 0 ? 1 : 0;
+        if (is_obstructed(plot, &from, point)) {
+            from.left_out += panel == 0 ? 1 : 0;
         } else {
-            add_point(plot, &job, point, panel);
+            place_point(plot, &from, point, panel);
         }
     }
-    FAIL_IF(job.added == 0 && job.left_out > 0, err, FULCRUM_ERR_UNSUPPORTED,
-        "reference %s: no point belongs on this chart: a point %s", name, job.obstacle);
-    FAIL_IF(job.added == 0, err, FULCRUM_ERR_UNSUPPORTED,
+    FAIL_IF(from.added == 0 && from.left_out > 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no point belongs on this chart: a point %s", name,
+        from.obstacle);
+    FAIL_IF(from.added == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no point belongs on this chart: expected %s", name,
-        plot->kind == FULCRUM_PLOT_POWER
+        plot->chart == &fulcrum_chart_power
             ? "gpu_w or steps_per_j_gpu"
             : "speedup or runtime_rel of a relative reference");
-    if (job.left_out > 0) {
+    if (from.left_out > 0) {
         fulcrum_result_note_print(plot->result, "footnotes",
-            "%s: %zu left out: a point %s", name, job.left_out, job.obstacle);
+            "%s: %zu left out: a point %s", name, from.left_out, from.obstacle);
     }
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_published_add(struct fulcrum_result *result,
-    const struct fulcrum_plot_names *names, enum fulcrum_plot_curves kind,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_published_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    bool is_sm = kind == FULCRUM_PLOT_SM;
+    const struct fulcrum_text_list *names = &job->references;
+    bool is_sm = job->plot->chart == &fulcrum_chart_sm;
     struct publication plot = {.result = result,
-        .points = fulcrum_plot_points(result),
+        .points = fulcrum_chart_table(result, "points"),
         .x = is_sm ? "run.sm_count" : "actor_count",
         .path = is_sm ? "run.sm_count" : "run.actor_count",
-        .kind = kind};
+        .chart = job->plot->chart};
     enum fulcrum_status status = FULCRUM_OK;
-    if (kind != FULCRUM_PLOT_POWER) {
+    if (plot.chart != &fulcrum_chart_power) {
         add_ratios(result, plot.x, is_sm);
     }
     plot.relative_x = fulcrum_result_number_of(result, "relative_x");
@@ -458,9 +440,8 @@ enum fulcrum_status fulcrum_plot_published_add(struct fulcrum_result *result,
         plot.calibration = NULL;
     }
     for (size_t i = 0; i < names->count; i++) {
-        TRY_OR_END(add_reference(&plot, plot.references[i], err));
+        TRY_OR_END(lay_over(&plot, plot.references[i], err));
     }
-    status = fulcrum_result_check(result, err);
 end:
     for (size_t i = 0; i < plot.reference_count; i++) {
         fulcrum_reference_free(plot.references[i]);

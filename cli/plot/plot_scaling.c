@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 #include "model/quantity.h"
 #include "model/try.h"
 
@@ -15,7 +14,7 @@
 
 static bool is_strong(const struct fulcrum_table *rows, size_t row)
 {
-    return strcmp(fulcrum_plot_text(rows, row, "scaling"), "strong") == 0;
+    return fulcrum_plot_says(rows, row, "scaling", "strong");
 }
 
 /* Whether hybrid wins in a row, and in none of the same kind on fewer GPUs. */
@@ -39,7 +38,7 @@ static bool wins_first(const struct fulcrum_table *rows, size_t row)
  * quality where they are known: gains are by these.
  */
 static void add_guide(
-    struct fulcrum_table *guides, const struct fulcrum_table *rows, size_t row)
+    struct fulcrum_result *result, const struct fulcrum_table *rows, size_t row)
 {
     enum { QUALITY, WEAK, STRONG } panel = STRONG;
     char text[120];
@@ -55,11 +54,8 @@ static void add_guide(
     (void)snprintf(text, sizeof text, "%.6g to a worker win from %.6g GPUs on%s",
         fulcrum_plot_number(rows, row, "model_parallel_gpu_count"),
         fulcrum_plot_number(rows, row, "gpu_count"), draws);
-    fulcrum_table_row(guides);
-    fulcrum_table_number(guides, "panel", NULL, panel);
-    fulcrum_table_number(
-        guides, "x", NULL, fulcrum_plot_number(rows, row, "gpu_count"));
-    fulcrum_table_text(guides, "text", NULL, text);
+    fulcrum_plot_guide_add(
+        result, (int)panel, NULL, fulcrum_plot_number(rows, row, "gpu_count"), text);
 }
 
 static enum fulcrum_status check_counts(
@@ -78,7 +74,7 @@ static enum fulcrum_status check_counts(
 }
 
 /* How each row splits the network. The quality of one GPU alone says nothing. */
-static void add_columns(struct fulcrum_table *rows)
+static void name_parallelism(struct fulcrum_table *rows)
 {
     bool has_quality = false;
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
@@ -89,12 +85,13 @@ static void add_columns(struct fulcrum_table *rows)
     }
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
         double parts = fulcrum_plot_number(rows, i, "model_parallel_gpu_count");
-        char name[80] = "data-parallel";
-        if (parts > 1.5) {
-            (void)snprintf(name, sizeof name, "hybrid, %.6g GPUs to a worker", parts);
-        }
         fulcrum_table_return(rows, i);
-        fulcrum_table_text(rows, "parallelism", NULL, name);
+        if (parts > 1.5) {
+            fulcrum_plot_print(
+                rows, "parallelism", "hybrid, %.6g GPUs to a worker", parts);
+        } else {
+            fulcrum_table_text(rows, "parallelism", NULL, "data-parallel");
+        }
         if (!has_quality) {
             fulcrum_table_estimate(rows, "quality_speedup", NULL, FULCRUM_UNKNOWN,
                 FULCRUM_UNKNOWN, FULCRUM_UNKNOWN);
@@ -102,16 +99,16 @@ static void add_columns(struct fulcrum_table *rows)
     }
 }
 
-enum fulcrum_status fulcrum_plot_scaling_add(
+enum fulcrum_status fulcrum_plot_scaling_add(const struct fulcrum_plot_job *job,
     struct fulcrum_result *result, struct fulcrum_error *err)
 {
-    struct fulcrum_table *rows = fulcrum_plot_table(result, "rows");
+    struct fulcrum_table *rows = fulcrum_chart_table(result, "rows");
+    (void)job;
     TRY(check_counts(rows, err));
-    add_columns(rows);
-    struct fulcrum_table *guides = fulcrum_result_table(result, "guides", NULL);
+    name_parallelism(rows);
     for (size_t i = 0; i < fulcrum_table_rows(rows); i++) {
         if (wins_first(rows, i)) {
-            add_guide(guides, rows, i);
+            add_guide(result, rows, i);
         }
     }
     const char *workload = fulcrum_result_text_of(result, "workload");
@@ -121,31 +118,29 @@ enum fulcrum_status fulcrum_plot_scaling_add(
         workload[0] != '\0' ? workload : "one workload");
     fulcrum_result_print(result, "chart_subtitle", NULL, "%s%s%s", machine,
         machine[0] != '\0' && scope[0] != '\0' ? "; " : "", scope);
-    return fulcrum_result_check(result, err);
+    return FULCRUM_OK;
 }
 
 /* References. */
 
 /* Speed-ups over as many machines or GPUs. */
-static void add_compared(struct fulcrum_table *rows,
+static void add_speedup(struct fulcrum_table *rows,
     const struct fulcrum_reference_point *point, const struct fulcrum_compared *item)
 {
     const char *key = fulcrum_scaling_words_of(point)->setting;
     double count = fulcrum_reference_find_setting(point, key)->number;
-    char series[120];
-    (void)snprintf(series, sizeof series, "%.100s, predicted", point->series);
     fulcrum_table_row(rows);
-    fulcrum_table_text(rows, "series", NULL, series);
+    fulcrum_plot_print(rows, "series", "%.100s, predicted", point->series);
     fulcrum_table_number(rows, key, NULL, count);
     fulcrum_table_number(rows, "predicted_frac", NULL, item->predicted / count);
     fulcrum_table_number(rows, "observed_frac", NULL, item->observed / count);
     fulcrum_table_text(rows, "held_out", NULL, item->is_fitted ? "no" : "yes");
 }
 
-enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_result *out,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_efficiency_add(const struct fulcrum_plot_job *job,
+    struct fulcrum_result *result, struct fulcrum_error *err)
 {
+    const struct fulcrum_validation *validation = &job->validation;
     const struct fulcrum_reference *reference = validation->reference;
     const struct fulcrum_comparison *comparison = &validation->comparison;
     FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
@@ -155,13 +150,13 @@ enum fulcrum_status fulcrum_plot_scaling_of_reference(
         reference->name);
     FAIL_IF(comparison->count == 0, err, FULCRUM_ERR_UNSUPPORTED, "reference %s: %s",
         reference->name, validation->reason);
-    struct fulcrum_table *rows = fulcrum_result_table(out, "rows", NULL);
+    struct fulcrum_table *rows = fulcrum_result_table(result, "rows", NULL);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct fulcrum_compared *item = &comparison->items[i];
-        add_compared(rows, &reference->points[item->point], item);
+        add_speedup(rows, &reference->points[item->point], item);
     }
-    fulcrum_result_text(out, "chart_title", NULL, reference->title);
-    fulcrum_result_text(out, "chart_subtitle", NULL,
+    fulcrum_result_text(result, "chart_title", NULL, reference->title);
+    fulcrum_result_text(result, "chart_subtitle", NULL,
         "lines: a ring all-reduce fitted to the hollow points");
-    return fulcrum_result_check(out, err);
+    return FULCRUM_OK;
 }

@@ -1,11 +1,11 @@
-/* plot_source.c - the file behind a chart: what it holds, and what it says. */
+/* plot_source.c - the file behind a chart: what it holds; what several charts need. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* stat */
 
-#include "cli/plot/plot_source.h"
+#include "cli/plot/plot_job.h"
 
-#include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include "model/try.h"
 #include "presets/io/csv.h"
 #include "presets/load/preset.h"
+#include "presets/load/reference_file.h"
 
 static bool is_path(const char *column)
 {
@@ -47,19 +48,6 @@ void fulcrum_plot_field_label(char *out, size_t size, const char *path)
 
 /* What was read, as charts look at it. */
 
-struct fulcrum_table *fulcrum_plot_table(
-    const struct fulcrum_result *result, const char *key)
-{
-    const struct fulcrum_item *item = fulcrum_result_find(result, key);
-    return item != NULL ? item->table : NULL;
-}
-
-struct fulcrum_table *fulcrum_plot_points(const struct fulcrum_result *result)
-{
-    struct fulcrum_table *points = fulcrum_plot_table(result, "points");
-    return points != NULL ? points : fulcrum_plot_table(result, "rows");
-}
-
 double fulcrum_plot_number(
     const struct fulcrum_table *table, size_t row, const char *key)
 {
@@ -71,6 +59,29 @@ const char *fulcrum_plot_text(
 {
     const char *text = fulcrum_table_at(table, row, key).text;
     return text != NULL ? text : "";
+}
+
+bool fulcrum_plot_says(
+    const struct fulcrum_table *table, size_t row, const char *key, const char *text)
+{
+    return strcmp(fulcrum_plot_text(table, row, key), text) == 0;
+}
+
+void fulcrum_plot_cell_add(
+    struct fulcrum_table *table, const char *key, struct fulcrum_cell cell)
+{
+    fulcrum_table_estimate(table, key, NULL, cell.number, cell.lo, cell.hi);
+}
+
+void fulcrum_plot_print(
+    struct fulcrum_table *table, const char *key, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fulcrum_table_text(table, key, NULL, text);
 }
 
 bool fulcrum_plot_ran(const struct fulcrum_table *table, size_t row)
@@ -119,13 +130,23 @@ enum fulcrum_status fulcrum_plot_check_column(const struct fulcrum_table *table,
         err, FULCRUM_ERR_FORMAT, "%s: no column '%s'%s", option, column, hint);
 }
 
-void fulcrum_plot_guide_add(
-    struct fulcrum_result *result, const char *group, double x, const char *text)
+enum fulcrum_status fulcrum_plot_check_numbers(const struct fulcrum_table *table,
+    const char *const *columns, struct fulcrum_error *err)
 {
-    struct fulcrum_table *guides = fulcrum_plot_table(result, "guides");
-    guides = guides != NULL ? guides : fulcrum_result_table(result, "guides", NULL);
+    for (; *columns != NULL; columns++) {
+        TRY(fulcrum_table_check_numbers(table, *columns, err));
+    }
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_guide_add(struct fulcrum_result *result, int panel, const char *group,
+    double x, const char *text)
+{
+    const struct fulcrum_item *item = fulcrum_result_find(result, "guides");
+    struct fulcrum_table *guides =
+        item != NULL ? item->table : fulcrum_result_table(result, "guides", NULL);
     fulcrum_table_row(guides);
-    fulcrum_table_number(guides, "panel", NULL, 0.0);
+    fulcrum_table_number(guides, "panel", NULL, panel);
     fulcrum_table_text(guides, "group", NULL, group);
     fulcrum_table_number(guides, "x", NULL, x);
     fulcrum_table_text(guides, "text", NULL, text);
@@ -139,14 +160,12 @@ void fulcrum_plot_say(
     }
 }
 
-void fulcrum_plot_title_add(struct fulcrum_result *out, const char *workload,
-    const char *machine, const char *calibration)
+void fulcrum_plot_title_add(struct fulcrum_result *out, const char *key,
+    const char *workload, const char *machine)
 {
     bool has_both = workload[0] != '\0' && machine[0] != '\0';
     fulcrum_result_print(
-        out, "title", NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
-    fulcrum_result_print(out, "subtitle", NULL, "%s%s",
-        calibration[0] != '\0' ? "calibration " : "", calibration);
+        out, key, NULL, "%s%s%s", workload, has_both ? " on " : "", machine);
 }
 
 enum fulcrum_status fulcrum_plot_next_machine(const char **list, char name[64],
@@ -167,29 +186,38 @@ int fulcrum_plot_compare(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* What files of one schema are, and whether charts read them row by row. */
+/* What files hold, and how it is told: a document by its schema, and where that stands
+ * for two by a table of its own; a CSV file by its columns. */
 static const struct kind {
     const char *schema;
     const char *words;
+    const char *columns[2];
+    const char *table;
 } kinds[FULCRUM_PLOT_CONTENTS] = {
     [FULCRUM_PLOT_SWEEP] = {"fulcrum-explore", "a sweep of 'fulcrum explore'"},
     [FULCRUM_PLOT_PREDICTION] = {"fulcrum-predict", "the JSON of 'fulcrum predict'"},
-    [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate",
-        "the points of 'fulcrum validate'"},
+    [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate", "the points of 'fulcrum validate'",
+        {"predicted", "observed"}},
     [FULCRUM_PLOT_FIT] = {"fulcrum-fit", "the JSON of 'fulcrum fit'"},
-    [FULCRUM_PLOT_MEASURED] = {"fulcrum-measure", "the points of 'fulcrum measure'"},
     [FULCRUM_PLOT_STAGES] = {"fulcrum-measure",
-        "the stages that 'fulcrum measure' recorded"},
-    [FULCRUM_PLOT_COMPONENTS] = {"fulcrum-memory",
-        "the components of 'fulcrum memory'"},
-    [FULCRUM_PLOT_MEMORY] = {"fulcrum-memory", "factors of 'fulcrum memory'"},
-    [FULCRUM_PLOT_PLACEMENTS] = {"fulcrum-placements",
-        "the placements of 'fulcrum partition'"},
-    [FULCRUM_PLOT_UPGRADES] = {"fulcrum-recommend", "upgrades of 'recommend upgrade'"},
-    [FULCRUM_PLOT_NODE] = {"fulcrum-node", "what 'fulcrum node' wrote"},
-    [FULCRUM_PLOT_SCALING] = {"fulcrum-cluster", "what 'fulcrum cluster' wrote"},
+        "the stages that 'fulcrum measure' recorded", {"stage", "cpu_only_frac"},
+        "stages"},
+    [FULCRUM_PLOT_MEASURED] = {"fulcrum-measure", "the points of 'fulcrum measure'",
+        {"measured_steps_per_s", "measured_steps_per_s"}, "points"},
+    [FULCRUM_PLOT_NODE] = {"fulcrum-node", "what 'fulcrum node' wrote",
+        {"learner_gpu_count", "threads_needed"}},
     [FULCRUM_PLOT_SENSITIVITY] = {"fulcrum-sensitivity",
-        "what 'fulcrum sensitivity' found"},
+        "what 'fulcrum sensitivity' found", {"swing_lo", "total_frac"}},
+    [FULCRUM_PLOT_SCALING] = {"fulcrum-cluster", "what 'fulcrum cluster' wrote",
+        {"quality_speedup", "quality_speedup"}},
+    [FULCRUM_PLOT_UPGRADES] = {"fulcrum-recommend", "upgrades of 'recommend upgrade'",
+        {"upgrade", "speedup"}},
+    [FULCRUM_PLOT_PLACEMENTS] = {"fulcrum-placements",
+        "the placements of 'fulcrum partition'", {"placement", "sm_frac"}},
+    [FULCRUM_PLOT_MEMORY] = {"fulcrum-memory", "factors of 'fulcrum memory'",
+        {"cache_rel", "bandwidth_rel"}, "factors"},
+    [FULCRUM_PLOT_COMPONENTS] = {"fulcrum-memory", "the components of 'fulcrum memory'",
+        {"component", "gpu_s"}, "components"},
     [FULCRUM_PLOT_CALIBRATION] = {"fulcrum-calibration", "a calibration"},
     [FULCRUM_PLOT_REFERENCE] = {"fulcrum-reference", "a reference"},
 };
@@ -199,160 +227,109 @@ const char *fulcrum_plot_content_words(enum fulcrum_plot_content content)
     return kinds[content].words;
 }
 
-static int ends_with(const char *text, const char *end)
+static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text);
     size_t end_length = strlen(end);
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The first character that counts, of a file that can be read again; EOF for others. */
-static int first_character(const char *path)
-{
-    struct stat there;
-    FILE *file =
-        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
-    if (file == NULL) {
-        return EOF;
-    }
-    int first = fgetc(file);
-    while (first != EOF && isspace(first)) {
-        first = fgetc(file);
-    }
-    (void)fclose(file);
-    return first;
-}
-
-static bool have(
-    const struct fulcrum_table *table, const char *column, const char *also)
+/* What each command wrote has columns of its own; the last that are found count. */
+static enum fulcrum_plot_content content_of_table(const struct fulcrum_table *table)
 {
     size_t count = fulcrum_table_columns(table);
-    return fulcrum_table_find(table, column) < count &&
-           (also == NULL || fulcrum_table_find(table, also) < count);
-}
-
-/* What each command wrote has columns of its own; the first that are found count. */
-static enum fulcrum_status open_table(
-    struct fulcrum_plot_source *source, struct fulcrum_error *err)
-{
-    static const struct {
-        const char *columns[2]; /* all of them; the second may be NULL */
-        enum fulcrum_plot_content content;
-    } marks[] = {
-        {{"component", "gpu_s"}, FULCRUM_PLOT_COMPONENTS},
-        {{"cache_rel", "bandwidth_rel"}, FULCRUM_PLOT_MEMORY},
-        {{"placement", "sm_frac"}, FULCRUM_PLOT_PLACEMENTS},
-        {{"upgrade", "speedup"}, FULCRUM_PLOT_UPGRADES},
-        {{"quality_speedup", NULL}, FULCRUM_PLOT_SCALING},
-        {{"swing_lo", "total_frac"}, FULCRUM_PLOT_SENSITIVITY},
-        {{"learner_gpu_count", "threads_needed"}, FULCRUM_PLOT_NODE},
-        {{"measured_steps_per_s", NULL}, FULCRUM_PLOT_MEASURED},
-        {{"stage", "cpu_only_frac"}, FULCRUM_PLOT_STAGES},
-        {{"predicted", "observed"}, FULCRUM_PLOT_VALIDATION},
-    };
-    struct fulcrum_csv *csv = NULL;
-    TRY(fulcrum_csv_load(source->name, &csv, err));
-    enum fulcrum_status status = fulcrum_result_of_csv(csv, &source->result, err);
-    fulcrum_csv_free(csv);
-    source->content = FULCRUM_PLOT_SWEEP;
-    const struct fulcrum_table *table = fulcrum_result_table_of(source->result, "rows");
-    for (size_t i = sizeof marks / sizeof marks[0]; status == FULCRUM_OK && i > 0;
-         i--) {
-        if (have(table, marks[i - 1].columns[0], marks[i - 1].columns[1])) {
-            source->content = marks[i - 1].content;
+    enum fulcrum_plot_content found = FULCRUM_PLOT_SWEEP;
+    for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
+        const char *const *columns = kinds[i].columns;
+        if (columns[0] != NULL && fulcrum_table_find(table, columns[0]) < count &&
+            fulcrum_table_find(table, columns[1]) < count) {
+            found = (enum fulcrum_plot_content)i;
         }
     }
-    return status;
+    return found;
 }
 
-static bool has_table(const struct fulcrum_plot_source *source, const char *key)
+static bool has_table(const struct fulcrum_plot_source *source, int content)
 {
-    return fulcrum_result_table_of(source->result, key) != NULL;
+    return fulcrum_result_table_of(source->result, kinds[content].table) != NULL;
 }
 
-/* Schemas that stand for two contents are told apart by what is in them. */
-static enum fulcrum_plot_content content_of(const struct fulcrum_plot_source *source,
-    enum fulcrum_plot_content content, enum fulcrum_plot_content expected)
-{
-    if (content == FULCRUM_PLOT_MEASURED) {
-        /* Points, stages or both: what is asked for, else points. */
-        bool is_stages =
-            has_table(source, "stages") &&
-            (!has_table(source, "points") || expected == FULCRUM_PLOT_STAGES);
-        return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
-    }
-    return content == FULCRUM_PLOT_COMPONENTS && !has_table(source, "components")
-               ? FULCRUM_PLOT_MEMORY
-               : content;
-}
-
-/* A document, or a sweep of many points that comes line by line. References name their
- * kind beside the schema; old ones may have the kind alone. */
-static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
+/* References name their kind beside the schema; old ones may have the kind alone. Of
+ * two contents of one schema that which is there and asked for counts, else the last.
+ */
+static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    TRY(fulcrum_result_read(source->name, &source->result, err));
     const char *name = fulcrum_result_schema(source->result);
     const char *kind = fulcrum_result_text_of(source->result, "kind");
+    const struct fulcrum_table *rows = fulcrum_result_table_of(source->result, "rows");
+    bool has_name = name[0] != '\0';
+    if (!has_name && rows != NULL) {
+        source->content = content_of_table(rows);
+        return FULCRUM_OK;
+    }
+    source->content = FULCRUM_PLOT_CONTENTS;
     for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
         const char *known = kinds[i].schema;
-        if (strcmp(name, known) == 0 ||
-            (name[0] == '\0' && strcmp(kind, known + strlen("fulcrum-")) == 0)) {
-            source->content =
-                content_of(source, (enum fulcrum_plot_content)i, expected);
-            return FULCRUM_OK;
+        bool is_it = has_name ? strcmp(name, known) == 0
+                              : strcmp(kind, known + strlen("fulcrum-")) == 0;
+        bool is_other = is_it && source->content < FULCRUM_PLOT_CONTENTS &&
+                        has_table(source, source->content) &&
+                        (source->content == expected || !has_table(source, i));
+        if (is_it && !is_other) {
+            source->content = (enum fulcrum_plot_content)i;
         }
     }
-    FAIL_IF(name[0] == '\0' && kind[0] == '\0', err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(!has_name && kind[0] == '\0', err, FULCRUM_ERR_FORMAT,
         "%s: schema is not given: expected what explore, validate, fit, measure "
         "or calibrate wrote, or a reference",
         source->name);
-    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+    FAIL_IF(source->content == FULCRUM_PLOT_CONTENTS, err, FULCRUM_ERR_FORMAT,
         "%s: its schema is %s: no chart is drawn from that", source->name,
-        name[0] != '\0' ? name : kind);
-}
-
-/* Whether there is a preset of that kind and name. */
-static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
-    bool *out, struct fulcrum_error *err)
-{
-    struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
-    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
-    *out = 0;
-    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
-        *out = *out || strcmp(entries[i].name, name) == 0;
-    }
-    free(entries);
-    return status;
-}
-
-/* What can be read but once is believed to hold what it is said to hold. */
-static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
-    enum fulcrum_plot_content expected, struct fulcrum_error *err)
-{
-    if (expected == FULCRUM_PLOT_FIT || expected == FULCRUM_PLOT_PREDICTION) {
-        return open_document(source, expected, err);
-    }
-    if (expected < FULCRUM_PLOT_CALIBRATION) {
-        return open_table(source, err);
-    }
-    source->content = expected == FULCRUM_PLOT_REFERENCE ? FULCRUM_PLOT_REFERENCE
-                                                         : FULCRUM_PLOT_CALIBRATION;
+        has_name ? name : kind);
     return FULCRUM_OK;
 }
 
-/* A preset's name; what is none of them is opened for its message. */
-static enum fulcrum_status open_preset(struct fulcrum_plot_source *source,
+static bool has_preset(enum fulcrum_preset_kind kind, const char *name)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    return fulcrum_preset_find(kind, name, NULL, path, NULL) == FULCRUM_OK;
+}
+
+/* What can be read but once is believed to hold what it is said to hold. */
+static enum fulcrum_status read_stream(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    bool is_reference = false;
-    bool is_calibration = false;
-    TRY(has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err));
-    TRY(has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err));
-    if (!is_reference && !is_calibration) {
-        return open_as(source, expected, err);
+    struct fulcrum_csv *csv = NULL;
+    if (expected == FULCRUM_PLOT_FIT || expected == FULCRUM_PLOT_PREDICTION) {
+        return fulcrum_result_read(source->name, &source->result, err);
     }
+    TRY(fulcrum_csv_load(source->name, &csv, err));
+    enum fulcrum_status status = fulcrum_result_of_csv(csv, &source->result, err);
+    fulcrum_csv_free(csv);
+    return status;
+}
+
+/* A file, or a preset; what is none of them is opened for its message. */
+static enum fulcrum_status read_source(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    struct stat there;
+    bool is_there = stat(source->name, &there) == 0;
+    if (ends_with(source->name, ".csv") || ends_with(source->name, ".jsonl") ||
+        (is_there && S_ISREG(there.st_mode))) {
+        TRY(fulcrum_result_read(source->name, &source->result, err));
+        return find_content(source, expected, err);
+    }
+    bool is_reference = !is_there && has_preset(FULCRUM_PRESET_REFERENCE, source->name);
+    bool is_calibration =
+        !is_there && has_preset(FULCRUM_PRESET_CALIBRATION, source->name);
+    if (!is_reference && !is_calibration && expected < FULCRUM_PLOT_CALIBRATION) {
+        TRY(read_stream(source, expected, err));
+        return find_content(source, expected, err);
+    }
+    is_reference =
+        is_reference || (!is_calibration && expected == FULCRUM_PLOT_REFERENCE);
     source->content = is_reference ? FULCRUM_PLOT_REFERENCE : FULCRUM_PLOT_CALIBRATION;
     return FULCRUM_OK;
 }
@@ -362,25 +339,18 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
     struct fulcrum_error *err)
 {
     struct fulcrum_plot_source source = {.name = name};
-    int first = first_character(name);
-    struct stat there;
-    enum fulcrum_status status = FULCRUM_OK;
-    bool is_csv = ends_with(name, ".csv");
-    if (ends_with(name, ".jsonl") || (first == '{' && !is_csv)) {
-        status = open_document(&source, expected, err);
-    } else if (is_csv || first != EOF) {
-        status = open_table(&source, err);
-    } else if (stat(name, &there) == 0) {
-        status = open_as(&source, expected, err);
-    } else {
-        status = open_preset(&source, expected, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_source_close(&source);
-        return status;
+    enum fulcrum_status status;
+    TRY_OR_END(read_source(&source, expected, err));
+    if (source.content == FULCRUM_PLOT_CALIBRATION) {
+        TRY_OR_END(fulcrum_calibration_load(name, &source.calibration, err));
+    } else if (source.content == FULCRUM_PLOT_REFERENCE) {
+        TRY_OR_END(fulcrum_reference_load(name, &source.reference, err));
     }
     *out = source;
     return FULCRUM_OK;
+end:
+    fulcrum_plot_source_close(&source);
+    return status;
 }
 
 void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
@@ -388,5 +358,7 @@ void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
     if (!source->is_lent) {
         fulcrum_result_free(source->result);
     }
+    fulcrum_calibration_free(source->calibration);
+    fulcrum_reference_free(source->reference);
     *source = (struct fulcrum_plot_source){.name = NULL};
 }

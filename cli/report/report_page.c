@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/report/report_section.h"
+#include "model/try.h"
 #include "plots/chart/canvas.h"
 
 static void print_escaped(FILE *out, const char *format, va_list args)
@@ -83,30 +84,30 @@ static void keep_footnote(struct picture *picture, const char *text)
     }
 }
 
-static enum fulcrum_status take(
-    void *user, const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
-{
-    struct picture *picture = user;
-    const char *footnote = fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_FOOTNOTE);
-    keep_footnote(picture, footnote != NULL ? footnote : "");
-    return fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
-}
-
 static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
     struct fulcrum_result *result, struct fulcrum_extent extent,
     struct picture *picture, struct fulcrum_error *err)
 {
-    const struct fulcrum_plot_taker taker = {take, picture};
     struct fulcrum_plot_job job = {
-        .source = {fulcrum_result_schema(result), figure->content, result, true},
-        .chart = figure->chart,
-        .width_pt = extent.width_pt,
-        .height_pt = extent.height_pt,
-        .width_px = (double)NAN,
-        .breakdown = figure->breakdown,
-        .taker = &taker,
+        .source = {.name = fulcrum_result_schema(result),
+            .content = figure->content,
+            .result = result,
+            .is_lent = true},
+        .plot = fulcrum_plot_find(figure->chart->name, figure->content),
+        .parts = figure->parts,
+        .scale = figure->scale,
     };
-    return figure->draw(&job, err);
+    struct fulcrum_canvas *canvas = NULL;
+    TRY(fulcrum_canvas_new(&canvas, extent.width_pt, extent.height_pt, err));
+    fulcrum_canvas_keep_captions(canvas);
+    enum fulcrum_status status = fulcrum_plot_draw(&job, canvas, err);
+    if (status == FULCRUM_OK) {
+        const char *footnote = fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_FOOTNOTE);
+        keep_footnote(picture, footnote != NULL ? footnote : "");
+        status = fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
+    }
+    fulcrum_canvas_free(canvas);
+    return status;
 }
 
 static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
@@ -406,7 +407,7 @@ static void write_replies(const struct fulcrum_report_section *section,
         if (i == 0) {
             (void)fprintf(out, "<p>%s</p>\n", section->text);
         }
-        if (i == 0 && figure->draw != NULL &&
+        if (i == 0 && figure->chart != NULL &&
             (figure->only == NULL || figure->only(machine))) {
             fulcrum_report_draw(figure, reply->result, out);
         }

@@ -199,10 +199,11 @@ static void write_time(struct fulcrum_report_case *machine, FILE *out)
     static const struct fulcrum_report_figure figure = {
         .label = "Where the time of a cycle goes, over the number of actors",
         .content = FULCRUM_PLOT_SWEEP,
-        .draw = fulcrum_plot_breakdown,
+        .chart = &fulcrum_chart_breakdown,
         .height_pt = 360.0,
         .narrow_height_pt = 400.0,
-        .breakdown = {&fulcrum_bars_cycle, FULCRUM_ROW_SHARE},
+        .parts = 0,
+        .scale = FULCRUM_ROW_SHARE,
     };
     struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
     write_cycle(machine, out);
@@ -228,10 +229,11 @@ static void write_power(struct fulcrum_report_case *machine, FILE *out)
     static const struct fulcrum_report_figure figure = {
         .label = "What draws the power behind the plug, over the number of actors",
         .content = FULCRUM_PLOT_SWEEP,
-        .draw = fulcrum_plot_breakdown,
+        .chart = &fulcrum_chart_breakdown,
         .height_pt = 360.0,
         .narrow_height_pt = 400.0,
-        .breakdown = {&fulcrum_bars_watts, FULCRUM_ROW_AMOUNT},
+        .parts = 1,
+        .scale = FULCRUM_ROW_AMOUNT,
     };
     struct fulcrum_result *sweep = fulcrum_report_first(machine, "actors");
     if (!isfinite(fulcrum_report_output(machine, "system_w").number)) {

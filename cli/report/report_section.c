@@ -440,12 +440,10 @@ static bool ask_node(
 
 /* Sections. */
 
-/* `record`: of a chart that fulcrum_plot_lines draws; else NULL. */
-#define FIGURE(words, holds, drawn, record, wide, narrow)                              \
+#define FIGURE(words, holds, drawn, wide, narrow)                                      \
     .figure = {.label = (words),                                                       \
         .content = (holds),                                                            \
-        .draw = (drawn),                                                               \
-        .chart = (record),                                                             \
+        .chart = (drawn),                                                              \
         .height_pt = (wide),                                                           \
         .narrow_height_pt = (narrow)}
 
@@ -458,7 +456,7 @@ static const struct fulcrum_report_section ratio_section = {
             "change and the GPUs do not; each point has as many actors as make it "
             "fastest.",
     FIGURE("Throughput and performance per watt against the CPU/GPU ratio",
-        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_ratio, 500.0, 480.0),
+        FULCRUM_PLOT_SWEEP, &fulcrum_chart_ratio, 500.0, 480.0),
     .tell = tell_best_ratio,
 };
 
@@ -470,7 +468,7 @@ static const struct fulcrum_report_section actors_section = {
     .text = "The machine stays as it is; more actors hide the time that each one "
             "waits, until something is busy all the time.",
     FIGURE("Runtime, watts and performance per watt against the number of actors",
-        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_actors, 500.0, 500.0),
+        FULCRUM_PLOT_SWEEP, &fulcrum_chart_actors, 500.0, 500.0),
     .tell = tell_best_actors,
 };
 
@@ -482,7 +480,7 @@ static const struct fulcrum_report_section plane_section = {
     .text = "Threads hide nothing without actors, nor actors without threads: lines "
             "are shares of the best.",
     FIGURE("Throughput over CPU threads and actors", FULCRUM_PLOT_SWEEP,
-        fulcrum_plot_heat, NULL, 420.0, 360.0),
+        &fulcrum_chart_heat, 420.0, 360.0),
 };
 
 static const struct fulcrum_report_section node_section = {
@@ -494,7 +492,7 @@ static const struct fulcrum_report_section node_section = {
             "threads for 95 % are the fewest with so much of what any number of "
             "threads would give.",
     FIGURE("Throughput and performance per watt against the GPUs in use",
-        FULCRUM_PLOT_NODE, fulcrum_plot_lines, &fulcrum_chart_node, 480.0, 480.0),
+        FULCRUM_PLOT_NODE, &fulcrum_chart_node, 480.0, 480.0),
     .tables = {{"rows",
         {.caption = "One to all GPUs beside the same threads",
             .columns = "gpu_count=GPUs;cpu_gpu_ratio_used=CPU/GPU ratio;"
@@ -513,7 +511,7 @@ static const struct fulcrum_report_section sms_section = {
     .text = "What training on a part of the GPU's SMs would cost: where the line stays "
             "near 1, a smaller GPU would do.",
     FIGURE("Runtime relative to that on all SMs, against the SMs in use",
-        FULCRUM_PLOT_SWEEP, fulcrum_plot_lines, &fulcrum_chart_sm, 420.0, 420.0),
+        FULCRUM_PLOT_SWEEP, &fulcrum_chart_sm, 420.0, 420.0),
 };
 
 static const struct fulcrum_report_section memory_section = {
@@ -526,7 +524,7 @@ static const struct fulcrum_report_section memory_section = {
             "its part. What the GPU saves, a run saves only where the GPU is what it "
             "waits for.",
     FIGURE("Where the time of the GPU goes, and that of a run", FULCRUM_PLOT_COMPONENTS,
-        fulcrum_plot_components, NULL, 360.0, 400.0),
+        &fulcrum_chart_gpu_time, 360.0, 400.0),
     .tables = {{"components",
                    {.caption = "What each part of GPU and host takes, and the gain "
                                "were it ideal",
@@ -550,7 +548,7 @@ static const struct fulcrum_report_section partition_section = {
     .figure = {.label = "The stages of training on parts of one GPU, and the gain of "
                         "each placement",
         .content = FULCRUM_PLOT_PLACEMENTS,
-        .draw = fulcrum_plot_partition,
+        .chart = &fulcrum_chart_partition,
         .only = fulcrum_report_is_resident,
         .height_pt = 480.0,
         .narrow_height_pt = 520.0},
@@ -575,7 +573,7 @@ static const struct fulcrum_report_section cluster_section = {
             "Each GPU brings its actors along, but a machine's CPU threads stay as "
             "many as they are.",
     FIGURE("Steps per second over those of one GPU, against the number of GPUs",
-        FULCRUM_PLOT_SCALING, fulcrum_plot_lines, &fulcrum_chart_scaling, 420.0, 420.0),
+        FULCRUM_PLOT_SCALING, &fulcrum_chart_scaling, 420.0, 420.0),
     .tables = {{"rows", {.caption = "Each GPU keeps its batch (weak scaling)",
                             .columns = CLUSTER_COLUMNS,
                             .where = "scaling",
@@ -601,7 +599,7 @@ static const struct fulcrum_report_section sensitivity_section = {
             "alone and together with others (Sobol indices). What stands first is "
             "worth measuring first.",
     FIGURE("What the prediction is with one uncertain number at either end",
-        FULCRUM_PLOT_SENSITIVITY, fulcrum_plot_tornado, NULL, 480.0, 480.0),
+        FULCRUM_PLOT_SENSITIVITY, &fulcrum_chart_tornado, 480.0, 480.0),
     .tables = {{"rows",
                    {.caption = "Steps per second with one field at either end, and its "
                                "share",

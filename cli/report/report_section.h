@@ -123,12 +123,12 @@ void fulcrum_report_table(struct fulcrum_result *rows,
 struct fulcrum_report_figure {
     const char *label; /* what it shows, in words */
     enum fulcrum_plot_content content;
-    fulcrum_plot_draw *draw;           /* NULL: none */
-    const struct fulcrum_chart *chart; /* that fulcrum_plot_lines draws */
-    double height_pt;                  /* of 620 points of width */
-    double narrow_height_pt;           /* of 300: what a phone shows */
+    const struct fulcrum_chart *chart;                 /* NULL: none */
+    double height_pt;                                  /* of 620 points of width */
+    double narrow_height_pt;                           /* of 300: what a phone shows */
     bool (*only)(struct fulcrum_report_case *machine); /* where it is; NULL: always */
-    struct fulcrum_plot_breakdown_options breakdown;
+    int parts; /* of a breakdown: index of fulcrum_breakdowns, */
+    int scale; /* and of enum fulcrum_row_scale */
 };
 
 /*

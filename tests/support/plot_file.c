@@ -1,18 +1,21 @@
-/* plot_file.c - a file of results, opened as `fulcrum plot` does it. */
+/* plot_file.c - a file, opened and drawn as `fulcrum plot` does it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/plot_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "tests/support/suite.h"
+#include "tests/support/texts.h"
 
 enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
     const char *text, struct fulcrum_error *err)
 {
     *out = (struct plot_file){.scratch = scratch_new()};
-    out->path = scratch_write(&out->scratch, name, text);
+    out->path = text != NULL ? scratch_write(&out->scratch, name, text) : NULL;
     return fulcrum_plot_source_open(
-        out->path, FULCRUM_PLOT_CONTENTS, &out->source, err);
+        text != NULL ? out->path : name, FULCRUM_PLOT_CONTENTS, &out->job.source, err);
 }
 
 void plot_file_open(struct plot_file *out, const char *name, const char *text)
@@ -20,17 +23,97 @@ void plot_file_open(struct plot_file *out, const char *name, const char *text)
     ASSERT_OK(plot_file_try(out, name, text, NULL));
 }
 
-void plot_file_result(struct plot_file *out, const char *name, const char *text,
-    struct fulcrum_result **result)
+static void find_chart(struct plot_file *file, const char *chart)
+{
+    file->job.plot = fulcrum_plot_find(chart, file->job.source.content);
+    CU_ASSERT_EQUAL_FATAL(file->job.plot->content, file->job.source.content);
+}
+
+enum fulcrum_status plot_file_add(
+    struct plot_file *file, const char *chart, struct fulcrum_error *err)
+{
+    find_chart(file, chart);
+    struct fulcrum_plot_job *job = &file->job;
+    bool is_read = job->plot->rows <= FULCRUM_PLOT_LAID;
+    fulcrum_result_free(file->made);
+    file->made = is_read ? NULL : fulcrum_result_new(NULL);
+    if (job->plot->rows == FULCRUM_PLOT_PREDICTED &&
+        job->validation.reference == NULL) {
+        ASSERT_OK(fulcrum_validate(job->source.reference, NULL, &job->validation, err));
+    }
+    return job->plot->add(job, is_read ? job->source.result : file->made, err);
+}
+
+enum fulcrum_status plot_file_draw(
+    struct plot_file *file, const char *chart, struct fulcrum_error *err)
+{
+    double width_pt = file->job.width_pt > 0.0 ? file->job.width_pt : 900.0;
+    double height_pt = file->job.height_pt > 0.0 ? file->job.height_pt : 700.0;
+    find_chart(file, chart);
+    fulcrum_canvas_free(file->canvas);
+    fulcrum_validation_clear(&file->job.validation);
+    ASSERT_OK(fulcrum_canvas_new(&file->canvas, width_pt, height_pt, NULL));
+    return fulcrum_plot_draw(&file->job, file->canvas, err);
+}
+
+enum fulcrum_status plot_file_show(struct plot_file *out, const char *name,
+    const char *text, const char *chart, struct fulcrum_error *err)
 {
     plot_file_open(out, name, text);
-    *result = out->source.result;
-    out->source.is_lent = true; /* the caller frees it */
+    return plot_file_draw(out, chart, err);
+}
+
+static const struct fulcrum_result *result_of(const struct plot_file *file)
+{
+    return file->made != NULL ? file->made : file->job.source.result;
+}
+
+struct fulcrum_cell plot_file_cell(
+    const struct plot_file *file, const char *table, size_t row, const char *key)
+{
+    return fulcrum_table_at(fulcrum_chart_table(result_of(file), table), row, key);
+}
+
+size_t plot_file_rows(const struct plot_file *file, const char *table)
+{
+    return fulcrum_table_rows(fulcrum_chart_table(result_of(file), table));
+}
+
+const char *plot_file_text(const struct plot_file *file, const char *key)
+{
+    const struct fulcrum_table *list = fulcrum_result_table_of(result_of(file), key);
+    return list != NULL ? fulcrum_table_cell(list, 0, 0).text
+                        : fulcrum_result_text_of(result_of(file), key);
+}
+
+void assert_said(const struct fulcrum_canvas *canvas, const struct said *said)
+{
+    for (; said->words != NULL; said++) {
+        size_t count = count_texts(canvas, said->words);
+        if (count != said->count) {
+            (void)fprintf(stderr, "\n  '%s': %zu times", said->words, count);
+        }
+        CU_ASSERT_EQUAL(count, said->count);
+    }
 }
 
 void plot_file_close(struct plot_file *file)
 {
-    fulcrum_plot_source_close(&file->source);
+    fulcrum_plot_source_close(&file->job.source);
+    fulcrum_validation_clear(&file->job.validation);
+    fulcrum_result_free(file->made);
+    fulcrum_canvas_free(file->canvas);
     free(file->path);
     scratch_free(&file->scratch);
+}
+
+void assert_refusals(
+    const char *chart, const char *name, const struct refusal *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct plot_file file;
+        ASSERT_FAILS(plot_file_show(&file, name, cases[i].text, chart, &err),
+            cases[i].status, cases[i].part);
+        plot_file_close(&file);
+    }
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
@@ -195,29 +194,15 @@ TEST(test_json_reads_back_into_a_chart)
     expect(text, "\"recordings\": [");
     expect(text, "\"sm_active_frac\": null");
     expect(text, "\"cost_upper_frac\": 0.034");
-    static const struct {
-        const char *words;
-        size_t count;
-    } cases[] = {{"8 actors", 1}, {"40 %", 1}, {"30 %", 2}, {"no stage: all wait", 1},
-        {"replay", 0}};
+    static const struct said said[] = {{"8 actors", 1}, {"40 %", 1}, {"30 %", 2},
+        {"no stage: all wait", 1}, {"replay", 0}, {NULL, 0}};
     struct plot_file file;
-    struct fulcrum_result *result = NULL;
-    struct fulcrum_canvas *canvas = NULL;
-    plot_file_result(&file, "measured.json", text, &result);
-    const struct fulcrum_bar_chart_data data = {
-        .chart = &fulcrum_bars_stages, .result = result};
+    ASSERT_OK(plot_file_show(&file, "measured.json", text, "stages", NULL));
     assert_close("cpu",
-        fulcrum_table_at(fulcrum_result_table_of(result, "stages"),
-            FULCRUM_STAGE_INFERENCE, "cpu_only_frac")
+        plot_file_cell(&file, "stages", FULCRUM_STAGE_INFERENCE, "cpu_only_frac")
             .number,
         0.3, 1e-12);
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 900, 600, NULL));
-    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL));
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
-    }
-    fulcrum_canvas_free(canvas);
-    fulcrum_result_free(result);
+    assert_said(file.canvas, said);
     plot_file_close(&file);
     free(text);
 }

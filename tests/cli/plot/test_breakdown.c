@@ -5,14 +5,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 #include "tests/support/texts.h"
-
-enum { FILES_MOST = 3 };
 
 static struct fulcrum_canvas *new_canvas(double height_pt)
 {
@@ -185,31 +183,6 @@ TEST(test_odd_parts_are_refused)
     }
 }
 
-/* Files with their sources open. */
-struct opened {
-    struct plot_file sources[FILES_MOST];
-    struct fulcrum_plot_file files[FILES_MOST];
-    size_t count;
-    struct fulcrum_result *result; /* of all of them */
-};
-
-static void open_one(struct opened *opened, const char *file, const char *text)
-{
-    size_t i = opened->count++;
-    struct plot_file *source = &opened->sources[i];
-    opened->files[i].name = file;
-    plot_file_result(source, file, text, &opened->files[i].result);
-}
-
-static void close_all(struct opened *opened)
-{
-    for (size_t i = 0; i < opened->count; i++) {
-        fulcrum_result_free(opened->files[i].result);
-        plot_file_close(&opened->sources[i]);
-    }
-    fulcrum_result_free(opened->result);
-}
-
 #define HEAD                                                                           \
     "machine,workload,run.actor_count,steps_per_s,cpu_residence_s,host_residence_s,"   \
     "gpu_residence_s,delay_s,cpu_w,gpu_w,system_w,gpu_inference_busy_frac,"            \
@@ -223,88 +196,87 @@ static const char two_points[] =
 static const char one_point[] =
     HEAD "large,w,64,9000,0.001,0.001,0.002,0,70,300,,0.1,0.2,guessed; far,ok\n";
 
-/* The rows of the chart, which takes them. */
-static const struct fulcrum_table *broken_down(
-    struct opened *opened, const struct fulcrum_bar_chart *chart)
+enum { CYCLE, WATTS, GPU };
+
+/* The rows of the chart of those parts, which takes them. */
+static const struct fulcrum_table *broken_down(struct plot_file *file, int parts)
 {
-    fulcrum_result_free(opened->result);
-    opened->result = fulcrum_result_new(NULL);
-    ASSERT_OK(fulcrum_plot_breakdown_add(
-        chart, opened->files, opened->count, opened->result, NULL));
-    const struct fulcrum_bar_chart_data data = {
-        .chart = chart, .result = opened->result};
+    file->job.parts = parts;
+    ASSERT_OK(plot_file_add(file, "breakdown", NULL));
+    const struct fulcrum_bar_chart *chart = fulcrum_breakdowns[parts];
+    const struct fulcrum_bar_chart_data data = {.chart = chart, .result = file->made};
     ASSERT_OK(fulcrum_bar_chart_check(&data, NULL));
-    return fulcrum_bar_chart_table(chart, opened->result);
+    return fulcrum_bar_chart_table(chart, file->made);
 }
 
-/* How often the chart says something. */
-static size_t says(const struct opened *opened, const struct fulcrum_bar_chart *chart,
-    bool as_shares, const char *words)
+/* How often the chart of the same parts says something. */
+static size_t says(
+    struct plot_file *file, enum fulcrum_row_scale scale, const char *words)
 {
-    const struct fulcrum_bar_chart_data data = {
-        .chart = chart, .result = opened->result, .as_shares = as_shares};
-    struct fulcrum_canvas *canvas = new_canvas(480.0);
-    ASSERT_OK(fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL));
-    size_t count = count_texts(canvas, words);
-    fulcrum_canvas_free(canvas);
-    return count;
+    file->job.scale = scale;
+    file->job.width_pt = 640.0;
+    file->job.height_pt = 480.0;
+    ASSERT_OK(plot_file_draw(file, "breakdown", NULL));
+    return count_texts(file->canvas, words);
 }
 
 TEST(test_points_of_a_sweep_are_bars)
 {
-    struct opened opened = {.count = 0};
-    open_one(&opened, "two.csv", two_points);
-    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_cycle);
+    struct plot_file file;
+    plot_file_open(&file, "two.csv", two_points);
+    file.job.source.name = "two.csv";
+    const struct fulcrum_table *rows = broken_down(&file, CYCLE);
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 2);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "name").text, "1 actor");
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 1, "name").text, "64 actors");
     assert_close(
         "GPU", fulcrum_table_at(rows, 0, "gpu_residence_s").number, 0.003, 1e-12);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "10 ms, 100 steps/s"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_cycle, false, "30 %"), 1);
-    CU_ASSERT_STRING_EQUAL(
-        fulcrum_result_text_of(opened.result, "title"), "w on small");
-    CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(opened.result, "footnote"),
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "10 ms, 100 steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "30 %"), 1);
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w on small");
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "footnote"),
         "guessed; two.csv: 1 of 3 points cannot run");
-    close_all(&opened);
+    plot_file_close(&file);
 }
 
 TEST(test_the_rest_is_what_is_left)
 {
-    struct opened opened = {.count = 0};
-    open_one(&opened, "two.csv", two_points);
-    (void)broken_down(&opened, &fulcrum_bars_watts);
+    struct plot_file file;
+    plot_file_open(&file, "two.csv", two_points);
+    (void)broken_down(&file, WATTS);
     /* 50 W of 200 W, 40 W of 300 W. */
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "300 W, 5k steps/s"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "25 %"), 2);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "13 %"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, true, "share of the whole"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, false, "share of the whole"), 0);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_SHARE, "300 W, 5k steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_SHARE, "25 %"), 2);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_SHARE, "13 %"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_SHARE, "share of the whole"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "share of the whole"), 0);
     /* Rounding leaves no time below 0. */
-    (void)broken_down(&opened, &fulcrum_bars_gpu);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "50 %"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "60 %"), 1);
-    close_all(&opened);
+    (void)broken_down(&file, GPU);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "50 %"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "60 %"), 1);
+    plot_file_close(&file);
 }
 
 /* Named after what tells them apart, with a gap between the groups. */
 TEST(test_files_are_groups)
 {
-    struct opened opened = {.count = 0};
-    open_one(&opened, "two.csv", two_points);
-    open_one(&opened, "one.csv", one_point);
-    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_cycle);
+    struct plot_file file;
+    plot_file_open(&file, "two.csv", two_points);
+    char *other = scratch_write(&file.scratch, "one.csv", one_point);
+    const char *more[] = {other};
+    file.job.more = (struct fulcrum_text_list){1, more};
+    const struct fulcrum_table *rows = broken_down(&file, CYCLE);
     static const char *const names[] = {
         "small, 1 actor", "small, 64 actors", "", "large"};
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 4);
     for (size_t i = 0; i < 4; i++) {
         CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, i, "name").text, names[i]);
     }
-    CU_ASSERT_STRING_EQUAL(fulcrum_result_text_of(opened.result, "title"), "w");
-    const char *footnote = fulcrum_result_text_of(opened.result, "footnote");
-    CU_ASSERT_PTR_NOT_NULL(strstr(footnote, "guessed"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(footnote, "far"));
-    close_all(&opened);
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "title"), "w");
+    assert_part(plot_file_text(&file, "footnote"), "guessed");
+    assert_part(plot_file_text(&file, "footnote"), "far");
+    free(other);
+    plot_file_close(&file);
 }
 
 #define WITH_ENDS                                                                      \
@@ -322,19 +294,19 @@ TEST(test_the_interval_is_that_of_the_whole)
 {
     static const char slow[] = "30 ms";
     static const struct {
-        const struct fulcrum_bar_chart *chart;
+        int parts;
         const char *tick; /* beyond all wholes: 40 ms, 200 W */
         size_t reaches;
-    } cases[] = {{&fulcrum_bars_cycle, "50 ms", 0}, {&fulcrum_bars_cycle, slow, 1},
-        {&fulcrum_bars_watts, "300 W", 1}, {&fulcrum_bars_gpu, "interval", 0}};
-    struct opened opened = {.count = 0};
-    open_one(&opened, "ends.csv", WITH_ENDS);
+    } cases[] = {{CYCLE, "50 ms", 0}, {CYCLE, slow, 1}, {WATTS, "300 W", 1},
+        {GPU, "interval", 0}};
+    struct plot_file file;
+    plot_file_open(&file, "ends.csv", WITH_ENDS);
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        (void)broken_down(&opened, cases[i].chart);
+        (void)broken_down(&file, cases[i].parts);
         CU_ASSERT_EQUAL(
-            says(&opened, cases[i].chart, false, cases[i].tick), cases[i].reaches);
+            says(&file, FULCRUM_ROW_AMOUNT, cases[i].tick), cases[i].reaches);
     }
-    close_all(&opened);
+    plot_file_close(&file);
 }
 
 /* What 'fulcrum predict' writes is one point. */
@@ -345,47 +317,45 @@ TEST(test_a_prediction_is_a_bar)
         "\"workload\":\"w\",\"steps_per_s\":7,\"gpu_inference_busy_frac\":0.5,"
         "\"gpu_train_busy_frac\":0.25,\"cpu_w\":1,\"gpu_w\":2,\"system_w\":4,"
         "\"intervals\":{\"system_w\":[3,6]},\"flags\":[\"guessed\",\"far\"]}";
-    struct opened opened = {.count = 0};
-    open_one(&opened, "p.json", text);
-    const struct fulcrum_table *rows = broken_down(&opened, &fulcrum_bars_gpu);
+    struct plot_file file;
+    plot_file_open(&file, "p.json", text);
+    const struct fulcrum_table *rows = broken_down(&file, GPU);
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(rows), 1);
     CU_ASSERT_STRING_EQUAL(fulcrum_table_at(rows, 0, "name").text, "dgx");
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "7 steps/s"), 1);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_gpu, false, "25 %"), 2); /* idle too */
-    CU_ASSERT_STRING_EQUAL(
-        fulcrum_result_text_of(opened.result, "footnote"), "guessed; far");
-    rows = broken_down(&opened, &fulcrum_bars_watts);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "7 steps/s"), 1);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "25 %"), 2); /* idle too */
+    CU_ASSERT_STRING_EQUAL(plot_file_text(&file, "footnote"), "guessed; far");
+    rows = broken_down(&file, WATTS);
     CU_ASSERT_EQUAL(fulcrum_table_at(rows, 0, "system_w").lo, 3.0);
-    CU_ASSERT_EQUAL(says(&opened, &fulcrum_bars_watts, false, "6 W"), 1);
-    close_all(&opened);
+    CU_ASSERT_EQUAL(says(&file, FULCRUM_ROW_AMOUNT, "6 W"), 1);
+    plot_file_close(&file);
 }
 
 TEST(test_files_without_the_parts_are_refused)
 {
     static const struct {
         const char *text;
-        const struct fulcrum_bar_chart *chart;
+        int parts;
+        enum fulcrum_status status;
         const char *words;
     } cases[] = {
-        {"run.actor_count,steps_per_s\n1,2\n", &fulcrum_bars_cycle,
+        {"run.actor_count,steps_per_s\n1,2\n", CYCLE, FULCRUM_ERR_FORMAT,
             "odd.csv: no column 'cpu_residence_s'"},
-        {"cpu_w,gpu_w\n1,2\n", &fulcrum_bars_watts, "no column 'system_w'"},
-        {"cpu_w,gpu_w,system_w\n1,2,\n", &fulcrum_bars_watts,
+        {"cpu_w,gpu_w\n1,2\n", WATTS, FULCRUM_ERR_FORMAT, "no column 'system_w'"},
+        {"cpu_w,gpu_w,system_w\n1,2,\n", WATTS, FULCRUM_ERR_UNSUPPORTED,
             "no point has a breakdown of watts"},
-        {"cpu_w,gpu_w,system_w\n1,2,2.5\n", &fulcrum_bars_watts,
+        {"cpu_w,gpu_w,system_w\n1,2,2.5\n", WATTS, FULCRUM_ERR_RANGE,
             "row 1: what is left of system_w is -0.5"},
-        {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", &fulcrum_bars_watts, "row 1: cpu_w is -1"},
-        {"cpu_w,gpu_w,system_w\nx,2,2.5\n", &fulcrum_bars_watts, "cpu_w = 'x'"},
+        {"cpu_w,gpu_w,system_w\n-1,2,2.5\n", WATTS, FULCRUM_ERR_RANGE,
+            "row 1: cpu_w is -1"},
+        {"cpu_w,gpu_w,system_w\nx,2,2.5\n", WATTS, FULCRUM_ERR_FORMAT, "cpu_w = 'x'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct opened opened = {.count = 0};
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        open_one(&opened, "odd.csv", cases[i].text);
-        opened.result = fulcrum_result_new(NULL);
-        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_add(
-                                cases[i].chart, opened.files, 1, opened.result, &err),
-            FULCRUM_OK);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
-        close_all(&opened);
+        struct plot_file file;
+        plot_file_open(&file, "odd.csv", cases[i].text);
+        file.job.parts = cases[i].parts;
+        ASSERT_FAILS(
+            plot_file_add(&file, "breakdown", &err), cases[i].status, cases[i].words);
+        plot_file_close(&file);
     }
 }

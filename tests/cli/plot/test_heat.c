@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
-#include "cli/plot/plot_source.h"
 #include "plots/chart/canvas.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
@@ -87,18 +85,10 @@ static struct fulcrum_canvas *drawn(const struct grid *grid)
     return canvas;
 }
 
-/* What a drawing says, how often. */
-struct said {
-    const char *words;
-    size_t count;
-};
-
 static void check_said(const struct grid *grid, const struct said *said)
 {
     struct fulcrum_canvas *canvas = drawn(grid);
-    for (; said->words != NULL; said++) {
-        CU_ASSERT_EQUAL(count_texts(canvas, said->words), said->count);
-    }
+    assert_said(canvas, said);
     fulcrum_canvas_free(canvas);
 }
 
@@ -453,26 +443,25 @@ static const char grid_text[] = HEAD "m,16,80,9,400,1,0.2,ok\n"
                                      "m,8,40,9,,,,too few threads\n"
                                      "m,16,40,9,300,2,0.4,ok\n";
 
-/* Reads the text of a sweep, and draws it where it can be read. */
-static enum fulcrum_status draw_text(const char *text,
-    const struct fulcrum_plot_heat_options *options, struct plot_file *opened,
-    struct fulcrum_canvas **canvas, struct fulcrum_error *err)
+/* The options of the command that a heat map looks at. */
+static enum fulcrum_status draw_text(struct plot_file *out, const char *text,
+    const struct fulcrum_plot_job *options, struct fulcrum_error *err)
 {
-    struct fulcrum_heat_chart_data data;
-    ASSERT_OK(fulcrum_canvas_new(canvas, 640.0, 480.0, NULL));
-    plot_file_open(opened, "grid.csv", text);
-    enum fulcrum_status status =
-        fulcrum_plot_heat_data(opened->source.result, options, &data, err);
-    return status == FULCRUM_OK
-               ? fulcrum_chart_draw(&fulcrum_chart_heat, *canvas, &data, err)
-               : status;
+    plot_file_open(out, "grid.csv", text);
+    out->job.metric = options->metric;
+    out->job.x = options->x;
+    out->job.y = options->y;
+    out->job.machines = options->machines;
+    out->job.width_pt = 640.0;
+    out->job.height_pt = 480.0;
+    return plot_file_draw(out, "heat", err);
 }
 
 TEST(test_files_become_heat_maps)
 {
     static const struct {
         const char *text;
-        struct fulcrum_plot_heat_options options;
+        struct fulcrum_plot_job options;
         struct said said[6];
     } cases[] = {{grid_text, {.machines = "none"},
                      {{"best 400 at (16, 80), where the chart ends; 1 of 4 points", 1},
@@ -490,35 +479,26 @@ TEST(test_files_become_heat_maps)
         {grid_text, {.machines = "dgx-1,dgx-a100"},
             {{"dgx-1 at (80, 80)", 1}, {"dgx-a100 at (256, 108)", 1}}}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct plot_file opened;
-        struct fulcrum_canvas *canvas = NULL;
-        ASSERT_OK(draw_text(cases[i].text, &cases[i].options, &opened, &canvas, NULL));
-        for (const struct said *said = cases[i].said; said->words != NULL; said++) {
-            CU_ASSERT_EQUAL(count_texts(canvas, said->words), said->count);
-        }
-        fulcrum_canvas_free(canvas);
-        plot_file_close(&opened);
+        struct plot_file file;
+        ASSERT_OK(draw_text(&file, cases[i].text, &cases[i].options, NULL));
+        assert_said(file.canvas, cases[i].said);
+        plot_file_close(&file);
     }
 }
 
-static void check_refused(const char *text,
-    const struct fulcrum_plot_heat_options *options, const char *words)
+static void check_refused(
+    const char *text, const struct fulcrum_plot_job *options, const char *words)
 {
-    struct plot_file opened;
-    struct fulcrum_canvas *canvas = NULL;
+    struct plot_file file;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_NOT_EQUAL(draw_text(text, options, &opened, &canvas, &err), FULCRUM_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, words));
-    if (strstr(err.detail, words) == NULL) {
-        (void)fprintf(stderr, "\n  '%s' lacks '%s'\n", err.detail, words);
-    }
-    fulcrum_canvas_free(canvas);
-    plot_file_close(&opened);
+    CU_ASSERT_NOT_EQUAL(draw_text(&file, text, options, &err), FULCRUM_OK);
+    assert_part(err.detail, words);
+    plot_file_close(&file);
 }
 
 TEST(test_what_is_no_grid_is_refused)
 {
-    const struct fulcrum_plot_heat_options plain = {.machines = "none"};
+    const struct fulcrum_plot_job plain = {.machines = "none"};
     static const struct {
         const char *rows;
         const char *words;
@@ -546,7 +526,7 @@ TEST(test_what_is_no_grid_is_refused)
 TEST(test_columns_that_there_are_not_are_refused)
 {
     static const struct {
-        struct fulcrum_plot_heat_options options;
+        struct fulcrum_plot_job options;
         const char *words;
     } cases[] = {
         {{.metric = "steps_pers"}, "--metric: no column 'steps_pers'; did you mean "
@@ -574,7 +554,8 @@ TEST(test_fields_that_vary_are_found_in_json_too)
     static const bool varying[] = {true, false, true, false};
     struct plot_file opened;
     plot_file_open(&opened, "sweep.json", json);
-    const struct fulcrum_table *points = fulcrum_plot_points(opened.source.result);
+    const struct fulcrum_table *points =
+        fulcrum_result_table_of(opened.job.source.result, "points");
     for (size_t j = 0; j < 4; j++) {
         CU_ASSERT_EQUAL(fulcrum_plot_varies(points, j), varying[j]);
     }

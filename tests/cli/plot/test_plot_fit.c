@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
 
@@ -26,15 +25,8 @@ static enum fulcrum_status read_fit(
     const char *text, struct plot_file *opened, struct fulcrum_error *err)
 {
     plot_file_open(opened, "a.json", text);
-    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_FIT);
-    return fulcrum_plot_fit_add(opened->source.result, err);
-}
-
-static struct fulcrum_cell cell_in(
-    const struct plot_file *opened, const char *table, size_t row, const char *key)
-{
-    return fulcrum_table_at(
-        fulcrum_result_table_of(opened->source.result, table), row, key);
+    CU_ASSERT_EQUAL(opened->job.source.content, FULCRUM_PLOT_FIT);
+    return plot_file_add(opened, "posterior", err);
 }
 
 TEST(test_fit_counts_in_prior_standard_deviations)
@@ -43,26 +35,28 @@ TEST(test_fit_counts_in_prior_standard_deviations)
     char text[2000];
     (void)snprintf(text, sizeof text, FIT_TEXT, "log", "5");
     ASSERT_OK(read_fit(text, &opened, NULL));
-    struct fulcrum_cell span = cell_in(&opened, "parameters", 1, "posterior_z");
-    assert_close("fitted", cell_in(&opened, "parameters", 1, "fitted_z").number,
+    struct fulcrum_cell span = plot_file_cell(&opened, "parameters", 1, "posterior_z");
+    assert_close("fitted", plot_file_cell(&opened, "parameters", 1, "fitted_z").number,
         log(2.0) / 0.5, 1e-12);
     assert_close("low", span.lo + 1.0, 1.0, 1e-12);
     assert_close("high", span.hi, log(4.0) / 0.5, 1e-12);
-    CU_ASSERT_STRING_EQUAL(cell_in(&opened, "parameters", 1, "shown_text").text,
+    CU_ASSERT_STRING_EQUAL(plot_file_cell(&opened, "parameters", 1, "shown_text").text,
         "2 ms \xe2\x86\x92 4 ms (2 ms to 8 ms)");
-    CU_ASSERT(isnan(cell_in(&opened, "parameters", 1, "open_z").lo));
-    assert_close("linear", cell_in(&opened, "parameters", 0, "open_z").hi, 2.0, 1e-12);
-    /* What the data say most of comes first. */
-    CU_ASSERT(cell_in(&opened, "parameters", 1, "rank").number <
-              cell_in(&opened, "parameters", 0, "rank").number);
-    assert_part(
-        cell_in(&opened, "parameters", 0, "headline").text, "1 of 2 told apart");
-    assert_close("prior", cell_in(&opened, "figures", 0, "prior_rel").hi, 1.6, 1e-12);
+    CU_ASSERT(isnan(plot_file_cell(&opened, "parameters", 1, "open_z").lo));
     assert_close(
-        "best", cell_in(&opened, "figures", 0, "fitted_rel").number, 1.1, 1e-12);
-    assert_close("posterior", cell_in(&opened, "figures", 0, "posterior_rel").hi,
+        "linear", plot_file_cell(&opened, "parameters", 0, "open_z").hi, 2.0, 1e-12);
+    /* What the data say most of comes first. */
+    CU_ASSERT(plot_file_cell(&opened, "parameters", 1, "rank").number <
+              plot_file_cell(&opened, "parameters", 0, "rank").number);
+    assert_part(
+        plot_file_cell(&opened, "parameters", 0, "headline").text, "1 of 2 told apart");
+    assert_close(
+        "prior", plot_file_cell(&opened, "figures", 0, "prior_rel").hi, 1.6, 1e-12);
+    assert_close(
+        "best", plot_file_cell(&opened, "figures", 0, "fitted_rel").number, 1.1, 1e-12);
+    assert_close("posterior", plot_file_cell(&opened, "figures", 0, "posterior_rel").hi,
         1.0 + 1.645 * 0.04, 1e-12);
-    CU_ASSERT(isnan(cell_in(&opened, "figures", 0, "others_rel").lo));
+    CU_ASSERT(isnan(plot_file_cell(&opened, "figures", 0, "others_rel").lo));
     plot_file_close(&opened);
 }
 
@@ -76,14 +70,12 @@ TEST(test_fits_without_draws_have_a_spread_by_slopes)
         "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
     struct plot_file opened;
     ASSERT_OK(read_fit(text, &opened, NULL));
-    assert_close("high", cell_in(&opened, "parameters", 0, "posterior_z").hi,
+    assert_close("high", plot_file_cell(&opened, "parameters", 0, "posterior_z").hi,
         1.0 + 1.645 * 0.5, 1e-12);
-    CU_ASSERT_STRING_EQUAL(
-        cell_in(&opened, "parameters", 0, "shown_text").text, "0.5 \xe2\x86\x92 0.6");
-    assert_part(
-        fulcrum_result_text_of(opened.source.result, "subtitle"), "from the slopes");
-    assert_part(
-        fulcrum_result_text_of(opened.source.result, "footnote"), "interrupted");
+    CU_ASSERT_STRING_EQUAL(plot_file_cell(&opened, "parameters", 0, "shown_text").text,
+        "0.5 \xe2\x86\x92 0.6");
+    assert_part(plot_file_text(&opened, "subtitle"), "from the slopes");
+    assert_part(plot_file_text(&opened, "footnote"), "interrupted");
     plot_file_close(&opened);
 }
 
@@ -97,7 +89,7 @@ TEST(test_fits_with_odd_cells_are_refused)
     } cases[] = {
         {"cubic", "5", FULCRUM_ERR_FORMAT, "parameters[1].scale = 'cubic'"},
         {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
-        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = 5"},
+        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "row 1: observed = '5'"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct plot_file opened;
@@ -122,8 +114,8 @@ static enum fulcrum_status read_tornado(
     char text[2000];
     (void)snprintf(text, sizeof text, "%s%s", tornado_head, lines);
     plot_file_open(opened, "tornado.csv", text);
-    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_SENSITIVITY);
-    return fulcrum_plot_tornado_add(opened->source.result, err);
+    CU_ASSERT_EQUAL(opened->job.source.content, FULCRUM_PLOT_SENSITIVITY);
+    return plot_file_add(opened, "tornado", err);
 }
 
 TEST(test_each_metric_has_a_panel_of_its_fields)
@@ -158,17 +150,19 @@ TEST(test_each_metric_has_a_panel_of_its_fields)
             &opened, NULL));
     for (size_t i = 0; i < LENGTH(texts); i++) {
         CU_ASSERT_STRING_EQUAL(
-            cell_in(&opened, "rows", texts[i].row, texts[i].key).text, texts[i].text);
+            plot_file_cell(&opened, "rows", texts[i].row, texts[i].key).text,
+            texts[i].text);
     }
     for (size_t i = 0; i < LENGTH(spans); i++) {
-        struct fulcrum_cell cell = cell_in(&opened, "rows", spans[i].row, spans[i].key);
+        struct fulcrum_cell cell =
+            plot_file_cell(&opened, "rows", spans[i].row, spans[i].key);
         CU_ASSERT(
             isnan(spans[i].lo) ? isnan(cell.lo) : fabs(cell.lo - spans[i].lo) < 1e-12);
         CU_ASSERT(
             isnan(spans[i].hi) ? isnan(cell.hi) : fabs(cell.hi - spans[i].hi) < 1e-12);
     }
-    CU_ASSERT(cell_in(&opened, "rows", 0, "rank").number <
-              cell_in(&opened, "rows", 1, "rank").number);
+    CU_ASSERT(plot_file_cell(&opened, "rows", 0, "rank").number <
+              plot_file_cell(&opened, "rows", 1, "rank").number);
     plot_file_close(&opened);
 }
 

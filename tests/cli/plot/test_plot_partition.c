@@ -3,112 +3,72 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot/plot_data.h"
 #include "tests/support/plot_file.h"
 #include "tests/support/suite.h"
-#include "tests/support/texts.h"
 
 #define HEAD                                                                           \
     "placement,layout,steps_per_s,speedup,speedup_lo,speedup_hi,stages,"               \
     "part_instances,sm_frac,busy_frac\n"
 
-/* Draws rows as the plot command does; the status is the chart's. */
-static enum fulcrum_status draw_text(
-    const char *text, struct fulcrum_canvas *canvas, struct fulcrum_error *err)
-{
-    struct plot_file file;
-    struct fulcrum_result *result = NULL;
-    plot_file_result(&file, "p.csv", text, &result);
-    CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_PLACEMENTS);
-    ASSERT_OK(fulcrum_plot_partition_add(result, NULL));
-    const struct fulcrum_bar_chart_data data = {
-        .chart = &fulcrum_bars_partition, .result = result};
-    enum fulcrum_status status =
-        fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, err);
-    fulcrum_result_free(result);
-    plot_file_close(&file);
-    return status;
-}
-
-static struct fulcrum_canvas *new_canvas(void)
-{
-    struct fulcrum_canvas *canvas = NULL;
-    ASSERT_OK(fulcrum_canvas_new(&canvas, 640, 560, NULL));
-    return canvas;
-}
-
 /* The first panel has a row for each placement, and the second its gain. */
 TEST(test_parts_are_gathered_by_placement)
 {
-    static const struct {
-        const char *words;
-        size_t count;
-    } cases[] = {{"exclusive", 2}, {"time-sliced x 2", 2}, {"slices, best: 4g + 3g", 2},
-        {"slices, as asked: 1g", 2}, {"cannot run", 2}, {"100 %", 1}, {"60 %", 0},
-        {"50 %", 1}, {"40 %", 1}, {"simulation + agent", 1}, {"130 steps/s", 1},
-        {"1.30 (1.10 to 1.50)", 1}, {"0.90", 1}, {"(", 2}, {"interval of the gain", 1},
-        {"w on parts of one", 0}, {"Training on parts of a GPU", 1}};
-    struct fulcrum_canvas *canvas = new_canvas();
-    ASSERT_OK(
-        draw_text(HEAD "exclusive,,100,1,1,1,simulation + agent,1,1,1\n"
-                       "time-sliced x 2,,130,1.3,1.1,1.5,simulation + agent,2,1,0.6\n"
-                       "\"slices, best\",4g + 3g,90,0.9,,,simulation,1,0.5,1\n"
-                       "\"slices, best\",4g + 3g,90,0.9,,,agent,1,0.4,0.2\n"
-                       "\"slices, as asked\",1g,,,,,,,,\n",
-            canvas, NULL));
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].words), cases[i].count);
-    }
-    fulcrum_canvas_free(canvas);
+    static const struct said said[] = {{"exclusive", 2}, {"time-sliced x 2", 2},
+        {"slices, best: 4g + 3g", 2}, {"slices, as asked: 1g", 2}, {"cannot run", 2},
+        {"100 %", 1}, {"60 %", 0}, {"50 %", 1}, {"40 %", 1}, {"simulation + agent", 1},
+        {"130 steps/s", 1}, {"1.30 (1.10 to 1.50)", 1}, {"0.90", 1}, {"(", 2},
+        {"interval of the gain", 1}, {"w on parts of one", 0},
+        {"Training on parts of a GPU", 1}, {NULL, 0}};
+    struct plot_file file;
+    plot_file_open(&file, "p.csv",
+        HEAD "exclusive,,100,1,1,1,simulation + agent,1,1,1\n"
+             "time-sliced x 2,,130,1.3,1.1,1.5,simulation + agent,2,1,0.6\n"
+             "\"slices, best\",4g + 3g,90,0.9,,,simulation,1,0.5,1\n"
+             "\"slices, best\",4g + 3g,90,0.9,,,agent,1,0.4,0.2\n"
+             "\"slices, as asked\",1g,,,,,,,,\n");
+    CU_ASSERT_EQUAL(file.job.source.content, FULCRUM_PLOT_PLACEMENTS);
+    file.job.width_pt = 640.0;
+    file.job.height_pt = 560.0;
+    ASSERT_OK(plot_file_draw(&file, "partition", NULL));
+    assert_said(file.canvas, said);
+    plot_file_close(&file);
 }
 
-static void expect_refusal(
-    const char *text, enum fulcrum_status status, const char *words)
+/* Rows of one placement with stages of so many kinds. */
+static const char *many(char *out, size_t size, int rows, int kinds)
 {
-    struct fulcrum_canvas *canvas = new_canvas();
-    ASSERT_FAILS(draw_text(text, canvas, &err), status, words);
-    fulcrum_canvas_free(canvas);
-}
-
-/* Bars are counted: as many as no GPU holds, none or half a one cannot be drawn. */
-TEST(test_processes_that_cannot_be_counted_are_refused)
-{
-    static const char *const rows[] = {HEAD "e,,100,1,1,1,all,1e308,1,1\n",
-        HEAD "e,,100,1,1,1,all,0,1,1\n", HEAD "e,,100,1,1,1,all,1.5,1,1\n"};
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        expect_refusal(rows[i], FULCRUM_ERR_RANGE, "e: part_instances = ");
+    (void)snprintf(out, size, "%s", HEAD);
+    for (int i = 0; i < rows; i++) {
+        size_t used = strlen(out);
+        (void)snprintf(
+            out + used, size - used, "odd,,100,1,1,1,stage %d,1,0.05,1\n", i % kinds);
     }
-    expect_refusal(HEAD "e,,100,1,1,1,all,-1,1,1\n", FULCRUM_ERR_RANGE,
-        "row 1: part_instances is -1");
+    return out;
 }
 
-/* What a chart cannot show is refused by name. */
+/* What a chart cannot show is refused by name. Bars are counted: as many as no GPU
+ * holds, none or half a one cannot be drawn. */
 TEST(test_odd_parts_are_refused)
 {
-    expect_refusal(HEAD "exclusive,,100,1,1,1,all,one,1,1\n", FULCRUM_ERR_FORMAT,
-        "part_instances = 'one'");
-    expect_refusal(
-        HEAD "odd,,100,1,1,1,all,1,1.5,1\n", FULCRUM_ERR_RANGE, "odd: sm_frac of all");
-    expect_refusal(HEAD "odd,,100,1,1,1,all,1,0.5,1.5\n", FULCRUM_ERR_RANGE,
-        "odd: busy_frac of all");
-    expect_refusal(
-        HEAD "odd,,100,,1,1,all,1,0.5,1\n", FULCRUM_ERR_RANGE, "odd: speedup is not");
-    char text[2000] = HEAD;
-    for (int i = 0; i < 17; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(
-            text + used, sizeof text - used, "odd,,100,1,1,1,all,1,0.05,1\n");
-    }
-    expect_refusal(text, FULCRUM_ERR_RANGE, "odd: more than 16 parts");
-}
-
-TEST(test_too_many_kinds_are_refused)
-{
-    char text[2000] = HEAD;
-    for (int i = 0; i < 9; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(
-            text + used, sizeof text - used, "shares,,100,1,1,1,stage %d,1,0.1,1\n", i);
-    }
-    expect_refusal(text, FULCRUM_ERR_RANGE, "more than 8 different stages");
+    char parts[2000];
+    char kinds[2000];
+    const struct refusal cases[] = {
+        {HEAD "e,,100,1,1,1,all,1e308,1,1\n", FULCRUM_ERR_RANGE,
+            "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,0,1,1\n", FULCRUM_ERR_RANGE, "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,1.5,1,1\n", FULCRUM_ERR_RANGE, "e: part_instances = "},
+        {HEAD "e,,100,1,1,1,all,-1,1,1\n", FULCRUM_ERR_RANGE,
+            "row 1: part_instances is -1"},
+        {HEAD "exclusive,,100,1,1,1,all,one,1,1\n", FULCRUM_ERR_FORMAT,
+            "part_instances = 'one'"},
+        {HEAD "odd,,100,1,1,1,all,1,1.5,1\n", FULCRUM_ERR_RANGE, "odd: sm_frac of all"},
+        {HEAD "odd,,100,1,1,1,all,1,0.5,1.5\n", FULCRUM_ERR_RANGE,
+            "odd: busy_frac of all"},
+        {HEAD "odd,,100,,1,1,all,1,0.5,1\n", FULCRUM_ERR_RANGE, "odd: speedup is not"},
+        {many(parts, sizeof parts, 17, 1), FULCRUM_ERR_RANGE,
+            "odd: more than 16 parts"},
+        {many(kinds, sizeof kinds, 9, 9), FULCRUM_ERR_RANGE,
+            "more than 8 different stages"},
+    };
+    assert_refusals("partition", "p.csv", cases, LENGTH(cases));
 }
