@@ -121,15 +121,15 @@ struct fulcrum_result *fulcrum_baseline_new(
     return run;
 }
 
-void fulcrum_baseline_add_design(struct fulcrum_table *table, const char *machine,
+void fulcrum_baseline_add_design(struct fulcrum_table *designs, const char *machine,
     const char *workload, const struct fulcrum_prediction *prediction)
 {
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "machine", "", machine);
-    fulcrum_table_text(table, "workload", "", workload);
-    fulcrum_table_number(table, "actor_count", "", prediction->actor_count);
+    fulcrum_table_row(designs);
+    fulcrum_table_text(designs, "machine", "", machine);
+    fulcrum_table_text(designs, "workload", "", workload);
+    fulcrum_table_number(designs, "actor_count", "", prediction->actor_count);
     for (size_t k = 0; k < KEPT; k++) {
-        fulcrum_table_number(table, fulcrum_output_name(kept[k]), "",
+        fulcrum_table_number(designs, fulcrum_output_name(kept[k]), "",
             six_digits(prediction->value[kept[k]]));
     }
 }

@@ -374,8 +374,8 @@ static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
     double most_rel, const struct fulcrum_context *context,
     struct fulcrum_table *checks, struct fulcrum_error *err)
 {
-    const char *arguments = fulcrum_calibration_note(stored, "fit_arguments");
-    if (arguments == NULL) {
+    const char *fitted_by = fulcrum_calibration_note(stored, "fit_arguments");
+    if (fitted_by == NULL) {
         struct fulcrum_string name = {0};
         struct fulcrum_string text = {0};
         fulcrum_string_add(&name, "fitted again");
@@ -384,9 +384,9 @@ static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
         return FULCRUM_OK;
     }
     struct fulcrum_calibration *again = NULL;
-    fulcrum_message_note(context, "fit %s", arguments);
+    fulcrum_message_note(context, "fit %s", fitted_by);
     enum fulcrum_status status =
-        fulcrum_fit_repeat(arguments, stored->name, context, &again, err);
+        fulcrum_fit_repeat(fitted_by, stored->name, context, &again, err);
     if (status != FULCRUM_OK) {
         return fulcrum_fail_in(err, status, stored->name);
     }
