@@ -10,6 +10,7 @@
 #include "calibrate/reference/reference_prediction.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/design/calibration.h"
@@ -95,61 +96,6 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
     return FULCRUM_OK;
 }
 
-/* Something done for each point of a reference. */
-typedef enum fulcrum_status visit_point(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, size_t index, void *visitor,
-    struct fulcrum_error *err);
-
-static enum fulcrum_status visit_points(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, visit_point *visit, void *visitor,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
-        .calibrations = &calibration,
-        .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_predictor *predictor = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_scenario_new(&inputs, &scenario, err));
-    TRY_OR_END(fulcrum_predictor_new(scenario, &predictor, err));
-    for (size_t i = 0; i < reference->point_count; i++) {
-        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
-        struct fulcrum_point point = {.varied = settings, .seed = SEED};
-        TRY_OR_END(
-            fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
-        TRY_OR_END(visit(predictor, &point, i, visitor, err));
-    }
-end:
-    fulcrum_predictor_free(predictor);
-    fulcrum_scenario_free(scenario);
-    return status;
-}
-
-struct predictions {
-    struct fulcrum_prediction *out;
-    double *drawn_per_s;
-};
-
-/* A visit_point. */
-static enum fulcrum_status add_prediction(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, size_t index, void *visitor,
-    struct fulcrum_error *err)
-{
-    const struct predictions *to = visitor;
-    double *row =
-        to->drawn_per_s != NULL ? to->drawn_per_s + index * FULCRUM_POINT_DRAWS : NULL;
-    return predict_point(predictor, point, &to->out[index], row, err);
-}
-
-enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
-    double *drawn_per_s, struct fulcrum_error *err)
-{
-    struct predictions predictions = {.out = out};
-    predictions.drawn_per_s = drawn_per_s;
-    return visit_points(reference, calibration, add_prediction, &predictions, err);
-}
-
 /* Which stages the model has a run's threads in. */
 
 /*
@@ -159,36 +105,33 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
  * numbers of threads, and what is left of the threads waits.
  */
 
-/* Of the time that a thread is at a step, the environments' own share. */
-static enum fulcrum_status step_share(const struct fulcrum_design *design,
-    struct fulcrum_replicas *replicas, double *out, struct fulcrum_error *err)
+static enum fulcrum_status predict_stages(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *at, const struct fulcrum_prediction *point,
+    struct fulcrum_stage_prediction *out, struct fulcrum_error *err)
 {
-    /* Solving adds to the step what waking the server takes of it. */
     const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    TRY(fulcrum_design_to_network(design, replicas, err));
-    TRY(fulcrum_solve_pausing(replicas, &fast, &solution, err));
-    double whole_s = replicas->network.step.mean_s;
-    double own_s = design->workload.step.mean_s * replicas->steps_per_request;
-    *out = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
-    return FULCRUM_OK;
-}
-
-static void split_stages(const struct fulcrum_prediction *point,
-    const struct fulcrum_replicas *replicas, double step_frac,
-    struct fulcrum_stage_prediction *out)
-{
+    TRY(fulcrum_predictor_design(predictor, at, &design, err));
+    TRY(fulcrum_design_to_network(design, &replicas, err));
+    /* Solving adds to the step what waking the server takes of it. */
+    TRY(fulcrum_solve_pausing(&replicas, &fast, &solution, err));
+    /* Of the time that a thread is at a step, the environments' own share. */
+    double whole_s = replicas.network.step.mean_s;
+    double own_s = design->workload.step.mean_s * replicas.steps_per_request;
+    double step_frac = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
     const double *value = point->value;
     double *threads = out->thread_count;
-    double servers = replicas->count;
-    int trains = replicas->network.training.env_steps_per_train_step > 0.0;
+    double servers = replicas.count;
+    bool trains = replicas.network.training.env_steps_per_train_step > 0.0;
     out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
-    out->requests_per_s = out->steps_per_s / replicas->steps_per_request;
+    out->requests_per_s = out->steps_per_s / replicas.steps_per_request;
     out->residence = (struct fulcrum_residence){value[FULCRUM_OUTPUT_cpu_residence_s],
         value[FULCRUM_OUTPUT_host_residence_s], value[FULCRUM_OUTPUT_gpu_residence_s],
         value[FULCRUM_OUTPUT_delay_s]};
     double stepping = value[FULCRUM_OUTPUT_cpu_thread_busy_frac] * servers *
-                      fulcrum_cpu_servers(&replicas->network.cpu);
+                      fulcrum_cpu_servers(&replicas.network.cpu);
     double batches_per_s = out->steps_per_s / value[FULCRUM_OUTPUT_mean_batch];
     double inferring = batches_per_s * out->residence.gpu_s;
     /* What sharing the learner adds to one of the two it adds to the other. */
@@ -204,33 +147,37 @@ static void split_stages(const struct fulcrum_prediction *point,
     threads[FULCRUM_STAGE_REPLAY] = FULCRUM_UNKNOWN;
     threads[FULCRUM_STAGE_WAIT] = servers * (trains ? 2.0 : 1.0) + point->actor_count -
                                   stepping * step_frac - inferring - training - handing;
-}
-
-struct stages {
-    const struct fulcrum_prediction *points;
-    struct fulcrum_stage_prediction *out;
-};
-
-/* A visit_point. */
-static enum fulcrum_status add_stages(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, size_t index, void *visitor,
-    struct fulcrum_error *err)
-{
-    const struct stages *to = visitor;
-    const struct fulcrum_design *design = NULL;
-    struct fulcrum_replicas replicas;
-    double step_frac = 0.0;
-    TRY(fulcrum_predictor_design(predictor, point, &design, err));
-    TRY(step_share(design, &replicas, &step_frac, err));
-    split_stages(&to->points[index], &replicas, step_frac, &to->out[index]);
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *reference,
+enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration,
-    const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_reference_prediction *out, struct fulcrum_error *err)
 {
-    struct stages stages = {points, out};
-    return visit_points(reference, calibration, add_stages, &stages, err);
+    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
+        .calibrations = &calibration,
+        .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs, &scenario, err));
+    TRY_OR_END(fulcrum_predictor_new(scenario, &predictor, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+        struct fulcrum_point point = {.varied = settings, .seed = SEED};
+        double *drawn_per_s = out->drawn_per_s != NULL
+                                  ? out->drawn_per_s + i * FULCRUM_POINT_DRAWS
+                                  : NULL;
+        TRY_OR_END(
+            fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
+        TRY_OR_END(predict_point(predictor, &point, &out->points[i], drawn_per_s, err));
+        if (out->stages != NULL) {
+            TRY_OR_END(predict_stages(
+                predictor, &point, &out->points[i], &out->stages[i], err));
+        }
+    }
+end:
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
+    return status;
 }

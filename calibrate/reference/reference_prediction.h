@@ -26,24 +26,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_point_settings(
     const struct fulcrum_reference *reference, size_t point,
     struct fulcrum_setting *out, size_t *count, struct fulcrum_error *err);
 
-/*
- * Predicts every point: by simulation, with 90 % intervals of the fast method's draws
- * of the calibration's errors, moved along with the value. `measure` and `validate`
- * both say this.
- *   out          room for point_count predictions
- *   drawn_per_s  NULL, or room for point_count x FULCRUM_POINT_DRAWS: steps_per_s of
- *                each draw, moved as the interval is; draw k of two points is of the
- *                same errors. NAN: cannot run
- *   fails        as fulcrum_point_settings and fulcrum_predict
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_predict(
-    const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
-    double *drawn_per_s, struct fulcrum_error *err);
-
-/* Which stages the model has a run's threads in. */
-
-/* Of one point. */
+/* Which stages the model has a run's threads in, at one point. */
 struct fulcrum_stage_prediction {
     double steps_per_s;
     double requests_per_s; /* of all actors: a cycle of one is a request */
@@ -56,20 +39,33 @@ struct fulcrum_stage_prediction {
     struct fulcrum_residence residence;
 };
 
+/* Room for what is predicted of each point of a reference. */
+struct fulcrum_reference_prediction {
+    struct fulcrum_prediction *points;
+    /*
+     * NULL, or FULCRUM_POINT_DRAWS for each point: steps_per_s of each draw, moved as
+     * the interval is; draw k of two points is of the same errors. NAN: cannot run.
+     */
+    double *drawn_per_s;
+    /*
+     * NULL, or the stages that a recorder sees. Steps and an actor's own hand-off share
+     * the CPU station as their times do; the host station is the server's hand-off.
+     * Inference is the time that batches spend on the learner: longer than its work
+     * where training runs beside it, as a thread's time is. For batches of which one is
+     * under way at a time (depth 1).
+     */
+    struct fulcrum_stage_prediction *stages;
+};
+
 /*
- * Splits what was predicted of the points into the stages that a recorder sees. Steps
- * and an actor's own hand-off share the CPU station as their times do; the host station
- * is the server's hand-off. Inference is the time that batches spend on the learner:
- * longer than its work where training runs beside it, as a thread's time is. For
- * batches of which one is under way at a time (depth 1).
- *   points   as fulcrum_reference_predict gives them
- *   out      room for point_count
- *   fails    as fulcrum_reference_predict
+ * Predicts every point: by simulation, with 90 % intervals of the fast method's draws
+ * of the calibration's errors, moved along with the value. `measure` and `validate`
+ * both say this.
+ *   fails        as fulcrum_point_settings and fulcrum_predict
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_predict(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_predict(
     const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration,
-    const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_reference_prediction *out, struct fulcrum_error *err);
 
 #endif

@@ -762,8 +762,9 @@ static enum fulcrum_status predict_figures(struct job *job, struct fulcrum_error
     FAIL_IF(job->points == NULL || job->drawn_per_s == NULL || job->work == NULL ||
                 job->env_count == NULL || job->steps_per_s == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
-    TRY(fulcrum_reference_predict(
-        job->reference, job->calibration, job->points, job->drawn_per_s, err));
+    const struct fulcrum_reference_prediction to = {
+        .points = job->points, .drawn_per_s = job->drawn_per_s};
+    TRY(fulcrum_reference_predict(job->reference, job->calibration, &to, err));
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_figure *figure = &job->model->figures[i];
         struct fulcrum_compared *item = fulcrum_comparison_add(

@@ -341,7 +341,8 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
     if (out == NULL) {
         abort();
     }
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration, out, NULL, &err));
+    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
+        &(struct fulcrum_reference_prediction){.points = out}, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     found.predictions[found.prediction_count++] = out;
     return out;

@@ -53,7 +53,8 @@ static struct fulcrum_prediction predict(const struct fulcrum_reference *referen
 {
     struct fulcrum_prediction out;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_reference_predict(reference, calibration, &out, NULL, &err));
+    ASSERT_OK(fulcrum_reference_predict(reference, calibration,
+        &(struct fulcrum_reference_prediction){.points = &out}, &err));
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return out;
 }
@@ -190,7 +191,9 @@ TEST(test_a_ratio_is_drawn_as_one)
     if (drawn == NULL) {
         abort();
     }
-    ASSERT_OK(fulcrum_reference_predict(two, calibration, rates, drawn, NULL));
+    ASSERT_OK(fulcrum_reference_predict(two, calibration,
+        &(struct fulcrum_reference_prediction){.points = rates, .drawn_per_s = drawn},
+        NULL));
     double ratio = rates[1].value[FULCRUM_OUTPUT_steps_per_s] /
                    rates[0].value[FULCRUM_OUTPUT_steps_per_s];
     for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
@@ -256,10 +259,12 @@ TEST(test_what_is_no_field_is_named)
     struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
     struct fulcrum_prediction out;
     (void)strcpy(one->points[0].settings[0].path, "run.actors");
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
+                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
         FULCRUM_ERR_UNKNOWN_NAME, "hand: points are set by 'run.actors'");
     one->points[0].setting_count = FULCRUM_POINT_SETTINGS_MOST + 1;
-    ASSERT_FAILS(fulcrum_reference_predict(one, calibration, &out, NULL, &err),
+    ASSERT_FAILS(fulcrum_reference_predict(one, calibration,
+                     &(struct fulcrum_reference_prediction){.points = &out}, &err),
         FULCRUM_ERR_RANGE, "hand: point 0 sets 9 fields: expected at most 8");
     fulcrum_reference_free(one);
     fulcrum_calibration_free(calibration);

@@ -1,7 +1,7 @@
 /* test_stage_report.c - recorded runs printed for people and programs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "cli/command/measure_job.h"
+#include "calibrate/reference/measured_result.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,23 +40,49 @@ static struct fulcrum_stage_times ten_seconds(void)
     return times;
 }
 
-/* The caller frees it.
+enum { RUNS_MOST = 3 };
+
+/* Recorded runs of a measurement whose points they are; the caller frees the result.
  *   predicted    NULL: nothing was */
+static struct fulcrum_result *result_of(const struct fulcrum_measured_stages *runs,
+    size_t count, const struct fulcrum_stage_prediction *predicted)
+{
+    struct fulcrum_measure_window window = {.steps_per_s = 1.0};
+    struct fulcrum_measured points[RUNS_MOST];
+    struct fulcrum_measured_stages items[RUNS_MOST];
+    CU_ASSERT_FATAL(count <= RUNS_MOST);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = runs[i];
+        points[i] = (struct fulcrum_measured){
+            .config = runs[i].config, .windows = &window, .window_count = 1};
+    }
+    /* One that failed was not measured either. */
+    points[0].window_count = runs[0].failure[0] != '\0' ? 0 : 1;
+    const struct fulcrum_measurement measurement = {.count = count, .items = points};
+    const struct fulcrum_stages_measurement stages = {.count = count, .items = items};
+    const struct fulcrum_measured_points measured = {
+        .measurement = &measurement, .stages = &stages, .stage_predictions = predicted};
+    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
+    fulcrum_measured_add_stages(result, &measured);
+    return result;
+}
+
+/* The caller frees it. */
 static char *print_beside(const struct fulcrum_stage_times *times,
     const struct fulcrum_stage_prediction *predicted, enum fulcrum_format format)
 {
-    static const struct fulcrum_measured_stages measured = {
+    const struct fulcrum_measured_stages measured = {
+        .config = {.actor_count = 8, .envs_per_actor = 1},
+        .times = *times,
         .recorded_steps_per_s = 990.0,
         .unrecorded_steps_per_s = 1010.0,
         .corrected_steps_per_s = 1000.0,
         .pairs = {.pair_count = 20, .mean_frac = 0.012, .upper_frac = 0.034}};
     char *text = NULL;
     size_t size = 0;
-    const struct fulcrum_stage_run run = {"8 actors", times, &measured, predicted};
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
+    struct fulcrum_result *result = result_of(&measured, 1, predicted);
     FILE *stream = open_memstream(&text, &size);
     CU_ASSERT_FATAL(stream != NULL);
-    fulcrum_measure_add_stages(result, &run, 1);
     ASSERT_OK(fulcrum_result_write(result, format, NULL, stream, NULL));
     fulcrum_result_free(result);
     (void)fclose(stream);
@@ -156,20 +182,52 @@ TEST(test_what_was_dropped_is_said)
 
 TEST(test_runs_without_pairs_say_nothing_of_them)
 {
-    struct fulcrum_stage_times times = ten_seconds();
-    const struct fulcrum_measured_stages one_window = {.recorded_steps_per_s = 5.0};
-    const struct fulcrum_stage_run runs[] = {
-        {"alone", &times, NULL, NULL}, {"once", &times, &one_window, NULL}};
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    fulcrum_measure_add_stages(result, runs, 2);
+    const struct fulcrum_measured_stages run = {
+        .config = {.actor_count = 1, .envs_per_actor = 1},
+        .times = ten_seconds(),
+        .recorded_steps_per_s = 5.0};
+    struct fulcrum_result *result = result_of(&run, 1, NULL);
     const struct fulcrum_table *notes =
         fulcrum_result_table_of(result, "recording_notes");
-    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 2);
-    for (size_t i = 0; i < fulcrum_table_rows(notes); i++) {
-        CU_ASSERT_PTR_NULL(
-            strstr(fulcrum_table_cell(notes, i, 0).text, "pairs of windows"));
-    }
-    expect(fulcrum_table_cell(notes, 1, 0).text, "once: 123 stages");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(notes), 1);
+    expect(fulcrum_table_cell(notes, 0, 0).text, "1 actor: 123 stages");
+    CU_ASSERT_PTR_NULL(
+        strstr(fulcrum_table_cell(notes, 0, 0).text, "pairs of windows"));
+    fulcrum_result_free(result);
+}
+
+/* One that failed has no row; where rules differ names tell them. */
+TEST(test_runs_are_named_by_what_tells_them_apart)
+{
+    struct fulcrum_measured_stages runs[3] = {{.config = {.actor_count = 1,
+                                                   .envs_per_actor = 1,
+                                                   .policy = FULCRUM_BATCH_FIXED,
+                                                   .batch_size = 9.0},
+                                                  .failure = "never fills"},
+        {.config = {.actor_count = 1, .envs_per_actor = 1}, .times = ten_seconds()},
+        {.config = {.actor_count = 2, .envs_per_actor = 3}, .times = ten_seconds()}};
+    /* Points are numbered without those that have no window, as in the reference. */
+    const struct fulcrum_stage_prediction predicted[] = {
+        prediction, {.steps_per_s = 45.0, .requests_per_s = 45.0}};
+    struct fulcrum_result *result = result_of(runs, 3, predicted);
+    const struct fulcrum_table *cycles = fulcrum_result_table_of(result, "cycles");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(cycles), 2);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_table_at(cycles, 0, "run").text, "1 actor, greedy K=1");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_table_at(cycles, 1, "run").text, "2 actors of 3, greedy K=3");
+    CU_ASSERT_EQUAL(fulcrum_table_at(cycles, 0, "predicted_step_s").number, 0.02);
+    CU_ASSERT_EQUAL(fulcrum_table_at(cycles, 1, "predicted_step_s").number, 0.0);
+    CU_ASSERT_EQUAL(
+        fulcrum_table_rows(fulcrum_result_table_of(result, "recordings")), 2);
+    fulcrum_result_free(result);
+}
+
+TEST(test_nothing_recorded_has_no_tables)
+{
+    const struct fulcrum_measured_stages run = {.failure = "never fills"};
+    struct fulcrum_result *result = result_of(&run, 1, NULL);
+    CU_ASSERT_PTR_NULL(fulcrum_result_table_of(result, "recordings"));
     fulcrum_result_free(result);
 }
 

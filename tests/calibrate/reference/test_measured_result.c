@@ -1,13 +1,14 @@
-/* test_measure_report.c - measured beside predicted, for people and programs. */
+/* test_measured_result.c - measured beside predicted, for people and programs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "cli/command/measure_job.h"
+#include "calibrate/reference/measured_result.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/result/result_io.h"
 #include "tests/support/suite.h"
 
 enum { ITEMS = 4, PREDICTED = 3, RATE = FULCRUM_OUTPUT_steps_per_s };
@@ -89,8 +90,7 @@ static void clear_scene(struct scene *scene)
 /* The caller frees it. */
 static struct fulcrum_result *result_of(const struct scene *scene)
 {
-    struct fulcrum_result *result = fulcrum_result_new("fulcrum-measure");
-    fulcrum_measure_add_points(result, &scene->answer);
+    struct fulcrum_result *result = fulcrum_measured_result(&scene->answer);
     ASSERT_OK(fulcrum_result_check(result, NULL));
     return result;
 }
