@@ -17,48 +17,51 @@
 
 /* What of a reference a calibration's fit has seen, as its notes tell. */
 
-/* Whether "a, b, c:d" has the item, followed by its end or one of `ends`. Items are
- * compared where they begin, as a series may have ", " in its name. */
-static int has(const char *list, const char *item, const char *ends)
+/* Whether "a, b, c:d" has the item of `length`, followed by its end or one of `ends`.
+ * Items are compared where they begin, as a series may have ", " in its name. */
+static bool has(const char *list, const char *item, size_t length, const char *ends)
 {
-    size_t length = strlen(item);
     const char *at = list;
     while (at != NULL) {
         if (strncmp(at, item, length) == 0 &&
             (at[length] == '\0' || strchr(ends, at[length]) != NULL)) {
-            return 1;
+            return true;
         }
         at = strstr(at, ", ");
         at = at != NULL ? at + 2 : NULL;
     }
-    return 0;
+    return false;
 }
 
-int fulcrum_fitted_points_list_has(const char *list, const char *item)
+bool fulcrum_fitted_points_list_has(const char *list, const char *item)
 {
-    return has(list, item, ",");
+    return has(list, item, strlen(item), ",");
 }
 
-bool fulcrum_fitted_points_list_has_part(const char *list, const char *item)
+bool fulcrum_fitted_points_saw(
+    const char *fitted_to, const char *held_out, const char *point)
 {
-    return has(list, item, ",:");
+    const char *colon = strrchr(point, ':');
+    size_t length = colon != NULL ? (size_t)(colon - point) : strlen(point);
+    return has(fitted_to, point, length, ",:") &&
+           !fulcrum_fitted_points_list_has(held_out, point);
 }
 
-int fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference)
 {
     return fulcrum_fitted_points_list_has(
         fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
 }
 
-int fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference)
 {
-    return fulcrum_fitted_points_list_has_part(
-        fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
+    return has(fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO),
+        reference->name, strlen(reference->name), ",:");
 }
 
-int fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference, size_t point)
 {
     const struct fulcrum_reference_point *from = &reference->points[point];

@@ -22,23 +22,25 @@
 #define FULCRUM_NOTE_HELD_OUT "held_out"
 
 /* Whether such a list has an item; NULL is a list of none. */
-int fulcrum_fitted_points_list_has(const char *list, const char *item);
+bool fulcrum_fitted_points_list_has(const char *list, const char *item);
 
-/* Whether it has the item or "ITEM:...". */
-bool fulcrum_fitted_points_list_has_part(const char *list, const char *item);
+/* Whether a fit with these two lists saw the point "NAME:INDEX": the reference or a
+ * series of it is listed, and the point was not held out. */
+bool fulcrum_fitted_points_saw(
+    const char *fitted_to, const char *held_out, const char *point);
 
 /* Whether a fit says that it was fitted to the reference as a whole. */
-int fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference);
 
 /* The same, or to one of its series. */
-int fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference);
 
 /* Whether the fit has seen a point: the reference or the series of the point is listed,
  * and the point was not held out.
  *   point    its place among the reference's points */
-int fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
+bool fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference, size_t point);
 
 /* Small formulas that every prediction is shown beside: name, what it is. */

@@ -13,6 +13,7 @@
 
 #include "calibrate/reference/reference_fit.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,10 @@
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/posterior.h"
+#include "calibrate/reference/comparison.h"
 #include "calibrate/reference/throughput.h"
 #include "model/nearest.h"
+#include "model/string.h"
 #include "model/try.h"
 
 /* In their order. */
@@ -70,8 +73,8 @@ struct job {
 
 static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
-    for (size_t i = 0; i < plan->setting_count; i++) {
-        if (strcmp(plan->settings[i].field->path, path) == 0) {
+    for (size_t i = 0; i < plan->model.setting_count; i++) {
+        if (strcmp(plan->model.settings[i].field->path, path) == 0) {
             return 1;
         }
     }
@@ -83,9 +86,9 @@ static const struct fulcrum_parameter *prior_of(
     const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
     const struct fulcrum_parameter *found = NULL;
-    for (size_t i = 0; i < plan->calibration_count; i++) {
+    for (size_t i = 0; i < plan->model.calibration_count; i++) {
         const struct fulcrum_parameter *parameter =
-            fulcrum_calibration_parameter(plan->calibrations[i], path);
+            fulcrum_calibration_parameter(plan->model.calibrations[i], path);
         found = parameter != NULL ? parameter : found;
     }
     return found;
@@ -119,8 +122,9 @@ static void add_belief(struct job *job, const struct fulcrum_parameter *paramete
 /* Parameters that have an error and are not held fast. */
 static void list_all(struct job *job)
 {
-    for (size_t i = 0; i < job->plan->calibration_count; i++) {
-        const struct fulcrum_calibration *calibration = job->plan->calibrations[i];
+    const struct fulcrum_throughput_plan *plan = &job->plan->model;
+    for (size_t i = 0; i < plan->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = plan->calibrations[i];
         for (size_t k = 0; k < calibration->parameter_count; k++) {
             const char *path = calibration->parameters[k].path;
             const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
@@ -148,8 +152,8 @@ static enum fulcrum_status fail_named(
 
 static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_fit_plan *plan = job->plan;
-    size_t most = plan->free_count + 1;
+    const struct fulcrum_throughput_plan *plan = &job->plan->model;
+    size_t most = plan->path_count + 1;
     for (size_t i = 0; i < plan->calibration_count; i++) {
         most += plan->calibrations[i]->parameter_count;
     }
@@ -157,14 +161,14 @@ static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *e
     job->paths = calloc(most, sizeof *job->paths);
     FAIL_IF(job->beliefs == NULL || job->paths == NULL, err, FULCRUM_ERR_NO_MEMORY,
         "no memory for a fit");
-    for (size_t i = 0; i < plan->free_count; i++) {
-        const struct fulcrum_parameter *parameter = prior_of(plan, plan->free_paths[i]);
+    for (size_t i = 0; i < plan->path_count; i++) {
+        const struct fulcrum_parameter *parameter = prior_of(job->plan, plan->paths[i]);
         if (parameter == NULL || !(parameter->standard_error > 0.0)) {
-            return fail_named(job, plan->free_paths[i], err);
+            return fail_named(job, plan->paths[i], err);
         }
         add_belief(job, parameter);
     }
-    if (plan->free_count == 0) {
+    if (plan->path_count == 0) {
         list_all(job);
     }
     FAIL_IF(job->problem.belief_count == 0, err, FULCRUM_ERR_MISSING,
@@ -174,18 +178,9 @@ static enum fulcrum_status list_beliefs(struct job *job, struct fulcrum_error *e
 
 static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_fit_plan *plan = job->plan;
-    const struct fulcrum_throughput_plan model = {.references = plan->references,
-        .reference_count = plan->reference_count,
-        .calibrations = plan->calibrations,
-        .calibration_count = plan->calibration_count,
-        .settings = plan->settings,
-        .setting_count = plan->setting_count,
-        .paths = job->paths,
-        .path_count = job->problem.belief_count,
-        .thread_count = plan->thread_count,
-        .stop = plan->stop,
-        .watcher = plan->progress_context};
+    struct fulcrum_throughput_plan model = job->plan->model;
+    model.paths = job->paths;
+    model.path_count = job->problem.belief_count;
     TRY(fulcrum_throughput_new(&model, &job->model, err));
     job->problem.contexts = fulcrum_throughput_contexts(job->model);
     return FULCRUM_OK;
@@ -231,7 +226,7 @@ static enum fulcrum_status list_data(struct job *job, struct fulcrum_error *err)
 static void estimate_work(struct job *job)
 {
     const struct fulcrum_reference_fit_plan *plan = job->plan;
-    double threads = (double)plan->thread_count;
+    double threads = (double)plan->model.thread_count;
     double search = SEARCH_COUNT + PARAMETER_COUNT * (double)job->problem.belief_count;
     double draw = DRAW_COUNT / threads;
     double *work = job->work;
@@ -258,7 +253,7 @@ static void tell(void *watcher, double done_frac)
         all += job->work[i];
     }
     double part = job->part_begin + done_frac * (job->part_end - job->part_begin);
-    plan->progress(plan->progress_context,
+    plan->progress(plan->model.watcher,
         fmin(1.0, (before + part * job->work[job->stage]) / all),
         stage_names[job->stage]);
 }
@@ -266,7 +261,8 @@ static void tell(void *watcher, double done_frac)
 static bool is_stopped(void *watcher)
 {
     const struct job *job = watcher;
-    return job->plan->stop != NULL && job->plan->stop(job->plan->progress_context);
+    return job->plan->model.stop != NULL &&
+           job->plan->model.stop(job->plan->model.watcher);
 }
 
 static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
@@ -278,7 +274,7 @@ static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
     job->problem.data = job->data;
     job->problem.datum_count = job->fit->figure_count;
     job->problem.forward = fulcrum_throughput_forward;
-    job->problem.thread_count = job->plan->thread_count;
+    job->problem.thread_count = job->plan->model.thread_count;
     job->problem.stop = is_stopped;
     job->problem.progress = tell;
     job->problem.watcher = job;
@@ -672,7 +668,8 @@ static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
     return status;
 }
 
-enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_fit *fit,
+/* The fitted values, their errors and covariances in place of the priors. */
+static enum fulcrum_status apply_values(const struct fulcrum_reference_fit *fit,
     const char *source, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
@@ -697,4 +694,183 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
         }
     }
     return apply_draws(fit, calibration, err);
+}
+
+/* What a fit has seen, for whoever judges its predictions. */
+
+/*
+ * Priors may come from a fit themselves. What they saw this fit has seen, so that lists
+ * of both are put together: a point counts as held out only where nobody saw it.
+ */
+struct seen {
+    const struct fulcrum_throughput_plan *priors;
+    struct fulcrum_string fitted_to;
+    struct fulcrum_string own_held_out; /* by this fit alone */
+    struct fulcrum_string held_out;     /* by this one and those of its priors */
+};
+
+/* Whether this fit or that of a prior saw the point. */
+static bool was_seen(const struct seen *seen, const char *point)
+{
+    bool found = fulcrum_fitted_points_saw(fulcrum_string_get(&seen->fitted_to),
+        fulcrum_string_get(&seen->own_held_out), point);
+    for (size_t i = 0; i < seen->priors->calibration_count; i++) {
+        const struct fulcrum_calibration *prior = seen->priors->calibrations[i];
+        found =
+            found || fulcrum_fitted_points_saw(
+                         fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO),
+                         fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), point);
+    }
+    return found;
+}
+
+static void add_item(struct fulcrum_string *list, const char *item)
+{
+    if (!fulcrum_fitted_points_list_has(fulcrum_string_get(list), item)) {
+        fulcrum_string_add(list, "%s%s", list->length > 0 ? ", " : "", item);
+    }
+}
+
+/* Adds the items of a list; to those held out the points alone that no fit saw. */
+static void add_items(
+    const struct seen *seen, const char *list, struct fulcrum_string *out)
+{
+    while (list != NULL && *list != '\0') {
+        struct fulcrum_string item = {.chars = NULL};
+        const char *end = strstr(list, ", ");
+        fulcrum_string_add(
+            &item, "%.*s", end != NULL ? (int)(end - list) : INT_MAX, list);
+        if (out != &seen->held_out || !was_seen(seen, fulcrum_string_get(&item))) {
+            add_item(out, fulcrum_string_get(&item));
+        }
+        fulcrum_string_clear(&item);
+        list = end != NULL ? end + 2 : NULL;
+    }
+}
+
+/* Whether the fit was given any figure of the point that this figure belongs to. */
+static bool is_seen(
+    const struct fulcrum_reference_fit *fit, const struct fulcrum_figure *figure)
+{
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_figure *other = &fit->figures[i].figure;
+        if (other->reference == figure->reference && other->point == figure->point &&
+            isfinite(fit->figures[i].sd)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
+static void list_held_out(const struct fulcrum_reference_fit *fit, struct seen *seen)
+{
+    for (size_t i = 0; i < fit->figure_count; i++) {
+        const struct fulcrum_figure *figure = &fit->figures[i].figure;
+        const struct fulcrum_reference *from =
+            seen->priors->references[figure->reference];
+        if (!is_seen(fit, figure)) {
+            struct fulcrum_string point = {.chars = NULL};
+            fulcrum_string_add(
+                &point, "%s:%zu", from->name, from->points[figure->point].index);
+            add_item(&seen->own_held_out, fulcrum_string_get(&point));
+            fulcrum_string_clear(&point);
+        }
+    }
+}
+
+/* In place of every note of that key; "" takes it away. */
+static enum fulcrum_status set_note(struct fulcrum_calibration *calibration,
+    const char *key, const struct fulcrum_string *text, struct fulcrum_error *err)
+{
+    const size_t most = sizeof calibration->notes[0].text - 1;
+    size_t kept = 0;
+    FAIL_IF(text->is_lost, err, FULCRUM_ERR_NO_MEMORY, "a note");
+    FAIL_IF(text->length > most, err, FULCRUM_ERR_RANGE,
+        "the references of this fit and their points are too many for a note of "
+        "%zu bytes",
+        most);
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) != 0) {
+            calibration->notes[kept++] = calibration->notes[i];
+        }
+    }
+    calibration->note_count = kept;
+    return text->length > 0 ? fulcrum_calibration_add_note(
+                                  calibration, key, fulcrum_string_get(text), err)
+                            : FULCRUM_OK;
+}
+
+static enum fulcrum_status set_seen(const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_reference_fit_plan *plan,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct seen seen = {.priors = &plan->model};
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < plan->model.reference_count; i++) {
+        add_item(&seen.fitted_to, plan->names[i]);
+    }
+    list_held_out(fit, &seen);
+    add_items(&seen, fulcrum_string_get(&seen.own_held_out), &seen.held_out);
+    for (size_t i = 0; i < plan->model.calibration_count; i++) {
+        add_items(&seen,
+            fulcrum_calibration_note(
+                plan->model.calibrations[i], FULCRUM_NOTE_HELD_OUT),
+            &seen.held_out);
+    }
+    for (size_t i = 0; i < plan->model.calibration_count; i++) {
+        add_items(&seen,
+            fulcrum_calibration_note(
+                plan->model.calibrations[i], FULCRUM_NOTE_FITTED_TO),
+            &seen.fitted_to);
+    }
+    TRY_OR_END(set_note(calibration, FULCRUM_NOTE_FITTED_TO, &seen.fitted_to, err));
+    TRY_OR_END(set_note(calibration, FULCRUM_NOTE_HELD_OUT, &seen.held_out, err));
+end:
+    fulcrum_string_clear(&seen.fitted_to);
+    fulcrum_string_clear(&seen.own_held_out);
+    fulcrum_string_clear(&seen.held_out);
+    return status;
+}
+
+enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_reference_fit_plan *plan,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    const char *first = plan->model.references[0]->name;
+    bool is_whole = fit->stopped_in[0] == '\0' || fit->draw_count >= plan->draw_count;
+    static const struct fulcrum_string none = {.chars = NULL};
+    struct fulcrum_string text = {.chars = NULL};
+    char source[240];
+    enum fulcrum_status status = FULCRUM_OK;
+    (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
+        plan->model.reference_count, first);
+    TRY(apply_values(fit, source, calibration, err));
+    /* What the priors say of themselves is no longer so. */
+    TRY(set_note(calibration, "origin", &none, err));
+    TRY(set_seen(fit, plan, calibration, err));
+    fulcrum_string_add(&text, "%s", plan->fit_arguments);
+    TRY_OR_END(set_note(calibration, "fit_arguments", &text, err));
+    fulcrum_string_clear(&text);
+    fulcrum_string_add(&text, "objective %.4g, misfit %.4g; ",
+        fit->misfit + fit->penalty, fit->misfit);
+    if (fit->draw_count > 0) {
+        fulcrum_string_add(&text,
+            "%zu draws worth %.0f; the best parameters, with the spread of the "
+            "posterior",
+            fit->draw_count, fit->effective_count);
+    } else {
+        fulcrum_string_add(
+            &text, "no draws; the best parameters, with a spread by slopes there");
+    }
+    fulcrum_string_add(
+        &text, "%s", is_whole ? "" : "; stopped before there were all draws");
+    TRY_OR_END(set_note(calibration, "fit", &text, err));
+    calibration->complete = calibration->complete && is_whole;
+    (void)snprintf(calibration->title, sizeof calibration->title,
+        "%.60s, fitted to %s%s", calibration->name, first,
+        plan->model.reference_count > 1 ? " and others" : "");
+end:
+    fulcrum_string_clear(&text);
+    return status;
 }

@@ -15,16 +15,11 @@ typedef void fulcrum_fit_progress(void *context, double done_frac, const char *s
 
 /* What is fitted to what. All borrowed. */
 struct fulcrum_reference_fit_plan {
-    const struct fulcrum_reference *const *references;
-    size_t reference_count;
-    const struct fulcrum_calibration *const *calibrations; /* their values and errors
-                                                              are the priors */
-    size_t calibration_count;
-    const struct fulcrum_setting *settings; /* held fast, whatever the priors say */
-    size_t setting_count;
-    const char *const *free_paths; /* count 0: every parameter with an error */
-    size_t free_count;
-    int selects;      /* of them those alone that the figures tell something of */
+    /* References, and the calibrations whose values and errors are the priors; settings
+     * are held fast, whatever the priors say. Paths: what is fitted; count 0: every
+     * parameter with an error. */
+    struct fulcrum_throughput_plan model;
+    bool selects;     /* of them those alone that the figures tell something of */
     const double *sd; /* of each figure, in order; count 0: by the rule below */
     size_t sd_count;
     const double *held_out; /* figures, from 1, that are predicted and not fitted */
@@ -34,11 +29,10 @@ struct fulcrum_reference_fit_plan {
     size_t prior_draw_count;
     size_t held_out_draw_count; /* for each figure left out in turn; 0: none is */
     uint64_t seed;
-    size_t thread_count;            /* >= 1 */
-    fulcrum_fit_progress *progress; /* NULL: nobody is told */
-    bool (*stop)(void *context);    /* non-zero: end soon; asked by every thread, often;
-                                      NULL: never */
-    void *progress_context;         /* of both */
+    fulcrum_fit_progress *progress; /* gets the model's watcher; NULL: nobody is told */
+    /* For the notes of a calibration: */
+    const char *const *names;  /* NAME or NAME:SERIES of each reference */
+    const char *fit_arguments; /* how the fit can be made again */
 };
 
 /* A parameter with more of its prior's standard deviation left was not identified. */
@@ -110,12 +104,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_run(
 void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit);
 
 /*
- * Takes the fitted values, their errors and covariances over into a calibration; what
- * was not fitted stays.
- *   source   says where they come from
+ * Makes the calibration, the last of the plan's, one of the fit: fitted values, their
+ * errors and covariances in place of its priors, and notes on how good the fit is, what
+ * it and the fits of its priors have seen and how to make it again. What was not fitted
+ * stays. It is marked incomplete where the fit was stopped before there were all draws.
+ *   fails    FULCRUM_ERR_RANGE (the notes do not fit), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_apply(
-    const struct fulcrum_reference_fit *fit, const char *source,
+    const struct fulcrum_reference_fit *fit,
+    const struct fulcrum_reference_fit_plan *plan,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 
 #endif

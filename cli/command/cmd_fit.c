@@ -1,8 +1,7 @@
 /* cmd_fit.c - `fulcrum fit`: parameters fitted to published or measured references. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L /* open_memstream, wordexp */
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "calibrate/reference/comparison.h"
 #include "calibrate/reference/reference_fit.h"
 #include "cli/argv_text.h"
 #include "cli/command/fit_job.h"
@@ -51,13 +49,6 @@ static size_t name_length(const char *text)
     return fulcrum_reference_is_csv(text) ? length : strcspn(text, ":");
 }
 
-/* The SERIES of NAME:SERIES, "" where there is none. Borrowed. */
-static const char *reference_text_series(const char *text)
-{
-    size_t length = name_length(text);
-    return text[length] == ':' ? text + length + 1 : "";
-}
-
 void fulcrum_reference_text_name(const char *text, char *out, size_t size)
 {
     (void)snprintf(out, size, "%.*s", (int)name_length(text), text);
@@ -84,38 +75,38 @@ enum fulcrum_status fulcrum_reference_text_load(const char *text,
     struct fulcrum_reference **out, struct fulcrum_error *err)
 {
     struct fulcrum_reference *reference = NULL;
-    char *name = fulcrum_format("%.*s", (int)name_length(text), text);
-    enum fulcrum_status status = fulcrum_reference_is_csv(name)
-                                     ? load_csv(name, host, context, &reference, err)
-                                     : fulcrum_reference_load(name, &reference, err);
-    free(name);
-    if (status == FULCRUM_OK && text[name_length(text)] == ':') {
-        status =
-            fulcrum_reference_keep_series(reference, reference_text_series(text), err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_reference_free(reference);
-        return status;
+    size_t length = name_length(text);
+    char *name = fulcrum_format("%.*s", (int)length, text);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_is_csv(name)
+                   ? load_csv(name, host, context, &reference, err)
+                   : fulcrum_reference_load(name, &reference, err));
+    if (text[length] == ':') {
+        TRY_OR_END(fulcrum_reference_keep_series(reference, text + length + 1, err));
     }
     *out = reference;
-    return FULCRUM_OK;
+    reference = NULL;
+end:
+    free(name);
+    fulcrum_reference_free(reference);
+    return status;
 }
 
 enum fulcrum_status fulcrum_reference_check_host(const struct fulcrum_text_list *texts,
     const struct fulcrum_reference_host *host, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    bool has_csv = 0;
+    bool has_csv = false;
     for (size_t i = 0; i < texts->count; i++) {
         char name[1024];
         fulcrum_reference_text_name(texts->items[i], name, sizeof name);
         has_csv = has_csv || fulcrum_reference_is_csv(name);
     }
-    return has_csv || (host->machine == NULL && host->workload == NULL)
-               ? FULCRUM_OK
-               : fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-                     "--machine and --workload say what a CSV file measured; a "
-                     "reference names its own");
+    FULCRUM_USAGE_IF(!has_csv && (host->machine != NULL || host->workload != NULL),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--machine and --workload say what a CSV file measured; a reference names its "
+        "own");
+    return FULCRUM_OK;
 }
 
 /* The options. */
@@ -184,6 +175,7 @@ struct inputs {
     const struct fulcrum_fit_settings *settings;
     size_t reference_count;
     struct fulcrum_reference **references; /* as the settings name them */
+    char **names;                          /* NAME or NAME:SERIES of each */
     size_t calibration_count;
     struct fulcrum_calibration **calibrations;
     struct fulcrum_setting *sets;
@@ -192,28 +184,8 @@ struct inputs {
     bool selects;            /* --free auto */
     size_t free_count;       /* without it */
     const char **free_paths;
+    struct fulcrum_note recipe; /* with --output */
 };
-
-static const char *series_of(const struct inputs *inputs, size_t reference)
-{
-    return reference_text_series(inputs->settings->references.items[reference]);
-}
-
-/* Figures that come twice would count twice. */
-static enum fulcrum_status check_twice(
-    const struct inputs *inputs, size_t last, struct fulcrum_error *err)
-{
-    const char *name = inputs->references[last]->name;
-    const char *series = series_of(inputs, last);
-    for (size_t i = 0; i < last; i++) {
-        FAIL_IF(strcmp(inputs->references[i]->name, name) == 0 &&
-                    strcmp(series_of(inputs, i), series) == 0,
-            err, FULCRUM_ERR_RANGE,
-            "%s%s%s is given twice: expected each reference once, by names that differ",
-            name, series[0] != '\0' ? ":" : "", series);
-    }
-    return FULCRUM_OK;
-}
 
 static enum fulcrum_status load_references(
     struct inputs *out, struct fulcrum_context *context, struct fulcrum_error *err)
@@ -226,29 +198,26 @@ static enum fulcrum_status load_references(
     TRY(fulcrum_reference_check_host(
         &settings->references, &settings->host, context, err));
     for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_reference_text_load(settings->references.items[i], &settings->host,
-            context, &out->references[i], err));
-        out->reference_count++;
+        const char *text = settings->references.items[i];
+        TRY(fulcrum_reference_text_load(
+            text, &settings->host, context, &out->references[i], err));
         const struct fulcrum_reference *reference = out->references[i];
-        assert(reference != NULL);
+        const char *series = text + name_length(text); /* with its colon */
+        out->names[i] =
+            fulcrum_format("%s%s", reference->name, strlen(series) > 1 ? series : "");
+        out->reference_count++;
         FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT, err,
             FULCRUM_ERR_UNSUPPORTED,
             "%s: its predictor is %s: only references of throughput can be fitted",
             reference->name, fulcrum_predictor_name(reference->predictor));
-        TRY(check_twice(out, i, err));
+        /* Figures that come twice would count twice. */
+        for (size_t k = 0; k < i; k++) {
+            FAIL_IF(strcmp(out->names[k], out->names[i]) == 0, err, FULCRUM_ERR_RANGE,
+                "%s is given twice: expected each reference once, by names that differ",
+                out->names[i]);
+        }
     }
     return FULCRUM_OK;
-}
-
-/* Those that fulcrum_throughput_figures lists of one reference. */
-static size_t count_figures_of(const struct fulcrum_reference *reference)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        bool is_base = reference->is_relative && i == reference->relative_to;
-        count += is_base ? 0 : reference->points[i].observation_count;
-    }
-    return count;
 }
 
 /* A figure at least must be left to fit. */
@@ -256,13 +225,17 @@ static enum fulcrum_status check_any_left(const struct inputs *inputs,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
     bool is_held_out[FIGURES_MOST + 1] = {false};
-    size_t figures = 0;
+    size_t figures = 0; /* as fulcrum_throughput_figures lists them */
     size_t left = 0;
     for (size_t i = 0; i < inputs->hold_out.count; i++) {
         is_held_out[(size_t)inputs->hold_out.items[i]] = true;
     }
     for (size_t i = 0; i < inputs->reference_count; i++) {
-        figures += count_figures_of(inputs->references[i]);
+        const struct fulcrum_reference *from = inputs->references[i];
+        for (size_t k = 0; k < from->point_count; k++) {
+            bool is_base = from->is_relative && k == from->relative_to;
+            figures += is_base ? 0 : from->points[k].observation_count;
+        }
     }
     for (size_t figure = 1; figure <= figures; figure++) {
         left += figure > FIGURES_MOST || !is_held_out[figure] ? 1 : 0;
@@ -379,6 +352,7 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
     *out = (struct inputs){.settings = settings,
         .references = fulcrum_allocate(
             settings->references.count + 1, sizeof(struct fulcrum_reference *)),
+        .names = fulcrum_allocate(settings->references.count + 1, sizeof(char *)),
         .calibrations = fulcrum_allocate(
             settings->calibrations.count + 1, sizeof(struct fulcrum_calibration *)),
         .sets = fulcrum_allocate(settings->sets.count + 1, sizeof *out->sets),
@@ -395,11 +369,13 @@ static void clear_inputs(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->reference_count; i++) {
         fulcrum_reference_free(inputs->references[i]);
+        free(inputs->names[i]);
     }
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         fulcrum_calibration_free(inputs->calibrations[i]);
     }
     free((void *)inputs->references);
+    free((void *)inputs->names);
     free((void *)inputs->calibrations);
     free(inputs->sets);
     free((void *)inputs->free_paths);
@@ -490,219 +466,26 @@ enum fulcrum_status fulcrum_fit_recipe_write(
     return status;
 }
 
-/* Takes quotes and backslashes out of one word, in place; NULL: a quote stays open. */
-static char *end_word(char *word)
-{
-    char *to = word;
-    char *from = word;
-    bool is_quoted = 0;
-    for (; *from != '\0' && (is_quoted || *from != ' '); from++) {
-        if (*from == '\'') {
-            is_quoted = !is_quoted;
-        } else {
-            from += *from == '\\' && !is_quoted && from[1] != '\0' ? 1 : 0;
-            *to++ = *from;
-        }
-    }
-    char *next = *from != '\0' ? from + 1 : from;
-    *to = '\0';
-    return is_quoted ? NULL : next;
-}
-
 enum fulcrum_status fulcrum_fit_recipe_parse(
     const char *text, struct fulcrum_fit_recipe *out, struct fulcrum_error *err)
 {
     static char program[] = "fit";
-    *out = (struct fulcrum_fit_recipe){.text = fulcrum_format("%s", text),
-        /* Words have a blank between them; the first is the program's name. */
-        .words = fulcrum_allocate(strlen(text) / 2 + 3, sizeof(char *))};
-    out->words[out->count++] = program;
-    char *next = out->text + strspn(out->text, " ");
-    while (*next != '\0') {
-        out->words[out->count++] = next;
-        next = end_word(next);
-        FAIL_IF(next == NULL, err, FULCRUM_ERR_FORMAT,
-            "a quote is not closed in its last argument");
-        next += strspn(next, " ");
-    }
-    return fulcrum_options_parse(
-        &syntax, &out->settings, (int)out->count, out->words, err);
+    *out = (struct fulcrum_fit_recipe){.words = {.we_offs = 1}};
+    int fault = wordexp(text, &out->words, WRDE_DOOFFS | WRDE_NOCMD | WRDE_UNDEF);
+    out->has_words = fault == 0;
+    FAIL_IF(fault != 0, err, FULCRUM_ERR_FORMAT,
+        "no command line: a quote is not closed, or a special character is not quoted");
+    out->words.we_wordv[0] = program;
+    return fulcrum_options_parse(&syntax, &out->settings, (int)out->words.we_wordc + 1,
+        out->words.we_wordv, err);
 }
 
 void fulcrum_fit_recipe_clear(struct fulcrum_fit_recipe *recipe)
 {
     fulcrum_options_free(&syntax, &recipe->settings);
-    free(recipe->text);
-    free((void *)recipe->words);
-}
-
-/* What a fitted calibration says of the data it has seen. */
-
-/*
- * Priors may come from a fit themselves. What they saw this fit has seen, so that lists
- * of both are put together: a point counts as held out only where nobody saw it.
- */
-
-/* Adds an item that is not there to "A, B, C". */
-static void add_item(struct fulcrum_string *list, const char *item)
-{
-    if (!fulcrum_fitted_points_list_has(fulcrum_string_get(list), item)) {
-        fulcrum_string_add(list, "%s%s", list->length > 0 ? ", " : "", item);
+    if (recipe->has_words) {
+        wordfree(&recipe->words);
     }
-}
-
-/* Whether a list of references has the one of "NAME:INDEX", whole or one series. */
-static bool names_reference_of(const char *list, const char *point)
-{
-    const char *colon = strrchr(point, ':');
-    size_t length = colon != NULL ? (size_t)(colon - point) : strlen(point);
-    char *name = fulcrum_format("%.*s", (int)length, point);
-    bool is_named = fulcrum_fitted_points_list_has_part(list, name);
-    free(name);
-    return is_named;
-}
-
-/* Whether a fit to these references without those points saw the point. */
-static bool saw(const char *fitted_to, const char *held_out, const char *point)
-{
-    return names_reference_of(fitted_to, point) &&
-           !fulcrum_fitted_points_list_has(held_out, point);
-}
-
-/*
- * Replaces every note of that key; "" takes it away.
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-static enum fulcrum_status set_note(struct fulcrum_calibration *calibration,
-    const char *key, const char *text, struct fulcrum_error *err)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) != 0) {
-            calibration->notes[kept++] = calibration->notes[i];
-        }
-    }
-    calibration->note_count = kept;
-    return text[0] != '\0' ? fulcrum_calibration_add_note(calibration, key, text, err)
-                           : FULCRUM_OK;
-}
-
-/* NAME or NAME:SERIES of each reference. */
-static void list_references(const struct inputs *inputs, struct fulcrum_string *out)
-{
-    for (size_t i = 0; i < inputs->reference_count; i++) {
-        const char *series = series_of(inputs, i);
-        char *name = fulcrum_format("%s%s%s", inputs->references[i]->name,
-            series[0] != '\0' ? ":" : "", series);
-        add_item(out, name);
-        free(name);
-    }
-}
-
-/* Whether the fit was given any figure of the point that this figure belongs to. */
-static bool is_seen(
-    const struct fulcrum_reference_fit *fit, const struct fulcrum_figure *figure)
-{
-    for (size_t i = 0; i < fit->figure_count; i++) {
-        const struct fulcrum_figure *other = &fit->figures[i].figure;
-        if (other->reference == figure->reference && other->point == figure->point &&
-            isfinite(fit->figures[i].sd)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* NAME:INDEX of the points that this fit did not see, whatever its priors did. */
-static void list_held_out(const struct fulcrum_reference_fit *fit,
-    const struct inputs *inputs, struct fulcrum_string *out)
-{
-    for (size_t i = 0; i < fit->figure_count; i++) {
-        const struct fulcrum_figure *figure = &fit->figures[i].figure;
-        const struct fulcrum_reference *from = inputs->references[figure->reference];
-        char *point =
-            fulcrum_format("%s:%zu", from->name, from->points[figure->point].index);
-        if (!is_seen(fit, figure)) {
-            add_item(out, point);
-        }
-        free(point);
-    }
-}
-
-/* What a fit has seen, and what it has not. */
-struct seen {
-    const struct inputs *inputs;
-    struct fulcrum_string fitted_to;
-    struct fulcrum_string own_held_out; /* by this fit alone */
-    struct fulcrum_string held_out;     /* by this one and those of its priors */
-};
-
-static const char *note_of(const struct seen *seen, size_t prior, const char *key)
-{
-    return fulcrum_calibration_note(seen->inputs->calibrations[prior], key);
-}
-
-static bool was_seen(const struct seen *seen, const char *point)
-{
-    bool found = saw(fulcrum_string_get(&seen->fitted_to),
-        fulcrum_string_get(&seen->own_held_out), point);
-    for (size_t i = 0; i < seen->inputs->calibration_count; i++) {
-        found = found || saw(note_of(seen, i, FULCRUM_NOTE_FITTED_TO),
-                             note_of(seen, i, FULCRUM_NOTE_HELD_OUT), point);
-    }
-    return found;
-}
-
-/* Adds the items of a list, to those held out the points alone that no fit saw. */
-static void add_items(
-    const struct seen *seen, const char *list, struct fulcrum_string *out)
-{
-    while (list != NULL && *list != '\0') {
-        const char *end = strstr(list, ", ");
-        size_t length = end != NULL ? (size_t)(end - list) : strlen(list);
-        char *item = fulcrum_format("%.*s", (int)length, list);
-        if (out != &seen->held_out || !was_seen(seen, item)) {
-            add_item(out, item);
-        }
-        free(item);
-        list = end != NULL ? end + 2 : NULL;
-    }
-}
-
-static enum fulcrum_status set_list(struct fulcrum_calibration *calibration,
-    const char *key, const struct fulcrum_string *list, struct fulcrum_error *err)
-{
-    const size_t most = sizeof((struct fulcrum_note *)0)->text - 1;
-    FAIL_IF(list->is_lost, err, FULCRUM_ERR_NO_MEMORY, "a note");
-    FAIL_IF(list->length > most, err, FULCRUM_ERR_RANGE,
-        "the references of this fit and their points are too many for a note of "
-        "%zu bytes",
-        most);
-    return set_note(calibration, key, fulcrum_string_get(list), err);
-}
-
-static enum fulcrum_status set_seen(const struct fulcrum_reference_fit *fit,
-    const struct inputs *inputs, struct fulcrum_calibration *calibration,
-    struct fulcrum_error *err)
-{
-    struct seen seen = {.inputs = inputs};
-    enum fulcrum_status status = FULCRUM_OK;
-    list_references(inputs, &seen.fitted_to);
-    list_held_out(fit, inputs, &seen.own_held_out);
-    add_items(&seen, fulcrum_string_get(&seen.own_held_out), &seen.held_out);
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        add_items(&seen, note_of(&seen, i, FULCRUM_NOTE_HELD_OUT), &seen.held_out);
-    }
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
-        add_items(&seen, note_of(&seen, i, FULCRUM_NOTE_FITTED_TO), &seen.fitted_to);
-    }
-    TRY_OR_END(set_list(calibration, FULCRUM_NOTE_FITTED_TO, &seen.fitted_to, err));
-    TRY_OR_END(set_list(calibration, FULCRUM_NOTE_HELD_OUT, &seen.held_out, err));
-end:
-    fulcrum_string_clear(&seen.fitted_to);
-    fulcrum_string_clear(&seen.own_held_out);
-    fulcrum_string_clear(&seen.held_out);
-    return status;
 }
 
 static void show_progress(void *context, double done_frac, const char *stage)
@@ -711,22 +494,22 @@ static void show_progress(void *context, double done_frac, const char *stage)
     fulcrum_progress_update(&watch->progress, done_frac, stage);
 }
 
-/* Computes the fit, with progress, until Ctrl-C; the caller clears `out`. */
-static enum fulcrum_status run_fit(const struct inputs *inputs,
-    struct fulcrum_context *context, struct fulcrum_reference_fit *out,
-    struct fulcrum_error *err)
+static struct fulcrum_reference_fit_plan plan_of(const struct inputs *inputs)
 {
     const struct fulcrum_fit_settings *settings = inputs->settings;
-    struct fulcrum_measuring_progress watch;
-    const struct fulcrum_reference_fit_plan plan = {
-        .references = (const struct fulcrum_reference *const *)inputs->references,
-        .reference_count = inputs->reference_count,
-        .calibrations = (const struct fulcrum_calibration *const *)inputs->calibrations,
-        .calibration_count = inputs->calibration_count,
-        .settings = inputs->sets,
-        .setting_count = settings->sets.count,
-        .free_paths = inputs->free_paths,
-        .free_count = inputs->free_count,
+    return (struct fulcrum_reference_fit_plan){
+        .model = {.references =
+                      (const struct fulcrum_reference *const *)inputs->references,
+            .reference_count = inputs->reference_count,
+            .calibrations =
+                (const struct fulcrum_calibration *const *)inputs->calibrations,
+            .calibration_count = inputs->calibration_count,
+            .settings = inputs->sets,
+            .setting_count = settings->sets.count,
+            .paths = inputs->free_paths,
+            .path_count = inputs->free_count,
+            .thread_count = fulcrum_parallel_threads(),
+            .stop = fulcrum_measuring_progress_stops},
         .selects = inputs->selects,
         .sd = inputs->sd.items,
         .sd_count = inputs->sd.count,
@@ -737,63 +520,33 @@ static enum fulcrum_status run_fit(const struct inputs *inputs,
         .prior_draw_count = PRIOR_DRAWS,
         .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
         .seed = (uint64_t)settings->seed,
-        .thread_count = fulcrum_parallel_threads(),
         .progress = show_progress,
-        .stop = fulcrum_measuring_progress_stops,
-        .progress_context = &watch,
-    };
+        .names = (const char *const *)inputs->names,
+        .fit_arguments = inputs->recipe.text};
+}
+
+/* Computes the fit, with progress, until Ctrl-C; the caller clears `out`. */
+static enum fulcrum_status run_fit(const struct inputs *inputs,
+    const struct fulcrum_context *context, struct fulcrum_reference_fit *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_measuring_progress watch;
+    struct fulcrum_reference_fit_plan plan = plan_of(inputs);
+    plan.model.watcher = &watch;
     fulcrum_measuring_progress_start(&watch, context);
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
     fulcrum_measuring_progress_end(&watch);
     return status;
 }
 
-/* How good it is, what it saw, and how to make it again. */
-static enum fulcrum_status set_notes(const struct fulcrum_reference_fit *fit,
-    const struct inputs *inputs, struct fulcrum_calibration *calibration,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_note text = {.key = ""};
-    char draws[100] = "no draws; the best parameters, with a spread by slopes there";
-    /* What the priors say of themselves is no longer so. */
-    TRY(set_note(calibration, "origin", "", err));
-    TRY(set_seen(fit, inputs, calibration, err));
-    TRY(fulcrum_fit_recipe_write(inputs->settings, &text, err));
-    TRY(set_note(calibration, "fit_arguments", text.text, err));
-    if (fit->draw_count > 0) {
-        (void)snprintf(draws, sizeof draws,
-            "%zu draws worth %.0f; the best parameters, with the spread of the "
-            "posterior",
-            fit->draw_count, fit->effective_count);
-    }
-    bool is_whole = fit->stopped_in[0] == '\0' ||
-                    fit->draw_count >= (size_t)inputs->settings->draws;
-    (void)snprintf(text.text, sizeof text.text, "objective %.4g, misfit %.4g; %s%s",
-        fit->misfit + fit->penalty, fit->misfit, draws,
-        is_whole ? "" : "; stopped before there were all draws");
-    calibration->complete = calibration->complete && is_whole;
-    return set_note(calibration, "fit", text.text, err);
-}
-
-/*
- * Makes the last calibration of the inputs one of the fit: what was fitted in place of
- * its priors, and notes. It is marked incomplete where the fit was stopped before there
- * were all draws.
- */
+/* Makes the last calibration of the inputs one of the fit. */
 static enum fulcrum_status make_calibration(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, const char *name, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference_fit_plan plan = plan_of(inputs);
     struct fulcrum_calibration *last =
         inputs->calibrations[inputs->calibration_count - 1];
-    const char *first = inputs->references[0]->name;
-    char text[240];
-    (void)snprintf(text, sizeof text, "fitted to %zu references, %s first",
-        inputs->reference_count, first);
-    TRY(fulcrum_reference_fit_apply(fit, text, last, err));
-    TRY(set_notes(fit, inputs, last, err));
-    (void)snprintf(text, sizeof text, "%s", last->name);
-    (void)snprintf(last->title, sizeof last->title, "%.60s, fitted to %s%s", text,
-        first, inputs->reference_count > 1 ? " and others" : "");
+    TRY(fulcrum_reference_fit_apply(fit, &plan, last, err));
     (void)snprintf(last->name, sizeof last->name, "%s", name);
     return FULCRUM_OK;
 }
@@ -809,6 +562,7 @@ enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_fit_recipe_parse(arguments, &recipe, err));
     TRY_OR_END(load_inputs(&recipe.settings, &own, &inputs, err));
+    TRY_OR_END(fulcrum_fit_recipe_write(&recipe.settings, &inputs.recipe, err));
     TRY_OR_END(run_fit(&inputs, &own, &fit, err));
     if (fit.stopped_in[0] != '\0') {
         TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped"));
@@ -965,14 +719,13 @@ static enum fulcrum_status run_fit_command(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct inputs inputs;
-    struct fulcrum_note note;
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(load_inputs(data, context, &inputs, err));
     /* Whether a file could be written, before the fit takes its time. */
     if (context->output_path != NULL) {
         TRY_OR_END(fulcrum_output_check(context->output_path, err));
-        TRY_OR_END(fulcrum_fit_recipe_write(data, &note, err));
+        TRY_OR_END(fulcrum_fit_recipe_write(data, &inputs.recipe, err));
     }
     TRY_OR_END(run_fit(&inputs, context, &fit, err));
     if (fit.stopped_in[0] != '\0') {

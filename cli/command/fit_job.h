@@ -4,7 +4,7 @@
 #define FULCRUM_CLI_COMMAND_FIT_JOB_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <wordexp.h>
 
 #include "cli/command.h"
 #include "model/design/calibration.h"
@@ -66,9 +66,8 @@ struct fulcrum_fit_settings {
 /* Settings read from a text, and the words that they borrow. */
 struct fulcrum_fit_recipe {
     struct fulcrum_fit_settings settings;
-    char *text; /* cut into words in place */
-    char **words;
-    size_t count;
+    bool has_words;
+    wordexp_t words;
 };
 
 /*
@@ -81,10 +80,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_recipe_write(
     struct fulcrum_error *err);
 
 /*
- * Splits the text as a shell does (blanks, single quotes, backslashes) and reads it by
+ * Splits the text as a shell does, but that no command is run in it, and reads it by
  * the option table of the command.
  *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_options_parse; FULCRUM_ERR_FORMAT (a quote that is not closed)
+ *   fails    as fulcrum_options_parse; FULCRUM_ERR_FORMAT (no words of a shell)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_recipe_parse(
     const char *text, struct fulcrum_fit_recipe *out, struct fulcrum_error *err);

@@ -3,6 +3,7 @@
 #include "calibrate/reference/comparison.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "tests/support/suite.h"
 
@@ -11,8 +12,8 @@ TEST(test_lists_have_whole_items)
     static const struct {
         const char *list;
         const char *item;
-        int has;
-        bool has_part;
+        bool has;
+        bool has_part; /* the item, whole or one series */
     } cases[] = {
         {NULL, "a", 0, 0},
         {"", "a", 0, 0},
@@ -27,11 +28,13 @@ TEST(test_lists_have_whole_items)
         {"a:Pong, 4 GPUs, b", "a:Pong, 4 GPUs", 1, 1},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
+        char point[40];
+        (void)snprintf(point, sizeof point, "%s:7", cases[i].item);
         CU_ASSERT_EQUAL(
             fulcrum_fitted_points_list_has(cases[i].list, cases[i].item), cases[i].has);
         CU_ASSERT_EQUAL(
-            fulcrum_fitted_points_list_has_part(cases[i].list, cases[i].item),
-            cases[i].has_part);
+            fulcrum_fitted_points_saw(cases[i].list, NULL, point), cases[i].has_part);
+        CU_ASSERT_FALSE(fulcrum_fitted_points_saw(cases[i].list, point, point));
     }
 }
 

@@ -185,15 +185,15 @@ static void check_fit(size_t environment, const struct fulcrum_series_calibratio
     ASSERT_OK(fulcrum_calibration_load(environments[environment].prior, &prior, NULL));
     const struct fulcrum_reference *one = reference;
     const struct fulcrum_calibration *start = prior;
-    const struct fulcrum_reference_fit_plan plan = {.references = &one,
-        .reference_count = 1,
-        .calibrations = &start,
-        .calibration_count = 1,
+    const struct fulcrum_reference_fit_plan plan = {.model = {.references = &one,
+                                                        .reference_count = 1,
+                                                        .calibrations = &start,
+                                                        .calibration_count = 1,
+                                                        .thread_count = 1},
         .held_out = omitted,
         .held_out_count = reference->point_count / 2,
         .noise_rel = 0.03,
-        .seed = 1,
-        .thread_count = 1};
+        .seed = 1};
     struct fulcrum_reference_fit fit;
     ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
     compare_fit(&fit, own->calibration);

@@ -64,12 +64,14 @@ static struct fulcrum_reference_fit run(
 {
     const struct fulcrum_calibration *const calibrations[] = {inputs->priors};
     const struct fulcrum_reference_fit_plan plan = {
-        .references = (const struct fulcrum_reference *const *)inputs->references,
-        .reference_count = REFERENCES,
-        .calibrations = calibrations,
-        .calibration_count = 1,
-        .settings = held->settings,
-        .setting_count = held->count,
+        .model = {.references =
+                      (const struct fulcrum_reference *const *)inputs->references,
+            .reference_count = REFERENCES,
+            .calibrations = calibrations,
+            .calibration_count = 1,
+            .settings = held->settings,
+            .setting_count = held->count,
+            .thread_count = fulcrum_parallel_threads()},
         .sd = figure_sd,
         .sd_count = FIGURES,
         .held_out = held_out,
@@ -78,8 +80,7 @@ static struct fulcrum_reference_fit run(
         .draw_count = draws->posterior,
         .prior_draw_count = draws->prior,
         .held_out_draw_count = draws->left_out,
-        .seed = 1,
-        .thread_count = fulcrum_parallel_threads()};
+        .seed = 1};
     struct fulcrum_reference_fit fit;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     if (fulcrum_reference_fit_run(&plan, &fit, &err) != FULCRUM_OK) {

@@ -46,18 +46,22 @@ struct hand {
 
 static void begin(struct hand *out)
 {
+    static const char *const name = "hand";
     out->priors = hand_priors();
     out->reference = observed(out->priors);
     out->plan = (struct fulcrum_reference_fit_plan){
-        .references = (const struct fulcrum_reference *const *)&out->reference,
-        .reference_count = 1,
-        .calibrations = (const struct fulcrum_calibration *const *)&out->priors,
-        .calibration_count = 1,
-        .free_paths = paths,
-        .free_count = 2,
+        .model = {.references =
+                      (const struct fulcrum_reference *const *)&out->reference,
+            .reference_count = 1,
+            .calibrations = (const struct fulcrum_calibration *const *)&out->priors,
+            .calibration_count = 1,
+            .paths = paths,
+            .path_count = 2,
+            .thread_count = 1},
         .noise_rel = 0.01, /* well above that of the simulations */
         .seed = 1,
-        .thread_count = 1};
+        .names = &name,
+        .fit_arguments = "hand"};
 }
 
 static void end(struct hand *hand)
@@ -128,10 +132,10 @@ static enum fulcrum_status fit_until(
     plan.draw_count = 1000;
     plan.prior_draw_count = 100;
     plan.held_out_draw_count = 500;
-    plan.thread_count = 2;
+    plan.model.thread_count = 2;
     plan.progress = look_on;
-    plan.stop = wants_an_end;
-    plan.progress_context = &watcher;
+    plan.model.stop = wants_an_end;
+    plan.model.watcher = &watcher;
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, NULL);
     end(&hand);
     return status;
@@ -229,8 +233,8 @@ TEST(test_parameters_that_figures_tell_of_are_selected)
     begin(&hand);
     struct fulcrum_reference_fit_plan plan = hand.plan;
     struct fulcrum_reference_fit fit = {.figure_count = 0};
-    plan.free_paths = three;
-    plan.free_count = 3;
+    plan.model.paths = three;
+    plan.model.path_count = 3;
     plan.selects = 1;
     ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
     CU_ASSERT_EQUAL_FATAL(fit.parameter_count, 2);
@@ -240,7 +244,7 @@ TEST(test_parameters_that_figures_tell_of_are_selected)
     CU_ASSERT_STRING_EQUAL(fit.held[0].path, three[0]);
     assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
     fulcrum_reference_fit_clear(&fit);
-    plan.free_count = 1;
+    plan.model.path_count = 1;
     ASSERT_FAILS(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT,
         "none of 1 parameters");
     end(&hand);
@@ -255,7 +259,7 @@ TEST(test_a_fit_becomes_a_calibration)
     struct fulcrum_reference_fit fit;
     plan.draw_count = 1000;
     ASSERT_OK(fulcrum_reference_fit_run(&plan, &fit, NULL));
-    ASSERT_OK(fulcrum_reference_fit_apply(&fit, "by hand", priors, NULL));
+    ASSERT_OK(fulcrum_reference_fit_apply(&fit, &plan, priors, NULL));
     static const struct fulcrum_parameter none = {.value = 0.0};
     const struct fulcrum_parameter *step =
         fulcrum_calibration_parameter(priors, paths[0]);
@@ -290,8 +294,8 @@ TEST(test_what_cannot_be_fitted_is_refused)
     struct fulcrum_error err;
     begin(&hand);
     struct fulcrum_reference_fit_plan plan = hand.plan;
-    plan.free_paths = odd;
-    plan.free_count = 1;
+    plan.model.paths = odd;
+    plan.model.path_count = 1;
     CU_ASSERT_EQUAL(
         fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT(strstr(err.detail, odd[0]) != NULL);
@@ -300,7 +304,7 @@ TEST(test_what_cannot_be_fitted_is_refused)
     plan.sd_count = 1;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_RANGE);
     plan = hand.plan;
-    plan.reference_count = 0;
+    plan.model.reference_count = 0;
     CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_MISSING);
     end(&hand);
 }
