@@ -3,6 +3,7 @@
 #include "calibrate/reference/baseline.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +35,20 @@ const struct fulcrum_observation *fulcrum_compared_observation(
 static const char *const outcomes[] = {"passed", "failed", "skipped"};
 
 void fulcrum_check_add(struct fulcrum_table *checks, const char *suite,
-    enum fulcrum_check_outcome outcome, struct fulcrum_string *name,
-    struct fulcrum_string *text)
+    enum fulcrum_check_outcome outcome, struct fulcrum_string *text, const char *name,
+    ...)
 {
+    char words[512]; /* names of quantities and calibrations */
+    va_list arguments;
+    va_start(arguments, name);
+    (void)vsnprintf(words, sizeof words, name, arguments);
+    va_end(arguments);
     fulcrum_table_row(checks);
     fulcrum_table_text(checks, "suite", NULL, suite);
-    fulcrum_table_text(checks, "name", NULL, fulcrum_string_get(name));
-    fulcrum_table_text(checks, "outcome", NULL, outcomes[outcome]);
+    fulcrum_table_text(checks, "name", NULL, words);
+    fulcrum_table_text(checks, "outcome", NULL,
+        outcomes[text->length > 0 ? outcome : FULCRUM_CHECK_PASSED]);
     fulcrum_table_text(checks, "text", NULL, fulcrum_string_get(text));
-    fulcrum_string_clear(name);
     fulcrum_string_clear(text);
 }
 
@@ -53,15 +59,6 @@ enum fulcrum_check_outcome fulcrum_check_outcome_of(
     return strcmp(text, outcomes[FULCRUM_CHECK_FAILED]) == 0   ? FULCRUM_CHECK_FAILED
            : strcmp(text, outcomes[FULCRUM_CHECK_PASSED]) == 0 ? FULCRUM_CHECK_PASSED
                                                                : FULCRUM_CHECK_SKIPPED;
-}
-
-/* It failed where there is a fault. */
-static void add_check(struct fulcrum_table *checks, const char *suite,
-    struct fulcrum_string *name, struct fulcrum_string *fault)
-{
-    bool passes = fulcrum_string_get(fault)[0] == '\0';
-    fulcrum_check_add(checks, suite,
-        passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, name, fault);
 }
 
 double fulcrum_relative_change(double from, double to)
@@ -77,11 +74,10 @@ double fulcrum_relative_change(double from, double to)
 }
 
 /* "steps_per_s is predicted as 190, 200 stored: moved by -5 %" */
-static void say_moved(
-    struct fulcrum_string *fault, const char *subject, double from, double to)
+static void say_moved(struct fulcrum_string *fault, double from, double to)
 {
     double moved_rel = fulcrum_relative_change(from, to);
-    fulcrum_string_add(fault, "%sis predicted as %.6g, %.6g stored", subject, to, from);
+    fulcrum_string_add(fault, "is predicted as %.6g, %.6g stored", to, from);
     if (isfinite(moved_rel)) {
         fulcrum_string_add(
             fault, ": moved by %.2g %%", 100.0 * (to < from ? -moved_rel : moved_rel));
@@ -153,24 +149,14 @@ static void check_schema(const struct fulcrum_node *root)
     }
 }
 
-/* Whether each row has all of some columns. */
-static bool has_texts(const struct fulcrum_table *table, const char *const *keys)
+/* Whether each row has all of some columns, of texts or of numbers. */
+static bool has_cells(
+    const struct fulcrum_table *table, bool are_texts, const char *const *keys)
 {
     for (size_t i = 0; table != NULL && i < fulcrum_table_rows(table); i++) {
         for (size_t k = 0; keys[k] != NULL; k++) {
-            if (fulcrum_table_at(table, i, keys[k]).text == NULL) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool has_numbers(const struct fulcrum_table *table, const char *const *keys)
-{
-    for (size_t i = 0; table != NULL && i < fulcrum_table_rows(table); i++) {
-        for (size_t k = 0; keys[k] != NULL; k++) {
-            if (!isfinite(fulcrum_table_at(table, i, keys[k]).number)) {
+            const struct fulcrum_cell cell = fulcrum_table_at(table, i, keys[k]);
+            if (are_texts ? cell.text == NULL : !isfinite(cell.number)) {
                 return false;
             }
         }
@@ -185,13 +171,13 @@ static bool is_whole(const struct fulcrum_result *run)
     static const char *const texts[] = {
         "reference", "calibration", "quantity", "kind", NULL};
     static const char *const numbers[] = {"point", "observed", "predicted", NULL};
-    bool is_known = has_texts(points, texts) && has_numbers(points, numbers);
+    bool is_known = has_cells(points, true, texts) && has_cells(points, false, numbers);
     for (size_t i = 0; is_known && i < fulcrum_table_rows(points); i++) {
         const char *kind = fulcrum_table_at(points, i, "kind").text;
         is_known = strcmp(kind, "fitted") == 0 || strcmp(kind, "predicted") == 0;
     }
     return is_known &&
-           has_texts(designs, (const char *[]){"machine", "workload", NULL});
+           has_cells(designs, true, (const char *[]){"machine", "workload", NULL});
 }
 
 enum fulcrum_status fulcrum_baseline_read(
@@ -293,23 +279,18 @@ static bool is_of(const struct row *stored, const struct fulcrum_validation *set
            strcmp(text_of(stored, "calibration"), set->calibration) == 0;
 }
 
-/* "steps_per_s, point 3, v100-prior" */
-static void name_calibration(struct fulcrum_string *name, const char *calibration)
+/* Before the name of a calibration, where there is one. */
+static const char *gap_before(const char *calibration)
 {
-    if (calibration[0] != '\0') {
-        fulcrum_string_add(name, ", %s", calibration);
-    }
+    return calibration[0] != '\0' ? ", " : "";
 }
 
 static void check_point(
     const struct fulcrum_baseline_check *baseline, const struct row *stored)
 {
     const struct row now = find_point(baseline, stored);
-    struct fulcrum_string name = {0};
+    const char *calibration = text_of(stored, "calibration");
     struct fulcrum_string fault = {0};
-    fulcrum_string_add(&name, "%s, point %.0f", text_of(stored, "quantity"),
-        number_of(stored, "point"));
-    name_calibration(&name, text_of(stored, "calibration"));
     double most_rel = baseline->moved_rel;
     double observed = number_of(stored, "observed");
     double predicted = number_of(stored, "predicted");
@@ -324,9 +305,11 @@ static void check_point(
             &fault, "is %s, %s stored", text_of(&now, "kind"), text_of(stored, "kind"));
     } else if (fulcrum_relative_change(predicted, number_of(&now, "predicted")) >
                most_rel) {
-        say_moved(&fault, "", predicted, number_of(&now, "predicted"));
+        say_moved(&fault, predicted, number_of(&now, "predicted"));
     }
-    add_check(baseline->checks, text_of(stored, "reference"), &name, &fault);
+    fulcrum_check_add(baseline->checks, text_of(stored, "reference"),
+        FULCRUM_CHECK_FAILED, &fault, "%s, point %.0f%s%s", text_of(stored, "quantity"),
+        number_of(stored, "point"), gap_before(calibration), calibration);
 }
 
 /* The mean error of the predicted points of a set that both runs have. */
@@ -357,17 +340,15 @@ static void check_error(
     }
     then_frac /= count;
     now_frac /= count;
-    struct fulcrum_string name = {0};
     struct fulcrum_string fault = {0};
-    fulcrum_string_add(&name, "mean error");
-    name_calibration(&name, set->calibration);
     if (now_frac > then_frac + baseline->loss_frac) {
         fulcrum_string_add(&fault,
             "of %.0f predicted points is %.3g %%, %.3g %% stored: worse by more than "
             "%.3g points",
             count, 100.0 * now_frac, 100.0 * then_frac, 100.0 * baseline->loss_frac);
     }
-    add_check(baseline->checks, set->reference->name, &name, &fault);
+    fulcrum_check_add(baseline->checks, set->reference->name, FULCRUM_CHECK_FAILED,
+        &fault, "mean error%s%s", gap_before(set->calibration), set->calibration);
 }
 
 size_t fulcrum_baseline_check_set(
@@ -394,10 +375,7 @@ static void check_design(
 {
     static const char *const texts[] = {"machine", "workload", NULL};
     const struct row now = find_row(baseline, stored, "designs", texts, "actor_count");
-    struct fulcrum_string name = {0};
     struct fulcrum_string fault = {0};
-    fulcrum_string_add(&name, "%s, %.0f actors", text_of(stored, "workload"),
-        number_of(stored, "actor_count"));
     const char *furthest = NULL;
     double most_rel = baseline->moved_rel;
     for (size_t k = 0; now.table != NULL && k < KEPT; k++) {
@@ -410,13 +388,12 @@ static void check_design(
     if (now.table == NULL) {
         fulcrum_string_add(&fault, "is not predicted any more");
     } else if (furthest != NULL) {
-        struct fulcrum_string subject = {0};
-        fulcrum_string_add(&subject, "%s ", furthest);
-        say_moved(&fault, fulcrum_string_get(&subject), number_of(stored, furthest),
-            number_of(&now, furthest));
-        fulcrum_string_clear(&subject);
+        fulcrum_string_add(&fault, "%s ", furthest);
+        say_moved(&fault, number_of(stored, furthest), number_of(&now, furthest));
     }
-    add_check(baseline->checks, text_of(stored, "machine"), &name, &fault);
+    fulcrum_check_add(baseline->checks, text_of(stored, "machine"),
+        FULCRUM_CHECK_FAILED, &fault, "%s, %.0f actors", text_of(stored, "workload"),
+        number_of(stored, "actor_count"));
 }
 
 void fulcrum_baseline_check_designs(const struct fulcrum_baseline_check *baseline)
@@ -474,12 +451,12 @@ void fulcrum_baseline_check_missing(
         }
         last = stored;
         if (is_all || is_new_under_another_name(baseline, &stored)) {
-            struct fulcrum_string name = {0};
+            const char *calibration = text_of(&stored, "calibration");
             struct fulcrum_string fault = {0};
-            fulcrum_string_add(&name, "predictions");
-            name_calibration(&name, text_of(&stored, "calibration"));
             fulcrum_string_add(&fault, "are stored and not made any more");
-            add_check(baseline->checks, text_of(&stored, "reference"), &name, &fault);
+            fulcrum_check_add(baseline->checks, text_of(&stored, "reference"),
+                FULCRUM_CHECK_FAILED, &fault, "predictions%s%s",
+                gap_before(calibration), calibration);
         }
     }
 }

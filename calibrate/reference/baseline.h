@@ -23,13 +23,14 @@ enum fulcrum_check_outcome {
 };
 
 /*
- * Adds a check, and clears both texts.
+ * Adds a check named as by printf; clears the text.
  *   suite    what it belongs to: the name of a reference
  *   text     why it failed or was skipped; empty where it passed
+ *   outcome  with a text: failed or skipped
  */
 void fulcrum_check_add(struct fulcrum_table *checks, const char *suite,
-    enum fulcrum_check_outcome outcome, struct fulcrum_string *name,
-    struct fulcrum_string *text);
+    enum fulcrum_check_outcome outcome, struct fulcrum_string *text, const char *name,
+    ...) FULCRUM_PRINTF(5, 6);
 
 enum fulcrum_check_outcome fulcrum_check_outcome_of(
     const struct fulcrum_table *checks, size_t row);

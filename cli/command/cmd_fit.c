@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream, wordexp */
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -202,6 +203,7 @@ static enum fulcrum_status load_references(
         TRY(fulcrum_reference_text_load(
             text, &settings->host, context, &out->references[i], err));
         const struct fulcrum_reference *reference = out->references[i];
+        assert(reference != NULL);
         const char *series = text + name_length(text); /* with its colon */
         out->names[i] =
             fulcrum_format("%s%s", reference->name, strlen(series) > 1 ? series : "");

@@ -57,20 +57,6 @@ struct job {
     struct fulcrum_calibration **calibrations;
 };
 
-/* Results, stored ones too, are told apart by the names of their references. */
-static enum fulcrum_status check_names_differ(
-    const struct job *job, const char *const *texts, struct fulcrum_error *err)
-{
-    size_t last = job->reference_count - 1;
-    const char *name = job->references[last]->name;
-    for (size_t i = 0; i < last; i++) {
-        FAIL_IF(strcmp(job->references[i]->name, name) == 0, err, FULCRUM_ERR_RANGE,
-            "%s and %s are both named '%s': expected references of different names",
-            texts[i], texts[last], name);
-    }
-    return FULCRUM_OK;
-}
-
 /* Those that the user named, or every preset. */
 static enum fulcrum_status load_references(struct job *job,
     const struct settings *settings, struct fulcrum_context *context,
@@ -91,8 +77,14 @@ static enum fulcrum_status load_references(struct job *job,
         TRY_OR_END(fulcrum_reference_text_load(
             text, &settings->host, context, &job->references[i], err));
         job->reference_count++;
-        if (names->count > 0) {
-            TRY_OR_END(check_names_differ(job, (const char *const *)names->items, err));
+        /* Results, stored ones too, are told apart by the names of their references. */
+        for (size_t k = 0; k < i && names->count > 0; k++) {
+            if (strcmp(job->references[k]->name, job->references[i]->name) == 0) {
+                TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                    "%s and %s are both named '%s': expected references of different "
+                    "names",
+                    names->items[k], text, job->references[i]->name));
+            }
         }
     }
 end:
@@ -128,28 +120,23 @@ end:
     return status;
 }
 
-/* The next set; `calibration` NULL: what the reference names. */
-static enum fulcrum_status predict_set(struct job *job,
-    const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+/*
+ * From the calibration that the user named; else from what the reference names, and
+ * from each calibration that was fitted to the reference as a whole.
+ */
+static enum fulcrum_status predict_reference(struct job *job,
+    const struct fulcrum_reference *reference, bool is_given, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_validate(reference, calibration, &job->sets[job->count], err);
-    job->count += status == FULCRUM_OK ? 1 : 0;
-    return status;
-}
-
-/* Also from each calibration that was fitted to the reference as a whole. */
-static enum fulcrum_status predict_sets(struct job *job,
-    const struct fulcrum_reference *reference, struct fulcrum_error *err)
-{
-    size_t first = job->count;
-    TRY(predict_set(job, reference, NULL, err));
-    for (size_t i = 0; i < job->calibration_count; i++) {
+    const struct fulcrum_validation *first = &job->sets[job->count];
+    TRY(fulcrum_validate(reference, is_given ? job->calibrations[0] : NULL,
+        &job->sets[job->count], err));
+    job->count++;
+    for (size_t i = 0; i < job->calibration_count && !is_given; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
-        bool is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
-        if (is_new && fulcrum_fitted_points_whole(fitted, reference)) {
-            TRY(predict_set(job, reference, fitted, err));
+        if (strcmp(first->calibration, fitted->name) != 0 &&
+            fulcrum_fitted_points_whole(fitted, reference)) {
+            TRY(fulcrum_validate(reference, fitted, &job->sets[job->count], err));
+            job->count++;
         }
     }
     return FULCRUM_OK;
@@ -167,8 +154,7 @@ static enum fulcrum_status predict_references(struct job *job, bool is_given,
         const struct fulcrum_reference *reference = job->references[i];
         double done_frac = (double)i / (double)job->reference_count;
         fulcrum_progress_update(&progress, done_frac, reference->name);
-        status = is_given ? predict_set(job, reference, job->calibrations[0], err)
-                          : predict_sets(job, reference, err);
+        status = predict_reference(job, reference, is_given, err);
     }
     fulcrum_progress_end(&progress);
     return status;
@@ -190,36 +176,6 @@ static void clear_job(struct job *job)
     free((void *)job->calibrations);
 }
 
-/*
- * Writes the document about accuracy: what is predicted how well, beside small
- * formulas, where it is most wrong, what nothing predicts.
- */
-static enum fulcrum_status write_document(
-    const char *path, const struct job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_output *output = NULL;
-    struct fulcrum_result *result =
-        fulcrum_validation_result(job->sets, job->count, FULCRUM_VALIDATION_DOCUMENT);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_output_open(path, &output, err));
-    (void)fputs("# Accuracy\n\n"
-                "Published and measured points beside what is predicted of them, "
-                "written by `fulcrum validate --markdown`.\n"
-                "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
-                "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
-                "the share of points within the interval that the prediction "
-                "states, where it states one.\n\n",
-        fulcrum_output_stream(output));
-    TRY_OR_END(fulcrum_result_write(
-        result, FULCRUM_FORMAT_MARKDOWN, NULL, fulcrum_output_stream(output), err));
-    status = fulcrum_output_commit(output, err);
-    output = NULL;
-end:
-    fulcrum_output_discard(output);
-    fulcrum_result_free(result);
-    return status;
-}
-
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };
 
@@ -229,17 +185,6 @@ struct findings {
     struct fulcrum_result *now;    /* the run as it is stored */
     struct fulcrum_result *checks; /* one table of them */
 };
-
-static enum fulcrum_status show_validation(const struct settings *settings,
-    const struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    return fulcrum_context_show(context,
-        fulcrum_validation_result(job->sets, job->count,
-            settings->series   ? FULCRUM_VALIDATION_SERIES
-            : settings->points ? FULCRUM_VALIDATION_POINTS
-                               : FULCRUM_VALIDATION_SETS),
-        err);
-}
 
 /* Before the name of a calibration, or "by series" where there are several. Points that
  * the calibration was fitted to are not predicted "from" it. */
@@ -261,52 +206,42 @@ static void check_set(const struct settings *settings,
     enum fulcrum_comparison_filter filter = fulcrum_validation_filter(set);
     struct fulcrum_comparison_errors errors =
         fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
-    struct fulcrum_string name = {0};
     struct fulcrum_string text = {0};
     if (set->reason[0] != '\0') {
         /* Whether a set that is not predicted is as it should be: the presets say why,
          * and one that the user names is to be predicted wherever anything can. */
         bool fails = set->has_failed && settings->references.count > 0;
-        fulcrum_string_add(
-            &name, set->comparison.count > 0 ? "predicted whole" : "predicted");
         fulcrum_string_add(&text, "%s", set->reason);
         fulcrum_check_add(checks, set->reference->name,
-            fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED, &name, &text);
+            fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED, &text, "predicted%s",
+            set->comparison.count > 0 ? " whole" : "");
     }
     if (errors.count == 0) {
         return;
     }
-    bool passes = !(errors.mape_frac > settings->most_mape_frac);
-    fulcrum_string_add(&name, "%s%s%s",
-        filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
-        joining_words(set->calibration, filter), set->calibration);
-    if (!passes) {
+    if (errors.mape_frac > settings->most_mape_frac) {
         fulcrum_string_add(&text,
             "MAPE of %zu point%s is %.3g %%, at most %.3g %% wanted", errors.count,
             errors.count == 1 ? "" : "s", 100.0 * errors.mape_frac,
             100.0 * settings->most_mape_frac);
     }
-    fulcrum_check_add(checks, set->reference->name,
-        passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, &name, &text);
+    fulcrum_check_add(checks, set->reference->name, FULCRUM_CHECK_FAILED, &text,
+        "%s%s%s", filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
+        joining_words(set->calibration, filter), set->calibration);
 }
 
-/* What predictions are compared with; an empty path: nothing. */
-static enum fulcrum_status find_baseline(const struct settings *settings,
-    char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
+/* What predictions are compared with; NULL: nothing. */
+static enum fulcrum_status read_stored(const struct settings *settings,
+    struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    out[0] = '\0';
-    if (settings->baseline == NULL) {
-        return fulcrum_preset_find_file("baseline.json", out, err);
+    char found[FULCRUM_PRESET_PATH_SIZE];
+    const char *path = settings->baseline;
+    if (path == NULL) {
+        TRY(fulcrum_preset_find_file("baseline.json", found, err));
+        path = found;
     }
-    if (strcmp(settings->baseline, "none") == 0) {
-        return FULCRUM_OK;
-    }
-    int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s", settings->baseline);
-    return length < FULCRUM_PRESET_PATH_SIZE
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_FILE,
-                     "--baseline: expected a path of at most %d bytes",
-                     FULCRUM_PRESET_PATH_SIZE - 1);
+    return strcmp(path, "none") == 0 ? FULCRUM_OK
+                                     : fulcrum_baseline_read(path, out, err);
 }
 
 /* Whether presets are predicted from what they name themselves: all of them. */
@@ -352,9 +287,7 @@ static void compare_parameter(const struct fulcrum_calibration *stored,
     const struct fulcrum_parameter *from, const struct fulcrum_parameter *to,
     double most_rel, struct fulcrum_table *checks)
 {
-    struct fulcrum_string name = {0};
     struct fulcrum_string text = {0};
-    fulcrum_string_add(&name, "fitted again: %s", from->path);
     if (to == NULL) {
         fulcrum_string_add(&text, "is no parameter any more");
     } else if (fulcrum_relative_change(from->value, to->value) > most_rel) {
@@ -365,9 +298,8 @@ static void compare_parameter(const struct fulcrum_calibration *stored,
         fulcrum_string_add(&text, "has a standard error of %.6g, %.6g stored",
             to->standard_error, from->standard_error);
     }
-    bool passes = fulcrum_string_get(&text)[0] == '\0';
-    fulcrum_check_add(checks, stored->name,
-        passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, &name, &text);
+    fulcrum_check_add(checks, stored->name, FULCRUM_CHECK_FAILED, &text,
+        "fitted again: %s", from->path);
 }
 
 static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
@@ -376,11 +308,10 @@ static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
 {
     const char *fitted_by = fulcrum_calibration_note(stored, "fit_arguments");
     if (fitted_by == NULL) {
-        struct fulcrum_string name = {0};
         struct fulcrum_string text = {0};
-        fulcrum_string_add(&name, "fitted again");
         fulcrum_string_add(&text, "it has no note fit_arguments");
-        fulcrum_check_add(checks, stored->name, FULCRUM_CHECK_SKIPPED, &name, &text);
+        fulcrum_check_add(
+            checks, stored->name, FULCRUM_CHECK_SKIPPED, &text, "fitted again");
         return FULCRUM_OK;
     }
     struct fulcrum_calibration *again = NULL;
@@ -422,14 +353,10 @@ static enum fulcrum_status run_checks(const struct settings *settings,
     struct findings *found, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_result *stored = NULL;
-    char path[FULCRUM_PRESET_PATH_SIZE];
     enum fulcrum_status status = FULCRUM_OK;
     found->checks = fulcrum_result_new(NULL);
     struct fulcrum_table *checks = fulcrum_result_table(found->checks, "checks", NULL);
-    TRY_OR_END(find_baseline(settings, path, err));
-    if (path[0] != '\0') {
-        TRY_OR_END(fulcrum_baseline_read(path, &stored, err));
-    }
+    TRY_OR_END(read_stored(settings, &stored, err));
     check_findings(settings, stored, found, checks, context);
     if (settings->refit) {
         TRY_OR_END(
@@ -471,36 +398,77 @@ static const struct fulcrum_table *checks_of(const struct findings *found)
     return fulcrum_result_table_of(found->checks, "checks");
 }
 
+/* Writers of the files beside the output. */
+
 static enum fulcrum_status write_junit(
-    const char *path, const struct findings *found, struct fulcrum_error *err)
+    const struct findings *found, FILE *stream, struct fulcrum_error *err)
 {
-    struct fulcrum_output *output = NULL;
-    TRY(fulcrum_output_open(path, &output, err));
-    fulcrum_junit_write(
-        checks_of(found), "fulcrum validate", fulcrum_output_stream(output));
-    return fulcrum_output_commit(output, err);
+    (void)err;
+    fulcrum_junit_write(checks_of(found), "fulcrum validate", stream);
+    return FULCRUM_OK;
+}
+
+/* What is predicted how well, beside small formulas, where it is most wrong, what
+ * nothing predicts. */
+static enum fulcrum_status write_document(
+    const struct findings *found, FILE *stream, struct fulcrum_error *err)
+{
+    struct fulcrum_result *result = fulcrum_validation_result(
+        found->job.sets, found->job.count, FULCRUM_VALIDATION_DOCUMENT);
+    (void)fputs("# Accuracy\n\n"
+                "Published and measured points beside what is predicted of them, "
+                "written by `fulcrum validate --markdown`.\n"
+                "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
+                "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
+                "the share of points within the interval that the prediction "
+                "states, where it states one.\n\n",
+        stream);
+    enum fulcrum_status status =
+        fulcrum_result_write(result, FULCRUM_FORMAT_MARKDOWN, NULL, stream, err);
+    fulcrum_result_free(result);
+    return status;
 }
 
 static enum fulcrum_status write_baseline(
-    const char *path, const struct fulcrum_result *run, struct fulcrum_error *err)
+    const struct findings *found, FILE *stream, struct fulcrum_error *err)
 {
-    struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_output_open(path, &output, err));
-    TRY_OR_END(fulcrum_result_write(
-        run, FULCRUM_FORMAT_JSON, NULL, fulcrum_output_stream(output), err));
-    status = fulcrum_output_commit(output, err);
-    output = NULL;
-end:
-    fulcrum_output_discard(output);
-    return status;
+    return fulcrum_result_write(found->now, FULCRUM_FORMAT_JSON, NULL, stream, err);
 }
 
 /* A file that the command writes. */
 struct written {
     const char *option;
     const char *path; /* NULL: not asked for */
+    enum fulcrum_status (*write)(
+        const struct findings *found, FILE *stream, struct fulcrum_error *err);
 };
+
+enum { WRITTEN = 4 };
+
+/* The first is written by others. */
+static void list_written(const struct settings *settings,
+    const struct fulcrum_context *context, struct written out[WRITTEN])
+{
+    out[0] = (struct written){"--output", context->output_path, NULL};
+    out[1] = (struct written){"--junit", settings->junit, write_junit};
+    out[2] = (struct written){"--markdown", settings->markdown, write_document};
+    out[3] =
+        (struct written){"--save-baseline", settings->save_baseline, write_baseline};
+}
+
+static enum fulcrum_status write_file(
+    const struct written *file, const struct findings *found, struct fulcrum_error *err)
+{
+    struct fulcrum_output *output = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_output_open(file->path, &output, err));
+    TRY_OR_END(file->write(found, fulcrum_output_stream(output), err));
+    status = fulcrum_output_commit(output, err);
+    output = NULL;
+end:
+    fulcrum_output_discard(output);
+    return status;
+}
 
 /* Whether a file would be lost that the command reads; the baseline may be renewed. */
 static enum fulcrum_status check_inputs(const struct settings *settings,
@@ -527,15 +495,15 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
     return FULCRUM_OK;
 }
 
+/* Files that nobody can write are found before the work. */
 static enum fulcrum_status check_settings(const struct settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct written files[] = {{"--output", context->output_path},
-        {"--junit", settings->junit}, {"--markdown", settings->markdown},
-        {"--save-baseline", settings->save_baseline}};
+    struct written files[WRITTEN];
+    list_written(settings, context, files);
     FULCRUM_USAGE_IF(settings->points && settings->series, context, err,
         FULCRUM_ERR_UNSUPPORTED, "--points and --series: expected one of them");
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < WRITTEN; i++) {
         const struct written *file = &files[i];
         for (size_t k = 0; k < i && file->path != NULL; k++) {
             FULCRUM_USAGE_IF(files[k].path != NULL &&
@@ -548,34 +516,10 @@ static enum fulcrum_status check_settings(const struct settings *settings,
             TRY(check_inputs(settings, file, context, err));
         }
     }
-    return FULCRUM_OK;
-}
-
-/* Files that nobody can write are found before the work. */
-static enum fulcrum_status check_paths(
-    const struct settings *settings, struct fulcrum_error *err)
-{
-    const char *const paths[] = {
-        settings->junit, settings->markdown, settings->save_baseline};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        if (paths[i] != NULL) {
-            TRY(fulcrum_output_check(paths[i], err));
+    for (size_t i = 1; i < WRITTEN; i++) {
+        if (files[i].path != NULL) {
+            TRY(fulcrum_output_check(files[i].path, err));
         }
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status write_files(const struct settings *settings,
-    const struct findings *found, struct fulcrum_error *err)
-{
-    if (settings->junit != NULL) {
-        TRY(write_junit(settings->junit, found, err));
-    }
-    if (settings->markdown != NULL) {
-        TRY(write_document(settings->markdown, &found->job, err));
-    }
-    if (settings->save_baseline != NULL) {
-        TRY(write_baseline(settings->save_baseline, found->now, err));
     }
     return FULCRUM_OK;
 }
@@ -654,11 +598,21 @@ static enum fulcrum_status run_validate(
     struct findings found = {.job = {.count = 0}};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(check_settings(settings, context, err));
-    TRY_OR_END(check_paths(settings, err));
     TRY_OR_END(predict_all(settings, context, &found, err));
     TRY_OR_END(run_checks(settings, &found, context, err));
-    TRY_OR_END(show_validation(settings, &found.job, context, err));
-    TRY_OR_END(write_files(settings, &found, err));
+    TRY_OR_END(fulcrum_context_show(context,
+        fulcrum_validation_result(found.job.sets, found.job.count,
+            settings->series   ? FULCRUM_VALIDATION_SERIES
+            : settings->points ? FULCRUM_VALIDATION_POINTS
+                               : FULCRUM_VALIDATION_SETS),
+        err));
+    struct written files[WRITTEN];
+    list_written(settings, context, files);
+    for (size_t i = 1; i < WRITTEN; i++) {
+        if (files[i].path != NULL) {
+            TRY_OR_END(write_file(&files[i], &found, err));
+        }
+    }
     warn_of_failures(checks_of(&found), context);
 end:
     fulcrum_result_free(found.checks);
