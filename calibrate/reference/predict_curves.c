@@ -81,34 +81,51 @@ static enum fulcrum_status read_place(const struct curve *curve,
     return FULCRUM_OK;
 }
 
-/* The first observation whose quantity has one of two patterns; their count: none. */
-static size_t find_observed(
-    const struct fulcrum_reference_point *point, const char *pattern, const char *other)
+size_t fulcrum_observed_find(
+    const struct fulcrum_reference_point *point, const char *pattern)
 {
     size_t i = 0;
     while (i < point->observation_count &&
-           fnmatch(pattern, point->observations[i].quantity, 0) != 0 &&
-           fnmatch(other, point->observations[i].quantity, 0) != 0) {
+           fnmatch(pattern, point->observations[i].quantity, 0) != 0) {
         i++;
     }
     return i;
 }
 
-/* Takes observation `i`, of which there are none beyond the last. */
+enum fulcrum_status fulcrum_observed_check(const struct fulcrum_reference *reference,
+    size_t point, size_t observation, const char *expected, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    FAIL_IF(observation == from->observation_count, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].observed has no %s", reference->name, point,
+        expected);
+    const struct fulcrum_observation *seen = &from->observations[observation];
+    FAIL_IF(!isfinite(seen->value) || !(seen->value > 0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+        reference->name, point, seen->quantity, seen->value);
+    return FULCRUM_OK;
+}
+
+/* A rate of another kind, where the point has it, else that of steps. */
+static const char *observed_of(
+    const struct fulcrum_reference_point *point, const char *rate)
+{
+    return fulcrum_observed_find(point, rate) < point->observation_count
+               ? rate
+               : "steps_per_s";
+}
+
+/* Takes the first observation whose quantity has the pattern. */
 static enum fulcrum_status read_observed(const struct curve *curve,
-    struct reading *reading, size_t i, const char *expected, struct fulcrum_error *err)
+    struct reading *reading, const char *pattern, const char *expected,
+    struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *point =
         &curve->reference->points[reading->point];
-    FAIL_IF(i == point->observation_count, err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].observed has no %s", curve->reference->name,
-        reading->point, expected);
-    const struct fulcrum_observation *seen = &point->observations[i];
-    FAIL_IF(!isfinite(seen->value) || !(seen->value > 0), err, FULCRUM_ERR_RANGE,
-        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-        curve->reference->name, reading->point, seen->quantity, seen->value);
+    size_t i = fulcrum_observed_find(point, pattern);
+    TRY(fulcrum_observed_check(curve->reference, reading->point, i, expected, err));
     reading->observation = i;
-    reading->y = seen->value;
+    reading->y = point->observations[i].value;
     return FULCRUM_OK;
 }
 
@@ -263,9 +280,9 @@ static enum fulcrum_status read_workers(
 {
     static const struct range workers = {1, (double)INFINITY, "at least 1"};
     TRY(read_place(curve, reading, "workers", &workers, err));
-    size_t i = find_observed(
-        &curve->reference->points[reading->point], "steps_per_s", "frames_per_s");
-    return read_observed(curve, reading, i, "steps_per_s, a rate expected", err);
+    const char *rate =
+        observed_of(&curve->reference->points[reading->point], "frames_per_s");
+    return read_observed(curve, reading, rate, "steps_per_s, a rate expected", err);
 }
 
 static enum fulcrum_status predict_workers(
@@ -364,14 +381,15 @@ static enum fulcrum_status read_rate(
     while (load < point->setting_count && !isfinite(point->settings[load].number)) {
         load++;
     }
-    size_t i = find_observed(point, "tokens_per_s", "steps_per_s");
-    FAIL_IF(load == point->setting_count || i == point->observation_count, err,
-        FULCRUM_ERR_MISSING,
+    const char *rate = observed_of(point, "tokens_per_s");
+    FAIL_IF(load == point->setting_count ||
+                fulcrum_observed_find(point, rate) == point->observation_count,
+        err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu] has no activity, expected set.load_frac, "
         "set.gpu_util_frac, or a number that is set beside an observed "
         "tokens_per_s or steps_per_s",
         curve->reference->name, reading->point);
-    TRY(read_observed(curve, reading, i, "rate", err));
+    TRY(read_observed(curve, reading, rate, "rate", err));
     reading->place = point->settings[load].number;
     reading->x = reading->y;
     return FULCRUM_OK;
@@ -390,8 +408,7 @@ static enum fulcrum_status read_watts(
         const char *path = share_path(point);
         TRY(read_place(curve, reading, path != NULL ? path : "load_frac", &share, err));
     }
-    size_t i = find_observed(point, is_gpu ? "gpu_w" : "?*_w", "gpu_w");
-    return read_observed(curve, reading, i,
+    return read_observed(curve, reading, is_gpu ? "gpu_w" : "?*_w",
         is_gpu ? "watts, gpu_w expected" : "watts, a quantity that ends in _w expected",
         err);
 }
@@ -480,10 +497,8 @@ static enum fulcrum_status read_sm_count(
     const struct range counts = {
         1, curve->reference->design.machine.gpu.sm_count, "1 to machine.gpu.sm_count"};
     TRY(read_place(curve, reading, "run.sm_count", &counts, err));
-    size_t i =
-        find_observed(&curve->reference->points[reading->point], "*_per_*", "*_per_*");
-    return read_observed(
-        curve, reading, i, "rate, a quantity with \"_per_\" in its name expected", err);
+    return read_observed(curve, reading, "*_per_*",
+        "rate, a quantity with \"_per_\" in its name expected", err);
 }
 
 /* Work per second: a training step takes parameter[TIME] on all SMs. */
@@ -593,15 +608,14 @@ static double node_speedup(const double *parameter, double node_count)
     return fulcrum_cluster_step_of(&cluster, &layout).speedup;
 }
 
-const struct fulcrum_scaling_words *fulcrum_scaling_words_of(
-    const struct fulcrum_reference_point *point)
+static bool counts_gpus(const struct fulcrum_reference_point *point)
 {
-    static const struct fulcrum_scaling_words machines = {
-        "node_count", "speedup_over_one_node", "machines"};
-    static const struct fulcrum_scaling_words gpus = {
-        "gpu_count", "speedup_over_one_gpu", "GPUs"};
-    return fulcrum_reference_find_setting(point, gpus.setting) != NULL ? &gpus
-                                                                       : &machines;
+    return fulcrum_reference_find_setting(point, "gpu_count") != NULL;
+}
+
+const char *fulcrum_scaling_setting(const struct fulcrum_reference_point *point)
+{
+    return counts_gpus(point) ? "gpu_count" : "node_count";
 }
 
 static enum fulcrum_status read_speedup(
@@ -610,13 +624,14 @@ static enum fulcrum_status read_speedup(
     static const struct range counts = {1, (double)INFINITY, "a count"};
     const struct fulcrum_reference_point *point =
         &curve->reference->points[reading->point];
-    const struct fulcrum_scaling_words *words = fulcrum_scaling_words_of(point);
-    TRY(read_place(curve, reading, words->setting, &counts, err));
+    const char *setting = fulcrum_scaling_setting(point);
+    const char *quantity =
+        counts_gpus(point) ? "speedup_over_one_gpu" : "speedup_over_one_node";
+    TRY(read_place(curve, reading, setting, &counts, err));
     FAIL_IF(floor(reading->place) < reading->place, err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].set.%s = %.6g, a count expected",
-        curve->reference->name, reading->point, words->setting, reading->place);
-    return read_observed(curve, reading,
-        find_observed(point, words->quantity, words->quantity), words->quantity, err);
+        curve->reference->name, reading->point, setting, reading->place);
+    return read_observed(curve, reading, quantity, quantity, err);
 }
 
 /* Seconds of a ring of `node_count` machines on one byte, links as given. */
@@ -716,10 +731,9 @@ static enum fulcrum_status predict_node_counts(
     struct curve *curve, struct fulcrum_error *err)
 {
     double parameter[NODE_PARAMETERS] = {0};
-    const struct fulcrum_scaling_words *words = fulcrum_scaling_words_of(curve->first);
     TRY(read_curve(curve, read_speedup,
-        strcmp(words->plural, "GPUs") == 0 ? "numbers of GPUs above one"
-                                           : "numbers of machines above one",
+        counts_gpus(curve->first) ? "numbers of GPUs above one"
+                                  : "numbers of machines above one",
         1, err));
     TRY(fit_ring(curve, parameter, err));
     for (size_t i = 0; i < curve->count; i++) {

@@ -1,44 +1,22 @@
 /* predict_stated.c - references predicted from what is stated, with nothing fitted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* fnmatch */
+#include <fnmatch.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "calibrate/reference/predictors.h"
-#include "calibrate/statistics.h"
 #include "model/design/memory_system.h"
+#include "model/interval.h"
 #include "model/predict/partition.h"
 #include "model/predict/power.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "presets/load/preset.h"
-
-/* Index among the observations of a point; their count where there is none. */
-static size_t find_observed(
-    const struct fulcrum_reference_point *point, const char *quantity)
-{
-    size_t i = 0;
-    while (i < point->observation_count &&
-           strcmp(point->observations[i].quantity, quantity) != 0) {
-        i++;
-    }
-    return i;
-}
-
-static enum fulcrum_status check_observed(const struct fulcrum_reference *reference,
-    size_t point, size_t observation, struct fulcrum_error *err)
-{
-    const struct fulcrum_observation *seen =
-        &reference->points[point].observations[observation];
-    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
-        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-        reference->name, point, seen->quantity, seen->value);
-    return FULCRUM_OK;
-}
 
 /* server_prior: watts from a machine's priors. */
 
@@ -47,8 +25,6 @@ static enum fulcrum_status check_observed(const struct fulcrum_reference *refere
  * judge what the presets say of watts where nobody measured: the equation is the
  * product's own, model/predict/power.h, at a load that is set instead of solved for.
  */
-
-static const double interval_tail = 0.05;
 
 /* The fields of (13). */
 static const char *const drawn[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
@@ -154,14 +130,11 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = out->reference;
-    size_t i = find_observed(&reference->points[point], "server_w");
+    size_t i = fulcrum_observed_find(&reference->points[point], "server_w");
     struct fulcrum_design design;
     double load_frac = 0;
     TRY(read_settings(reference, point, &design, &load_frac, err));
-    FAIL_IF(i == reference->points[point].observation_count, err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].observed has no server_w, watts expected",
-        reference->name, point);
-    TRY(check_observed(reference, point, i, err));
+    TRY(fulcrum_observed_check(reference, point, i, "server_w, watts expected", err));
     struct fulcrum_compared *item =
         fulcrum_comparison_add(out, point, i, server_w(&design, load_frac));
     if (draws->is_known) {
@@ -169,9 +142,9 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
         for (size_t k = 0; k < DRAWS; k++) {
             watts[k] = drawn_server_w(&design, draws->factor[k], load_frac);
         }
-        gsl_sort(watts, 1, DRAWS);
-        item->lo = fulcrum_statistics_quantile(watts, DRAWS, interval_tail);
-        item->hi = fulcrum_statistics_quantile(watts, DRAWS, 1 - interval_tail);
+        const struct fulcrum_interval interval = fulcrum_interval_of(watts, DRAWS);
+        item->lo = interval.lo;
+        item->hi = interval.hi;
     }
     return FULCRUM_OK;
 }
@@ -221,10 +194,7 @@ static bool read_change(
 
 static bool is_gain(const char *quantity)
 {
-    static const char end[] = "_gain_frac";
-    size_t length = strlen(quantity);
-    return length >= sizeof end - 1 &&
-           strcmp(quantity + length - (sizeof end - 1), end) == 0;
+    return fnmatch("*_gain_frac", quantity, 0) == 0;
 }
 
 /* Rates add up, so that so many fewer GPUs do the same. */
@@ -245,11 +215,7 @@ static bool find_family(
 {
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        size_t k = 0;
-        while (
-            k < point->observation_count && !is_gain(point->observations[k].quantity)) {
-            k++;
-        }
+        size_t k = fulcrum_observed_find(point, "*_gain_frac");
         if (strcmp(point->series, series) == 0 && k < point->observation_count &&
             read_change(point, &out->change)) {
             out->change.gain_frac = point->observations[k].value;
@@ -309,7 +275,7 @@ static enum fulcrum_status predict_change(
             !(is_gain(quantity) || is_fewer(quantity))) {
             continue;
         }
-        TRY(check_observed(reference, index, k, err));
+        TRY(fulcrum_observed_check(reference, index, k, quantity, err));
         struct fulcrum_compared *item = fulcrum_comparison_add(
             out, index, k, quantity_at(&family, &change, usual_exponent, quantity));
         double a = quantity_at(&family, &change, end_exponents[0], quantity);
@@ -357,7 +323,7 @@ static enum fulcrum_status read_stated(const struct fulcrum_reference *reference
     FAIL_IF(!(reference->point_count > 0), err, FULCRUM_ERR_MISSING,
         "reference %s: points is empty, one point expected", reference->name);
     const struct fulcrum_reference_point *point = &reference->points[0];
-    size_t i = find_observed(point, quantity);
+    size_t i = fulcrum_observed_find(point, quantity);
     FAIL_IF(i == point->observation_count || !(point->observations[i].value > 0.0), err,
         FULCRUM_ERR_MISSING,
         "reference %s: points[0].observed.%s is missing, a number above 0 expected",
@@ -456,7 +422,7 @@ enum fulcrum_status fulcrum_predict_parts(
     }
     TRY(find_busy(reference, stated, &busy, err));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t k = find_observed(&reference->points[0], rows[i].quantity);
+        size_t k = fulcrum_observed_find(&reference->points[0], rows[i].quantity);
         if (k == reference->points[0].observation_count) {
             continue;
         }

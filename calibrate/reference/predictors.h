@@ -16,6 +16,20 @@
  *            what the reference says, FULCRUM_ERR_NO_MEMORY
  */
 
+/* The first observation of a point whose quantity has a pattern of the shell; their
+ * count: none. */
+size_t fulcrum_observed_find(
+    const struct fulcrum_reference_point *point, const char *pattern);
+
+/*
+ * Whether there is such an observation, above 0.
+ *   expected  what is missing where there is none, for the detail
+ *   fails     FULCRUM_ERR_MISSING, FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_observed_check(
+    const struct fulcrum_reference *reference, size_t point, size_t observation,
+    const char *expected, struct fulcrum_error *err);
+
 /*
  * cpu_curve, gpu_power, server_power, sm_scaling and node_scaling: of each curve the
  * first, third, ... place is fitted, and all are predicted.
@@ -23,16 +37,9 @@
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_curves(
     struct fulcrum_comparison *out, struct fulcrum_error *err);
 
-/* What a curve of node_scaling counts: machines, or the GPUs of one. */
-struct fulcrum_scaling_words {
-    const char *setting;  /* "node_count" */
-    const char *quantity; /* "speedup_over_one_node" */
-    const char *plural;   /* "machines" */
-};
-
-/* By what the point sets: machines unless it sets "gpu_count". Static. */
-const struct fulcrum_scaling_words *fulcrum_scaling_words_of(
-    const struct fulcrum_reference_point *point);
+/* What a curve of node_scaling counts: "gpu_count", the GPUs of a machine, where the
+ * point sets it, else machines, "node_count". */
+const char *fulcrum_scaling_setting(const struct fulcrum_reference_point *point);
 
 /*
  * server_prior: watts of servers by (13) at the values of the reference's machine. The

@@ -127,7 +127,7 @@ enum fulcrum_status fulcrum_plot_scaling_add(const struct fulcrum_plot_job *job,
 static void add_speedup(struct fulcrum_table *rows,
     const struct fulcrum_reference_point *point, const struct fulcrum_compared *item)
 {
-    const char *key = fulcrum_scaling_words_of(point)->setting;
+    const char *key = fulcrum_scaling_setting(point);
     double count = fulcrum_reference_find_setting(point, key)->number;
     fulcrum_table_row(rows);
     fulcrum_plot_print(rows, "series", "%.100s, predicted", point->series);

@@ -640,12 +640,11 @@ TEST(test_scaling_follows_the_ring)
 {
     static const double costs[][2] = {{0.2, 0}, {0, 0.02}, {0.15, 0.01}, {0, 0}};
     static const char *const counted[] = {"node_count", "gpu_count"};
-    static const char *const plural[] = {"machines", "GPUs"};
     for (size_t c = 0; c < 8; c++) {
         struct made made;
         make_nodes(&made, counted[c % 2], costs[c / 2][0], costs[c / 2][1]);
         CU_ASSERT_STRING_EQUAL(
-            fulcrum_scaling_words_of(&made.points[0])->plural, plural[c % 2]);
+            fulcrum_scaling_setting(&made.points[0]), counted[c % 2]);
         struct fulcrum_comparison compared = predict(&made.reference);
         CU_ASSERT_EQUAL(compared.count, NODE_COUNTS);
         for (size_t i = 0; i < compared.count; i++) {
