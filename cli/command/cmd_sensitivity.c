@@ -30,16 +30,11 @@ struct settings {
     double samples;
 };
 
-/* One output in words. */
-struct metric {
-    char *name;       /* "speedup", "steps_per_s", "best:steps_per_j_system" */
-    const char *unit; /* of a best place that of the axis' field; borrowed */
-};
-
-/* One input in words. */
+/* An input or an output in words. */
 struct words {
-    char *label;  /* a path, or what stands for several */
-    char *source; /* why it varies as it does */
+    char *label; /* a path, or what stands for several; "speedup", "steps_per_s", ... */
+    char *source;     /* of an input: why it varies as it does */
+    const char *unit; /* "" of several numbers; of a best place the axis'; borrowed */
 };
 
 /* An analysis, as asked for and under way. */
@@ -56,7 +51,7 @@ struct job {
     struct words *words; /* of each input */
     size_t output_count;
     struct fulcrum_sensitivity_output *outputs;
-    struct metric *metrics; /* of each output */
+    struct words *metrics; /* of each output */
     struct fulcrum_setting *base;
     struct fulcrum_sweep_axis axis; /* count 0: none */
     struct fulcrum_numbers axis_values;
@@ -70,25 +65,32 @@ struct job {
 
 static bool is_varied(const struct job *job, const struct fulcrum_field *field)
 {
-    size_t i = 0;
-    while (i < job->span_count && job->spans[i].field != field) {
-        i++;
+    bool is_found = false;
+    for (size_t i = 0; i < job->span_count; i++) {
+        is_found = is_found || job->spans[i].field == field;
     }
-    return i < job->span_count;
+    return is_found;
 }
 
-/* The field before '=', or the whole text. */
-static enum fulcrum_status read_path(const struct job *job, const char *text,
-    const struct fulcrum_field **out, const char **range, struct fulcrum_error *err)
+/* The field before '=', or the whole text of an option. */
+static enum fulcrum_status read_path(const struct job *job, const char *option,
+    const char *text, const struct fulcrum_field **out, struct fulcrum_error *err)
 {
     size_t length = strcspn(text, "=");
     FULCRUM_USAGE_IF(length == 0, job->context, err, FULCRUM_ERR_FORMAT,
-        "%s: expected PATH=LO:HI, PATH=LO:HI:log or PATH", text);
+        "%s: %s: expected PATH=LO:HI, PATH=LO:HI:log or PATH", option, text);
     char *path = fulcrum_format("%.*s", (int)length, text);
-    *range = text[length] == '=' ? text + length + 1 : NULL;
     *out = fulcrum_field_parse(path, job->context, err);
     free(path);
-    return *out != NULL ? FULCRUM_OK : FULCRUM_ERR_UNKNOWN_NAME;
+    return *out != NULL ? FULCRUM_OK
+                        : fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, option);
+}
+
+/* What stands behind it; NULL: nothing. */
+static const char *range_of(const char *text)
+{
+    const char *end = strchr(text, '=');
+    return end != NULL ? end + 1 : NULL;
 }
 
 /* "LO:HI" or "LO:HI:log". */
@@ -130,11 +132,7 @@ static enum fulcrum_status read_span(
     struct job *job, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_field_range *span = &job->spans[job->span_count];
-    const char *range = NULL;
-    enum fulcrum_status status = read_path(job, text, &span->field, &range, err);
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail_in(err, status, "--vary");
-    }
+    TRY(read_path(job, "--vary", text, &span->field, err));
     const struct fulcrum_field *field = span->field;
     FULCRUM_USAGE_IF(
         field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT,
@@ -142,7 +140,7 @@ static enum fulcrum_status read_span(
         "--vary %s is no number and cannot be varied", field->path);
     FULCRUM_USAGE_IF(is_varied(job, field), job->context, err, FULCRUM_ERR_RANGE,
         "--vary %s is given twice", field->path);
-    FULCRUM_USAGE_IF(range == NULL || !parse_ends(range, span), job->context, err,
+    FULCRUM_USAGE_IF(!parse_ends(range_of(text), span), job->context, err,
         FULCRUM_ERR_FORMAT,
         "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
         "workload.step.mean_s=0.001:0.004:log",
@@ -151,7 +149,8 @@ static enum fulcrum_status read_span(
     job->span_count++;
     job->words[job->input_count] = (struct words){fulcrum_format("%s", field->path),
         fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
-            span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : "")};
+            span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : ""),
+        field->unit};
     job->inputs[job->input_count++] = (struct fulcrum_sensitivity_input){.span = span};
     return FULCRUM_OK;
 }
@@ -175,7 +174,8 @@ static struct words word_group(
     if (group->kind == FULCRUM_UNCERTAIN_DRAWS) {
         return (struct words){fulcrum_format("draws of %s", calibration->name),
             fulcrum_format("%zu draws of %zu numbers that depend on each other",
-                calibration->draw_count, calibration->parameter_count)};
+                calibration->draw_count, calibration->parameter_count),
+            count == 1 ? group->field->unit : ""};
     }
     struct fulcrum_string label = {.chars = NULL};
     for (size_t i = 0; i < count; i++) {
@@ -183,7 +183,8 @@ static struct words word_group(
     }
     struct words words = {fulcrum_format("%s", fulcrum_string_get(&label)),
         fulcrum_format(
-            "%zu numbers of %s that depend on each other", count, calibration->name)};
+            "%zu numbers of %s that depend on each other", count, calibration->name),
+        ""};
     fulcrum_string_clear(&label);
     return words;
 }
@@ -199,27 +200,27 @@ static struct words word_number(
         return (struct words){
             fulcrum_format("times on this %s", is_cpu ? "CPU" : "GPU"),
             fulcrum_format("scaled from another one to %s",
-                is_cpu ? machine->cpu.name : machine->gpu.name)};
-    }
-    char *label = fulcrum_format("%s", input->field->path);
-    if (input->kind == FULCRUM_UNCERTAIN_PRIOR) {
-        return (struct words){label, fulcrum_format("prior, x or / %.3g",
-                                         inputs->priors[input->prior].spread_factor)};
+                is_cpu ? machine->cpu.name : machine->gpu.name),
+            ""};
     }
     const struct fulcrum_calibration *calibration = input->calibration;
-    return (struct words){label,
-        fulcrum_format("%s, %s",
-            fulcrum_origin_name(calibration->parameters[input->parameter].origin),
-            calibration->name)};
+    return (struct words){fulcrum_format("%s", input->field->path),
+        input->kind == FULCRUM_UNCERTAIN_PRIOR
+            ? fulcrum_format(
+                  "prior, x or / %.3g", inputs->priors[input->prior].spread_factor)
+            : fulcrum_format("%s, %s",
+                  fulcrum_origin_name(calibration->parameters[input->parameter].origin),
+                  calibration->name),
+        input->field->unit};
 }
 
 static bool has_group(const struct job *job, size_t first)
 {
-    size_t i = 0;
-    while (i < job->input_count && job->inputs[i].uncertain != &job->uncertain[first]) {
-        i++;
+    bool is_found = false;
+    for (size_t i = 0; i < job->input_count; i++) {
+        is_found = is_found || job->inputs[i].uncertain == &job->uncertain[first];
     }
-    return i < job->input_count;
+    return is_found;
 }
 
 static void add_group(struct job *job, size_t first)
@@ -250,12 +251,8 @@ static void add_all_groups(struct job *job)
 static enum fulcrum_status add_named_group(
     struct job *job, const char *text, struct fulcrum_error *err)
 {
-    const char *range = NULL;
     const struct fulcrum_field *field = NULL;
-    enum fulcrum_status status = read_path(job, text, &field, &range, err);
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
-    }
+    TRY(read_path(job, "--vary", text, &field, err));
     size_t at = 0;
     while (at < job->uncertain_count && job->uncertain[at].field != field) {
         at++;
@@ -323,14 +320,12 @@ static enum fulcrum_status read_base(struct job *job, struct fulcrum_error *err)
 
 static enum fulcrum_status read_axis(struct job *job, struct fulcrum_error *err)
 {
-    const char *range = NULL;
     const char *text = job->settings->along;
     if (text == NULL) {
         return FULCRUM_OK;
     }
-    if (read_path(job, text, &job->axis.field, &range, err) != FULCRUM_OK) {
-        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--along");
-    }
+    TRY(read_path(job, "--along", text, &job->axis.field, err));
+    const char *range = range_of(text);
     FULCRUM_USAGE_IF(range == NULL, job->context, err, FULCRUM_ERR_FORMAT,
         "--along %s: expected PATH=RANGE, such as machine.cpu.thread_count=20:320:x1.3",
         text);
@@ -348,9 +343,8 @@ static struct fulcrum_sensitivity_output parse_metric(const char *name)
 {
     static const char best[] = "best:";
     static const char relative[] = "_rel";
-    size_t length = strlen(name);
-    size_t suffix = sizeof relative - 1;
     enum fulcrum_sensitivity_subject subject = FULCRUM_SUBJECT_VALUE;
+    size_t stem = strlen(name) - (sizeof relative - 1);
     size_t found = fulcrum_output_find(name);
     if (found == FULCRUM_OUTPUT_COUNT && strncmp(name, best, sizeof best - 1) == 0) {
         subject = FULCRUM_SUBJECT_BEST;
@@ -358,33 +352,32 @@ static struct fulcrum_sensitivity_output parse_metric(const char *name)
     } else if (found == FULCRUM_OUTPUT_COUNT) {
         subject = FULCRUM_SUBJECT_RELATIVE;
         bool is_relative =
-            length > suffix && strcmp(name + length - suffix, relative) == 0;
-        char *stem =
-            fulcrum_format("%.*s", (int)(is_relative ? length - suffix : 0), name);
+            strlen(name) > sizeof relative - 1 && strcmp(name + stem, relative) == 0;
+        char *output = fulcrum_format("%.*s", is_relative ? (int)stem : 0, name);
         found = strcmp(name, "speedup") == 0       ? (size_t)FULCRUM_OUTPUT_steps_per_s
                 : strcmp(name, "runtime_rel") == 0 ? (size_t)FULCRUM_OUTPUT_runtime_s
-                                                   : fulcrum_output_find(stem);
-        free(stem);
+                                                   : fulcrum_output_find(output);
+        free(output);
     }
     return (struct fulcrum_sensitivity_output){subject, (enum fulcrum_predicted)found};
 }
 
-static struct metric word_metric(
+static struct words word_metric(
     const struct fulcrum_sensitivity_output *output, const struct fulcrum_field *along)
 {
     const char *name = fulcrum_output_name(output->predicted);
-    bool is_rate = output->predicted == FULCRUM_OUTPUT_steps_per_s;
-    switch (output->subject) {
-    case FULCRUM_SUBJECT_BEST:
-        return (struct metric){fulcrum_format("best:%s", name), along->unit};
-    case FULCRUM_SUBJECT_RELATIVE:
-        return (struct metric){
-            is_rate ? fulcrum_format("speedup") : fulcrum_format("%s_rel", name), ""};
-    case FULCRUM_SUBJECT_VALUE:
-    default:
-        return (struct metric){
-            fulcrum_format("%s", name), fulcrum_output_unit(output->predicted)};
+    if (output->subject == FULCRUM_SUBJECT_BEST) {
+        return (struct words){
+            .label = fulcrum_format("best:%s", name), .unit = along->unit};
     }
+    if (output->subject == FULCRUM_SUBJECT_VALUE) {
+        return (struct words){.label = fulcrum_format("%s", name),
+            .unit = fulcrum_output_unit(output->predicted)};
+    }
+    bool is_rate = output->predicted == FULCRUM_OUTPUT_steps_per_s;
+    return (struct words){
+        .label = is_rate ? fulcrum_format("speedup") : fulcrum_format("%s_rel", name),
+        .unit = ""};
 }
 
 /* Mistyped outputs are mostly near one; else all there is. */
@@ -505,10 +498,12 @@ static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
 
 /* What was found. */
 
-/* An input as it is ranked for one metric. */
-struct rank {
+/* What an input does to one metric. */
+struct influence {
     size_t input;
-    double total;
+    struct fulcrum_sobol_index index;
+    struct fulcrum_effect effect;
+    double total; /* that it is ranked by; -1: not known, as the next */
     double bar;
 };
 
@@ -518,22 +513,6 @@ static bool is_known(const struct job *job, size_t output)
     return !isnan(job->result->values[output]);
 }
 
-/* A metric that was asked for by name must be there; of the usual ones, one. */
-static enum fulcrum_status judge_metrics(
-    const struct job *job, struct fulcrum_error *err)
-{
-    size_t known = 0;
-    for (size_t o = 0; o < job->output_count; o++) {
-        FAIL_IF(!is_known(job, o) && job->settings->metrics != NULL, err,
-            FULCRUM_ERR_MISSING,
-            "--metric %s: it does not apply to this machine, or is not known",
-            job->metrics[o].name);
-        known += (size_t)is_known(job, o);
-    }
-    return known > 0 ? FULCRUM_OK
-                     : fulcrum_fail(err, FULCRUM_ERR_MISSING, "no metric is known");
-}
-
 static bool is_told(const struct fulcrum_sobol_spread *spread)
 {
     return (double)spread->dropped_count <=
@@ -541,28 +520,37 @@ static bool is_told(const struct fulcrum_sobol_spread *spread)
 }
 
 /*
- * Rows that were dropped are told, once where it is the same rows of every metric;
- * where they are too many there is no answer.
+ * A metric that was asked for by name must be there; of the usual ones, one. Rows that
+ * were dropped are told, once where it is the same rows of every metric; where they are
+ * too many there is no answer.
  */
-static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status judge_metrics(
+    const struct job *job, struct fulcrum_error *err)
 {
+    size_t known = 0;
     size_t told = 0;
     size_t warned_count = 0;
     for (size_t o = 0; o < job->output_count; o++) {
-        struct fulcrum_sobol_spread spread =
+        const struct fulcrum_sobol_spread spread =
             fulcrum_sobol_spread(job->result->sobol, o);
-        told += (size_t)is_told(&spread);
+        FAIL_IF(!is_known(job, o) && job->settings->metrics != NULL, err,
+            FULCRUM_ERR_MISSING,
+            "--metric %s: it does not apply to this machine, or is not known",
+            job->metrics[o].label);
+        known += is_known(job, o) ? 1 : 0;
+        told += is_told(&spread) ? 1 : 0;
     }
+    FAIL_IF(known == 0, err, FULCRUM_ERR_MISSING, "no metric is known");
     FAIL_IF(told == 0, err, FULCRUM_ERR_INFEASIBLE,
         "too much of these ranges cannot run: %s", job->result->reason);
     for (size_t o = 0; o < job->output_count; o++) {
-        struct fulcrum_sobol_spread spread =
+        const struct fulcrum_sobol_spread spread =
             fulcrum_sobol_spread(job->result->sobol, o);
         if (spread.dropped_count != warned_count && spread.dropped_count > 0 &&
             is_known(job, o)) {
             warned_count = spread.dropped_count;
             fulcrum_message_warn("%s: %zu of %zu rows cannot run%s: %s",
-                job->metrics[o].name, spread.dropped_count, spread.row_count,
+                job->metrics[o].label, spread.dropped_count, spread.row_count,
                 is_told(&spread) ? " and are left out, which narrows the ranges"
                                  : ", too many for shares of variance",
                 job->result->reason);
@@ -572,10 +560,10 @@ static enum fulcrum_status judge_rows(const struct job *job, struct fulcrum_erro
 }
 
 /* Larger totals first, then longer bars; what is not known last, in its order. */
-static int compare_ranks(const void *a, const void *b)
+static int compare_influences(const void *a, const void *b)
 {
-    const struct rank *x = a;
-    const struct rank *y = b;
+    const struct influence *x = a;
+    const struct influence *y = b;
     if (x->total != y->total) {
         return x->total < y->total ? 1 : -1;
     }
@@ -586,66 +574,52 @@ static int compare_ranks(const void *a, const void *b)
 }
 
 /* Too little to be worth a line of the table for people. */
-static bool is_small(const struct rank *rank)
+static bool is_small(const struct influence *influence)
 {
-    return rank->total >= 0.0 && rank->total < 0.001;
+    return influence->total >= 0.0 && influence->total < 0.001;
 }
 
 /* The caller frees it. */
-static struct rank *rank_inputs(const struct job *job, size_t output)
+static struct influence *rank_inputs(const struct job *job, size_t output)
 {
-    size_t count = job->input_count;
-    struct rank *ranks = fulcrum_allocate(count, sizeof *ranks);
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_effect effect =
-            fulcrum_sensitivity_effect(job->result, output, i);
-        double total = fulcrum_sobol_index(job->result->sobol, output, i).total;
-        double bar = fabs(effect.hi - effect.lo);
-        ranks[i] =
-            (struct rank){i, isnan(total) ? -1.0 : total, isnan(bar) ? -1.0 : bar};
+    struct influence *all = fulcrum_allocate(job->input_count, sizeof *all);
+    for (size_t i = 0; i < job->input_count; i++) {
+        all[i] = (struct influence){.input = i,
+            .index = fulcrum_sobol_index(job->result->sobol, output, i),
+            .effect = fulcrum_sensitivity_effect(job->result, output, i)};
+        double bar = fabs(all[i].effect.hi - all[i].effect.lo);
+        all[i].total = isnan(all[i].index.total) ? -1.0 : all[i].index.total;
+        all[i].bar = isnan(bar) ? -1.0 : bar;
     }
-    qsort(ranks, count, sizeof *ranks, compare_ranks);
-    return ranks;
-}
-
-/* "" of a factor and of several numbers. */
-static const char *field_unit(const struct fulcrum_sensitivity_input *input)
-{
-    if (input->span != NULL) {
-        return input->span->field->unit;
-    }
-    bool is_one = input->uncertain_count == 1 && input->uncertain->field != NULL;
-    return is_one ? input->uncertain->field->unit : "";
+    qsort(all, job->input_count, sizeof *all, compare_influences);
+    return all;
 }
 
 /* A row of the file: everything about one input and one metric. */
-static void add_file_row(
-    struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
+static void add_file_row(struct fulcrum_table *table, const struct job *job,
+    size_t output, const struct influence *influence)
 {
-    const struct metric *metric = &job->metrics[output];
-    const struct words *words = &job->words[input];
-    const struct fulcrum_reach *reach = &job->result->reaches[input];
-    struct fulcrum_sobol_index index =
-        fulcrum_sobol_index(job->result->sobol, output, input);
-    struct fulcrum_effect effect =
-        fulcrum_sensitivity_effect(job->result, output, input);
-    struct fulcrum_sobol_spread spread =
+    const struct words *metric = &job->metrics[output];
+    const struct words *words = &job->words[influence->input];
+    const struct fulcrum_reach *reach = &job->result->reaches[influence->input];
+    const struct fulcrum_sobol_index *index = &influence->index;
+    const struct fulcrum_sobol_spread spread =
         fulcrum_sobol_spread(job->result->sobol, output);
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "metric", NULL, metric->name);
+    fulcrum_table_text(table, "metric", NULL, metric->label);
     fulcrum_table_text(table, "unit", NULL, metric->unit);
     fulcrum_table_text(table, "field", NULL, words->label);
     fulcrum_table_text(table, "source", NULL, words->source);
-    fulcrum_table_text(table, "field_unit", NULL, field_unit(&job->inputs[input]));
+    fulcrum_table_text(table, "field_unit", NULL, words->unit);
     fulcrum_table_number(table, "field_lo", NULL, reach->lo);
     fulcrum_table_number(table, "field_value", NULL, reach->value);
     fulcrum_table_number(table, "field_hi", NULL, reach->hi);
-    fulcrum_table_number(table, "first_frac", NULL, index.first);
-    fulcrum_table_number(table, "first_error", NULL, index.first_error);
-    fulcrum_table_number(table, "total_frac", NULL, index.total);
-    fulcrum_table_number(table, "total_error", NULL, index.total_error);
-    fulcrum_table_number(table, "swing_lo", NULL, effect.lo);
-    fulcrum_table_number(table, "swing_hi", NULL, effect.hi);
+    fulcrum_table_number(table, "first_frac", NULL, index->first);
+    fulcrum_table_number(table, "first_error", NULL, index->first_error);
+    fulcrum_table_number(table, "total_frac", NULL, index->total);
+    fulcrum_table_number(table, "total_error", NULL, index->total_error);
+    fulcrum_table_number(table, "swing_lo", NULL, influence->effect.lo);
+    fulcrum_table_number(table, "swing_hi", NULL, influence->effect.hi);
     fulcrum_table_number(table, "metric_value", NULL, job->result->values[output]);
     fulcrum_table_number(table, "metric_mean", NULL, spread.mean);
     fulcrum_table_number(table, "metric_sd", NULL, spread.sd);
@@ -670,36 +644,33 @@ static void add_share(
 }
 
 /* What people see of it. */
-static void add_shown_row(
-    struct fulcrum_table *table, const struct job *job, size_t output, size_t input)
+static void add_shown_row(struct fulcrum_table *table, const struct job *job,
+    const struct influence *influence)
 {
-    const struct fulcrum_reach *reach = &job->result->reaches[input];
-    const char *unit = field_unit(&job->inputs[input]);
-    struct fulcrum_sobol_index index =
-        fulcrum_sobol_index(job->result->sobol, output, input);
-    struct fulcrum_effect effect =
-        fulcrum_sensitivity_effect(job->result, output, input);
+    const struct words *words = &job->words[influence->input];
+    const struct fulcrum_reach *reach = &job->result->reaches[influence->input];
+    const struct fulcrum_sobol_index *index = &influence->index;
     char text[2 * FULCRUM_QUANTITY_SIZE] = "";
     fulcrum_table_row(table);
-    fulcrum_table_text(table, "field", "field", job->words[input].label);
+    fulcrum_table_text(table, "field", "field", words->label);
     if (isfinite(reach->value)) {
-        fulcrum_quantity_plain(reach->value, unit, text);
+        fulcrum_quantity_plain(reach->value, words->unit, text);
     }
     fulcrum_table_text(table, "value", "value", text);
-    fulcrum_range_plain(reach->lo, reach->hi, reach->value, unit, text);
+    fulcrum_range_plain(reach->lo, reach->hi, reach->value, words->unit, text);
     fulcrum_table_text(table, "range", "5 % to 95 %", text);
-    add_share(table, "first", index.first, index.first_error);
-    add_share(table, "total", index.total, index.total_error);
-    fulcrum_table_number(table, "swing_lo", "at 5 %", effect.lo);
-    fulcrum_table_number(table, "swing_hi", "at 95 %", effect.hi);
-    fulcrum_table_text(table, "source", "from", job->words[input].source);
+    add_share(table, "first", index->first, index->first_error);
+    add_share(table, "total", index->total, index->total_error);
+    fulcrum_table_number(table, "swing_lo", "at 5 %", influence->effect.lo);
+    fulcrum_table_number(table, "swing_hi", "at 95 %", influence->effect.hi);
+    fulcrum_table_text(table, "source", "from", words->source);
 }
 
 /* "5035/s (90 %: 2971 to 6917/s); interactions 6 %" */
 static void add_spread(struct fulcrum_result *result, const struct job *job,
     size_t output, const struct fulcrum_sobol_spread *spread)
 {
-    const struct metric *metric = &job->metrics[output];
+    const struct words *metric = &job->metrics[output];
     double value = job->result->values[output];
     char number[FULCRUM_QUANTITY_SIZE];
     char range[2 * FULCRUM_QUANTITY_SIZE];
@@ -711,9 +682,9 @@ static void add_spread(struct fulcrum_result *result, const struct job *job,
             ? fulcrum_format("%s", "")
             : fulcrum_format("; interactions %.1f %% (+- %.1f)",
                   100.0 * spread->interaction_frac, 100.0 * spread->interaction_error);
-    char *key = fulcrum_format("spread/%s", metric->name);
+    char *key = fulcrum_format("spread/%s", metric->label);
     fulcrum_result_gap(result);
-    fulcrum_result_print(result, key, metric->name,
+    fulcrum_result_print(result, key, metric->label,
         spread->is_constant ? "%s%s: %s" : "%s (90 %%: %s)%s", number, range, end);
     free(key);
     free(end);
@@ -721,34 +692,30 @@ static void add_spread(struct fulcrum_result *result, const struct job *job,
 
 /* Inputs too small for a line of the table, and the one that would narrow it most. */
 static void add_finding(struct fulcrum_result *result, const struct job *job,
-    size_t output, const struct rank *ranks)
+    size_t output, const struct influence *influences)
 {
     struct fulcrum_string small = {.chars = NULL};
-    const struct words *words = job->words;
-    struct fulcrum_sobol_index most = {.first = 0.0};
-    size_t best = 0;
+    const struct influence *most = NULL;
     for (size_t i = 0; i < job->input_count; i++) {
-        struct fulcrum_sobol_index index =
-            fulcrum_sobol_index(job->result->sobol, output, ranks[i].input);
-        if (index.first > most.first) {
-            most = index;
-            best = ranks[i].input;
+        const struct influence *at = &influences[i];
+        if (at->index.first > (most != NULL ? most->index.first : 0.0)) {
+            most = at;
         }
-        if (is_small(&ranks[i])) {
+        if (is_small(at)) {
             fulcrum_string_add(&small, "%s%s", small.length > 0 ? ", " : "",
-                words[ranks[i].input].label);
+                job->words[at->input].label);
         }
     }
-    const char *name = job->metrics[output].name;
-    char *key = fulcrum_format("small/%s", name);
+    char *key = fulcrum_format("small/%s", job->metrics[output].label);
     fulcrum_result_text(result, key, "below 0.1 %", fulcrum_string_get(&small));
     free(key);
     fulcrum_string_clear(&small);
-    if (most.first > 0.0) {
-        key = fulcrum_format("finding/%s", name);
+    if (most != NULL) {
+        key = fulcrum_format("finding/%s", job->metrics[output].label);
         fulcrum_result_print(result, key, "found",
-            "%.0f %% (+- %.0f) of the variance is due to %s alone", 100.0 * most.first,
-            100.0 * most.first_error, words[best].label);
+            "%.0f %% (+- %.0f) of the variance is due to %s alone",
+            100.0 * most->index.first, 100.0 * most->index.first_error,
+            job->words[most->input].label);
         free(key);
     }
 }
@@ -759,20 +726,20 @@ static void add_metric(struct fulcrum_result *result, struct fulcrum_table *file
 {
     struct fulcrum_sobol_spread spread =
         fulcrum_sobol_spread(job->result->sobol, output);
-    struct rank *ranks = rank_inputs(job, output);
+    struct influence *influences = rank_inputs(job, output);
     add_spread(result, job, output, &spread);
     struct fulcrum_table *shown =
         spread.is_constant ? NULL : fulcrum_result_table(result, "", "");
     for (size_t i = 0; i < job->input_count; i++) {
-        add_file_row(file, job, output, ranks[i].input);
-        if (!is_small(&ranks[i])) {
-            add_shown_row(shown, job, output, ranks[i].input);
+        add_file_row(file, job, output, &influences[i]);
+        if (!is_small(&influences[i])) {
+            add_shown_row(shown, job, &influences[i]);
         }
     }
     if (!spread.is_constant) {
-        add_finding(result, job, output, ranks);
+        add_finding(result, job, output, influences);
     }
-    free(ranks);
+    free(influences);
 }
 
 /* Metric after metric, inputs with the largest total share first. */
@@ -831,7 +798,6 @@ static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
     }
     TRY(status);
     TRY(judge_metrics(job, err));
-    TRY(judge_rows(job, err));
     return show_indices(job, !is_cut, err);
 }
 
@@ -847,7 +813,7 @@ static enum fulcrum_status run_sensitivity(
         free(job->words[i].source);
     }
     for (size_t i = 0; i < job->output_count; i++) {
-        free(job->metrics[i].name);
+        free(job->metrics[i].label);
     }
     fulcrum_sensitivity_free(job->result);
     fulcrum_subject_clear(&job->subject);
