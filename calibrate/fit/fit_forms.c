@@ -272,7 +272,7 @@ static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
+enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_power_options *options,
     struct fulcrum_error *err)
 {
@@ -284,14 +284,6 @@ enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
 end:
     free_points(&levels);
     return status;
-}
-
-enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
-    const struct fulcrum_samples *samples, enum fulcrum_power_form form,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_power_options options = {.form = form};
-    return fulcrum_fit_power_with(out, samples, &options, err);
 }
 
 /* Throughput over actors: docs/model.md "CPU curve", (20)-(21). */

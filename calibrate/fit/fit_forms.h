@@ -63,14 +63,6 @@ struct fulcrum_power_fit {
     struct fulcrum_fit_result fit; /* parameters in this order */
 };
 
-/*
- *   samples    x: utilisation in [0, 1], y: watts
- *   fails      as fulcrum_fit; FULCRUM_ERR_RANGE also for a utilisation above 1
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
-    const struct fulcrum_samples *samples, enum fulcrum_power_form form,
-    struct fulcrum_error *err);
-
 /* What is known beside the samples; zero: nothing. */
 struct fulcrum_power_options {
     enum fulcrum_power_form form;
@@ -82,10 +74,14 @@ struct fulcrum_power_options {
     double noise_rel;    /* least standard deviation of a sample; > 0 with a prior */
 };
 
-/* As fulcrum_fit_power; FULCRUM_ERR_RANGE also for options outside their range. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power_with(
-    struct fulcrum_power_fit *out, const struct fulcrum_samples *samples,
-    const struct fulcrum_power_options *options, struct fulcrum_error *err);
+/*
+ *   samples    x: utilisation in [0, 1], y: watts
+ *   fails      as fulcrum_fit; FULCRUM_ERR_RANGE also for a utilisation above 1 and for
+ *              options outside their range
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
+    const struct fulcrum_samples *samples, const struct fulcrum_power_options *options,
+    struct fulcrum_error *err);
 
 /* Watts at a utilisation in [0, 1]. */
 double fulcrum_power_fit_w(const struct fulcrum_power_fit *fit, double busy_frac);

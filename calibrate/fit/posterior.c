@@ -386,15 +386,6 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     return FULCRUM_OK;
 }
 
-static void clear_cloud(struct cloud *cloud)
-{
-    free(cloud->particles);
-    free(cloud->other);
-    free(cloud->spread);
-    free(cloud->room);
-    free(cloud->accepted);
-}
-
 /* Draws the prior, and makes room for `kept` draws; the caller clears both. */
 static enum fulcrum_status begin_cloud(struct cloud *cloud,
     struct fulcrum_posterior_draws *draws, size_t kept, struct fulcrum_error *err)
@@ -455,7 +446,11 @@ static enum fulcrum_status end_cloud(struct cloud *cloud,
     struct fulcrum_posterior_draws *draws, enum fulcrum_status status,
     struct fulcrum_posterior_draws *out)
 {
-    clear_cloud(cloud);
+    free(cloud->particles);
+    free(cloud->other);
+    free(cloud->spread);
+    free(cloud->room);
+    free(cloud->accepted);
     if (status == FULCRUM_OK) {
         *out = *draws;
     } else {
@@ -549,38 +544,28 @@ void fulcrum_posterior_draws_clear(struct fulcrum_posterior_draws *draws)
     *draws = (struct fulcrum_posterior_draws){.count = 0};
 }
 
-/* Of one column of a row-major table. */
-static enum fulcrum_status summarise_column(const double *first, size_t stride,
-    size_t count, struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
-{
-    double *sorted = calloc(count, sizeof *sorted);
-    TRY_MEMORY(sorted, err, "no memory to sort %zu draws", count);
-    for (size_t k = 0; k < count; k++) {
-        sorted[k] = first[k * stride];
-    }
-    gsl_sort(sorted, 1, count);
-    *out = (struct fulcrum_posterior_summary){.mean = gsl_stats_mean(sorted, 1, count),
-        .sd = gsl_stats_sd(sorted, 1, count),
-        .low = fulcrum_statistics_quantile(sorted, count, 0.05),
-        .median = fulcrum_statistics_quantile(sorted, count, 0.5),
-        .high = fulcrum_statistics_quantile(sorted, count, 0.95)};
-    free(sorted);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_posterior_parameter(
-    const struct fulcrum_posterior_draws *draws, size_t index,
+enum fulcrum_status fulcrum_posterior_summarise(
+    const struct fulcrum_posterior_draws *draws, size_t column,
     struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
 {
-    return summarise_column(
-        draws->value + index, draws->belief_count, draws->count, out, err);
-}
-
-enum fulcrum_status fulcrum_posterior_datum(const struct fulcrum_posterior_draws *draws,
-    size_t index, struct fulcrum_posterior_summary *out, struct fulcrum_error *err)
-{
-    return summarise_column(
-        draws->predicted + index, draws->datum_count, draws->count, out, err);
+    bool is_datum = column >= draws->belief_count;
+    size_t stride = is_datum ? draws->datum_count : draws->belief_count;
+    const double *first = is_datum ? draws->predicted + (column - draws->belief_count)
+                                   : draws->value + column;
+    double *sorted = calloc(draws->count, sizeof *sorted);
+    TRY_MEMORY(sorted, err, "no memory to sort %zu draws", draws->count);
+    for (size_t k = 0; k < draws->count; k++) {
+        sorted[k] = first[k * stride];
+    }
+    gsl_sort(sorted, 1, draws->count);
+    *out = (struct fulcrum_posterior_summary){
+        .mean = gsl_stats_mean(sorted, 1, draws->count),
+        .sd = gsl_stats_sd(sorted, 1, draws->count),
+        .low = fulcrum_statistics_quantile(sorted, draws->count, 0.05),
+        .median = fulcrum_statistics_quantile(sorted, draws->count, 0.5),
+        .high = fulcrum_statistics_quantile(sorted, draws->count, 0.95)};
+    free(sorted);
+    return FULCRUM_OK;
 }
 
 /* The best values. */
@@ -663,30 +648,23 @@ static int residual_rows(const gsl_vector *z, void *context, gsl_vector *rows)
     return GSL_SUCCESS;
 }
 
-/* What the model says as parameter j moves up and down; 0 where it cannot run there. */
-static int run_beside(const struct search *search, const double *z, size_t j)
-{
-    const struct fulcrum_posterior_problem *problem = search->problem;
-    memcpy(search->moved, z, problem->belief_count * sizeof *search->moved);
-    search->moved[j] = z[j] + SLOPE_STEP;
-    if (!run_model(problem, 0, search->moved, search->value, search->predicted)) {
-        return 0;
-    }
-    search->moved[j] = z[j] - SLOPE_STEP;
-    return run_model(problem, 0, search->moved, search->value, search->beside);
-}
-
 /* Slopes of the data's rows by z; 0 where the model cannot run beside z. */
 static int fill_slopes(const struct search *search, const double *z, gsl_matrix *out)
 {
-    for (size_t j = 0; j < search->problem->belief_count; j++) {
-        if (!run_beside(search, z, j)) {
+    const struct fulcrum_posterior_problem *problem = search->problem;
+    for (size_t j = 0; j < problem->belief_count; j++) {
+        memcpy(search->moved, z, problem->belief_count * sizeof *search->moved);
+        search->moved[j] = z[j] + SLOPE_STEP;
+        if (!run_model(problem, 0, search->moved, search->value, search->predicted)) {
             return 0;
         }
-        /* The slopes by parameter j of the data that count. */
+        search->moved[j] = z[j] - SLOPE_STEP;
+        if (!run_model(problem, 0, search->moved, search->value, search->beside)) {
+            return 0;
+        }
         size_t row = 0;
-        for (size_t i = 0; i < search->problem->datum_count; i++) {
-            double sd = search->problem->data[i].sd;
+        for (size_t i = 0; i < problem->datum_count; i++) {
+            double sd = problem->data[i].sd;
             if (isfinite(sd)) {
                 double rise = search->predicted[i] - search->beside[i];
                 gsl_matrix_set(out, row++, j, rise / (2.0 * SLOPE_STEP * sd));
@@ -838,21 +816,6 @@ static void square_slopes(const gsl_matrix *slopes, gsl_matrix *square)
     }
 }
 
-/* With 1 added to its diagonal the square has a Cholesky factor whatever it is. */
-static void set_covariance(
-    const gsl_matrix *slopes, size_t n, struct fulcrum_posterior_mode *out)
-{
-    gsl_matrix *square = gsl_matrix_calloc(n, n);
-    square_slopes(slopes, square);
-    for (size_t i = 0; i < n; i++) {
-        square->data[i * n + i] += 1.0;
-    }
-    (void)gsl_linalg_cholesky_decomp1(square);
-    (void)gsl_linalg_cholesky_invert(square);
-    memcpy(out->covariance, square->data, n * n * sizeof *out->covariance);
-    gsl_matrix_free(square);
-}
-
 static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *best,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
@@ -879,8 +842,16 @@ static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *be
     }
     gsl_eigen_symm_free(work);
     gsl_vector_free(values);
+    /* With 1 added to its diagonal the square has a Cholesky factor whatever it is. */
+    gsl_matrix_set_zero(square);
+    square_slopes(slopes, square);
+    for (size_t i = 0; i < n; i++) {
+        square->data[i * n + i] += 1.0;
+    }
+    (void)gsl_linalg_cholesky_decomp1(square);
+    (void)gsl_linalg_cholesky_invert(square);
+    memcpy(out->covariance, square->data, n * n * sizeof *out->covariance);
     gsl_matrix_free(square);
-    set_covariance(slopes, n, out);
     gsl_matrix_free(slopes);
     return FULCRUM_OK;
 }

@@ -123,14 +123,11 @@ struct fulcrum_posterior_summary {
     double high; /* 95 % */
 };
 
-/* Of parameter `index`, natural units. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_parameter(
-    const struct fulcrum_posterior_draws *draws, size_t index,
-    struct fulcrum_posterior_summary *out, struct fulcrum_error *err);
-
-/* The same of a datum's predictions. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_datum(
-    const struct fulcrum_posterior_draws *draws, size_t index,
+/*
+ *   column   a parameter, natural units, or behind the parameters a datum's predictions
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_summarise(
+    const struct fulcrum_posterior_draws *draws, size_t column,
     struct fulcrum_posterior_summary *out, struct fulcrum_error *err);
 
 #endif

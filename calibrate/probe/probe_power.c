@@ -193,7 +193,8 @@ static void report_package(
     if (fulcrum_fit_power(&fit,
             &(struct fulcrum_samples){
                 "package power", medians.x, medians.value, medians.count},
-            FULCRUM_POWER_AFFINE, &why) != FULCRUM_OK) {
+            &(struct fulcrum_power_options){.form = FULCRUM_POWER_AFFINE},
+            &why) != FULCRUM_OK) {
         fulcrum_findings_note(findings, "power_fit", "%s", why.detail);
         return;
     }

@@ -447,7 +447,7 @@ static enum fulcrum_status predict_loads(struct curve *curve, struct fulcrum_err
     }
     const struct fulcrum_samples samples = {
         curve->reference->name, curve->x, curve->y, curve->fitted_count};
-    TRY(fulcrum_fit_power_with(&fit, &samples, &options, err));
+    TRY(fulcrum_fit_power(&fit, &samples, &options, err));
     for (size_t i = 0; i < curve->count; i++) {
         double active = curve->readings[i].x;
         struct fulcrum_compared *item = add_prediction(

@@ -336,7 +336,8 @@ static enum fulcrum_status predict_from_priors(
     TRY(fulcrum_posterior_draw_prior(
         &job->problem, job->plan->prior_draw_count, job->plan->seed, &draws, err));
     for (size_t i = 0; i < job->fit->figure_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_posterior_datum(&draws, i, &job->fit->figures[i].prior, err);
+        status = fulcrum_posterior_summarise(
+            &draws, draws.belief_count + i, &job->fit->figures[i].prior, err);
     }
     fulcrum_posterior_draws_clear(&draws);
     return status;
@@ -530,6 +531,7 @@ static enum fulcrum_status draw_posterior(struct job *job, struct fulcrum_error 
 {
     struct fulcrum_reference_fit *fit = job->fit;
     struct fulcrum_posterior_draws draws;
+    size_t n = fit->parameter_count;
     enum fulcrum_status status = FULCRUM_OK;
     if (job->plan->draw_count == 0) {
         return FULCRUM_OK;
@@ -537,12 +539,10 @@ static enum fulcrum_status draw_posterior(struct job *job, struct fulcrum_error 
     enter(job, DRAWS, 0, 1);
     TRY(fulcrum_posterior_draw(
         &job->problem, job->plan->draw_count, job->plan->seed, &draws, err));
-    for (size_t i = 0; i < fit->parameter_count && status == FULCRUM_OK; i++) {
-        status =
-            fulcrum_posterior_parameter(&draws, i, &fit->parameters[i].posterior, err);
-    }
-    for (size_t i = 0; i < fit->figure_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_posterior_datum(&draws, i, &fit->figures[i].posterior, err);
+    for (size_t i = 0; i < n + fit->figure_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_posterior_summarise(&draws, i,
+            i < n ? &fit->parameters[i].posterior : &fit->figures[i - n].posterior,
+            err);
     }
     fit->draw_count = draws.count;
     fit->effective_count = draws.effective_count;
@@ -573,7 +573,8 @@ static enum fulcrum_status hold_out(struct job *job, struct fulcrum_error *err)
         if (status == FULCRUM_OK) {
             status = draws.is_partial
                          ? fail_among_draws(err)
-                         : fulcrum_posterior_datum(&draws, i, &figure->held_out, err);
+                         : fulcrum_posterior_summarise(&draws, fit->parameter_count + i,
+                               &figure->held_out, err);
             fulcrum_posterior_draws_clear(&draws);
         }
         TRY(status);

@@ -152,6 +152,10 @@ TEST(test_line_refuses_degenerate_data)
         fulcrum_fit_batch_time(&fit, sizes, zero, 3, &err), FULCRUM_ERR_RANGE);
 }
 
+static const struct fulcrum_power_options automatic = {.form = FULCRUM_POWER_AUTO};
+static const struct fulcrum_power_options affine = {.form = FULCRUM_POWER_AFFINE};
+static const struct fulcrum_power_options law = {.form = FULCRUM_POWER_LAW};
+
 static const double levels[] = {0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1};
 
 TEST(test_power_recovers_exact_data)
@@ -161,14 +165,14 @@ TEST(test_power_recovers_exact_data)
         double dynamic_w;
         double alpha;
         size_t count;
-        enum fulcrum_power_form form;
+        const struct fulcrum_power_options *options;
     } cases[] = {
-        {62, 170, 1, 9, FULCRUM_POWER_AUTO},
-        {40, 200, 0.6, 9, FULCRUM_POWER_AUTO},
-        {12, 90, 1.8, 5, FULCRUM_POWER_AUTO},
-        {12, 90, 1, 4, FULCRUM_POWER_AUTO},
-        {12, 90, 1, 9, FULCRUM_POWER_AFFINE},
-        {12, 90, 1.4, 4, FULCRUM_POWER_LAW},
+        {62, 170, 1, 9, &automatic},
+        {40, 200, 0.6, 9, &automatic},
+        {12, 90, 1.8, 5, &automatic},
+        {12, 90, 1, 4, &automatic},
+        {12, 90, 1, 9, &affine},
+        {12, 90, 1.4, 4, &law},
     };
     for (size_t c = 0; c < LENGTH(cases); c++) {
         double y[SIZES];
@@ -178,15 +182,15 @@ TEST(test_power_recovers_exact_data)
         }
         const struct fulcrum_samples samples = {"power", levels, y, cases[c].count};
         struct fulcrum_power_fit fit;
-        ASSERT_OK(fulcrum_fit_power(&fit, &samples, cases[c].form, NULL));
+        ASSERT_OK(fulcrum_fit_power(&fit, &samples, cases[c].options, NULL));
         assert_close("idle", fit.idle_w, cases[c].idle_w, 1e-6);
         assert_close("dynamic", fit.dynamic_w, cases[c].dynamic_w, 1e-6);
         assert_close("alpha", fit.alpha, cases[c].alpha, 1e-6);
         assert_close("watts", fulcrum_power_fit_w(&fit, 0.25), y[2], 1e-6);
         int fixed = (fit.fit.parameter[2].marks & FULCRUM_FIT_FIXED) != 0;
-        int affine = cases[c].form == FULCRUM_POWER_AFFINE ||
-                     (cases[c].form == FULCRUM_POWER_AUTO && cases[c].count < 5);
-        CU_ASSERT_EQUAL(fixed, affine);
+        CU_ASSERT_EQUAL(
+            fixed, cases[c].options == &affine ||
+                       (cases[c].options == &automatic && cases[c].count < 5));
     }
 }
 
@@ -199,7 +203,7 @@ TEST(test_power_holds_alpha_in_its_range)
     }
     const struct fulcrum_samples samples = {"power", levels, y, SIZES};
     struct fulcrum_power_fit fit;
-    ASSERT_OK(fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL));
+    ASSERT_OK(fulcrum_fit_power(&fit, &samples, &automatic, NULL));
     assert_close("alpha", fit.alpha, 0.3, 1e-12);
     CU_ASSERT(fit.fit.parameter[2].marks & FULCRUM_FIT_AT_BOUND);
 }
@@ -221,7 +225,7 @@ TEST(test_power_errors_match_the_spread_of_repeats)
         }
         const struct fulcrum_samples samples = {"power", x, y, THREEFOLD};
         struct fulcrum_power_fit fit;
-        ASSERT_OK(fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL));
+        ASSERT_OK(fulcrum_fit_power(&fit, &samples, &automatic, NULL));
         for (size_t i = 0; i < 3; i++) {
             values[i][repeat] = fit.fit.parameter[i].value;
             errors[i][repeat] = fit.fit.parameter[i].standard_error;
@@ -241,7 +245,7 @@ TEST(test_constant_power_has_no_exponent)
     static const double y[] = {50, 50, 50, 50, 50, 50, 50, 50, 50};
     const struct fulcrum_samples samples = {"power", levels, y, SIZES};
     struct fulcrum_power_fit fit;
-    ASSERT_OK(fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL));
+    ASSERT_OK(fulcrum_fit_power(&fit, &samples, &automatic, NULL));
     assert_close("idle", fit.idle_w, 50, 1e-6);
     CU_ASSERT(fit.dynamic_w < 1e-3);
     CU_ASSERT(fit.fit.parameter[2].marks & FULCRUM_FIT_NOT_IDENTIFIED);
@@ -266,8 +270,7 @@ TEST(test_power_refuses_degenerate_data)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_power_fit fit;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            fulcrum_fit_power(&fit, &cases[i].samples, FULCRUM_POWER_AUTO, &err),
+        CU_ASSERT_EQUAL(fulcrum_fit_power(&fit, &cases[i].samples, &automatic, &err),
             cases[i].status);
         CU_ASSERT(strncmp(err.detail, "power: ", 7) == 0);
     }
@@ -282,7 +285,7 @@ TEST(test_fit_holds_idle_at_what_is_known)
     const struct fulcrum_power_options options = {
         .form = FULCRUM_POWER_LAW, .least_idle_w = 20};
     struct fulcrum_power_fit fit;
-    ASSERT_OK(fulcrum_fit_power_with(&fit, &samples, &options, NULL));
+    ASSERT_OK(fulcrum_fit_power(&fit, &samples, &options, NULL));
     assert_close("idle", fit.idle_w, 20, 1e-12);
     CU_ASSERT(fit.fit.parameter[0].marks & FULCRUM_FIT_AT_BOUND);
     CU_ASSERT(fit.alpha > 1);
@@ -295,7 +298,7 @@ TEST(test_fit_tells_errors_of_watts)
     static const double y[] = {50, 84, 148, 195, 266, 308, 352, 120};
     const struct fulcrum_samples samples = {"power", x, y, 8};
     struct fulcrum_power_fit fit;
-    ASSERT_OK(fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_LAW, NULL));
+    ASSERT_OK(fulcrum_fit_power(&fit, &samples, &law, NULL));
     const double *c = fit.fit.covariance;
     assert_close("idle", fulcrum_power_fit_error_w(&fit, 0),
         fit.fit.parameter[0].standard_error, 1e-9);
@@ -309,7 +312,7 @@ TEST(test_fit_tells_errors_of_watts)
     assert_close("half", fulcrum_power_fit_error_w(&fit, 0.5), sqrt(variance), 1e-9);
     /* Two points leave nothing over to tell an error from. */
     const struct fulcrum_samples two = {"power", x, y, 2};
-    ASSERT_OK(fulcrum_fit_power(&fit, &two, FULCRUM_POWER_AFFINE, NULL));
+    ASSERT_OK(fulcrum_fit_power(&fit, &two, &affine, NULL));
     CU_ASSERT(isnan(fulcrum_power_fit_error_w(&fit, 0.5)));
 }
 
@@ -330,7 +333,7 @@ TEST(test_fit_refuses_options_out_of_range)
         struct fulcrum_power_fit fit;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(
-            fulcrum_fit_power_with(&fit, &samples, &cases[i], &err), FULCRUM_ERR_RANGE);
+            fulcrum_fit_power(&fit, &samples, &cases[i], &err), FULCRUM_ERR_RANGE);
         CU_ASSERT(strncmp(err.detail, "power: ", 7) == 0);
     }
 }

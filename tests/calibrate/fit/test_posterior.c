@@ -76,8 +76,8 @@ TEST(test_draws_have_the_posteriors_spread)
     struct fulcrum_posterior_summary sum;
     ASSERT_OK(fulcrum_posterior_mode_find(&problem, 1, &mode, NULL));
     ASSERT_OK(fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL));
-    ASSERT_OK(fulcrum_posterior_parameter(&draws, 0, &a, NULL));
-    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &sum, NULL));
+    ASSERT_OK(fulcrum_posterior_summarise(&draws, 0, &a, NULL));
+    ASSERT_OK(fulcrum_posterior_summarise(&draws, draws.belief_count, &sum, NULL));
     double sd = sqrt(4.0 - 16.0 / 5.25);
     assert_close("mean", a.mean, mode.value[0], 0.02);
     assert_close("sd", a.sd, sd, 0.03);
@@ -96,7 +96,7 @@ TEST(test_draws_of_the_prior_have_its_spread)
     struct fulcrum_posterior_draws draws;
     struct fulcrum_posterior_summary sum;
     ASSERT_OK(fulcrum_posterior_draw_prior(&problem, DRAWS, 1, &draws, NULL));
-    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &sum, NULL));
+    ASSERT_OK(fulcrum_posterior_summarise(&draws, draws.belief_count, &sum, NULL));
     assert_close("mean", sum.mean, 4.0, 0.02);
     assert_close("sd", sum.sd, sqrt(5.0), 0.03);
     assert_close("worth", draws.effective_count, DRAWS, 1e-9);
@@ -145,7 +145,7 @@ TEST(test_kinks_and_edges_are_survived)
     CU_ASSERT(mode.value[0] > 1.7 && mode.value[0] < 2.1);
     ASSERT_OK(fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL));
     struct fulcrum_posterior_summary product;
-    ASSERT_OK(fulcrum_posterior_datum(&draws, 0, &product, NULL));
+    ASSERT_OK(fulcrum_posterior_summarise(&draws, draws.belief_count, &product, NULL));
     assert_close("product", product.mean, 2.0, 0.01);
     CU_ASSERT(draws.effective_count > 100.0);
     fulcrum_posterior_draws_clear(&draws);
