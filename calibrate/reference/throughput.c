@@ -39,12 +39,6 @@ struct place {
     double factor; /* of its rate: what a simulation makes of it */
 };
 
-struct source {
-    enum measure measure;
-    size_t place;
-    size_t relative_to; /* another place; unused for rates and watts */
-};
-
 /* What one design point gives. */
 struct solved {
     double steps_per_s;
@@ -66,10 +60,8 @@ struct fulcrum_throughput {
     struct place *places;
     size_t place_count;
     struct fulcrum_figure *figures;
-    struct source *sources;
     size_t figure_count;
-    struct context *contexts;
-    void **handles; /* the contexts as others see them */
+    void **contexts; /* struct context, one per thread */
 };
 
 static enum fulcrum_status find_fields(
@@ -146,7 +138,7 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
 }
 
 static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
-    const char *quantity, enum measure *out, struct fulcrum_error *err)
+    const char *quantity, int *out, struct fulcrum_error *err)
 {
     size_t i = 0;
     while (i < MEASURES && strcmp(quantities[i], quantity) != 0) {
@@ -156,7 +148,7 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
         "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
         "cpu_w or gpu_w)",
         reference->name, quantity);
-    *out = (enum measure)i;
+    *out = (int)i;
     FAIL_IF((*out == SPEEDUP || *out == RUNTIME_REL) && !reference->is_relative, err,
         FULCRUM_ERR_MISSING, "%s: %s needs relative_to, the point that it refers to",
         reference->name, quantity);
@@ -211,24 +203,23 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     const struct fulcrum_reference *from = model->plan.references[reference];
     const struct fulcrum_observation *seen =
         &from->points[point].observations[observation];
-    struct source *source = &model->sources[model->figure_count];
+    struct fulcrum_figure figure = {.reference = reference,
+        .point = point,
+        .observation = observation,
+        .value = seen->value,
+        .half_width = seen->half_width};
     if (!knows_watts(&model->plan, &from->design, seen->quantity)) {
         return FULCRUM_OK;
     }
-    TRY(find_measure(from, seen->quantity, &source->measure, err));
+    TRY(find_measure(from, seen->quantity, &figure.measure, err));
     FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].observed.%s = %.6g, above 0 expected", from->name,
         from->points[point].index, seen->quantity, seen->value);
-    TRY(find_place(model, reference, point, &source->place, err));
+    TRY(find_place(model, reference, point, &figure.place, err));
     if (from->is_relative) {
-        TRY(find_place(model, reference, from->relative_to, &source->relative_to, err));
+        TRY(find_place(model, reference, from->relative_to, &figure.relative_to, err));
     }
-    model->figures[model->figure_count++] =
-        (struct fulcrum_figure){.reference = reference,
-            .point = point,
-            .observation = observation,
-            .value = seen->value,
-            .half_width = seen->half_width};
+    model->figures[model->figure_count++] = figure;
     return FULCRUM_OK;
 }
 
@@ -264,19 +255,20 @@ static enum fulcrum_status begin_figures(
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);
     model->figures = calloc(most, sizeof *model->figures);
-    model->sources = calloc(most, sizeof *model->sources);
-    model->contexts = calloc(plan->thread_count, sizeof *model->contexts);
-    model->handles = calloc(plan->thread_count, sizeof(void *));
+    model->contexts = calloc(plan->thread_count, sizeof(void *));
     bool is_there = model->scenarios != NULL && model->places != NULL &&
-                    model->figures != NULL && model->sources != NULL &&
-                    model->contexts != NULL && model->handles != NULL;
+                    model->figures != NULL && model->contexts != NULL;
     for (size_t i = 0; is_there && i < plan->thread_count; i++) {
-        struct context *context = &model->contexts[i];
-        context->model = model;
-        context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
-        context->solved = calloc(most, sizeof *context->solved);
-        is_there = context->predictors != NULL && context->solved != NULL;
-        model->handles[i] = context;
+        struct context *context = calloc(1, sizeof *context);
+        model->contexts[i] = context;
+        is_there = context != NULL;
+        if (is_there) {
+            context->model = model;
+            context->predictors =
+                calloc(references, sizeof(struct fulcrum_predictor *));
+            context->solved = calloc(most, sizeof *context->solved);
+            is_there = context->predictors != NULL && context->solved != NULL;
+        }
     }
     FAIL_IF(!is_there, err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
     return FULCRUM_OK;
@@ -295,8 +287,10 @@ static enum fulcrum_status make_predictors(
     enum fulcrum_status status =
         fulcrum_scenario_new(&inputs, &model->scenarios[reference], err);
     for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_predictor_new(model->scenarios[reference],
-            &model->contexts[i].predictors[reference], err);
+        struct context *context = model->contexts[i];
+        assert(context != NULL);
+        status = fulcrum_predictor_new(
+            model->scenarios[reference], &context->predictors[reference], err);
     }
     return status == FULCRUM_OK
                ? status
@@ -331,13 +325,17 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model)
         return;
     }
     for (size_t i = 0; model->contexts != NULL && i < model->plan.thread_count; i++) {
-        struct context *context = &model->contexts[i];
-        for (size_t r = 0;
-             context->predictors != NULL && r < model->plan.reference_count; r++) {
+        struct context *context = model->contexts[i];
+        for (size_t r = 0; context != NULL && context->predictors != NULL &&
+                           r < model->plan.reference_count;
+             r++) {
             fulcrum_predictor_free(context->predictors[r]);
         }
-        free((void *)context->predictors);
-        free(context->solved);
+        if (context != NULL) {
+            free((void *)context->predictors);
+            free(context->solved);
+        }
+        free(context);
     }
     for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
          r++) {
@@ -346,9 +344,7 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model)
     free((void *)model->scenarios);
     free(model->places);
     free(model->figures);
-    free(model->sources);
-    free(model->contexts);
-    free((void *)model->handles);
+    free((void *)model->contexts);
     free(model);
 }
 
@@ -361,7 +357,7 @@ const struct fulcrum_figure *fulcrum_throughput_figures(
 
 void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
 {
-    return model->handles;
+    return model->contexts;
 }
 
 /* At which parameters, and how. */
@@ -425,15 +421,15 @@ static int fill_figures(
         own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
-        const struct source *source = &model->sources[i];
-        const struct solved *at = &own->solved[source->place];
-        const struct solved *base = &own->solved[source->relative_to];
+        const struct fulcrum_figure *figure = &model->figures[i];
+        const struct solved *at = &own->solved[figure->place];
+        const struct solved *base = &own->solved[figure->relative_to];
         const double values[MEASURES] = {[RATE] = at->steps_per_s,
             [SPEEDUP] = at->steps_per_s / base->steps_per_s,
             [RUNTIME_REL] = base->steps_per_s / at->steps_per_s,
             [CPU_W] = at->cpu_w,
             [GPU_W] = at->gpu_w};
-        out[i] = values[source->measure];
+        out[i] = values[figure->measure];
     }
     return 1;
 }
@@ -452,7 +448,7 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
     const struct trial quick = {
         .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
     const struct trial exact = {.parameter = parameter, .solver = *solver};
-    const struct context *own = &model->contexts[0];
+    const struct context *own = model->contexts[0];
     for (size_t i = 0; i < model->place_count; i++) {
         struct place *place = &model->places[i];
         struct solved fast;
@@ -492,17 +488,12 @@ double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_co
                       -1.0 / FULCRUM_FORMULA_KNEE);
 }
 
-static bool has_ceiling(const struct fulcrum_formula_plan *plan)
-{
-    return !isnan(plan->ceiling_per_s);
-}
-
 static struct fulcrum_formula formula_of(
     const struct fulcrum_formula_plan *plan, const double *parameter)
 {
     return (struct fulcrum_formula){.latency_s = parameter[LATENCY],
         .per_item_s = parameter[PER_ITEM],
-        .cap_per_s = has_ceiling(plan) ? parameter[CAP] : HUGE_VAL};
+        .cap_per_s = isnan(plan->ceiling_per_s) ? HUGE_VAL : parameter[CAP]};
 }
 
 /* A fulcrum_forward. */
@@ -533,43 +524,33 @@ static enum fulcrum_status check_plan(
     return FULCRUM_OK;
 }
 
-/* The hyperbola through the ends of the curve, where they have one. */
-static void guess(
-    const struct fulcrum_formula_plan *plan, double *latency_s, double *per_item_s)
+/* The hyperbola through the ends of the curve, where they have one. Returns how many
+ * there are. */
+static size_t list_beliefs(
+    const struct fulcrum_formula_plan *plan, struct fulcrum_belief out[PARAMETERS])
 {
     size_t last = plan->count - 1;
     double first_s = plan->env_count[0] / plan->steps_per_s[0];
     double last_s = plan->env_count[last] / plan->steps_per_s[last];
     double apart = plan->env_count[last] - plan->env_count[0];
-    *per_item_s = fabs(apart) > 0.0 ? (last_s - first_s) / apart : 0.0;
-    *latency_s = first_s - *per_item_s * plan->env_count[0];
-    if (!(*per_item_s > 0.0) || !(*latency_s > 0.0)) {
-        *per_item_s = 0.5 / plan->steps_per_s[0];
-        *latency_s = 0.5 * first_s;
+    double per_item_s = fabs(apart) > 0.0 ? (last_s - first_s) / apart : 0.0;
+    double latency_s = first_s - per_item_s * plan->env_count[0];
+    if (!(per_item_s > 0.0) || !(latency_s > 0.0)) {
+        per_item_s = 0.5 / plan->steps_per_s[0];
+        latency_s = 0.5 * first_s;
     }
-}
-
-/* Returns how many there are. */
-static size_t list_beliefs(
-    const struct fulcrum_formula_plan *plan, struct fulcrum_belief out[PARAMETERS])
-{
-    double latency_s = 0.0;
-    double per_item_s = 0.0;
-    guess(plan, &latency_s, &per_item_s);
+    bool has_ceiling = !isnan(plan->ceiling_per_s);
     out[LATENCY] = (struct fulcrum_belief){
         .path = "a", .scale = FULCRUM_SCALE_LOG, .value = latency_s, .sd = FREE_SD};
-    out[PER_ITEM] = (struct fulcrum_belief){
-        .path = "b", .scale = FULCRUM_SCALE_LOG, .value = per_item_s, .sd = FREE_SD};
-    if (!has_ceiling(plan)) {
-        return CAP;
-    }
-    out[PER_ITEM].value = plan->frame_skip / RATE_FRAMES_PER_S;
-    out[PER_ITEM].sd = RATE_SD;
+    out[PER_ITEM] = (struct fulcrum_belief){.path = "b",
+        .scale = FULCRUM_SCALE_LOG,
+        .value = has_ceiling ? plan->frame_skip / RATE_FRAMES_PER_S : per_item_s,
+        .sd = has_ceiling ? RATE_SD : FREE_SD};
     out[CAP] = (struct fulcrum_belief){.path = "C",
         .scale = FULCRUM_SCALE_LOG,
         .value = FULCRUM_FORMULA_CAP_OF_CEILING * plan->ceiling_per_s,
         .sd = CAP_SD};
-    return PARAMETERS;
+    return has_ceiling ? PARAMETERS : CAP;
 }
 
 enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
@@ -615,7 +596,8 @@ struct job {
     struct fulcrum_throughput *model; /* of the baselines */
     struct fulcrum_prediction *points;
     double *drawn_per_s; /* point by point, FULCRUM_POINT_DRAWS each */
-    double *work;        /* of the draws of one figure, or of one of all figures */
+    double *work;        /* of the draws of one figure, or of one of all figures; the
+                            next two share its allocation */
     double *env_count;   /* the fitted points of one series */
     double *steps_per_s;
     size_t fitted_count;
@@ -756,12 +738,11 @@ static enum fulcrum_status predict_figures(struct job *job, struct fulcrum_error
     job->points = calloc(points + 1, sizeof *job->points);
     job->drawn_per_s =
         calloc(points * FULCRUM_POINT_DRAWS + 1, sizeof *job->drawn_per_s);
-    job->work = calloc(most, sizeof *job->work);
-    job->env_count = calloc(most, sizeof *job->env_count);
-    job->steps_per_s = calloc(most, sizeof *job->steps_per_s);
-    FAIL_IF(job->points == NULL || job->drawn_per_s == NULL || job->work == NULL ||
-                job->env_count == NULL || job->steps_per_s == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    job->work = calloc(3 * most, sizeof *job->work);
+    FAIL_IF(job->points == NULL || job->drawn_per_s == NULL || job->work == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    job->env_count = job->work + most;
+    job->steps_per_s = job->work + 2 * most;
     const struct fulcrum_reference_prediction to = {
         .points = job->points, .drawn_per_s = job->drawn_per_s};
     TRY(fulcrum_reference_predict(job->reference, job->calibration, &to, err));
@@ -769,7 +750,7 @@ static enum fulcrum_status predict_figures(struct job *job, struct fulcrum_error
         const struct fulcrum_figure *figure = &job->model->figures[i];
         struct fulcrum_compared *item = fulcrum_comparison_add(
             job->out, figure->point, figure->observation, (double)NAN);
-        set_prediction(job, job->model->sources[i].measure, item);
+        set_prediction(job, (enum measure)figure->measure, item);
         item->is_fitted = fulcrum_fitted_points_point(
             job->calibration, job->reference, figure->point);
     }
@@ -797,7 +778,5 @@ end:
     free(job.points);
     free(job.drawn_per_s);
     free(job.work);
-    free(job.env_count);
-    free(job.steps_per_s);
     return status;
 }

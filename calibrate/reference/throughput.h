@@ -18,7 +18,10 @@ struct fulcrum_figure {
     size_t point;
     size_t observation;
     double value;
-    double half_width; /* NAN: not known */
+    double half_width;  /* NAN: not known */
+    int measure;        /* for throughput.c: which output, */
+    size_t place;       /* the design point that has it, */
+    size_t relative_to; /* and the one that ratios refer to */
 };
 
 /* The design points of some references, each solved once. Opaque. */

@@ -72,43 +72,10 @@ enum fulcrum_status fulcrum_predict_reference(const struct fulcrum_reference *re
     return status;
 }
 
-/* Points of a reference that are predicted from one calibration. */
-struct part {
-    struct fulcrum_reference view; /* borrows all but `points` */
-    size_t *origin;                /* where each point stands in the reference */
-};
-
 static const char *calibration_of(
     const struct fulcrum_reference *reference, size_t point)
 {
     return fulcrum_reference_calibration(reference, reference->points[point].series);
-}
-
-/* The caller clears it, after a failure too. */
-static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
-    const char *calibration, struct part *out, struct fulcrum_error *err)
-{
-    *out = (struct part){.view = *reference};
-    out->view.points = calloc(reference->point_count, sizeof *out->view.points);
-    out->origin = calloc(reference->point_count, sizeof *out->origin);
-    FAIL_IF(out->view.points == NULL || out->origin == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "no memory for a reference");
-    size_t count = 0;
-    for (size_t i = 0; i < reference->point_count; i++) {
-        /* What ratios refer to belongs to every part: it is no figure itself. */
-        bool belongs = strcmp(calibration_of(reference, i), calibration) == 0 ||
-                       (reference->is_relative && i == reference->relative_to);
-        if (!belongs) {
-            continue;
-        }
-        if (i == reference->relative_to) {
-            out->view.relative_to = count;
-        }
-        out->view.points[count] = reference->points[i];
-        out->origin[count++] = i;
-    }
-    out->view.point_count = count;
-    return FULCRUM_OK;
 }
 
 /* Adds "a, b"; what does not fit is left out. */
@@ -181,57 +148,67 @@ static void note_calibration(const struct fulcrum_reference *reference,
     }
 }
 
-/* Kinds of points that nothing predicts are no fault of the reference. */
-static void note_failure(
-    const struct fulcrum_error *why, struct fulcrum_validation *out)
-{
-    add_reason(out, why->detail);
-    out->has_failed = out->has_failed || why->status != FULCRUM_ERR_UNSUPPORTED;
-}
-
 /* What cannot be predicted is a reason, not a failure. */
-static enum fulcrum_status predict_part(const struct part *part,
-    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
-    struct fulcrum_error *err)
+static enum fulcrum_status predict_or_note(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
+    struct fulcrum_validation *notes, struct fulcrum_error *err)
 {
-    struct fulcrum_comparison found = {.count = 0};
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status =
-        fulcrum_predict_reference(&part->view, calibration, &found, &why);
+        fulcrum_predict_reference(reference, calibration, out, &why);
     FAIL_IF(
-        status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", part->view.name);
+        status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", reference->name);
     if (status != FULCRUM_OK) {
-        note_failure(&why, out);
-        return FULCRUM_OK;
+        /* Kinds of points that nothing predicts are no fault of the reference. */
+        add_reason(notes, why.detail);
+        notes->has_failed = notes->has_failed || status != FULCRUM_ERR_UNSUPPORTED;
+    } else if (calibration != NULL) {
+        note_unknown_watts(calibration, out, notes);
     }
-    note_calibration(&part->view, calibration, out);
-    note_unknown_watts(calibration, &found, out);
-    for (size_t i = 0; i < found.count; i++) {
-        const struct fulcrum_compared *from = &found.items[i];
-        size_t point = part->origin[from->point];
-        struct fulcrum_compared *to = fulcrum_comparison_add(
-            &out->comparison, point, from->observation, from->predicted);
-        *to = *from;
-        to->point = point;
-    }
-    fulcrum_comparison_clear(&found);
     return FULCRUM_OK;
 }
 
-/* All series that name the calibration. */
+/* The points of all series that name the calibration. */
 static enum fulcrum_status predict_from(const struct fulcrum_reference *reference,
     const char *name, struct fulcrum_validation *out, struct fulcrum_error *err)
 {
-    struct part part;
+    struct fulcrum_reference view = *reference; /* of these points alone */
     struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_comparison found = {.count = 0};
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(make_part(reference, name, &part, err));
+    size_t *origin = calloc(reference->point_count, sizeof *origin);
+    view.points = calloc(reference->point_count, sizeof *view.points);
+    view.point_count = 0;
+    if (origin == NULL || view.points == NULL) {
+        status = FULCRUM_ERR_NO_MEMORY;
+        (void)fulcrum_fail(err, status, "no memory for a reference");
+        goto end;
+    }
+    for (size_t i = 0; i < reference->point_count; i++) {
+        /* What ratios refer to belongs to every part: it is no figure itself. */
+        bool is_base = reference->is_relative && i == reference->relative_to;
+        if (is_base || strcmp(calibration_of(reference, i), name) == 0) {
+            view.relative_to =
+                i == reference->relative_to ? view.point_count : view.relative_to;
+            view.points[view.point_count] = reference->points[i];
+            origin[view.point_count++] = i;
+        }
+    }
     TRY_OR_END(fulcrum_calibration_load(name, &calibration, err));
-    status = predict_part(&part, calibration, out, err);
+    TRY_OR_END(predict_or_note(&view, calibration, &found, out, err));
+    if (found.reference != NULL && calibration != NULL) {
+        note_calibration(reference, calibration, out);
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        struct fulcrum_compared *to = &out->comparison.items[out->comparison.count++];
+        *to = found.items[i];
+        to->point = origin[to->point];
+    }
 end:
+    fulcrum_comparison_clear(&found);
     fulcrum_calibration_free(calibration);
-    free(part.view.points);
-    free(part.origin);
+    free(view.points);
+    free(origin);
     return status;
 }
 
@@ -302,15 +279,13 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     struct fulcrum_error *err)
 {
     bool is_throughput = reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT;
-    struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = FULCRUM_OK;
     *out = (struct fulcrum_validation){.reference = reference};
     if (reference->not_predicted[0] != '\0') {
         (void)snprintf(out->reason, sizeof out->reason, "%s", reference->not_predicted);
         return FULCRUM_OK;
     }
     if (is_throughput && calibration == NULL) {
-        status = predict_by_series(reference, out, err);
+        enum fulcrum_status status = predict_by_series(reference, out, err);
         if (status != FULCRUM_OK) {
             fulcrum_validation_clear(out);
         }
@@ -319,14 +294,10 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     if (is_throughput) {
         note_calibration(reference, calibration, out);
     }
-    status = fulcrum_predict_reference(reference, calibration, &out->comparison, &why);
-    FAIL_IF(
-        status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", reference->name);
-    if (status != FULCRUM_OK) {
-        note_failure(&why, out);
-    } else if (is_throughput) {
-        note_unknown_watts(calibration, &out->comparison, out);
-    } else if (kinds[reference->predictor].identity != NULL) {
+    TRY(predict_or_note(
+        reference, is_throughput ? calibration : NULL, &out->comparison, out, err));
+    if (out->comparison.reference != NULL &&
+        kinds[reference->predictor].identity != NULL) {
         add_reason(out, kinds[reference->predictor].identity);
     }
     return FULCRUM_OK;
