@@ -196,29 +196,20 @@ static void add_summary(
     }
 }
 
-/*
- * Walks the named series of a set's points, each once.
- *   next     0 before the first call
- *   series   borrowed from the reference
- *   returns  0 where there is none left
- */
-static int validate_next_series(
-    const struct fulcrum_validation *set, size_t *next, const char **series)
+/* The series of a set's point, where the point is the first of a named one of which
+ * anything is compared; NULL: it is not. Borrowed. */
+static const char *series_from(const struct fulcrum_validation *set, size_t point)
 {
-    const struct fulcrum_comparison *all = &set->comparison;
     const struct fulcrum_reference_point *points = set->reference->points;
-    for (; *next < all->count; (*next)++) {
-        *series = points[all->items[*next].point].series;
-        size_t first = 0;
-        while (strcmp(points[all->items[first].point].series, *series) != 0) {
-            first++;
-        }
-        if (first == *next && (*series)[0] != '\0') {
-            (*next)++;
-            return 1;
+    const char *series = points[point].series;
+    bool is_first =
+        series[0] != '\0' && fulcrum_reference_begins_series(set->reference, point);
+    for (size_t i = 0; i < set->comparison.count && is_first; i++) {
+        if (strcmp(points[set->comparison.items[i].point].series, series) == 0) {
+            return series;
         }
     }
-    return 0;
+    return NULL;
 }
 
 /* MAPE by each small formula; returns whether any says something. */
@@ -275,9 +266,11 @@ static void add_calm(struct fulcrum_table *table, const struct fulcrum_validatio
 {
     struct pool calm = {.covered_of = 0.0};
     struct pool disturbed = {.covered_of = 0.0};
-    const char *series = NULL;
-    size_t next = 0;
-    while (validate_next_series(set, &next, &series)) {
+    for (size_t i = 0; i < set->reference->point_count; i++) {
+        const char *series = series_from(set, i);
+        if (series == NULL) {
+            continue;
+        }
         struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
             &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
         size_t length = strlen(series);
@@ -454,12 +447,13 @@ struct fulcrum_result *fulcrum_validation_result(const struct fulcrum_validation
         const struct fulcrum_validation *set = &items[i];
         struct fulcrum_comparison_errors fitted =
             errors_of(set, FULCRUM_COMPARE_FITTED);
-        const char *series = NULL;
-        size_t next = 0;
         add_set(tables[SETS], set, &view);
         add_calm(tables[CALM], set, &view);
-        while (validate_next_series(set, &next, &series)) {
-            add_series(tables[SERIES], set, series, &view);
+        for (size_t k = 0; k < set->reference->point_count; k++) {
+            const char *series = series_from(set, k);
+            if (series != NULL) {
+                add_series(tables[SERIES], set, series, &view);
+            }
         }
         add_formulas(tables[FORMULAS], tables[BASELINES], set, &view);
         if (fitted.count > 0) {

@@ -172,19 +172,17 @@ struct numbers {
     double items[FIGURES_MOST + 1];
 };
 
+/* What the plan borrows, and the plan. */
 struct inputs {
     const struct fulcrum_fit_settings *settings;
-    size_t reference_count;
+    struct fulcrum_reference_fit_plan plan;
     struct fulcrum_reference **references; /* as the settings name them */
     char **names;                          /* NAME or NAME:SERIES of each */
-    size_t calibration_count;
     struct fulcrum_calibration **calibrations;
     struct fulcrum_setting *sets;
     struct numbers sd;
-    struct numbers hold_out; /* figures from 1 */
-    bool selects;            /* --free auto */
-    size_t free_count;       /* without it */
-    const char **free_paths;
+    struct numbers hold_out;    /* figures from 1 */
+    const char **free_paths;    /* without --free auto */
     struct fulcrum_note recipe; /* with --output */
 };
 
@@ -207,7 +205,7 @@ static enum fulcrum_status load_references(
         const char *series = text + name_length(text); /* with its colon */
         out->names[i] =
             fulcrum_format("%s%s", reference->name, strlen(series) > 1 ? series : "");
-        out->reference_count++;
+        out->plan.model.reference_count++;
         FAIL_IF(reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT, err,
             FULCRUM_ERR_UNSUPPORTED,
             "%s: its predictor is %s: only references of throughput can be fitted",
@@ -232,7 +230,7 @@ static enum fulcrum_status check_any_left(const struct inputs *inputs,
     for (size_t i = 0; i < inputs->hold_out.count; i++) {
         is_held_out[(size_t)inputs->hold_out.items[i]] = true;
     }
-    for (size_t i = 0; i < inputs->reference_count; i++) {
+    for (size_t i = 0; i < inputs->plan.model.reference_count; i++) {
         const struct fulcrum_reference *from = inputs->references[i];
         for (size_t k = 0; k < from->point_count; k++) {
             bool is_base = from->is_relative && k == from->relative_to;
@@ -254,7 +252,7 @@ static const char *common_calibration(const struct inputs *inputs)
     const struct fulcrum_reference *first = inputs->references[0];
     const char *name = fulcrum_reference_calibration(first, first->points[0].series);
     bool is_common = name[0] != '\0';
-    for (size_t i = 0; i < inputs->reference_count; i++) {
+    for (size_t i = 0; i < inputs->plan.model.reference_count; i++) {
         const struct fulcrum_reference *from = inputs->references[i];
         for (size_t k = 0; k < from->point_count && is_common; k++) {
             const char *series = from->points[k].series;
@@ -277,7 +275,7 @@ static enum fulcrum_status load_calibrations(
     for (size_t i = 0; i < count; i++) {
         TRY(fulcrum_calibration_load(
             common != NULL ? common : given->items[i], &out->calibrations[i], err));
-        out->calibration_count++;
+        out->plan.model.calibration_count++;
     }
     return FULCRUM_OK;
 }
@@ -312,10 +310,11 @@ static enum fulcrum_status check_lists(
             FULCRUM_ERR_RANGE, "--hold-out %g: expected whole numbers from 1 to %d",
             figure, (int)FIGURES_MOST);
     }
-    size_t pairs = inputs->free_count * inputs->settings->sets.count;
+    size_t pairs = inputs->plan.model.path_count * inputs->settings->sets.count;
     for (size_t i = 0; i < pairs; i++) {
-        const char *path = inputs->free_paths[i % inputs->free_count];
-        const struct fulcrum_setting *set = &inputs->sets[i / inputs->free_count];
+        const char *path = inputs->free_paths[i % inputs->plan.model.path_count];
+        const struct fulcrum_setting *set =
+            &inputs->sets[i / inputs->plan.model.path_count];
         FAIL_IF(strcmp(path, set->field->path) == 0, err, FULCRUM_ERR_UNSUPPORTED,
             "--free %s: --set holds it at a value: expected one of them", path);
     }
@@ -334,9 +333,9 @@ static enum fulcrum_status parse_lists(
     for (size_t i = 0; i < settings->free.count; i++) {
         /* "auto" beside paths selects among these. */
         if (strcmp(settings->free.items[i], FREE_AUTO) == 0) {
-            out->selects = 1;
+            out->plan.selects = true;
         } else {
-            out->free_paths[out->free_count++] = settings->free.items[i];
+            out->free_paths[out->plan.model.path_count++] = settings->free.items[i];
         }
     }
     TRY_OR_END(parse_numbers("--sd", settings->sd, &out->sd, err));
@@ -347,7 +346,16 @@ end:
     return status;
 }
 
-/* Reads what the settings name, and checks what they say; the caller clears `out`. */
+static void show_progress(void *context, double done_frac, const char *stage)
+{
+    struct fulcrum_measuring_progress *watch = context;
+    fulcrum_progress_update(&watch->progress, done_frac, stage);
+}
+
+/*
+ * Reads what the settings name, and checks what they say.
+ *   out      stays where it is while its plan is used; the caller clears it
+ */
 static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settings,
     struct fulcrum_context *context, struct inputs *out, struct fulcrum_error *err)
 {
@@ -359,8 +367,30 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
             settings->calibrations.count + 1, sizeof(struct fulcrum_calibration *)),
         .sets = fulcrum_allocate(settings->sets.count + 1, sizeof *out->sets),
         .free_paths = fulcrum_allocate(settings->free.count + 1, sizeof(char *))};
+    out->plan = (struct fulcrum_reference_fit_plan){
+        .model = {.references =
+                      (const struct fulcrum_reference *const *)out->references,
+            .calibrations =
+                (const struct fulcrum_calibration *const *)out->calibrations,
+            .settings = out->sets,
+            .setting_count = settings->sets.count,
+            .paths = out->free_paths,
+            .thread_count = fulcrum_parallel_threads(),
+            .stop = fulcrum_measuring_progress_stops},
+        .sd = out->sd.items,
+        .held_out = out->hold_out.items,
+        .noise_rel = settings->noise_rel,
+        .draw_count = (size_t)settings->draws,
+        .prior_draw_count = PRIOR_DRAWS,
+        .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
+        .seed = (uint64_t)settings->seed,
+        .progress = show_progress,
+        .names = (const char *const *)out->names,
+        .fit_arguments = out->recipe.text};
     TRY(fulcrum_settings_parse("--set", &settings->sets, context, out->sets, err));
     TRY(parse_lists(out, context, err));
+    out->plan.sd_count = out->sd.count;
+    out->plan.held_out_count = out->hold_out.count;
     TRY(load_references(out, context, err));
     TRY(check_any_left(out, context, err));
     return load_calibrations(out, context, err);
@@ -369,11 +399,11 @@ static enum fulcrum_status load_inputs(const struct fulcrum_fit_settings *settin
 /* Accepts a struct of zeros. */
 static void clear_inputs(struct inputs *inputs)
 {
-    for (size_t i = 0; i < inputs->reference_count; i++) {
+    for (size_t i = 0; i < inputs->plan.model.reference_count; i++) {
         fulcrum_reference_free(inputs->references[i]);
         free(inputs->names[i]);
     }
-    for (size_t i = 0; i < inputs->calibration_count; i++) {
+    for (size_t i = 0; i < inputs->plan.model.calibration_count; i++) {
         fulcrum_calibration_free(inputs->calibrations[i]);
     }
     free((void *)inputs->references);
@@ -490,66 +520,27 @@ void fulcrum_fit_recipe_clear(struct fulcrum_fit_recipe *recipe)
     }
 }
 
-static void show_progress(void *context, double done_frac, const char *stage)
-{
-    struct fulcrum_measuring_progress *watch = context;
-    fulcrum_progress_update(&watch->progress, done_frac, stage);
-}
-
-static struct fulcrum_reference_fit_plan plan_of(const struct inputs *inputs)
-{
-    const struct fulcrum_fit_settings *settings = inputs->settings;
-    return (struct fulcrum_reference_fit_plan){
-        .model = {.references =
-                      (const struct fulcrum_reference *const *)inputs->references,
-            .reference_count = inputs->reference_count,
-            .calibrations =
-                (const struct fulcrum_calibration *const *)inputs->calibrations,
-            .calibration_count = inputs->calibration_count,
-            .settings = inputs->sets,
-            .setting_count = settings->sets.count,
-            .paths = inputs->free_paths,
-            .path_count = inputs->free_count,
-            .thread_count = fulcrum_parallel_threads(),
-            .stop = fulcrum_measuring_progress_stops},
-        .selects = inputs->selects,
-        .sd = inputs->sd.items,
-        .sd_count = inputs->sd.count,
-        .held_out = inputs->hold_out.items,
-        .held_out_count = inputs->hold_out.count,
-        .noise_rel = settings->noise_rel,
-        .draw_count = (size_t)settings->draws,
-        .prior_draw_count = PRIOR_DRAWS,
-        .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
-        .seed = (uint64_t)settings->seed,
-        .progress = show_progress,
-        .names = (const char *const *)inputs->names,
-        .fit_arguments = inputs->recipe.text};
-}
-
 /* Computes the fit, with progress, until Ctrl-C; the caller clears `out`. */
-static enum fulcrum_status run_fit(const struct inputs *inputs,
+static enum fulcrum_status run_fit(struct inputs *inputs,
     const struct fulcrum_context *context, struct fulcrum_reference_fit *out,
     struct fulcrum_error *err)
 {
     struct fulcrum_measuring_progress watch;
-    struct fulcrum_reference_fit_plan plan = plan_of(inputs);
-    plan.model.watcher = &watch;
+    inputs->plan.model.watcher = &watch;
     fulcrum_measuring_progress_start(&watch, context);
-    enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
+    enum fulcrum_status status = fulcrum_reference_fit_run(&inputs->plan, out, err);
     fulcrum_measuring_progress_end(&watch);
     return status;
 }
 
-/* Makes the last calibration of the inputs one of the fit. */
+/* Makes the last calibration of the inputs one of the fit. Borrowed. */
 static enum fulcrum_status make_calibration(const struct fulcrum_reference_fit *fit,
-    const struct inputs *inputs, const char *name, struct fulcrum_error *err)
+    const struct inputs *inputs, const char *name, struct fulcrum_calibration **out,
+    struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_fit_plan plan = plan_of(inputs);
-    struct fulcrum_calibration *last =
-        inputs->calibrations[inputs->calibration_count - 1];
-    TRY(fulcrum_reference_fit_apply(fit, &plan, last, err));
-    (void)snprintf(last->name, sizeof last->name, "%s", name);
+    *out = inputs->calibrations[inputs->plan.model.calibration_count - 1];
+    TRY(fulcrum_reference_fit_apply(fit, &inputs->plan, *out, err));
+    (void)snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     return FULCRUM_OK;
 }
 
@@ -559,7 +550,7 @@ enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
 {
     struct fulcrum_context own = *context;
     struct fulcrum_fit_recipe recipe;
-    struct inputs inputs = {.reference_count = 0};
+    struct inputs inputs = {.settings = NULL};
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_fit_recipe_parse(arguments, &recipe, err));
@@ -569,8 +560,8 @@ enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
     if (fit.stopped_in[0] != '\0') {
         TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped"));
     }
-    TRY_OR_END(make_calibration(&fit, &inputs, name, err));
-    *out = inputs.calibrations[--inputs.calibration_count];
+    TRY_OR_END(make_calibration(&fit, &inputs, name, out, err));
+    inputs.plan.model.calibration_count--; /* the caller's */
 end:
     fulcrum_reference_fit_clear(&fit);
     clear_inputs(&inputs);
@@ -704,11 +695,10 @@ static enum fulcrum_status save_fit(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_calibration *last =
-        inputs->calibrations[inputs->calibration_count - 1];
+    struct fulcrum_calibration *last = NULL;
     char *name = calibration_name(context->output_path);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(make_calibration(fit, inputs, name, err));
+    TRY_OR_END(make_calibration(fit, inputs, name, &last, err));
     TRY_OR_END(fulcrum_calibration_save(last, context->output_path, err));
     fulcrum_message_note(context, "%s%s", context->output_path,
         last->complete ? "" : " is marked incomplete");
