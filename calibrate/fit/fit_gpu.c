@@ -116,8 +116,8 @@ static void choose_parameters(struct fulcrum_fit_parameter parameter[PARAMETER_C
     const struct fulcrum_gpu_load *loads, size_t count, unsigned told)
 {
     static const struct {
-        enum fulcrum_gpu_power_told needed;
-        double value; /* without it */
+        unsigned needed; /* fulcrum_gpu_power_told; 0: always told */
+        double value;    /* without it */
     } fixed[PARAMETER_COUNT] = {[FLOOR] = {FULCRUM_GPU_POWER_IDLE, 0},
         [DYNAMIC] = {FULCRUM_GPU_POWER_DYNAMIC, 0},
         [EXPONENT] = {FULCRUM_GPU_POWER_EXPONENT, 1},
@@ -143,23 +143,25 @@ static void choose_parameters(struct fulcrum_fit_parameter parameter[PARAMETER_C
         [INFERENCE] = {.name = "inference_rel", .high = 5, .start = 0.5},
     };
     for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-        double value = fixed[i].value;
         parameter[i] = free[i];
         if ((told & fixed[i].needed) != fixed[i].needed) {
-            parameter[i].low = value;
-            parameter[i].high = value;
-            parameter[i].start = value;
+            parameter[i].low = fixed[i].value;
+            parameter[i].high = fixed[i].value;
+            parameter[i].start = fixed[i].value;
         }
     }
 }
 
-static enum fulcrum_status fit_levels(struct fulcrum_gpu_power_fit *out,
+enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
+    struct fulcrum_gpu_power_fit result = {.told = 0};
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     double x[FULCRUM_GPU_LOAD_MAX];
     double y[FULCRUM_GPU_LOAD_MAX];
-    choose_parameters(parameter, loads, count, out->told);
+    TRY(check_levels(loads, count, err));
+    TRY(find_told(loads, count, &result.told, err));
+    choose_parameters(parameter, loads, count, result.told);
     for (size_t i = 0; i < count; i++) {
         x[i] = (double)i;
         y[i] = loads[i].watts;
@@ -172,17 +174,8 @@ static enum fulcrum_status fit_levels(struct fulcrum_gpu_power_fit *out,
         .x = x,
         .y = y,
         .count = count,
-        .start_count = (out->told & FULCRUM_GPU_POWER_EXPONENT) != 0 ? 3 : 1};
-    return fulcrum_fit(&out->fit, &problem, err);
-}
-
-enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
-    const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
-{
-    struct fulcrum_gpu_power_fit result = {.told = 0};
-    TRY(check_levels(loads, count, err));
-    TRY(find_told(loads, count, &result.told, err));
-    TRY(fit_levels(&result, loads, count, err));
+        .start_count = (result.told & FULCRUM_GPU_POWER_EXPONENT) != 0 ? 3 : 1};
+    TRY(fulcrum_fit(&result.fit, &problem, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
     result.idle_w = estimate[IDLE].value;
     result.floor_w = estimate[FLOOR].value;
@@ -254,25 +247,21 @@ static struct context context_of(const struct fulcrum_sm_point *points, double s
     return (struct context){points, design.workload.network, sm_count};
 }
 
-static bool is_train(const struct fulcrum_sm_point *point)
-{
-    return !(point->batch > 0);
-}
-
 /* The time of the point nearest to `batch` on the most SMs there are; 0: none. */
 static double start_s(const struct fulcrum_sm_point *points, size_t count, double batch)
 {
     const struct fulcrum_sm_point *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        int fits = is_train(&points[i]) == !(batch > 0);
-        if (!fits) {
+        const struct fulcrum_sm_point *point = &points[i];
+        if ((point->batch > 0) != (batch > 0)) {
             continue;
         }
-        double off = fabs(points[i].batch - batch);
+        double off = fabs(point->batch - batch);
         double best_off = best != NULL ? fabs(best->batch - batch) : 0;
-        bool is_better = best == NULL || off < best_off ||
-                         (!(off > best_off) && points[i].sm_count > best->sm_count);
-        best = is_better ? &points[i] : best;
+        if (best == NULL || off < best_off ||
+            (!(off > best_off) && point->sm_count > best->sm_count)) {
+            best = point;
+        }
     }
     return best != NULL ? best->time_s : 0;
 }
@@ -358,22 +347,26 @@ static enum fulcrum_status check_points(const struct context *context, size_t co
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
-    const struct context *context, size_t count, double *room,
+enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
+    const struct fulcrum_sm_point *points, size_t count, double sm_count,
     struct fulcrum_error *err)
 {
+    const struct context context = context_of(points, sm_count);
     struct fulcrum_fit_parameter parameter[SM_PARAMETERS];
     struct fulcrum_fit_result fit;
-    double *x = room;
-    double *y = room + count;
+    enum fulcrum_status status = FULCRUM_OK;
+    double *x = calloc(2 * count + 1, sizeof *x);
+    TRY_MEMORY(x, err, "SM sweep");
+    double *y = x + count;
+    TRY_OR_END(check_points(&context, count, x, err));
     for (size_t i = 0; i < count; i++) {
         x[i] = (double)i;
-        y[i] = context->points[i].time_s;
+        y[i] = points[i].time_s;
     }
-    fill_parameters(parameter, context, count);
+    fill_parameters(parameter, &context, count);
     const struct fulcrum_fit_problem problem = {.what = "SM sweep",
         .model = point_s,
-        .context = context,
+        .context = &context,
         .parameter = parameter,
         .parameter_count = SM_PARAMETERS,
         .x = x,
@@ -381,9 +374,9 @@ static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
         .count = count,
         .noise_rel = sm_noise_rel,
         .start_count = 4};
-    TRY(fulcrum_fit(&fit, &problem, err));
+    TRY_OR_END(fulcrum_fit(&fit, &problem, err));
     bool has_train = fit.parameter[TRAIN].value > 0;
-    *out = (struct fulcrum_sm_fit){.sm_count = context->sm_count,
+    *out = (struct fulcrum_sm_fit){.sm_count = sm_count,
         .per_batch_s = fit.parameter[PER_BATCH].value,
         .per_item_s = fit.parameter[PER_ITEM].value,
         .train_step_s = has_train ? fit.parameter[TRAIN].value : (double)NAN,
@@ -392,21 +385,8 @@ static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
         .train_launch_bound_frac =
             has_train ? fit.parameter[TRAIN_LAUNCH].value : (double)NAN,
         .fit = fit};
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
-    const struct fulcrum_sm_point *points, size_t count, double sm_count,
-    struct fulcrum_error *err)
-{
-    const struct context context = context_of(points, sm_count);
-    double *room = calloc(2 * count + 1, sizeof *room);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_MEMORY(room, err, "SM sweep");
-    TRY_OR_END(check_points(&context, count, room, err));
-    status = fit_points(out, &context, count, room, err);
 end:
-    free(room);
+    free(x);
     return status;
 }
 

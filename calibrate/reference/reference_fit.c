@@ -94,29 +94,24 @@ static const struct fulcrum_parameter *prior_of(
     return found;
 }
 
-static bool has_belief(const struct job *job, const char *path)
-{
-    for (size_t i = 0; i < job->problem.belief_count; i++) {
-        if (strcmp(job->beliefs[i].path, path) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Once each. */
 static void add_belief(struct job *job, const struct fulcrum_parameter *parameter)
 {
-    if (has_belief(job, parameter->path)) {
+    size_t i = 0;
+    while (i < job->problem.belief_count &&
+           strcmp(job->beliefs[i].path, parameter->path) != 0) {
+        i++;
+    }
+    if (i < job->problem.belief_count) {
         return;
     }
-    size_t i = job->problem.belief_count++;
     job->beliefs[i] = (struct fulcrum_belief){.scale = parameter->scale,
         .value = parameter->value,
         .sd = parameter->standard_error /
               fulcrum_fit_natural_slope(parameter->scale, parameter->value)};
     memcpy(job->beliefs[i].path, parameter->path, sizeof job->beliefs[i].path);
     job->paths[i] = job->beliefs[i].path;
+    job->problem.belief_count++;
 }
 
 /* Parameters that have an error and are not held fast. */
@@ -436,36 +431,36 @@ static enum fulcrum_status keep_mode(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-/* Adds what simulations of one seed make of the best parameters. */
-static enum fulcrum_status judge_seed(
-    struct job *job, uint64_t seed, double *seen, struct fulcrum_error *err)
-{
-    TRY(correct(job, job->mode.value, seed, err));
-    FAIL_IF(
-        !fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen),
-        err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
-    for (size_t i = 0; i < job->fit->figure_count; i++) {
-        job->fit->figures[i].simulated += seen[i] / JUDGE_SEEDS;
-    }
-    return FULCRUM_OK;
-}
-
-/* The corrections are put back: draws follow. */
+/* The mean of simulations of some seeds. The corrections are put back: draws follow. */
 static enum fulcrum_status judge_mode(struct job *job, struct fulcrum_error *err)
 {
-    double *seen = calloc(job->fit->figure_count + 1, sizeof *seen);
-    TRY_MEMORY(seen, err, "no memory for a fit");
+    size_t count = job->fit->figure_count;
+    double *sums = calloc(2 * count + 1, sizeof *sums);
+    TRY_MEMORY(sums, err, "no memory for a fit");
+    double *seen = sums + count;
     enum fulcrum_status status = FULCRUM_OK;
-    for (uint64_t i = 1; i <= JUDGE_SEEDS && status == FULCRUM_OK; i++) {
-        enter(job, JUDGE, (size_t)i - 1, JUDGE_SEEDS + 1);
-        status = judge_seed(job, job->plan->seed + i, seen, err);
+    for (size_t i = 0; i < count; i++) {
+        job->fit->figures[i].simulated = (double)NAN; /* unless all seeds are done */
     }
-    free(seen);
-    for (size_t i = 0; status != FULCRUM_OK && i < job->fit->figure_count; i++) {
-        job->fit->figures[i].simulated = (double)NAN;
+    for (uint64_t seed = 1; seed <= JUDGE_SEEDS; seed++) {
+        enter(job, JUDGE, (size_t)seed - 1, JUDGE_SEEDS + 1);
+        TRY_OR_END(correct(job, job->mode.value, job->plan->seed + seed, err));
+        if (!fulcrum_throughput_forward(
+                job->problem.contexts[0], job->mode.value, seen)) {
+            TRY_OR_END(fulcrum_fail(
+                err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated"));
+        }
+        for (size_t i = 0; i < count; i++) {
+            sums[i] += seen[i] / JUDGE_SEEDS;
+        }
     }
-    return status == FULCRUM_OK ? correct(job, job->mode.value, job->plan->seed, err)
-                                : status;
+    for (size_t i = 0; i < count; i++) {
+        job->fit->figures[i].simulated = sums[i];
+    }
+    status = correct(job, job->mode.value, job->plan->seed, err);
+end:
+    free(sums);
+    return status;
 }
 
 /* Covariances of the draws on the parameters' scales. */
@@ -512,11 +507,9 @@ static enum fulcrum_status keep_draws(struct job *job,
         const double *from = draws->value + k * draws->count / fit->kept_count * n;
         for (size_t i = 0; i < n; i++) {
             /* Six digits are as many as a draw is good for, and keep files short. */
-            double value = from[i];
             char text[32];
-            (void)snprintf(text, sizeof text, "%.6g", value);
-            double shortened = strtod(text, NULL);
-            fit->kept[k * n + i] = shortened;
+            (void)snprintf(text, sizeof text, "%.6g", from[i]);
+            fit->kept[k * n + i] = strtod(text, NULL);
         }
     }
     return FULCRUM_OK;
