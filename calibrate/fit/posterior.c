@@ -859,10 +859,6 @@ static enum fulcrum_status fill_mode(struct search *search, const gsl_vector *be
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
 {
     free(mode->value);
-    free(mode->z);
-    free(mode->predicted);
-    free(mode->singular_value);
-    free(mode->covariance);
     *mode = (struct fulcrum_posterior_mode){.misfit = 0.0};
 }
 
@@ -875,21 +871,20 @@ enum fulcrum_status fulcrum_posterior_mode_find(
     size_t n = problem->belief_count;
     size_t m = problem->datum_count;
     enum fulcrum_status status = FULCRUM_OK;
-    struct fulcrum_posterior_mode found = {.value = calloc(n, sizeof(double)),
-        .z = calloc(n, sizeof(double)),
-        .predicted = calloc(m + 1, sizeof(double)),
-        .singular_value = calloc(n, sizeof(double)),
-        .singular_count = rows < n ? rows : n,
-        .covariance = calloc(n * n, sizeof(double))};
+    struct fulcrum_posterior_mode found = {
+        .value = calloc(n * (n + 3) + m + 1, sizeof(double)),
+        .singular_count = rows < n ? rows : n};
     gsl_vector *best = gsl_vector_calloc(n);
-    double *room = calloc(2 * (n + m), sizeof *room);
-    if (room == NULL || best == NULL || found.value == NULL || found.z == NULL ||
-        found.predicted == NULL || found.singular_value == NULL ||
-        found.covariance == NULL) {
+    double *room = calloc(2 * (n + m) + 1, sizeof *room);
+    if (room == NULL || best == NULL || found.value == NULL) {
         status = FULCRUM_ERR_NO_MEMORY;
         (void)fulcrum_fail(err, status, "no memory for a fit");
         goto end;
     }
+    found.z = found.value + n;
+    found.singular_value = found.value + 2 * n;
+    found.covariance = found.value + 3 * n;
+    found.predicted = found.value + n * (n + 3);
     struct search search = {.problem = problem,
         .row_count = rows + n,
         .value = room,

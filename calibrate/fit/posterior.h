@@ -54,7 +54,7 @@ struct fulcrum_posterior_problem {
  * and of (parameter - centre) / sd on its scale.
  */
 struct fulcrum_posterior_mode {
-    double *value;     /* natural units */
+    double *value;     /* natural units; all arrays share its allocation */
     double *z;         /* distances from the centres in prior standard deviations */
     double *predicted; /* of every datum */
     double misfit;     /* half the sum over the data */

@@ -62,7 +62,6 @@ struct job {
     const char **paths;
     struct fulcrum_datum *data;
     struct fulcrum_posterior_problem problem;
-    struct fulcrum_posterior_mode mode;
     double work[STAGES]; /* of each stage, in solutions of the model */
     enum stage stage;
     double part_begin; /* of the stage, what is under way */
@@ -314,8 +313,9 @@ static enum fulcrum_status correct_centre(struct job *job, struct fulcrum_error 
 
 static enum fulcrum_status search_mode(struct job *job, struct fulcrum_error *err)
 {
-    fulcrum_posterior_mode_clear(&job->mode);
-    return fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err);
+    fulcrum_posterior_mode_clear(&job->fit->mode);
+    return fulcrum_posterior_mode_find(
+        &job->problem, job->plan->seed, &job->fit->mode, err);
 }
 
 static enum fulcrum_status predict_from_priors(
@@ -341,7 +341,7 @@ static enum fulcrum_status predict_from_priors(
 /* What slopes at the mode leave of a prior's standard deviation. */
 static double linear_sd_frac(const struct job *job, size_t i)
 {
-    return sqrt(job->mode.covariance[i * job->problem.belief_count + i]);
+    return sqrt(job->fit->mode.covariance[i * job->problem.belief_count + i]);
 }
 
 /*
@@ -389,7 +389,7 @@ static enum fulcrum_status find_mode(struct job *job, struct fulcrum_error *err)
         enter(job, MODE, (size_t)i, CORRECTIONS + 1);
         TRY(search_mode(job, err));
         if (i < CORRECTIONS) {
-            TRY(correct(job, job->mode.value, job->plan->seed, err));
+            TRY(correct(job, job->fit->mode.value, job->plan->seed, err));
         }
     }
     return FULCRUM_OK;
@@ -400,34 +400,25 @@ static enum fulcrum_status keep_mode(struct job *job, struct fulcrum_error *err)
     struct fulcrum_reference_fit *fit = job->fit;
     size_t n = job->problem.belief_count;
     fit->parameters = calloc(n, sizeof *fit->parameters);
-    fit->covariance = calloc(n * n, sizeof *fit->covariance);
-    fit->singular_value = calloc(n, sizeof *fit->singular_value);
-    FAIL_IF(fit->parameters == NULL || fit->covariance == NULL ||
-                fit->singular_value == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    TRY_MEMORY(fit->parameters, err, "no memory for a fit");
     fit->parameter_count = n;
     for (size_t i = 0; i < n; i++) {
         fit->parameters[i] = (struct fulcrum_fitted_parameter){.prior = job->beliefs[i],
-            .mode = job->mode.value[i],
-            .z = job->mode.z[i],
+            .mode = job->fit->mode.value[i],
+            .z = job->fit->mode.z[i],
             .posterior = unknown,
             .sd_frac = linear_sd_frac(job, i),
             .sd = linear_sd_frac(job, i) * job->beliefs[i].sd};
     }
     for (size_t j = 0; j < n * n; j++) {
-        fit->covariance[j] =
-            job->mode.covariance[j] * job->beliefs[j / n].sd * job->beliefs[j % n].sd;
+        fit->mode.covariance[j] =
+            fit->mode.covariance[j] * job->beliefs[j / n].sd * job->beliefs[j % n].sd;
     }
     for (size_t i = 0; i < fit->figure_count; i++) {
-        fit->figures[i].mode = job->mode.predicted[i];
+        fit->figures[i].mode = job->fit->mode.predicted[i];
         fit->figures[i].posterior = unknown;
         fit->figures[i].held_out = unknown;
     }
-    fit->misfit = job->mode.misfit;
-    fit->penalty = job->mode.penalty;
-    fit->singular_count = job->mode.singular_count;
-    memcpy(fit->singular_value, job->mode.singular_value,
-        fit->singular_count * sizeof *fit->singular_value);
     return FULCRUM_OK;
 }
 
@@ -444,9 +435,9 @@ static enum fulcrum_status judge_mode(struct job *job, struct fulcrum_error *err
     }
     for (uint64_t seed = 1; seed <= JUDGE_SEEDS; seed++) {
         enter(job, JUDGE, (size_t)seed - 1, JUDGE_SEEDS + 1);
-        TRY_OR_END(correct(job, job->mode.value, job->plan->seed + seed, err));
+        TRY_OR_END(correct(job, job->fit->mode.value, job->plan->seed + seed, err));
         if (!fulcrum_throughput_forward(
-                job->problem.contexts[0], job->mode.value, seen)) {
+                job->problem.contexts[0], job->fit->mode.value, seen)) {
             TRY_OR_END(fulcrum_fail(
                 err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated"));
         }
@@ -457,7 +448,7 @@ static enum fulcrum_status judge_mode(struct job *job, struct fulcrum_error *err
     for (size_t i = 0; i < count; i++) {
         job->fit->figures[i].simulated = sums[i];
     }
-    status = correct(job, job->mode.value, job->plan->seed, err);
+    status = correct(job, job->fit->mode.value, job->plan->seed, err);
 end:
     free(sums);
     return status;
@@ -482,14 +473,14 @@ static void fill_covariance(
         }
     }
     for (size_t j = 0; j < n * n; j++) {
-        fit->covariance[j] = 0.0;
+        fit->mode.covariance[j] = 0.0;
         for (size_t k = 0; k < draws->count; k++) {
-            fit->covariance[j] +=
+            fit->mode.covariance[j] +=
                 draws->value[k * n + j / n] * draws->value[k * n + j % n] / count;
         }
     }
     for (size_t i = 0; i < n; i++) {
-        fit->parameters[i].sd = sqrt(fit->covariance[i * n + i]);
+        fit->parameters[i].sd = sqrt(fit->mode.covariance[i * n + i]);
         fit->parameters[i].sd_frac = fit->parameters[i].sd / job->beliefs[i].sd;
     }
 }
@@ -580,10 +571,9 @@ void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit)
     free(fit->parameters);
     free(fit->held);
     free(fit->figures);
-    free(fit->singular_value);
-    free(fit->covariance);
+    fulcrum_posterior_mode_clear(&fit->mode);
     free(fit->kept);
-    *fit = (struct fulcrum_reference_fit){.misfit = 0.0};
+    *fit = (struct fulcrum_reference_fit){.parameter_count = 0};
 }
 
 /* Runs stage after stage; those after the best parameters may be cut short. */
@@ -611,11 +601,10 @@ enum fulcrum_status fulcrum_reference_fit_run(
     const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_reference_fit fit = {.misfit = 0.0};
+    struct fulcrum_reference_fit fit = {.parameter_count = 0};
     struct job job = {.plan = plan, .fit = &fit};
     enum fulcrum_status status = begin_job(&job, err);
     status = status == FULCRUM_OK ? run_stages(&job, err) : status;
-    fulcrum_posterior_mode_clear(&job.mode);
     fulcrum_throughput_free(job.model);
     free(job.beliefs);
     free((void *)job.paths);
@@ -683,8 +672,8 @@ static enum fulcrum_status apply_values(const struct fulcrum_reference_fit *fit,
         const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
         if (i / n < i % n) {
             TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
-                b->prior.path, fit->covariance[i] * natural_slope(a) * natural_slope(b),
-                err));
+                b->prior.path,
+                fit->mode.covariance[i] * natural_slope(a) * natural_slope(b), err));
         }
     }
     return apply_draws(fit, calibration, err);
@@ -847,7 +836,7 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
     TRY_OR_END(set_note(calibration, "fit_arguments", &text, err));
     fulcrum_string_clear(&text);
     fulcrum_string_add(&text, "objective %.4g, misfit %.4g; ",
-        fit->misfit + fit->penalty, fit->misfit);
+        fit->mode.misfit + fit->mode.penalty, fit->mode.misfit);
     if (fit->draw_count > 0) {
         fulcrum_string_add(&text,
             "%zu draws worth %.0f; the best parameters, with the spread of the "

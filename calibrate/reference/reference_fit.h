@@ -72,15 +72,13 @@ struct fulcrum_reference_fit {
     struct fulcrum_held_parameter *held;
     size_t figure_count;
     struct fulcrum_fitted_figure *figures;
-    double misfit;
-    double penalty;
-    size_t singular_count;
-    double *singular_value;
+    /* The best parameters; the covariance is on their scales, and of the draws where
+     * there are any. */
+    struct fulcrum_posterior_mode mode;
     size_t draw_count;
     double effective_count;
-    double *covariance; /* parameter_count squared, on their scales */
-    size_t kept_count;  /* of the draws, evenly taken: what a calibration carries */
-    double *kept;       /* kept_count rows of parameter_count values */
+    size_t kept_count; /* of the draws, evenly taken: what a calibration carries */
+    double *kept;      /* kept_count rows of parameter_count values */
     /* Told to stop in this stage, after the best parameters: draws or figures left out
        in turn are missing, and summaries are NAN where there is none. "": not told. */
     char stopped_in[48];

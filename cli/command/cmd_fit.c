@@ -551,7 +551,7 @@ enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
     struct fulcrum_context own = *context;
     struct fulcrum_fit_recipe recipe;
     struct inputs inputs = {.settings = NULL};
-    struct fulcrum_reference_fit fit = {.misfit = 0.0};
+    struct fulcrum_reference_fit fit = {.parameter_count = 0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_fit_recipe_parse(arguments, &recipe, err));
     TRY_OR_END(load_inputs(&recipe.settings, &own, &inputs, err));
@@ -653,16 +653,17 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-fit");
     bool has_draws = fit->draw_count > 0;
     size_t told = 0; /* beyond 1 by the figures rather than by the prior */
-    for (size_t i = 0; i < fit->singular_count; i++) {
-        told += fit->singular_value[i] > 1.0 ? 1 : 0;
+    for (size_t i = 0; i < fit->mode.singular_count; i++) {
+        told += fit->mode.singular_value[i] > 1.0 ? 1 : 0;
     }
     add_figures(result, fit, inputs);
     add_parameters(result, fit);
     add_held(result, fit);
-    fulcrum_result_number(result, "objective", "objective", fit->misfit + fit->penalty);
-    fulcrum_result_number(result, "misfit", "misfit", fit->misfit);
     fulcrum_result_number(
-        result, "prior_penalty", "distance from priors", fit->penalty);
+        result, "objective", "objective", fit->mode.misfit + fit->mode.penalty);
+    fulcrum_result_number(result, "misfit", "misfit", fit->mode.misfit);
+    fulcrum_result_number(
+        result, "prior_penalty", "distance from priors", fit->mode.penalty);
     fulcrum_result_print(result, "finding", "directions",
         "the figures tell %zu of %zu (singular values above 1), the priors the rest",
         told, fit->parameter_count);
@@ -673,7 +674,7 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     fulcrum_result_text(result, "stopped_in", "stopped in stage", fit->stopped_in);
     fulcrum_result_flag(result, "complete", NULL, fit->stopped_in[0] == '\0');
     fulcrum_result_numbers(
-        result, "singular_values", fit->singular_value, fit->singular_count);
+        result, "singular_values", fit->mode.singular_value, fit->mode.singular_count);
     if (!has_draws) {
         fulcrum_result_note(result, "flags",
             "no draws: slopes at the best parameters tell what is left of the priors");
@@ -711,7 +712,7 @@ static enum fulcrum_status run_fit_command(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct inputs inputs;
-    struct fulcrum_reference_fit fit = {.misfit = 0.0};
+    struct fulcrum_reference_fit fit = {.parameter_count = 0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(load_inputs(data, context, &inputs, err));
     /* Whether a file could be written, before the fit takes its time. */

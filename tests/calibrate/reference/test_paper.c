@@ -140,7 +140,7 @@ static double objective(const struct inputs *inputs, const struct held *held)
 {
     const struct draws none = {0, 0, 0};
     struct fulcrum_reference_fit fit = run(inputs, held, &none);
-    double sum = fit.misfit + fit.penalty;
+    double sum = fit.mode.misfit + fit.mode.penalty;
     fulcrum_reference_fit_clear(&fit);
     return sum;
 }

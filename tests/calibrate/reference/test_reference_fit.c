@@ -219,7 +219,7 @@ TEST(test_slopes_stand_in_for_draws)
         CU_ASSERT(ratio > 0.5 && ratio < 2.0);
         CU_ASSERT_EQUAL(sloped.parameters[i].mode, drawn.parameters[i].mode);
     }
-    CU_ASSERT(sloped.covariance[1] < 0.0 && drawn.covariance[1] < 0.0);
+    CU_ASSERT(sloped.mode.covariance[1] < 0.0 && drawn.mode.covariance[1] < 0.0);
     fulcrum_reference_fit_clear(&drawn);
     fulcrum_reference_fit_clear(&sloped);
 }
