@@ -209,27 +209,23 @@ static double point_variance(const struct fulcrum_fit_state *fit)
     return fmax(variance, least * least);
 }
 
-/* Inverse of slopes' slopes of every parameter that is not fixed, held ones included,
- * in units of the point variance; q scale. */
+/* Inverse of slopes' slopes of the parameters of `index`, one for each column, in units
+ * of the point variance; q scale. */
 static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
-    double deviation, gsl_matrix *covariance, size_t *index, struct fulcrum_error *err)
+    double deviation, const size_t *index, gsl_matrix *covariance,
+    struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     size_t row = problem->count;
-    size_t column = 0;
     gsl_matrix *slopes =
         gsl_matrix_calloc(row + fit_prior_count(problem), covariance->size1);
     TRY_MEMORY(slopes, err, "%s", problem->what);
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
-        if ((fit->marks[i] & FULCRUM_FIT_FIXED) != 0) {
-            continue;
+    for (size_t column = 0; column < covariance->size1; column++) {
+        double prior_sd = problem->parameter[index[column]].prior_sd;
+        slope_column(fit, index[column], slopes, column);
+        if (prior_sd > 0) {
+            gsl_matrix_set(slopes, row++, column, deviation / prior_sd);
         }
-        slope_column(fit, i, slopes, column);
-        if (p->prior_sd > 0) {
-            gsl_matrix_set(slopes, row++, column, deviation / p->prior_sd);
-        }
-        index[column++] = i;
     }
     (void)gsl_multifit_nlinear_covar(slopes, 1e-8, covariance);
     gsl_matrix_free(slopes);
@@ -237,21 +233,18 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     return FULCRUM_OK;
 }
 
-/* A spread of a factor e, or as wide as the prior: the data did not speak. */
+/* Whether the spread is below a factor e, or well below the prior's: the data spoke. */
 static bool is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
 {
     if (p->prior_sd > 0) {
         return sd_on_scale < prior_share_limit * p->prior_sd;
     }
-    int determined = sd_on_scale > 0;
-    return determined && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
+    return sd_on_scale > 0 && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
 }
 
-static void set_errors(const struct fulcrum_fit_state *fit,
-    struct fulcrum_fit_estimate *out, size_t i, double variance)
+static void set_errors(const struct fulcrum_fit_parameter *p,
+    struct fulcrum_fit_estimate *out, double sd, double slope)
 {
-    const struct fulcrum_fit_parameter *p = &fit->problem->parameter[i];
-    double sd = sqrt(variance);
     if (p->prior_sd > 0) {
         out->marks |= FULCRUM_FIT_HAS_PRIOR;
         out->prior_share = sd / p->prior_sd;
@@ -259,40 +252,42 @@ static void set_errors(const struct fulcrum_fit_state *fit,
     if (!isnan(sd) && !is_identified(p, sd)) {
         out->marks |= FULCRUM_FIT_NOT_IDENTIFIED;
     }
-    double slope = fulcrum_fit_natural_slope(p->scale, fit->natural[i]);
     out->standard_error = sd > 0 ? sd * slope : (double)NAN;
 }
 
-/* Standard errors and covariance in natural units. */
+/* Standard errors and covariance in natural units, of every parameter that is not
+ * fixed, held ones included. */
 static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
     struct fulcrum_fit_result *out, struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
+    double store[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS] = {0};
+    double slope[FULCRUM_FIT_MAX_PARAMETERS];
+    size_t index[FULCRUM_FIT_MAX_PARAMETERS] = {0};
     size_t columns = 0;
     for (size_t i = 0; i < problem->parameter_count; i++) {
-        columns += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
+        if ((fit->marks[i] & FULCRUM_FIT_FIXED) == 0) {
+            slope[columns] =
+                fulcrum_fit_natural_slope(problem->parameter[i].scale, fit->natural[i]);
+            index[columns++] = i;
+        }
     }
     out->noise_rel = sqrt(point_variance(fit));
-    int known = out->noise_rel > 0;
+    bool is_known = out->noise_rel > 0;
     if (columns == 0) {
         return FULCRUM_OK;
     }
-    double store[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS] = {0};
-    size_t index[FULCRUM_FIT_MAX_PARAMETERS] = {0};
     gsl_matrix_view on_scale = gsl_matrix_view_array(store, columns, columns);
     TRY(covariance_on_scale(
-        fit, known ? out->noise_rel : 1, &on_scale.matrix, index, err));
+        fit, is_known ? out->noise_rel : 1, index, &on_scale.matrix, err));
     for (size_t a = 0; a < columns; a++) {
         size_t i = index[a];
-        double slope =
-            fulcrum_fit_natural_slope(problem->parameter[i].scale, fit->natural[i]);
-        double variance = known ? store[a * columns + a] : (double)NAN;
-        set_errors(fit, &out->parameter[i], i, variance);
-        for (size_t b = 0; known && b < columns; b++) {
-            size_t j = index[b];
-            out->covariance[i * problem->parameter_count + j] =
-                store[a * columns + b] * slope *
-                fulcrum_fit_natural_slope(problem->parameter[j].scale, fit->natural[j]);
+        double variance = is_known ? store[a * columns + a] : (double)NAN;
+        set_errors(
+            &problem->parameter[i], &out->parameter[i], sqrt(variance), slope[a]);
+        for (size_t b = 0; is_known && b < columns; b++) {
+            out->covariance[i * problem->parameter_count + index[b]] =
+                store[a * columns + b] * slope[a] * slope[b];
         }
     }
     return FULCRUM_OK;
@@ -486,8 +481,8 @@ static void set_free(
 {
     for (size_t j = 0; j < fit->free_count; j++) {
         size_t i = fit->index[j];
-        enum fulcrum_scale scale = fit->problem->parameter[i].scale;
-        natural[i] = fulcrum_fit_to_natural(scale, gsl_vector_get(q, j));
+        natural[i] = fulcrum_fit_to_natural(
+            fit->problem->parameter[i].scale, gsl_vector_get(q, j));
     }
 }
 
@@ -607,15 +602,6 @@ static void reweigh(struct fulcrum_fit_state *fit)
     }
 }
 
-static void get_free(const struct fulcrum_fit_state *fit, gsl_vector *q)
-{
-    for (size_t j = 0; j < fit->free_count; j++) {
-        size_t i = fit->index[j];
-        enum fulcrum_scale scale = fit->problem->parameter[i].scale;
-        gsl_vector_set(q, j, fulcrum_fit_to_scale(scale, fit->natural[i]));
-    }
-}
-
 /* Alternates solving and reweighting until the parameters stay where they are. */
 static enum fulcrum_status iterate(
     struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
@@ -625,7 +611,12 @@ static enum fulcrum_status iterate(
     double move = (double)INFINITY;
     for (size_t pass = 0; pass < PASS_LIMIT && move > pass_tolerance; pass++) {
         reweigh(fit);
-        get_free(fit, q);
+        for (size_t j = 0; j < fit->free_count; j++) {
+            size_t i = fit->index[j];
+            gsl_vector_set(q, j,
+                fulcrum_fit_to_scale(
+                    fit->problem->parameter[i].scale, fit->natural[i]));
+        }
         TRY(solve_pass(fit, q, &cost, err));
         memcpy(last, fit->natural, sizeof last);
         set_free(fit, q, fit->natural);
