@@ -33,7 +33,8 @@ struct reading {
     double place; /* along the curve */
     double x;     /* what the form takes; the place, if nothing else is said */
     double y;     /* what was observed */
-    size_t point;
+    const struct fulcrum_reference_point *from;
+    size_t point; /* its index */
     size_t observation;
     bool is_fitted;
 };
@@ -67,7 +68,7 @@ static enum fulcrum_status read_place(const struct curve *curve,
     struct fulcrum_error *err)
 {
     const struct fulcrum_reference_setting *found =
-        fulcrum_reference_find_setting(&curve->reference->points[reading->point], path);
+        fulcrum_reference_find_setting(reading->from, path);
     FAIL_IF(found == NULL, err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu].set.%s is missing, %s expected",
         curve->reference->name, reading->point, path, range->text);
@@ -120,12 +121,10 @@ static enum fulcrum_status read_observed(const struct curve *curve,
     struct reading *reading, const char *pattern, const char *expected,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[reading->point];
-    size_t i = fulcrum_observed_find(point, pattern);
+    size_t i = fulcrum_observed_find(reading->from, pattern);
     TRY(fulcrum_observed_check(curve->reference, reading->point, i, expected, err));
     reading->observation = i;
-    reading->y = point->observations[i].value;
+    reading->y = reading->from->observations[i].value;
     return FULCRUM_OK;
 }
 
@@ -154,20 +153,16 @@ static bool has_words_of(
     return 1;
 }
 
-static bool is_power(const struct fulcrum_reference *reference)
-{
-    return reference->predictor == FULCRUM_PREDICTOR_GPU_POWER ||
-           reference->predictor == FULCRUM_PREDICTOR_SERVER_POWER;
-}
-
 /* Watts of one series are several curves where their settings in words differ. */
 static bool is_same_curve(
     const struct fulcrum_reference *reference, size_t point, size_t other)
 {
     const struct fulcrum_reference_point *a = &reference->points[point];
     const struct fulcrum_reference_point *b = &reference->points[other];
+    bool is_power = reference->predictor == FULCRUM_PREDICTOR_GPU_POWER ||
+                    reference->predictor == FULCRUM_PREDICTOR_SERVER_POWER;
     return strcmp(a->series, b->series) == 0 &&
-           (!is_power(reference) || (has_words_of(a, b) && has_words_of(b, a)));
+           (!is_power || (has_words_of(a, b) && has_words_of(b, a)));
 }
 
 /*
@@ -184,7 +179,7 @@ static enum fulcrum_status read_curve(struct curve *curve, read_point *read,
     for (size_t i = first; i < reference->point_count; i++) {
         if (is_same_curve(reference, first, i)) {
             struct reading *reading = &curve->readings[curve->count++];
-            *reading = (struct reading){.point = i};
+            *reading = (struct reading){.point = i, .from = &reference->points[i]};
             TRY(read(curve, reading, err));
         }
     }
@@ -202,13 +197,13 @@ static enum fulcrum_status read_curve(struct curve *curve, read_point *read,
         }
     }
     curve->fitted_places = (different + 1) / 2;
-    return different >= LEAST_PLACES
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-                     "reference %s: series \"%s\" from points[%zu] on has %zu "
-                     "different %s, at least %d expected",
-                     reference->name, curve->first->series, first, different, places,
-                     (int)LEAST_PLACES);
+    FAIL_IF(different < LEAST_PLACES, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: series \"%s\" from points[%zu] on has %zu different %s, at "
+        "least "
+        "%d expected",
+        reference->name, curve->first->series, first, different, places,
+        (int)LEAST_PLACES);
+    return FULCRUM_OK;
 }
 
 static struct fulcrum_compared *add_prediction(
@@ -280,8 +275,7 @@ static enum fulcrum_status read_workers(
 {
     static const struct range workers = {1, (double)INFINITY, "at least 1"};
     TRY(read_place(curve, reading, "workers", &workers, err));
-    const char *rate =
-        observed_of(&curve->reference->points[reading->point], "frames_per_s");
+    const char *rate = observed_of(reading->from, "frames_per_s");
     return read_observed(curve, reading, rate, "steps_per_s, a rate expected", err);
 }
 
@@ -362,35 +356,32 @@ static const double power_noise_rel = 0.05;
 /* The setting of a share of the load; NULL: what is done in a second stands for it. */
 static const char *share_path(const struct fulcrum_reference_point *point)
 {
-    static const char *const paths[] = {"load_frac", "gpu_util_frac"};
-    for (size_t i = 0; i < 2; i++) {
-        if (fulcrum_reference_find_setting(point, paths[i]) != NULL) {
-            return paths[i];
-        }
-    }
-    return NULL;
+    return fulcrum_reference_find_setting(point, "load_frac") != NULL ? "load_frac"
+           : fulcrum_reference_find_setting(point, "gpu_util_frac") != NULL
+               ? "gpu_util_frac"
+               : NULL;
 }
 
 /* Loads in the order of the first number that is set. */
 static enum fulcrum_status read_rate(
     const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[reading->point];
     size_t load = 0;
-    while (load < point->setting_count && !isfinite(point->settings[load].number)) {
+    while (load < reading->from->setting_count &&
+           !isfinite(reading->from->settings[load].number)) {
         load++;
     }
-    const char *rate = observed_of(point, "tokens_per_s");
-    FAIL_IF(load == point->setting_count ||
-                fulcrum_observed_find(point, rate) == point->observation_count,
+    const char *rate = observed_of(reading->from, "tokens_per_s");
+    FAIL_IF(load == reading->from->setting_count ||
+                fulcrum_observed_find(reading->from, rate) ==
+                    reading->from->observation_count,
         err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu] has no activity, expected set.load_frac, "
         "set.gpu_util_frac, or a number that is set beside an observed "
         "tokens_per_s or steps_per_s",
         curve->reference->name, reading->point);
     TRY(read_observed(curve, reading, rate, "rate", err));
-    reading->place = point->settings[load].number;
+    reading->place = reading->from->settings[load].number;
     reading->x = reading->y;
     return FULCRUM_OK;
 }
@@ -399,13 +390,11 @@ static enum fulcrum_status read_watts(
     const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
 {
     static const struct range share = {0, 1, "a share from 0 to 1"};
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[reading->point];
     bool is_gpu = curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER;
     if (share_path(curve->first) == NULL) {
         TRY(read_rate(curve, reading, err));
     } else {
-        const char *path = share_path(point);
+        const char *path = share_path(reading->from);
         TRY(read_place(curve, reading, path != NULL ? path : "load_frac", &share, err));
     }
     return read_observed(curve, reading, is_gpu ? "gpu_w" : "?*_w",
@@ -622,11 +611,9 @@ static enum fulcrum_status read_speedup(
     const struct curve *curve, struct reading *reading, struct fulcrum_error *err)
 {
     static const struct range counts = {1, (double)INFINITY, "a count"};
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[reading->point];
-    const char *setting = fulcrum_scaling_setting(point);
+    const char *setting = fulcrum_scaling_setting(reading->from);
     const char *quantity =
-        counts_gpus(point) ? "speedup_over_one_gpu" : "speedup_over_one_node";
+        counts_gpus(reading->from) ? "speedup_over_one_gpu" : "speedup_over_one_node";
     TRY(read_place(curve, reading, setting, &counts, err));
     FAIL_IF(floor(reading->place) < reading->place, err, FULCRUM_ERR_RANGE,
         "reference %s: points[%zu].set.%s = %.6g, a count expected",
