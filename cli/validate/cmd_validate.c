@@ -42,31 +42,43 @@ struct settings {
     bool refit;
 };
 
-/*
- * References with what is predicted of them, each from one calibration or without any.
- * A reference comes more than once where a calibration was fitted to it beside the one
- * that it names.
- */
+/* One run of the command, and what it has found. */
 struct job {
-    size_t count;
-    struct fulcrum_validation *sets;
+    const struct settings *settings;
+    struct fulcrum_context *context;
     size_t reference_count;
     struct fulcrum_reference **references;
     /* Presets that were fitted to references, or the one that the user named. */
     size_t calibration_count;
     struct fulcrum_calibration **calibrations;
+    /*
+     * What is predicted of the references, each from one calibration or without any. A
+     * reference comes more than once where a calibration was fitted to it beside the
+     * one that it names.
+     */
+    size_t count;
+    struct fulcrum_validation *sets;
+    struct fulcrum_result *stored; /* NULL: nothing to compare with */
+    struct fulcrum_result *now;    /* the run as it is stored */
+    struct fulcrum_result *checks; /* has one table: */
+    struct fulcrum_table *table;
 };
 
-/* Those that the user named, or every preset. */
-static enum fulcrum_status load_references(struct job *job,
-    const struct settings *settings, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+/* Whether presets are predicted from what they name themselves: all of them. */
+static bool is_over_presets(const struct job *job)
 {
-    const struct fulcrum_text_list *names = &settings->references;
+    return job->settings->references.count == 0 && job->settings->calibration == NULL;
+}
+
+/* Those that the user named, or every preset. */
+static enum fulcrum_status load_references(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_host *host = &job->settings->host;
+    const struct fulcrum_text_list *names = &job->settings->references;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = names->count;
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_reference_check_host(names, &settings->host, context, err));
+    TRY_OR_END(fulcrum_reference_check_host(names, host, job->context, err));
     if (names->count == 0) {
         TRY_OR_END(
             fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
@@ -75,7 +87,7 @@ static enum fulcrum_status load_references(struct job *job,
     for (size_t i = 0; i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
         TRY_OR_END(fulcrum_reference_text_load(
-            text, &settings->host, context, &job->references[i], err));
+            text, host, job->context, &job->references[i], err));
         job->reference_count++;
         /* Results, stored ones too, are told apart by the names of their references. */
         for (size_t k = 0; k < i && names->count > 0; k++) {
@@ -93,9 +105,9 @@ end:
 }
 
 /* The one that the user named, or every preset that was fitted. */
-static enum fulcrum_status load_calibrations(
-    struct job *job, const char *given, struct fulcrum_error *err)
+static enum fulcrum_status load_calibrations(struct job *job, struct fulcrum_error *err)
 {
+    const char *given = job->settings->calibration;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 1;
     enum fulcrum_status status = FULCRUM_OK;
@@ -125,8 +137,9 @@ end:
  * from each calibration that was fitted to the reference as a whole.
  */
 static enum fulcrum_status predict_reference(struct job *job,
-    const struct fulcrum_reference *reference, bool is_given, struct fulcrum_error *err)
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
+    bool is_given = job->settings->calibration != NULL;
     const struct fulcrum_validation *first = &job->sets[job->count];
     TRY(fulcrum_validate(reference, is_given ? job->calibrations[0] : NULL,
         &job->sets[job->count], err));
@@ -142,19 +155,19 @@ static enum fulcrum_status predict_reference(struct job *job,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status predict_references(struct job *job, bool is_given,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status predict_references(
+    struct job *job, struct fulcrum_error *err)
 {
     size_t most = job->reference_count * (job->calibration_count + 1);
     job->sets = fulcrum_allocate(most, sizeof *job->sets);
     struct fulcrum_progress progress;
     enum fulcrum_status status = FULCRUM_OK;
-    fulcrum_progress_start(&progress, context);
+    fulcrum_progress_start(&progress, job->context);
     for (size_t i = 0; i < job->reference_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_reference *reference = job->references[i];
         double done_frac = (double)i / (double)job->reference_count;
         fulcrum_progress_update(&progress, done_frac, reference->name);
-        status = predict_reference(job, reference, is_given, err);
+        status = predict_reference(job, reference, err);
     }
     fulcrum_progress_end(&progress);
     return status;
@@ -174,17 +187,13 @@ static void clear_job(struct job *job)
     free(job->sets);
     free((void *)job->references);
     free((void *)job->calibrations);
+    fulcrum_result_free(job->checks);
+    fulcrum_result_free(job->now);
+    fulcrum_result_free(job->stored);
 }
 
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };
-
-/* What a run has found. */
-struct findings {
-    struct job job;
-    struct fulcrum_result *now;    /* the run as it is stored */
-    struct fulcrum_result *checks; /* one table of them */
-};
 
 /* Before the name of a calibration, or "by series" where there are several. Points that
  * the calibration was fitted to are not predicted "from" it. */
@@ -200,9 +209,9 @@ static const char *joining_words(
 }
 
 /* Whether a set, or what is predicted of it, is within the user's bound. */
-static void check_set(const struct settings *settings,
-    const struct fulcrum_validation *set, struct fulcrum_table *checks)
+static void check_set(const struct job *job, const struct fulcrum_validation *set)
 {
+    double most_mape_frac = job->settings->most_mape_frac;
     enum fulcrum_comparison_filter filter = fulcrum_validation_filter(set);
     struct fulcrum_comparison_errors errors =
         fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
@@ -210,83 +219,74 @@ static void check_set(const struct settings *settings,
     if (set->reason[0] != '\0') {
         /* Whether a set that is not predicted is as it should be: the presets say why,
          * and one that the user names is to be predicted wherever anything can. */
-        bool fails = set->has_failed && settings->references.count > 0;
+        bool fails = set->has_failed && job->settings->references.count > 0;
         fulcrum_string_add(&text, "%s", set->reason);
-        fulcrum_check_add(checks, set->reference->name,
+        fulcrum_check_add(job->table, set->reference->name,
             fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED, &text, "predicted%s",
             set->comparison.count > 0 ? " whole" : "");
     }
     if (errors.count == 0) {
         return;
     }
-    if (errors.mape_frac > settings->most_mape_frac) {
+    if (errors.mape_frac > most_mape_frac) {
         fulcrum_string_add(&text,
             "MAPE of %zu point%s is %.3g %%, at most %.3g %% wanted", errors.count,
             errors.count == 1 ? "" : "s", 100.0 * errors.mape_frac,
-            100.0 * settings->most_mape_frac);
+            100.0 * most_mape_frac);
     }
-    fulcrum_check_add(checks, set->reference->name, FULCRUM_CHECK_FAILED, &text,
+    fulcrum_check_add(job->table, set->reference->name, FULCRUM_CHECK_FAILED, &text,
         "%s%s%s", filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
         joining_words(set->calibration, filter), set->calibration);
 }
 
 /* What predictions are compared with; NULL: nothing. */
-static enum fulcrum_status read_stored(const struct settings *settings,
-    struct fulcrum_result **out, struct fulcrum_error *err)
+static enum fulcrum_status read_stored(struct job *job, struct fulcrum_error *err)
 {
     char found[FULCRUM_PRESET_PATH_SIZE];
-    const char *path = settings->baseline;
+    const char *path = job->settings->baseline;
     if (path == NULL) {
         TRY(fulcrum_preset_find_file("baseline.json", found, err));
         path = found;
     }
     return strcmp(path, "none") == 0 ? FULCRUM_OK
-                                     : fulcrum_baseline_read(path, out, err);
+                                     : fulcrum_baseline_read(path, &job->stored, err);
 }
 
-/* Whether presets are predicted from what they name themselves: all of them. */
-static bool is_over_presets(const struct settings *settings)
+static void check_findings(const struct job *job)
 {
-    return settings->references.count == 0 && settings->calibration == NULL;
-}
-
-static void check_findings(const struct settings *settings,
-    const struct fulcrum_result *stored, const struct findings *found,
-    struct fulcrum_table *checks, const struct fulcrum_context *context)
-{
-    const struct job *job = &found->job;
-    const struct fulcrum_baseline_check baseline = {.stored = stored,
-        .now = found->now,
+    const struct fulcrum_baseline_check baseline = {.stored = job->stored,
+        .now = job->now,
         .sets = job->sets,
         .set_count = job->count,
-        .moved_rel = settings->tolerance_rel,
-        .loss_frac = settings->loss_frac,
-        .checks = checks};
+        .moved_rel = job->settings->tolerance_rel,
+        .loss_frac = job->settings->loss_frac,
+        .checks = job->table};
     size_t not_stored = 0;
     for (size_t i = 0; i < job->count; i++) {
-        check_set(settings, &job->sets[i], checks);
+        check_set(job, &job->sets[i]);
         size_t known = fulcrum_baseline_check_set(&baseline, &job->sets[i]);
         not_stored += known == 0 && job->sets[i].comparison.count > 0 ? 1 : 0;
     }
-    if (not_stored > 0 && stored != NULL) {
-        fulcrum_message_note(context,
+    if (not_stored > 0 && job->stored != NULL) {
+        fulcrum_message_note(job->context,
             "%zu %s no stored predictions: --save-baseline stores them", not_stored,
             not_stored == 1 ? "set has" : "sets have");
     }
-    if (is_over_presets(settings) || settings->baseline != NULL) {
-        fulcrum_baseline_check_missing(&baseline, is_over_presets(settings));
+    if (is_over_presets(job) || job->settings->baseline != NULL) {
+        fulcrum_baseline_check_missing(&baseline, is_over_presets(job));
     }
-    if (is_over_presets(settings)) {
+    if (is_over_presets(job)) {
         fulcrum_baseline_check_designs(&baseline);
     }
 }
 
 /* Fits of calibrations, repeated and compared. */
 
-static void compare_parameter(const struct fulcrum_calibration *stored,
-    const struct fulcrum_parameter *from, const struct fulcrum_parameter *to,
-    double most_rel, struct fulcrum_table *checks)
+static void compare_parameter(const struct job *job,
+    const struct fulcrum_calibration *stored, const struct fulcrum_parameter *from,
+    const struct fulcrum_parameter *to)
 {
+    double most_rel = job->settings->tolerance_rel;
     struct fulcrum_string text = {0};
     if (to == NULL) {
         fulcrum_string_add(&text, "is no parameter any more");
@@ -298,42 +298,39 @@ static void compare_parameter(const struct fulcrum_calibration *stored,
         fulcrum_string_add(&text, "has a standard error of %.6g, %.6g stored",
             to->standard_error, from->standard_error);
     }
-    fulcrum_check_add(checks, stored->name, FULCRUM_CHECK_FAILED, &text,
+    fulcrum_check_add(job->table, stored->name, FULCRUM_CHECK_FAILED, &text,
         "fitted again: %s", from->path);
 }
 
-static enum fulcrum_status refit(const struct fulcrum_calibration *stored,
-    double most_rel, const struct fulcrum_context *context,
-    struct fulcrum_table *checks, struct fulcrum_error *err)
+static enum fulcrum_status refit(const struct job *job,
+    const struct fulcrum_calibration *stored, struct fulcrum_error *err)
 {
     const char *fitted_by = fulcrum_calibration_note(stored, "fit_arguments");
     if (fitted_by == NULL) {
         struct fulcrum_string text = {0};
         fulcrum_string_add(&text, "it has no note fit_arguments");
         fulcrum_check_add(
-            checks, stored->name, FULCRUM_CHECK_SKIPPED, &text, "fitted again");
+            job->table, stored->name, FULCRUM_CHECK_SKIPPED, &text, "fitted again");
         return FULCRUM_OK;
     }
     struct fulcrum_calibration *again = NULL;
-    fulcrum_message_note(context, "fit %s", fitted_by);
+    fulcrum_message_note(job->context, "fit %s", fitted_by);
     enum fulcrum_status status =
-        fulcrum_fit_repeat(fitted_by, stored->name, context, &again, err);
+        fulcrum_fit_repeat(fitted_by, stored->name, job->context, &again, err);
     if (status != FULCRUM_OK) {
         return fulcrum_fail_in(err, status, stored->name);
     }
     for (size_t i = 0; i < stored->parameter_count; i++) {
         const struct fulcrum_parameter *from = &stored->parameters[i];
-        compare_parameter(stored, from,
-            fulcrum_calibration_parameter(again, from->path), most_rel, checks);
+        compare_parameter(
+            job, stored, from, fulcrum_calibration_parameter(again, from->path));
     }
     fulcrum_calibration_free(again);
     return FULCRUM_OK;
 }
 
 /* Those that were fitted to one of the job's references, or a series of one. */
-static enum fulcrum_status repeat_fits(const struct job *job, double most_rel,
-    const struct fulcrum_context *context, struct fulcrum_table *checks,
-    struct fulcrum_error *err)
+static enum fulcrum_status repeat_fits(const struct job *job, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < job->calibration_count; i++) {
         bool is_fitted_here = false;
@@ -343,34 +340,27 @@ static enum fulcrum_status repeat_fits(const struct job *job, double most_rel,
                 fulcrum_fitted_points_part(job->calibrations[i], job->references[k]);
         }
         if (is_fitted_here) {
-            TRY(refit(job->calibrations[i], most_rel, context, checks, err));
+            TRY(refit(job, job->calibrations[i], err));
         }
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status run_checks(const struct settings *settings,
-    struct findings *found, struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status run_checks(struct job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_result *stored = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    found->checks = fulcrum_result_new(NULL);
-    struct fulcrum_table *checks = fulcrum_result_table(found->checks, "checks", NULL);
-    TRY_OR_END(read_stored(settings, &stored, err));
-    check_findings(settings, stored, found, checks, context);
-    if (settings->refit) {
-        TRY_OR_END(
-            repeat_fits(&found->job, settings->tolerance_rel, context, checks, err));
+    job->checks = fulcrum_result_new(NULL);
+    job->table = fulcrum_result_table(job->checks, "checks", NULL);
+    TRY(read_stored(job, err));
+    check_findings(job);
+    if (job->settings->refit) {
+        TRY(repeat_fits(job, err));
     }
-    status = fulcrum_result_check(found->checks, err);
-end:
-    fulcrum_result_free(stored);
-    return status;
+    return fulcrum_result_check(job->checks, err);
 }
 
-static void warn_of_failures(
-    const struct fulcrum_table *checks, struct fulcrum_context *context)
+static void warn_of_failures(const struct job *job)
 {
+    const struct fulcrum_table *checks = job->table;
     size_t counts[3] = {0};
     for (size_t i = 0; i < fulcrum_table_rows(checks); i++) {
         enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
@@ -387,34 +377,29 @@ static void warn_of_failures(
         fulcrum_message_warn("... and %zu more", failed - NAMED_MOST);
     }
     if (failed > 0) {
-        context->exit_code = FULCRUM_EXIT_FAILED;
+        job->context->exit_code = FULCRUM_EXIT_FAILED;
         fulcrum_message_warn(
             "%zu of %zu checks failed", failed, failed + counts[FULCRUM_CHECK_PASSED]);
     }
 }
 
-static const struct fulcrum_table *checks_of(const struct findings *found)
-{
-    return fulcrum_result_table_of(found->checks, "checks");
-}
-
 /* Writers of the files beside the output. */
 
 static enum fulcrum_status write_junit(
-    const struct findings *found, FILE *stream, struct fulcrum_error *err)
+    const struct job *job, FILE *stream, struct fulcrum_error *err)
 {
     (void)err;
-    fulcrum_junit_write(checks_of(found), "fulcrum validate", stream);
+    fulcrum_junit_write(job->table, "fulcrum validate", stream);
     return FULCRUM_OK;
 }
 
 /* What is predicted how well, beside small formulas, where it is most wrong, what
  * nothing predicts. */
 static enum fulcrum_status write_document(
-    const struct findings *found, FILE *stream, struct fulcrum_error *err)
+    const struct job *job, FILE *stream, struct fulcrum_error *err)
 {
-    struct fulcrum_result *result = fulcrum_validation_result(
-        found->job.sets, found->job.count, FULCRUM_VALIDATION_DOCUMENT);
+    struct fulcrum_result *result =
+        fulcrum_validation_result(job->sets, job->count, FULCRUM_VALIDATION_DOCUMENT);
     (void)fputs("# Accuracy\n\n"
                 "Published and measured points beside what is predicted of them, "
                 "written by `fulcrum validate --markdown`.\n"
@@ -430,9 +415,9 @@ static enum fulcrum_status write_document(
 }
 
 static enum fulcrum_status write_baseline(
-    const struct findings *found, FILE *stream, struct fulcrum_error *err)
+    const struct job *job, FILE *stream, struct fulcrum_error *err)
 {
-    return fulcrum_result_write(found->now, FULCRUM_FORMAT_JSON, NULL, stream, err);
+    return fulcrum_result_write(job->now, FULCRUM_FORMAT_JSON, NULL, stream, err);
 }
 
 /* A file that the command writes. */
@@ -440,16 +425,16 @@ struct written {
     const char *option;
     const char *path; /* NULL: not asked for */
     enum fulcrum_status (*write)(
-        const struct findings *found, FILE *stream, struct fulcrum_error *err);
+        const struct job *job, FILE *stream, struct fulcrum_error *err);
 };
 
 enum { WRITTEN = 4 };
 
 /* The first is written by others. */
-static void list_written(const struct settings *settings,
-    const struct fulcrum_context *context, struct written out[WRITTEN])
+static void list_written(const struct job *job, struct written out[WRITTEN])
 {
-    out[0] = (struct written){"--output", context->output_path, NULL};
+    const struct settings *settings = job->settings;
+    out[0] = (struct written){"--output", job->context->output_path, NULL};
     out[1] = (struct written){"--junit", settings->junit, write_junit};
     out[2] = (struct written){"--markdown", settings->markdown, write_document};
     out[3] =
@@ -457,12 +442,12 @@ static void list_written(const struct settings *settings,
 }
 
 static enum fulcrum_status write_file(
-    const struct written *file, const struct findings *found, struct fulcrum_error *err)
+    const struct job *job, const struct written *file, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_output_open(file->path, &output, err));
-    TRY_OR_END(file->write(found, fulcrum_output_stream(output), err));
+    TRY_OR_END(file->write(job, fulcrum_output_stream(output), err));
     status = fulcrum_output_commit(output, err);
     output = NULL;
 end:
@@ -471,14 +456,14 @@ end:
 }
 
 /* Whether a file would be lost that the command reads; the baseline may be renewed. */
-static enum fulcrum_status check_inputs(const struct settings *settings,
-    const struct written *file, struct fulcrum_context *context,
-    struct fulcrum_error *err)
+static enum fulcrum_status check_inputs(
+    const struct job *job, const struct written *file, struct fulcrum_error *err)
 {
+    const struct settings *settings = job->settings;
     for (size_t i = 0; i < settings->references.count; i++) {
         char name[FULCRUM_PRESET_PATH_SIZE];
         fulcrum_reference_text_name(settings->references.items[i], name, sizeof name);
-        FULCRUM_USAGE_IF(fulcrum_output_replaces(file->path, name), context, err,
+        FULCRUM_USAGE_IF(fulcrum_output_replaces(file->path, name), job->context, err,
             FULCRUM_ERR_FILE,
             "%s %s: is a reference that is read: expected another file", file->option,
             file->path);
@@ -489,31 +474,31 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
         FULCRUM_USAGE_IF(
             inputs[i] != NULL && fulcrum_output_replaces(file->path, inputs[i]),
-            context, err, FULCRUM_ERR_FILE,
+            job->context, err, FULCRUM_ERR_FILE,
             "%s %s: is read, too: expected another file", file->option, file->path);
     }
     return FULCRUM_OK;
 }
 
 /* Files that nobody can write are found before the work. */
-static enum fulcrum_status check_settings(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status check_settings(
+    const struct job *job, struct fulcrum_error *err)
 {
     struct written files[WRITTEN];
-    list_written(settings, context, files);
-    FULCRUM_USAGE_IF(settings->points && settings->series, context, err,
+    list_written(job, files);
+    FULCRUM_USAGE_IF(job->settings->points && job->settings->series, job->context, err,
         FULCRUM_ERR_UNSUPPORTED, "--points and --series: expected one of them");
     for (size_t i = 0; i < WRITTEN; i++) {
         const struct written *file = &files[i];
         for (size_t k = 0; k < i && file->path != NULL; k++) {
             FULCRUM_USAGE_IF(files[k].path != NULL &&
                                  fulcrum_output_is_same(file->path, files[k].path),
-                context, err, FULCRUM_ERR_FILE,
+                job->context, err, FULCRUM_ERR_FILE,
                 "%s and %s are both %s: expected different files", files[k].option,
                 file->option, file->path);
         }
         if (file->path != NULL) {
-            TRY(check_inputs(settings, file, context, err));
+            TRY(check_inputs(job, file, err));
         }
     }
     for (size_t i = 1; i < WRITTEN; i++) {
@@ -577,47 +562,43 @@ end:
     return status;
 }
 
-static enum fulcrum_status predict_all(const struct settings *settings,
-    struct fulcrum_context *context, struct findings *out, struct fulcrum_error *err)
+static enum fulcrum_status predict_all(struct job *job, struct fulcrum_error *err)
 {
-    struct job *job = &out->job;
-    TRY(load_references(job, settings, context, err));
-    TRY(load_calibrations(job, settings->calibration, err));
-    TRY(predict_references(job, settings->calibration != NULL, context, err));
-    out->now = fulcrum_baseline_new(job->sets, job->count);
-    if (is_over_presets(settings)) {
-        TRY(add_designs(fulcrum_result_table(out->now, "designs", ""), context, err));
+    TRY(load_references(job, err));
+    TRY(load_calibrations(job, err));
+    TRY(predict_references(job, err));
+    job->now = fulcrum_baseline_new(job->sets, job->count);
+    if (is_over_presets(job)) {
+        TRY(add_designs(
+            fulcrum_result_table(job->now, "designs", ""), job->context, err));
     }
-    return fulcrum_result_check(out->now, err);
+    return fulcrum_result_check(job->now, err);
 }
 
 static enum fulcrum_status run_validate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct settings *settings = data;
-    struct findings found = {.job = {.count = 0}};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(check_settings(settings, context, err));
-    TRY_OR_END(predict_all(settings, context, &found, err));
-    TRY_OR_END(run_checks(settings, &found, context, err));
-    TRY_OR_END(fulcrum_context_show(context,
-        fulcrum_validation_result(found.job.sets, found.job.count,
-            settings->series   ? FULCRUM_VALIDATION_SERIES
-            : settings->points ? FULCRUM_VALIDATION_POINTS
-                               : FULCRUM_VALIDATION_SETS),
-        err));
+    struct job job = {.settings = data, .context = context};
     struct written files[WRITTEN];
-    list_written(settings, context, files);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_settings(&job, err));
+    TRY_OR_END(predict_all(&job, err));
+    TRY_OR_END(run_checks(&job, err));
+    TRY_OR_END(fulcrum_context_show(context,
+        fulcrum_validation_result(job.sets, job.count,
+            job.settings->series   ? FULCRUM_VALIDATION_SERIES
+            : job.settings->points ? FULCRUM_VALIDATION_POINTS
+                                   : FULCRUM_VALIDATION_SETS),
+        err));
+    list_written(&job, files);
     for (size_t i = 1; i < WRITTEN; i++) {
         if (files[i].path != NULL) {
-            TRY_OR_END(write_file(&files[i], &found, err));
+            TRY_OR_END(write_file(&job, &files[i], err));
         }
     }
-    warn_of_failures(checks_of(&found), context);
+    warn_of_failures(&job);
 end:
-    fulcrum_result_free(found.checks);
-    fulcrum_result_free(found.now);
-    clear_job(&found.job);
+    clear_job(&job);
     return status;
 }
 
