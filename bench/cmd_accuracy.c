@@ -200,42 +200,29 @@ static enum fulcrum_status show(const struct job *job, bool is_interrupted,
     return fulcrum_context_show(context, result, err);
 }
 
-/* Simulations are what all networks can be held against; the chain is exact. */
-static enum fulcrum_method judge_of(
-    const struct settings *settings, enum fulcrum_domain domain)
-{
-    static const enum fulcrum_method judges[] = {
-        FULCRUM_METHOD_SIMULATE, FULCRUM_METHOD_CHAIN};
-    if (settings->judge >= 0) {
-        return judges[settings->judge];
-    }
-    return domain == FULCRUM_DOMAIN_EXPONENTIAL ? FULCRUM_METHOD_CHAIN
-                                                : FULCRUM_METHOD_SIMULATE;
-}
-
-static double half_width_of(
-    const struct settings *settings, const struct fulcrum_target *target)
-{
-    if (!isnan(settings->half_width_rel)) {
-        return settings->half_width_rel;
-    }
-    return target != NULL ? target->half_width_rel : 0.0;
-}
-
 static enum fulcrum_status plan_domain(
     struct job *job, enum fulcrum_domain domain, struct fulcrum_error *err)
 {
+    static const enum fulcrum_method judges[] = {
+        FULCRUM_METHOD_SIMULATE, FULCRUM_METHOD_CHAIN};
     const struct settings *settings = job->settings;
     struct domain *out = &job->domains[job->domain_count++];
+    /* Simulations are what all networks can be held against; the chain is exact. */
+    int judge = settings->judge >= 0                   ? settings->judge
+                : domain == FULCRUM_DOMAIN_EXPONENTIAL ? 1
+                                                       : 0;
     out->plan = (struct fulcrum_comparison_plan){
         .domain = domain,
         .seed = (uint64_t)settings->seed,
         .method = (enum fulcrum_method)settings->method,
-        .judge = judge_of(settings, domain),
+        .judge = judges[judge],
         .judge_half_width_rel = settings->judge_half_width_rel,
     };
     out->target = fulcrum_target_find(domain, out->plan.method, out->plan.judge);
-    out->plan.half_width_rel = half_width_of(settings, out->target);
+    out->plan.half_width_rel = !isnan(settings->half_width_rel)
+                                   ? settings->half_width_rel
+                               : out->target != NULL ? out->target->half_width_rel
+                                                     : 0.0;
     out->count = out->target != NULL ? out->target->networks : STANDARD_NETWORKS;
     if (!isnan(settings->networks)) {
         out->count = (size_t)settings->networks;

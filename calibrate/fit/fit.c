@@ -469,13 +469,6 @@ static const double pass_tolerance = 1e-9;
 /* How far from a point the model may be that scales its error: see reweigh(). */
 static const double scale_limit = 20.0;
 
-/* Distance from the prior in its standard deviations; 0 without one. */
-static double prior_residual(const struct fulcrum_fit_parameter *p, double value)
-{
-    double q = fulcrum_fit_to_scale(p->scale, value);
-    return (q - fulcrum_fit_to_scale(p->scale, p->start)) / p->prior_sd;
-}
-
 static void set_free(
     const struct fulcrum_fit_state *fit, const gsl_vector *q, double *natural)
 {
@@ -507,7 +500,9 @@ static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
     for (size_t j = 0; j < fit->free_count; j++) {
         const struct fulcrum_fit_parameter *p = &problem->parameter[fit->index[j]];
         if (p->prior_sd > 0) {
-            gsl_vector_set(rows, next++, prior_residual(p, natural[fit->index[j]]));
+            double off = fulcrum_fit_to_scale(p->scale, natural[fit->index[j]]) -
+                         fulcrum_fit_to_scale(p->scale, p->start);
+            gsl_vector_set(rows, next++, off / p->prior_sd);
         }
     }
     return GSL_SUCCESS;
@@ -744,37 +739,31 @@ static enum fulcrum_status check_problem(
     return FULCRUM_OK;
 }
 
-static void begin_fit(struct fulcrum_fit_state *fit, double *store)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    fit->fitted = store;
-    fit->scale = store + problem->count;
-    fit->weight = store + 2 * problem->count;
-    fit->work = store + 3 * problem->count;
-    fit->noise = fit_prior_count(problem) > 0 ? problem->noise_rel : 1;
-    for (size_t i = 0; i < problem->count; i++) {
-        fit->scale[i] = problem->y[i];
-        fit->weight[i] = 1;
-    }
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
-        fit->natural[i] = p->start;
-        if (p->low < p->high) {
-            fit->index[fit->free_count++] = i;
-        } else {
-            fit->marks[i] = FULCRUM_FIT_FIXED;
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
     TRY(check_problem(problem, err));
     double *store = calloc(4 * problem->count, sizeof *store);
     TRY_MEMORY(store, err, "%s", problem->what);
-    struct fulcrum_fit_state fit = {.problem = problem};
-    begin_fit(&fit, store);
+    struct fulcrum_fit_state fit = {.problem = problem,
+        .fitted = store,
+        .scale = store + problem->count,
+        .weight = store + 2 * problem->count,
+        .work = store + 3 * problem->count,
+        .noise = fit_prior_count(problem) > 0 ? problem->noise_rel : 1};
+    for (size_t i = 0; i < problem->count; i++) {
+        fit.scale[i] = problem->y[i];
+        fit.weight[i] = 1;
+    }
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
+        fit.natural[i] = p->start;
+        if (p->low < p->high) {
+            fit.index[fit.free_count++] = i;
+        } else {
+            fit.marks[i] = FULCRUM_FIT_FIXED;
+        }
+    }
     struct fulcrum_fit_result result = {0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(solve(&fit, err));

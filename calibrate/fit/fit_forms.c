@@ -74,22 +74,6 @@ static double line_s(const double *parameter, double x, const void *context)
     return parameter[0] + parameter[1] * x;
 }
 
-static void advise_line(struct fulcrum_line_fit *out, const struct points *set)
-{
-    double worst = 0;
-    double at = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        double fitted = out->per_batch_s + out->per_item_s * set->x[i];
-        double off = fabs(fitted - set->y[i]) / set->y[i];
-        at = off > worst ? set->x[i] : at;
-        worst = fmax(worst, off);
-    }
-    out->advice = worst > most_off_rel ? FULCRUM_ADVISE_TABLE : FULCRUM_ADVISE_FORM;
-    (void)snprintf(out->reason, sizeof out->reason,
-        "the line is at most %.3g %% off a median, at size %.6g (limit %.3g %%)",
-        100 * worst, at, 100 * most_off_rel);
-}
-
 enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
 {
@@ -120,7 +104,19 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     if (status == FULCRUM_OK) {
         result.per_batch_s = result.fit.parameter[0].value;
         result.per_item_s = result.fit.parameter[1].value;
-        advise_line(&result, &set);
+        double worst = 0;
+        double at = 0;
+        for (size_t i = 0; i < set.count; i++) {
+            double fitted = result.per_batch_s + result.per_item_s * set.x[i];
+            double off = fabs(fitted - set.y[i]) / set.y[i];
+            at = off > worst ? set.x[i] : at;
+            worst = fmax(worst, off);
+        }
+        result.advice =
+            worst > most_off_rel ? FULCRUM_ADVISE_TABLE : FULCRUM_ADVISE_FORM;
+        (void)snprintf(result.reason, sizeof result.reason,
+            "the line is at most %.3g %% off a median, at size %.6g (limit %.3g %%)",
+            100 * worst, at, 100 * most_off_rel);
         *out = result;
     }
     free_points(&set);

@@ -196,23 +196,6 @@ static void run_particle(
     }
 }
 
-static void begin_share(void *context, size_t thread)
-{
-    struct cloud *cloud = context;
-    const struct fulcrum_posterior_problem *problem = cloud->problem;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (size_t k = thread; k < cloud->count && !is_stopped(problem);
-         k += problem->thread_count) {
-        double *z = particle(cloud, k);
-        (void)stream(cloud, rng, k);
-        for (size_t i = 0; i < problem->belief_count; i++) {
-            z[i] = gsl_ran_ugaussian(rng);
-        }
-        run_particle(cloud, thread, z, cloud->room + thread * cloud->room_count);
-    }
-    gsl_rng_free(rng);
-}
-
 /* One step of a particle's random walk. */
 static bool move_particle(
     struct cloud *cloud, size_t thread, size_t k, const gsl_rng *rng)
@@ -239,15 +222,25 @@ static bool move_particle(
     return 1;
 }
 
+/* Draws the particles of a thread from the prior, or moves each of them once. */
 static void sweep_share(void *context, size_t thread)
 {
     struct cloud *cloud = context;
+    const struct fulcrum_posterior_problem *problem = cloud->problem;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     cloud->accepted[thread] = 0;
-    for (size_t k = thread; k < cloud->count && !is_stopped(cloud->problem);
-         k += cloud->problem->thread_count) {
+    for (size_t k = thread; k < cloud->count && !is_stopped(problem);
+         k += problem->thread_count) {
         (void)stream(cloud, rng, k);
-        cloud->accepted[thread] += move_particle(cloud, thread, k, rng) ? 1 : 0;
+        if (cloud->sweep > 0) {
+            cloud->accepted[thread] += move_particle(cloud, thread, k, rng) ? 1 : 0;
+            continue;
+        }
+        double *z = particle(cloud, k);
+        for (size_t i = 0; i < problem->belief_count; i++) {
+            z[i] = gsl_ran_ugaussian(rng);
+        }
+        run_particle(cloud, thread, z, cloud->room + thread * cloud->room_count);
     }
     gsl_rng_free(rng);
 }
@@ -410,7 +403,7 @@ static enum fulcrum_status begin_cloud(struct cloud *cloud,
                 cloud->room == NULL || cloud->accepted == NULL ||
                 draws->value == NULL || draws->predicted == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", kept);
-    fulcrum_parallel_each(problem->thread_count, begin_share, cloud);
+    fulcrum_parallel_each(problem->thread_count, sweep_share, cloud);
     if (is_stopped(problem)) {
         return fail_stopped(err);
     }
@@ -723,24 +716,6 @@ static enum fulcrum_status descend(
     return FULCRUM_OK;
 }
 
-static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
-{
-    int status = GSL_SUCCESS;
-    for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS &&
-                    gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE &&
-                    !is_stopped(search->problem);
-         i++) {
-        status = gsl_multimin_fminimizer_iterate(work);
-        /* How far the simplex has shrunk, by orders of magnitude: steady, unlike its
-         * size. */
-        double size = gsl_multimin_fminimizer_size(work);
-        double shrunk_frac =
-            log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
-        tell_progress(
-            search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac);
-    }
-}
-
 /* The simplex from `z`, which becomes the best place found. */
 static enum fulcrum_status polish(
     struct search *search, gsl_vector *z, struct fulcrum_error *err)
@@ -757,7 +732,20 @@ static enum fulcrum_status polish(
     }
     gsl_vector_set_all(step, SIMPLEX_STEP);
     if (gsl_multimin_fminimizer_set(work, &function, z, step) == GSL_SUCCESS) {
-        shrink(search, work);
+        int status = GSL_SUCCESS;
+        for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS &&
+                        gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE &&
+                        !is_stopped(search->problem);
+             i++) {
+            status = gsl_multimin_fminimizer_iterate(work);
+            /* How far the simplex has shrunk, by orders of magnitude: steady, unlike
+             * its size. */
+            double size = gsl_multimin_fminimizer_size(work);
+            double shrunk_frac =
+                log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
+            tell_progress(
+                search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac);
+        }
         (void)gsl_vector_memcpy(z, gsl_multimin_fminimizer_x(work));
     }
     gsl_multimin_fminimizer_free(work);

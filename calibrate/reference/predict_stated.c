@@ -375,25 +375,6 @@ static double parts_gain(
                : FULCRUM_UNKNOWN;
 }
 
-/* gain - 1 times the utilisation alone is what utilisation gains. */
-static enum fulcrum_status find_busy(const struct fulcrum_reference *reference,
-    const double stated[STATED], double *out, struct fulcrum_error *err)
-{
-    double gain = 0.0;
-    double more = 0.0;
-    double utilisation = 0.0;
-    TRY(read_stated(reference, "serving_speedup_mean", &gain, err));
-    TRY(read_stated(reference, "serving_gpu_util_gain_mean_frac", &more, err));
-    (void)parts_gain(stated, 1.0, 0, &utilisation);
-    double busy = more / (gain - 1.0) / utilisation;
-    FAIL_IF(!(busy > 0.0 && busy <= 1.0), err, FULCRUM_ERR_RANGE,
-        "reference %s: a gain of %.4g beside %.4g more utilisation would keep %.4g "
-        "of the SMs busy: expected at most 1",
-        reference->name, gain, more, busy);
-    *out = busy;
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_predict_parts(
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
@@ -416,11 +397,21 @@ enum fulcrum_status fulcrum_predict_parts(
     };
     const struct fulcrum_reference *reference = out->reference;
     double stated[STATED];
-    double busy = 0.0;
     for (size_t i = 0; i < STATED; i++) {
         TRY(read_stated(reference, names[i], &stated[i], err));
     }
-    TRY(find_busy(reference, stated, &busy, err));
+    /* gain - 1 times the utilisation alone is what utilisation gains. */
+    double mean = 0.0;
+    double more = 0.0;
+    double utilisation = 0.0;
+    TRY(read_stated(reference, "serving_speedup_mean", &mean, err));
+    TRY(read_stated(reference, "serving_gpu_util_gain_mean_frac", &more, err));
+    (void)parts_gain(stated, 1.0, 0, &utilisation);
+    double busy = more / (mean - 1.0) / utilisation;
+    FAIL_IF(!(busy > 0.0 && busy <= 1.0), err, FULCRUM_ERR_RANGE,
+        "reference %s: a gain of %.4g beside %.4g more utilisation would keep %.4g "
+        "of the SMs busy: expected at most 1",
+        reference->name, mean, more, busy);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t k = fulcrum_observed_find(&reference->points[0], rows[i].quantity);
         if (k == reference->points[0].observation_count) {

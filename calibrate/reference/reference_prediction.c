@@ -27,25 +27,6 @@
 #define HALF_WIDTH_REL 0.002
 #define MOST_STEPS     2e7
 
-static enum fulcrum_status read_setting(const struct fulcrum_reference *reference,
-    const struct fulcrum_reference_setting *from, struct fulcrum_setting *out,
-    struct fulcrum_error *err)
-{
-    double per_actor = 1.0;
-    const struct fulcrum_field *field = fulcrum_field_find(from->path);
-    if (strcmp(from->path, "run.env_count") == 0) {
-        field = fulcrum_field_find("run.actor_count");
-        per_actor = reference->design.run.envs_per_actor;
-    }
-    FAIL_IF(field == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: points are set by '%s', which is no field of a design", reference->name,
-        from->path);
-    *out = (struct fulcrum_setting){.field = field,
-        .number = from->number / per_actor,
-        .text = from->text[0] != '\0' ? from->text : NULL};
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *reference,
     size_t point, struct fulcrum_setting *out, size_t *count, struct fulcrum_error *err)
 {
@@ -53,12 +34,21 @@ enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *refer
     FAIL_IF(from->setting_count > FULCRUM_POINT_SETTINGS_MOST, err, FULCRUM_ERR_RANGE,
         "%s: point %zu sets %zu fields: expected at most %d", reference->name, point,
         from->setting_count, (int)FULCRUM_POINT_SETTINGS_MOST);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < from->setting_count && status == FULCRUM_OK; i++) {
-        status = read_setting(reference, &from->settings[i], &out[i], err);
+    for (size_t i = 0; i < from->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &from->settings[i];
+        bool counts_envs = strcmp(setting->path, "run.env_count") == 0;
+        const struct fulcrum_field *field =
+            fulcrum_field_find(counts_envs ? "run.actor_count" : setting->path);
+        FAIL_IF(field == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: points are set by '%s', which is no field of a design",
+            reference->name, setting->path);
+        double per_actor = counts_envs ? reference->design.run.envs_per_actor : 1.0;
+        out[i] = (struct fulcrum_setting){.field = field,
+            .number = setting->number / per_actor,
+            .text = setting->text[0] != '\0' ? setting->text : NULL};
     }
     *count = from->setting_count;
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,

@@ -9,7 +9,6 @@
 #include "calibrate/reference/baseline.h"
 #include "calibrate/reference/validation.h"
 #include "model/quantity.h"
-#include "model/string.h"
 
 /* The points that a set is judged by: those predicted, or the fitted ones where a fit
  * has seen them all. */
@@ -399,19 +398,6 @@ static void add_worst(struct fulcrum_table *table, const struct sets *sets)
     }
 }
 
-/* Why a set is not predicted, or not all of it. */
-static void add_reason(
-    struct fulcrum_result *result, const struct fulcrum_validation *set)
-{
-    struct fulcrum_string text = {0};
-    fulcrum_string_add(
-        &text, "%s (%s): %s", set->reference->name, set->reference->title, set->reason);
-    if (set->reason[0] != '\0') {
-        fulcrum_result_note(result, "not_predicted", fulcrum_string_get(&text));
-    }
-    fulcrum_string_clear(&text);
-}
-
 static struct view view_of(enum fulcrum_validation_view which, bool has_several)
 {
     struct view view = {.main = which == FULCRUM_VALIDATION_POINTS   ? POINTS
@@ -463,7 +449,11 @@ struct fulcrum_result *fulcrum_validation_result(const struct fulcrum_validation
         for (size_t k = 0; k < set->comparison.count; k++) {
             add_point(tables[POINTS], set, &set->comparison.items[k]);
         }
-        add_reason(result, set);
+        /* Why a set is not predicted, or not all of it. */
+        if (set->reason[0] != '\0') {
+            fulcrum_result_note_print(result, "not_predicted", "%s (%s): %s",
+                set->reference->name, set->reference->title, set->reason);
+        }
     }
     if (fulcrum_table_constant(tables[SETS], "is_carried_over") <= 0.0) {
         fulcrum_table_hide(tables[SETS], "is_carried_over");

@@ -29,26 +29,6 @@ static double or_zero(double value)
     return isnan(value) ? 0.0 : value;
 }
 
-static struct fulcrum_calibrate_options options_of(
-    const struct settings *settings, const struct fulcrum_design *design)
-{
-    const struct fulcrum_workload_training *training = &design->workload.training;
-    return (struct fulcrum_calibrate_options){
-        .actor = settings->actor.actor,
-        .actor_options = fulcrum_actor_settings_options(&settings->actor),
-        .learner = settings->learner.learner,
-        .device_index = (size_t)settings->learner.device,
-        .sm_count = or_zero(settings->learner.sms),
-        .network = (enum fulcrum_learner_network)settings->learner.network,
-        .nominal_train_batch = or_zero(training->batch_size),
-        .nominal_unroll = or_zero(training->unroll_length),
-        .nominal_burn_in = or_zero(training->burn_in_length),
-        .budget_s = settings->budget_s,
-        .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
-        .seed = (uint64_t)settings->seed,
-    };
-}
-
 /* NULL: standard output gets the calibration, and no file is written. */
 static const char *output_path(const struct fulcrum_context *context)
 {
@@ -95,11 +75,23 @@ static enum fulcrum_status run_calibrate(
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
-    struct fulcrum_calibrate_options options = options_of(settings, &design);
+    const struct fulcrum_workload_training *training = &design.workload.training;
+    const struct fulcrum_calibrate_options options = {.actor = settings->actor.actor,
+        .actor_options = fulcrum_actor_settings_options(&settings->actor),
+        .learner = settings->learner.learner,
+        .device_index = (size_t)settings->learner.device,
+        .sm_count = or_zero(settings->learner.sms),
+        .network = (enum fulcrum_learner_network)settings->learner.network,
+        .nominal_train_batch = or_zero(training->batch_size),
+        .nominal_unroll = or_zero(training->unroll_length),
+        .nominal_burn_in = or_zero(training->burn_in_length),
+        .budget_s = settings->budget_s,
+        .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
+        .seed = (uint64_t)settings->seed,
+        .stop = fulcrum_measuring_progress_stops,
+        .progress = fulcrum_measuring_progress_show,
+        .user = &watch};
     fulcrum_measuring_progress_start(&watch, context);
-    options.stop = fulcrum_measuring_progress_stops;
-    options.progress = fulcrum_measuring_progress_show;
-    options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_measuring_progress_end(&watch);

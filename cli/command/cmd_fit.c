@@ -682,22 +682,17 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     return fulcrum_context_show(context, result, err);
 }
 
-/* The prefix of the file's name; the caller frees it. */
-static char *calibration_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *file = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(file, '.');
-    size_t length = dot != NULL && dot != file ? (size_t)(dot - file) : strlen(file);
-    return fulcrum_format("%.*s", (int)length, file);
-}
-
 static enum fulcrum_status save_fit(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct fulcrum_calibration *last = NULL;
-    char *name = calibration_name(context->output_path);
+    /* Named by the prefix of the file's name. */
+    const char *slash = strrchr(context->output_path, '/');
+    const char *file = slash != NULL ? slash + 1 : context->output_path;
+    const char *dot = strrchr(file, '.');
+    size_t length = dot != NULL && dot != file ? (size_t)(dot - file) : strlen(file);
+    char *name = fulcrum_format("%.*s", (int)length, file);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(make_calibration(fit, inputs, name, &last, err));
     TRY_OR_END(fulcrum_calibration_save(last, context->output_path, err));

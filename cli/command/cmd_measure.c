@@ -307,17 +307,6 @@ static const char *output_path(const struct fulcrum_context *context)
     return context->output_path != NULL ? context->output_path : standard_path;
 }
 
-/* NULL: a path from the root already, or a preset's name, which is that of no file. */
-static char *path_from_root(const char *name)
-{
-    char folder[1024];
-    if (name[0] == '/' || access(name, R_OK) != 0 ||
-        getcwd(folder, sizeof folder) == NULL) {
-        return NULL;
-    }
-    return fulcrum_format("%s/%s", folder, name);
-}
-
 /*
  * The calibration as the reference's file names it: relative paths of a file start in
  * its folder, so one that lies there is named alone, and another from the root.
@@ -330,8 +319,14 @@ static const char *calibration_name(struct job *job, const char *path)
     if (name == NULL || strncmp(name, path, folder) == 0) {
         return name != NULL ? name + folder : NULL;
     }
-    job->calibration_path = path_from_root(name);
-    return job->calibration_path != NULL ? job->calibration_path : name;
+    /* A preset's name is that of no file. */
+    char here[1024];
+    if (name[0] == '/' || access(name, R_OK) != 0 ||
+        getcwd(here, sizeof here) == NULL) {
+        return name;
+    }
+    job->calibration_path = fulcrum_format("%s/%s", here, name);
+    return job->calibration_path;
 }
 
 static enum fulcrum_status make_reference(
