@@ -442,10 +442,14 @@ static void advise_curve(struct fulcrum_cpu_curve_fit *out,
     }
 }
 
-static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
+enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_cpu_curve_host *host,
-    const struct points *set, struct fulcrum_error *err)
+    struct fulcrum_error *err)
 {
+    struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
+    struct fulcrum_cpu_curve_fit result = {0};
+    struct points set = {0};
+    enum fulcrum_status status = FULCRUM_OK;
     FAIL_IF(!(host->core_count >= 1) || !(host->thread_count >= host->core_count) ||
                 !(host->socket_count >= 1) || !isfinite(host->thread_count),
         err, FULCRUM_ERR_RANGE,
@@ -455,10 +459,13 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
     FAIL_IF(host->is_noise_known && !(host->noise_rel > 0), err, FULCRUM_ERR_RANGE,
         "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
-    FAIL_IF(set->x[0] < 1, err, FULCRUM_ERR_RANGE,
-        "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
-    struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
-    fill_parameters(parameter, host, set);
+    TRY_OR_END(new_points(&set, samples, err));
+    assert(set.x != NULL);
+    if (set.x[0] < 1) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "cpu curve: %.6g actors, at least 1 expected", set.x[0]));
+    }
+    fill_parameters(parameter, host, &set);
     /*
      * fulcrum_fit takes the noise from the residuals where they are larger than it is
      * told, and with it loosens the hold of the points beside that of the priors. With
@@ -482,8 +489,7 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         .noise_rel = noise_rel * factor,
         .loss = host->is_noise_known ? FULCRUM_FIT_SQUARES : FULCRUM_FIT_HUBER,
         .start_count = 5};
-    struct fulcrum_cpu_curve_fit result = {0};
-    TRY(fulcrum_fit(&result.fit, &problem, err));
+    TRY_OR_END(fulcrum_fit(&result.fit, &problem, err));
     double value[PARAMETER_COUNT];
     /* Errors back in their own width. */
     result.fit.noise_rel /= factor;
@@ -496,20 +502,9 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     }
     result.station = station_of(host, value);
     result.step_s = value[STEP_S];
-    advise_curve(&result, host, set);
+    advise_curve(&result, host, &set);
     *out = result;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,
-    const struct fulcrum_samples *samples, const struct fulcrum_cpu_curve_host *host,
-    struct fulcrum_error *err)
-{
-    struct points set = {0};
-    enum fulcrum_status status = new_points(&set, samples, err);
-    if (status == FULCRUM_OK) {
-        status = fit_set(out, samples, host, &set, err);
-    }
+end:
     free_points(&set);
     return status;
 }

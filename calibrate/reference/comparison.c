@@ -76,25 +76,6 @@ bool fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
                fulcrum_calibration_note(calibration, FULCRUM_NOTE_HELD_OUT), single);
 }
 
-static const struct {
-    const char *name;
-    const char *meaning;
-} baselines[] = {
-#define X(kind, name, meaning) {name, meaning},
-    FULCRUM_BASELINE_LIST(X)
-#undef X
-};
-
-const char *fulcrum_baseline_name(size_t baseline)
-{
-    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].name : NULL;
-}
-
-const char *fulcrum_baseline_meaning(size_t baseline)
-{
-    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].meaning : NULL;
-}
-
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison)
 {
     free(comparison->items);

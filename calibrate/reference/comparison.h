@@ -43,27 +43,15 @@ bool fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
 bool fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference, size_t point);
 
-/* Small formulas that every prediction is shown beside: name, what it is. */
-/* clang-format off */
-#define FULCRUM_BASELINE_LIST(X)                                                           \
-    X(BOUNDS,           "bounds",           "asymptotic bounds; of watts a line from idle to rated") \
-    X(TEXTBOOK,         "textbook",         "its product form")                              \
-    X(CAPPED_HYPERBOLA, "capped_hyperbola", "N / (a + b N) under a ceiling, fitted to the same points") \
-    X(HYPERBOLA,        "hyperbola",        "N / (a + b N), fitted to the same points")
-
-/* clang-format on */
-
+/* Small formulas that every prediction is shown beside. */
 enum fulcrum_baseline {
-#define X(kind, name, meaning) FULCRUM_BASELINE_##kind,
-    FULCRUM_BASELINE_LIST(X) FULCRUM_BASELINE_COUNT
-#undef X
+    FULCRUM_BASELINE_BOUNDS,   /* asymptotic; of watts a line from idle to rated */
+    FULCRUM_BASELINE_TEXTBOOK, /* its product form */
+    FULCRUM_BASELINE_CAPPED_HYPERBOLA, /* N / (a + b N) under a ceiling, fitted to the
+                                        */
+    FULCRUM_BASELINE_HYPERBOLA,        /* same points, and without one */
+    FULCRUM_BASELINE_COUNT
 };
-
-/* A word for columns; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_baseline_name(size_t baseline);
-
-/* As fulcrum_baseline_name, a phrase for people. */
-const char *fulcrum_baseline_meaning(size_t baseline);
 
 struct fulcrum_compared {
     size_t point;       /* of the reference */

@@ -80,19 +80,6 @@ static double server_w(const struct fulcrum_design *design, double load_frac)
     return fulcrum_power_of(design, &replicas, &solution).system_w;
 }
 
-static double drawn_server_w(
-    const struct fulcrum_design *design, const double factor[DRAWN], double load_frac)
-{
-    struct fulcrum_design one = *design;
-    for (size_t j = 0; j < DRAWN; j++) {
-        const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
-        double value = fulcrum_field_number(field, &one) * factor[j];
-        value = fmin(fmax(value, field->least), field->most);
-        memcpy((char *)&one + field->offset, &value, sizeof value);
-    }
-    return server_w(&one, load_frac);
-}
-
 /*
  * The point's load, and the machine with what the point sets of it. Words and
  * conditions of the source that are no field change nothing.
@@ -140,7 +127,15 @@ static enum fulcrum_status predict_server(const struct draws *draws, size_t poin
     if (draws->is_known) {
         double watts[DRAWS];
         for (size_t k = 0; k < DRAWS; k++) {
-            watts[k] = drawn_server_w(&design, draws->factor[k], load_frac);
+            struct fulcrum_design one = design;
+            for (size_t j = 0; j < DRAWN; j++) {
+                const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
+                double value =
+                    fulcrum_field_number(field, &design) * draws->factor[k][j];
+                value = fmin(fmax(value, field->least), field->most);
+                memcpy((char *)&one + field->offset, &value, sizeof value);
+            }
+            watts[k] = server_w(&one, load_frac);
         }
         const struct fulcrum_interval interval = fulcrum_interval_of(watts, DRAWS);
         item->lo = interval.lo;

@@ -216,23 +216,6 @@ static enum fulcrum_status list_data(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-/* How the work is shared out, for estimates of the time that is left. */
-static void estimate_work(struct job *job)
-{
-    const struct fulcrum_reference_fit_plan *plan = job->plan;
-    double threads = (double)plan->model.thread_count;
-    double search = SEARCH_COUNT + PARAMETER_COUNT * (double)job->problem.belief_count;
-    double draw = DRAW_COUNT / threads;
-    double *work = job->work;
-    work[PRIOR] = SIMULATION_COUNT + (double)plan->prior_draw_count / threads;
-    work[SELECT] = plan->selects ? search + SIMULATION_COUNT : 0.0;
-    work[MODE] = (CORRECTIONS + 1.0) * search + CORRECTIONS * SIMULATION_COUNT;
-    work[JUDGE] = (JUDGE_SEEDS + 1.0) * SIMULATION_COUNT;
-    work[DRAWS] = draw * (double)plan->draw_count;
-    work[LEFT_OUT] =
-        draw * (double)plan->held_out_draw_count * (double)job->fit->figure_count;
-}
-
 static void tell(void *watcher, double done_frac)
 {
     const struct job *job = watcher;
@@ -272,7 +255,19 @@ static enum fulcrum_status begin_job(struct job *job, struct fulcrum_error *err)
     job->problem.stop = is_stopped;
     job->problem.progress = tell;
     job->problem.watcher = job;
-    estimate_work(job);
+    /* How the work is shared out, for estimates of the time that is left. */
+    const struct fulcrum_reference_fit_plan *plan = job->plan;
+    double threads = (double)plan->model.thread_count;
+    double search = SEARCH_COUNT + PARAMETER_COUNT * (double)job->problem.belief_count;
+    double draw = DRAW_COUNT / threads;
+    double *work = job->work;
+    work[PRIOR] = SIMULATION_COUNT + (double)plan->prior_draw_count / threads;
+    work[SELECT] = plan->selects ? search + SIMULATION_COUNT : 0.0;
+    work[MODE] = (CORRECTIONS + 1.0) * search + CORRECTIONS * SIMULATION_COUNT;
+    work[JUDGE] = (JUDGE_SEEDS + 1.0) * SIMULATION_COUNT;
+    work[DRAWS] = draw * (double)plan->draw_count;
+    work[LEFT_OUT] =
+        draw * (double)plan->held_out_draw_count * (double)job->fit->figure_count;
     return FULCRUM_OK;
 }
 

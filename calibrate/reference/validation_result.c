@@ -68,6 +68,19 @@ static const struct view document = {.is_document = true,
                     "form bends to the data, not what a prediction is worth."),
     }};
 
+static const struct {
+    const char *name;
+    const char *title;
+    const char *meaning;
+} formulas[FULCRUM_BASELINE_COUNT] = {
+    [FULCRUM_BASELINE_BOUNDS] = {"bounds", "bounds",
+        "asymptotic bounds; of watts a line from idle to rated"},
+    [FULCRUM_BASELINE_TEXTBOOK] = {"textbook", "textbook", "its product form"},
+    [FULCRUM_BASELINE_CAPPED_HYPERBOLA] = {"capped_hyperbola", "capped hyperbola",
+        "N / (a + b N) under a ceiling, fitted to the same points"},
+    [FULCRUM_BASELINE_HYPERBOLA] = {
+        "hyperbola", "hyperbola", "N / (a + b N), fitted to the same points"}};
+
 static struct fulcrum_comparison_errors errors_of(
     const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
 {
@@ -228,15 +241,10 @@ static void add_formula_errors(struct fulcrum_table *table,
     const double mape_frac[FULCRUM_BASELINE_COUNT], const struct view *view,
     bool is_shown)
 {
-    static const char *const titles[FULCRUM_BASELINE_COUNT] = {
-        [FULCRUM_BASELINE_BOUNDS] = "bounds",
-        [FULCRUM_BASELINE_TEXTBOOK] = "textbook",
-        [FULCRUM_BASELINE_CAPPED_HYPERBOLA] = "capped hyperbola",
-        [FULCRUM_BASELINE_HYPERBOLA] = "hyperbola"};
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
         char key[80];
-        (void)snprintf(key, sizeof key, "%s_mape_frac", fulcrum_baseline_name(k));
-        const char *title = view->is_document ? fulcrum_baseline_meaning(k) : titles[k];
+        (void)snprintf(key, sizeof key, "%s_mape_frac", formulas[k].name);
+        const char *title = view->is_document ? formulas[k].meaning : formulas[k].title;
         fulcrum_table_number(
             table, key, is_shown ? title : NULL, rounded(mape_frac[k], view));
     }
@@ -320,8 +328,8 @@ static void add_formulas(struct fulcrum_table *table, struct fulcrum_table *base
             fulcrum_comparison_errors(&set->comparison, NULL, filter, k);
         if (errors.count > 0) {
             add_name(baselines, set);
-            fulcrum_table_text(baselines, "by", "by",
-                k < 0 ? "model" : fulcrum_baseline_name((size_t)k));
+            fulcrum_table_text(
+                baselines, "by", "by", k < 0 ? "model" : formulas[k].name);
             fulcrum_table_number(baselines, "points", "points", (double)errors.count);
             fulcrum_table_number(baselines, "mape_frac", "MAPE", errors.mape_frac);
             fulcrum_table_number(baselines, "smape_frac", "SMAPE", errors.smape_frac);
@@ -352,7 +360,7 @@ static void add_point(struct fulcrum_table *table, const struct fulcrum_validati
         table, "predicted", "predicted", item->predicted, item->lo, item->hi);
     fulcrum_table_number(table, "error_frac", "error", error_of(item));
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
-        fulcrum_table_number(table, fulcrum_baseline_name(k), NULL, item->baseline[k]);
+        fulcrum_table_number(table, formulas[k].name, NULL, item->baseline[k]);
     }
     fulcrum_table_text(table, "kind", "kind", kind_name(item->is_fitted));
 }

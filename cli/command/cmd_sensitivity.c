@@ -82,8 +82,11 @@ static enum fulcrum_status read_path(const struct job *job, const char *option,
     char *path = fulcrum_format("%.*s", (int)length, text);
     *out = fulcrum_field_parse(path, job->context, err);
     free(path);
-    return *out != NULL ? FULCRUM_OK
-                        : fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, option);
+    if (*out == NULL) {
+        (void)fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, option);
+        return FULCRUM_ERR_UNKNOWN_NAME;
+    }
+    return FULCRUM_OK;
 }
 
 /* What stands behind it; NULL: nothing. */
@@ -380,26 +383,20 @@ static struct words word_metric(
         .unit = ""};
 }
 
-/* Mistyped outputs are mostly near one; else all there is. */
-static enum fulcrum_status refuse_metric(
-    const struct job *job, const char *name, struct fulcrum_error *err)
-{
-    char hint[FULCRUM_OUTPUT_HINT_BYTE];
-    const struct fulcrum_names names = fulcrum_output_names();
-    fulcrum_names_hint(&names, name, hint, sizeof hint);
-    return fulcrum_usage_fail(job->context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "--metric: unknown output '%s'%s%s", name, hint,
-        hint[0] == ';' ? ""
-                       : "; one of them with _rel at its end or speedup (with --base), "
-                         "or best:OUTPUT (with --along)");
-}
-
 static enum fulcrum_status add_output(
     struct job *job, const char *name, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_output output = parse_metric(name);
     if ((size_t)output.predicted == FULCRUM_OUTPUT_COUNT) {
-        return refuse_metric(job, name, err);
+        /* Mistyped outputs are mostly near one; else all there is. */
+        char hint[FULCRUM_OUTPUT_HINT_BYTE];
+        const struct fulcrum_names names = fulcrum_output_names();
+        fulcrum_names_hint(&names, name, hint, sizeof hint);
+        return fulcrum_usage_fail(job->context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "--metric: unknown output '%s'%s%s", name, hint,
+            hint[0] == ';' ? ""
+                           : "; one of them with _rel at its end or speedup (with "
+                             "--base), or best:OUTPUT (with --along)");
     }
     FULCRUM_USAGE_IF(
         output.subject == FULCRUM_SUBJECT_RELATIVE && job->settings->base.count == 0,
@@ -482,18 +479,6 @@ static void set_plan(struct job *job)
         isnan(settings->solver.half_width_rel)) {
         plan->solver.method = FULCRUM_METHOD_FAST;
     }
-}
-
-static enum fulcrum_status read_job(struct job *job, struct fulcrum_error *err)
-{
-    TRY(fulcrum_subject_read(&job->settings->design, job->context, &job->subject, err));
-    TRY(read_inputs(job, err));
-    TRY(read_base(job, err));
-    TRY(read_axis(job, err));
-    TRY(read_outputs(job, err));
-    TRY(read_actors(job, err));
-    set_plan(job);
-    return FULCRUM_OK;
 }
 
 /* What was found. */
@@ -780,7 +765,13 @@ static enum fulcrum_status show_indices(
 
 static enum fulcrum_status analyse(struct job *job, struct fulcrum_error *err)
 {
-    TRY(read_job(job, err));
+    TRY(fulcrum_subject_read(&job->settings->design, job->context, &job->subject, err));
+    TRY(read_inputs(job, err));
+    TRY(read_base(job, err));
+    TRY(read_axis(job, err));
+    TRY(read_outputs(job, err));
+    TRY(read_actors(job, err));
+    set_plan(job);
     job->plan.is_stopped = fulcrum_watch_stopped;
     job->plan.watch = fulcrum_watch_show;
     job->plan.watcher = &job->watch;

@@ -41,22 +41,6 @@ static const char *text_of(
     return fulcrum_table_at(checks, row, key).text;
 }
 
-static void print_case(FILE *stream, const struct fulcrum_table *checks, size_t row)
-{
-    enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, row);
-    (void)fputs("    <testcase", stream);
-    print_attribute(stream, "classname", text_of(checks, row, "suite"));
-    print_attribute(stream, "name", text_of(checks, row, "name"));
-    if (outcome == FULCRUM_CHECK_PASSED) {
-        (void)fputs("/>\n", stream);
-        return;
-    }
-    (void)fprintf(stream, ">\n      <%s",
-        outcome == FULCRUM_CHECK_FAILED ? "failure" : "skipped");
-    print_attribute(stream, "message", text_of(checks, row, "text"));
-    (void)fputs("/>\n    </testcase>\n", stream);
-}
-
 void fulcrum_junit_write(
     const struct fulcrum_table *checks, const char *name, FILE *stream)
 {
@@ -75,7 +59,18 @@ void fulcrum_junit_write(
         print_counts(stream, checks, first, end);
         (void)fputs(">\n", stream);
         for (size_t i = first; i < end; i++) {
-            print_case(stream, checks, i);
+            enum fulcrum_check_outcome outcome = fulcrum_check_outcome_of(checks, i);
+            (void)fputs("    <testcase", stream);
+            print_attribute(stream, "classname", suite);
+            print_attribute(stream, "name", text_of(checks, i, "name"));
+            if (outcome == FULCRUM_CHECK_PASSED) {
+                (void)fputs("/>\n", stream);
+                continue;
+            }
+            (void)fprintf(stream, ">\n      <%s",
+                outcome == FULCRUM_CHECK_FAILED ? "failure" : "skipped");
+            print_attribute(stream, "message", text_of(checks, i, "text"));
+            (void)fputs("/>\n    </testcase>\n", stream);
         }
         (void)fputs("  </testsuite>\n", stream);
     }
