@@ -1,5 +1,6 @@
 /* cmd_sensitivity.c - `fulcrum sensitivity`: which number matters most. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,11 +83,8 @@ static enum fulcrum_status read_path(const struct job *job, const char *option,
     char *path = fulcrum_format("%.*s", (int)length, text);
     *out = fulcrum_field_parse(path, job->context, err);
     free(path);
-    if (*out == NULL) {
-        (void)fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, option);
-        return FULCRUM_ERR_UNKNOWN_NAME;
-    }
-    return FULCRUM_OK;
+    return *out != NULL ? FULCRUM_OK
+                        : fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, option);
 }
 
 /* What stands behind it; NULL: nothing. */
@@ -256,6 +254,7 @@ static enum fulcrum_status add_named_group(
 {
     const struct fulcrum_field *field = NULL;
     TRY(read_path(job, "--vary", text, &field, err));
+    assert(field != NULL);
     size_t at = 0;
     while (at < job->uncertain_count && job->uncertain[at].field != field) {
         at++;
