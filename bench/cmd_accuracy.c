@@ -274,36 +274,34 @@ static bool has_failed(const struct job *job)
     return is_failed;
 }
 
-static enum fulcrum_status run_job(
-    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    struct job *job = fulcrum_allocate(1, sizeof *job);
+    enum fulcrum_status status = FULCRUM_OK;
+    job->settings = data;
+    job->stop = fulcrum_interrupt_watch();
     /* All but the extremes, which belong to no design and may simulate for hours. */
     for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT; i++) {
         bool is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
                              ? i != (int)FULCRUM_DOMAIN_CORNERS
                              : i == job->settings->domain;
         if (is_wanted) {
-            TRY(plan_domain(job, (enum fulcrum_domain)i, err));
+            TRY_OR_END(plan_domain(job, (enum fulcrum_domain)i, err));
         }
     }
     fulcrum_progress_start(&job->progress, context);
-    enum fulcrum_status status = compare_all(job, err);
+    status = compare_all(job, err);
     fulcrum_progress_end(&job->progress);
     bool is_interrupted = *job->stop != 0;
-    TRY(status);
+    if (status != FULCRUM_OK) {
+        goto end;
+    }
     context->exit_code = is_interrupted    ? FULCRUM_EXIT_INTERRUPTED
                          : has_failed(job) ? FULCRUM_EXIT_FAILED
                                            : context->exit_code;
-    return show(job, is_interrupted, context, err);
-}
-
-static enum fulcrum_status run(
-    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct job *job = fulcrum_allocate(1, sizeof *job);
-    job->settings = data;
-    job->stop = fulcrum_interrupt_watch();
-    enum fulcrum_status status = run_job(job, context, err);
+    status = show(job, is_interrupted, context, err);
+end:
     for (size_t i = 0; i < job->domain_count; i++) {
         free(job->domains[i].comparisons);
     }

@@ -595,30 +595,6 @@ static size_t data_that_count(const struct fulcrum_posterior_problem *problem)
     return count;
 }
 
-static enum fulcrum_status check_problem(
-    const struct fulcrum_posterior_problem *problem, struct fulcrum_error *err)
-{
-    FAIL_IF(problem->belief_count == 0 || problem->thread_count == 0, err,
-        FULCRUM_ERR_RANGE, "no parameter to fit");
-    for (size_t i = 0; i < problem->belief_count; i++) {
-        const struct fulcrum_belief *belief = &problem->beliefs[i];
-        double q = fulcrum_fit_to_scale(belief->scale, belief->value);
-        FAIL_IF(!isfinite(q) || !(belief->sd > 0.0 && isfinite(belief->sd)), err,
-            FULCRUM_ERR_RANGE,
-            "%s: a prior of %g with a standard deviation of %g is none on a %s "
-            "scale",
-            belief->path, belief->value, belief->sd, fulcrum_scale_name(belief->scale));
-    }
-    for (size_t i = 0; i < problem->datum_count; i++) {
-        FAIL_IF(!(problem->data[i].sd > 0.0) || !isfinite(problem->data[i].value), err,
-            FULCRUM_ERR_RANGE,
-            "observation %zu: %g with an error of %g: expected a finite number and "
-            "an error above 0",
-            i, problem->data[i].value, problem->data[i].sd);
-    }
-    return FULCRUM_OK;
-}
-
 /* GSL's callback: one row per datum that counts, then one per parameter. */
 static int residual_rows(const gsl_vector *z, void *context, gsl_vector *rows)
 {
@@ -854,7 +830,24 @@ enum fulcrum_status fulcrum_posterior_mode_find(
     const struct fulcrum_posterior_problem *problem, uint64_t seed,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
-    TRY(check_problem(problem, err));
+    FAIL_IF(problem->belief_count == 0 || problem->thread_count == 0, err,
+        FULCRUM_ERR_RANGE, "no parameter to fit");
+    for (size_t i = 0; i < problem->belief_count; i++) {
+        const struct fulcrum_belief *belief = &problem->beliefs[i];
+        double q = fulcrum_fit_to_scale(belief->scale, belief->value);
+        FAIL_IF(!isfinite(q) || !(belief->sd > 0.0 && isfinite(belief->sd)), err,
+            FULCRUM_ERR_RANGE,
+            "%s: a prior of %g with a standard deviation of %g is none on a %s "
+            "scale",
+            belief->path, belief->value, belief->sd, fulcrum_scale_name(belief->scale));
+    }
+    for (size_t i = 0; i < problem->datum_count; i++) {
+        FAIL_IF(!(problem->data[i].sd > 0.0) || !isfinite(problem->data[i].value), err,
+            FULCRUM_ERR_RANGE,
+            "observation %zu: %g with an error of %g: expected a finite number and "
+            "an error above 0",
+            i, problem->data[i].value, problem->data[i].sd);
+    }
     size_t rows = data_that_count(problem);
     size_t n = problem->belief_count;
     size_t m = problem->datum_count;

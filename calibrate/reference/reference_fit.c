@@ -380,6 +380,8 @@ static enum fulcrum_status select_parameters(struct job *job, struct fulcrum_err
 
 static enum fulcrum_status find_mode(struct job *job, struct fulcrum_error *err)
 {
+    struct fulcrum_reference_fit *fit = job->fit;
+    size_t n = job->problem.belief_count;
     for (int i = 0; i <= CORRECTIONS; i++) {
         enter(job, MODE, (size_t)i, CORRECTIONS + 1);
         TRY(search_mode(job, err));
@@ -387,13 +389,6 @@ static enum fulcrum_status find_mode(struct job *job, struct fulcrum_error *err)
             TRY(correct(job, job->fit->mode.value, job->plan->seed, err));
         }
     }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status keep_mode(struct job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_reference_fit *fit = job->fit;
-    size_t n = job->problem.belief_count;
     fit->parameters = calloc(n, sizeof *fit->parameters);
     TRY_MEMORY(fit->parameters, err, "no memory for a fit");
     fit->parameter_count = n;
@@ -576,8 +571,8 @@ static enum fulcrum_status run_stages(struct job *job, struct fulcrum_error *err
 {
     typedef enum fulcrum_status stage_run(struct job *, struct fulcrum_error *);
     static stage_run *const runs[] = {predict_from_priors, select_parameters, find_mode,
-        keep_mode, judge_mode, draw_posterior, hold_out};
-    enum { LATER = 4 };
+        judge_mode, draw_posterior, hold_out};
+    enum { LATER = 3 };
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         enum fulcrum_status status = runs[i](job, err);
         FAIL_IF(status == FULCRUM_ERR_INTERRUPTED && i < LATER, err, status,

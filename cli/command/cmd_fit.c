@@ -634,18 +634,6 @@ static void add_parameters(
     }
 }
 
-/* What --free auto left at its prior. */
-static void add_held(
-    struct fulcrum_result *result, const struct fulcrum_reference_fit *fit)
-{
-    struct fulcrum_table *table = fulcrum_result_table(result, "held", "");
-    for (size_t i = 0; i < fit->held_count; i++) {
-        fulcrum_table_row(table);
-        fulcrum_table_text(table, "path", "held at its prior", fit->held[i].path);
-        fulcrum_table_number(table, "sd_left_frac", "sd left", fit->held[i].sd_frac);
-    }
-}
-
 static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, const struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -658,7 +646,13 @@ static enum fulcrum_status show_fit(const struct fulcrum_reference_fit *fit,
     }
     add_figures(result, fit, inputs);
     add_parameters(result, fit);
-    add_held(result, fit);
+    /* What --free auto left at its prior. */
+    struct fulcrum_table *held = fulcrum_result_table(result, "held", "");
+    for (size_t i = 0; i < fit->held_count; i++) {
+        fulcrum_table_row(held);
+        fulcrum_table_text(held, "path", "held at its prior", fit->held[i].path);
+        fulcrum_table_number(held, "sd_left_frac", "sd left", fit->held[i].sd_frac);
+    }
     fulcrum_result_number(
         result, "objective", "objective", fit->mode.misfit + fit->mode.penalty);
     fulcrum_result_number(result, "misfit", "misfit", fit->mode.misfit);

@@ -562,19 +562,6 @@ end:
     return status;
 }
 
-static enum fulcrum_status predict_all(struct job *job, struct fulcrum_error *err)
-{
-    TRY(load_references(job, err));
-    TRY(load_calibrations(job, err));
-    TRY(predict_references(job, err));
-    job->now = fulcrum_baseline_new(job->sets, job->count);
-    if (is_over_presets(job)) {
-        TRY(add_designs(
-            fulcrum_result_table(job->now, "designs", ""), job->context, err));
-    }
-    return fulcrum_result_check(job->now, err);
-}
-
 static enum fulcrum_status run_validate(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -582,7 +569,15 @@ static enum fulcrum_status run_validate(
     struct written files[WRITTEN];
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(check_settings(&job, err));
-    TRY_OR_END(predict_all(&job, err));
+    TRY_OR_END(load_references(&job, err));
+    TRY_OR_END(load_calibrations(&job, err));
+    TRY_OR_END(predict_references(&job, err));
+    job.now = fulcrum_baseline_new(job.sets, job.count);
+    if (is_over_presets(&job)) {
+        TRY_OR_END(
+            add_designs(fulcrum_result_table(job.now, "designs", ""), context, err));
+    }
+    TRY_OR_END(fulcrum_result_check(job.now, err));
     TRY_OR_END(run_checks(&job, err));
     TRY_OR_END(fulcrum_context_show(context,
         fulcrum_validation_result(job.sets, job.count,
