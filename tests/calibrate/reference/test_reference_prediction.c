@@ -52,7 +52,7 @@ static double value_of(const struct fulcrum_calibration *calibration, const char
 static struct fulcrum_prediction predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_prediction out;
+    struct fulcrum_prediction out = {.actor_count = 0.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     ASSERT_OK(fulcrum_reference_predict(reference, calibration,
         &(struct fulcrum_reference_prediction){.points = &out}, &err));
@@ -188,7 +188,7 @@ TEST(test_a_ratio_is_drawn_as_one)
         }
     }
     double *drawn = calloc((size_t)2 * FULCRUM_POINT_DRAWS, sizeof *drawn);
-    struct fulcrum_prediction rates[2];
+    struct fulcrum_prediction rates[2] = {{.actor_count = 0.0}};
     if (drawn == NULL) {
         abort();
     }
