@@ -154,6 +154,21 @@ TEST(test_fit_withstands_outliers)
     CU_ASSERT(fabs(result.parameter[0].value / truth[0] - 1) > 0.02);
 }
 
+/* A form of one parameter. */
+static struct fulcrum_fit_problem problem_of(
+    double (*model)(const double *parameter, double x, const void *context),
+    const struct fulcrum_fit_parameter *parameter, const double *x, const double *y,
+    size_t count)
+{
+    return (struct fulcrum_fit_problem){.what = "hand",
+        .model = model,
+        .parameter = parameter,
+        .parameter_count = 1,
+        .x = x,
+        .y = y,
+        .count = count};
+}
+
 static double proportional(const double *parameter, double x, const void *context)
 {
     (void)context;
@@ -174,14 +189,8 @@ TEST(test_fit_weighs_priors_like_observations)
         .high = 100,
         .start = 2,
         .prior_sd = 0.1 / sqrt(2)};
-    const struct fulcrum_fit_problem problem = {.what = "prior",
-        .model = proportional,
-        .parameter = &parameter,
-        .parameter_count = 1,
-        .x = x,
-        .y = y,
-        .count = 2,
-        .noise_rel = 0.1};
+    struct fulcrum_fit_problem problem = problem_of(proportional, &parameter, x, y, 2);
+    problem.noise_rel = 0.1;
     struct fulcrum_fit_result result;
     ASSERT_OK(fulcrum_fit(&result, &problem, NULL));
     const struct fulcrum_fit_estimate *k = &result.parameter[0];
@@ -288,17 +297,12 @@ TEST(test_fit_reports_a_form_without_values)
     static const double x[] = {1, 2, 3};
     static const struct fulcrum_fit_parameter parameter = {
         .name = "a", .high = 9, .start = 1};
-    const struct fulcrum_fit_problem problem = {.what = "void",
-        .model = never_finite,
-        .parameter = &parameter,
-        .parameter_count = 1,
-        .x = x,
-        .y = x,
-        .count = 3};
+    const struct fulcrum_fit_problem problem =
+        problem_of(never_finite, &parameter, x, x, 3);
     struct fulcrum_fit_result result;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(fulcrum_fit(&result, &problem, &err), FULCRUM_ERR_NO_FIT);
-    CU_ASSERT_STRING_EQUAL(err.detail, "void: the form has no value at the start");
+    CU_ASSERT_STRING_EQUAL(err.detail, "hand: the form has no value at the start");
 }
 
 /* Says nothing of its parameter, once that is above its start. */
@@ -316,13 +320,8 @@ TEST(test_fit_survives_a_form_without_slopes)
     static const double y[] = {2, 2.1, 1.9, 2};
     static const struct fulcrum_fit_parameter parameter = {
         .name = "a", .high = 9, .start = 3};
-    const struct fulcrum_fit_problem problem = {.what = "flat",
-        .model = flat_beyond_start,
-        .parameter = &parameter,
-        .parameter_count = 1,
-        .x = x,
-        .y = y,
-        .count = 4};
+    const struct fulcrum_fit_problem problem =
+        problem_of(flat_beyond_start, &parameter, x, y, 4);
     fulcrum_numerics_return_failures();
     struct fulcrum_fit_result result;
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -343,7 +342,7 @@ static double constant(const double *parameter, double x, const void *context)
     return parameter[0];
 }
 
-/* A form of one parameter that is given, or fitted by least squares. */
+/* The same, given or fitted by least squares. */
 static struct fulcrum_fit_result fit_one(
     double (*model)(const double *parameter, double x, const void *context),
     const double *x, const double *y, size_t count, double given)
@@ -352,14 +351,8 @@ static struct fulcrum_fit_result fit_one(
         .low = given > 0 ? given : 0,
         .high = given > 0 ? given : 9,
         .start = given > 0 ? given : 1};
-    const struct fulcrum_fit_problem problem = {.what = "hand",
-        .model = model,
-        .parameter = &parameter,
-        .parameter_count = 1,
-        .x = x,
-        .y = y,
-        .count = count,
-        .loss = FULCRUM_FIT_SQUARES};
+    struct fulcrum_fit_problem problem = problem_of(model, &parameter, x, y, count);
+    problem.loss = FULCRUM_FIT_SQUARES;
     struct fulcrum_fit_result result;
     ASSERT_OK(fulcrum_fit(&result, &problem, NULL));
     return result;
