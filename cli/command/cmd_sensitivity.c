@@ -45,8 +45,7 @@ struct job {
     struct fulcrum_subject subject;
     size_t uncertain_count;
     struct fulcrum_uncertain_input *uncertain; /* of the scenario, varied or not */
-    size_t span_count;
-    struct fulcrum_field_range *spans;
+    struct fulcrum_field_range *spans;         /* the first inputs have one each */
     size_t input_count;
     struct fulcrum_sensitivity_input *inputs;
     struct words *words; /* of each input */
@@ -67,8 +66,9 @@ struct job {
 static bool is_varied(const struct job *job, const struct fulcrum_field *field)
 {
     bool is_found = false;
-    for (size_t i = 0; i < job->span_count; i++) {
-        is_found = is_found || job->spans[i].field == field;
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct fulcrum_field_range *span = job->inputs[i].span;
+        is_found = is_found || (span != NULL && span->field == field);
     }
     return is_found;
 }
@@ -132,7 +132,7 @@ static enum fulcrum_status check_span(const struct job *job, const char *text,
 static enum fulcrum_status read_span(
     struct job *job, const char *text, struct fulcrum_error *err)
 {
-    struct fulcrum_field_range *span = &job->spans[job->span_count];
+    struct fulcrum_field_range *span = &job->spans[job->input_count];
     TRY(read_path(job, "--vary", text, &span->field, err));
     const struct fulcrum_field *field = span->field;
     FULCRUM_USAGE_IF(
@@ -147,7 +147,6 @@ static enum fulcrum_status read_span(
         "workload.step.mean_s=0.001:0.004:log",
         text);
     TRY(check_span(job, text, span, err));
-    job->span_count++;
     job->words[job->input_count] = (struct words){fulcrum_format("%s", field->path),
         fulcrum_format("%.6g to %.6g%s", span->lo, span->hi,
             span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : ""),
@@ -182,12 +181,11 @@ static struct words word_group(
     for (size_t i = 0; i < count; i++) {
         fulcrum_string_add(&label, "%s%s", i > 0 ? " + " : "", group[i].field->path);
     }
-    struct words words = {fulcrum_format("%s", fulcrum_string_get(&label)),
+    /* The label is handed on as it is. */
+    return (struct words){label.chars,
         fulcrum_format(
             "%zu numbers of %s that depend on each other", count, calibration->name),
         ""};
-    fulcrum_string_clear(&label);
-    return words;
 }
 
 /* The same of one number, or of the factor between two machines. */
