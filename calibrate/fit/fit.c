@@ -90,15 +90,15 @@ static double deviation_of(double *magnitude, size_t count, size_t parameter_cou
 static double robust_variance(const struct fulcrum_fit_state *fit)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    double n = (double)problem->count;
+    double n = (double)problem->points.count;
     double fitted_count = (double)fit->loose_count;
     if (n - fitted_count < 1) {
         return (double)NAN;
     }
     double influence2 = 0;
     double slope = 0;
-    for (size_t i = 0; i < problem->count; i++) {
-        double residual = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double residual = (fit->fitted[i] - problem->points.y[i]) / fit->scale[i];
         double u = residual / fit->deviation;
         double influence = weight_of(problem, u) * u;
         influence2 += influence * influence;
@@ -187,11 +187,11 @@ static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
     memcpy(natural, fit->natural, sizeof natural);
     double q = fulcrum_fit_to_scale(scale, natural[parameter]);
     double step = 6e-6 * fmax(fabs(q), 1e-3);
-    for (size_t i = 0; i < problem->count; i++) {
+    for (size_t i = 0; i < problem->points.count; i++) {
         natural[parameter] = fulcrum_fit_to_natural(scale, q + step);
-        double up = problem->model(natural, problem->x[i], problem->context);
+        double up = problem->model(natural, problem->points.x[i], problem->context);
         natural[parameter] = fulcrum_fit_to_natural(scale, q - step);
-        double down = problem->model(natural, problem->x[i], problem->context);
+        double down = problem->model(natural, problem->points.x[i], problem->context);
         gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
     }
 }
@@ -216,10 +216,10 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t row = problem->count;
+    size_t row = problem->points.count;
     gsl_matrix *slopes =
         gsl_matrix_calloc(row + fit_prior_count(problem), covariance->size1);
-    TRY_MEMORY(slopes, err, "%s", problem->what);
+    TRY_MEMORY(slopes, err, "%s", problem->points.what);
     for (size_t column = 0; column < covariance->size1; column++) {
         double prior_sd = problem->parameter[index[column]].prior_sd;
         slope_column(fit, index[column], slopes, column);
@@ -301,20 +301,20 @@ static enum fulcrum_status sign_runs(
     double *out, const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t *order = calloc(problem->count, sizeof *order);
-    TRY_MEMORY(order, err, "%s", problem->what);
-    gsl_sort_index(order, problem->x, 1, problem->count);
+    size_t *order = calloc(problem->points.count, sizeof *order);
+    TRY_MEMORY(order, err, "%s", problem->points.what);
+    gsl_sort_index(order, problem->points.x, 1, problem->points.count);
     double above = 0;
     double runs = 0;
     int last = -1;
-    for (size_t i = 0; i < problem->count; i++) {
-        int sign = fit->fitted[order[i]] - problem->y[order[i]] > 0;
+    for (size_t i = 0; i < problem->points.count; i++) {
+        int sign = fit->fitted[order[i]] - problem->points.y[order[i]] > 0;
         above += sign;
         runs += sign != last;
         last = sign;
     }
     free(order);
-    double n = (double)problem->count;
+    double n = (double)problem->points.count;
     double pairs = 2 * above * (n - above);
     double mean = pairs / n + 1;
     double variance = pairs * (pairs - n) / (n * n * (n - 1));
@@ -327,10 +327,10 @@ static enum fulcrum_status fill_residuals(struct fulcrum_fit_residuals *out,
     const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    double n = (double)problem->count;
-    out->count = problem->count;
-    for (size_t i = 0; i < problem->count; i++) {
-        double y = problem->y[i];
+    double n = (double)problem->points.count;
+    out->count = problem->points.count;
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double y = problem->points.y[i];
         double residual = (fit->fitted[i] - y) / y;
         out->mape += fabs(residual) / n;
         out->smape += 2 * fabs(fit->fitted[i] - y) / (fabs(fit->fitted[i]) + y) / n;
@@ -341,7 +341,7 @@ static enum fulcrum_status fill_residuals(struct fulcrum_fit_residuals *out,
     }
     out->rms_rel = sqrt(out->rms_rel);
     /* Residuals that are rounding have signs without meaning. */
-    return problem->count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9
+    return problem->points.count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9
                ? FULCRUM_OK
                : sign_runs(&out->sign_runs_z, fit, err);
 }
@@ -375,7 +375,7 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_problem *problem = fit->problem;
     size_t unknown_count = 0;
     *out = (struct fulcrum_fit_result){
-        .parameter_count = problem->parameter_count, .x_high = problem->x[0]};
+        .parameter_count = problem->parameter_count, .x_high = problem->points.x[0]};
     for (size_t i = 0; i < problem->parameter_count; i++) {
         struct fulcrum_fit_estimate *estimate = &out->parameter[i];
         size_t length = strlen(problem->parameter[i].name);
@@ -386,13 +386,14 @@ static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
         estimate->marks = fit->marks[i];
         unknown_count += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
     }
-    for (size_t i = 1; i < problem->count; i++) {
-        out->x_high = fmax(out->x_high, problem->x[i]);
+    for (size_t i = 1; i < problem->points.count; i++) {
+        out->x_high = fmax(out->x_high, problem->points.x[i]);
     }
     TRY(fill_covariance(fit, out, err));
     TRY(fill_residuals(&out->residuals, fit, err));
     out->residuals.degrees_of_freedom =
-        (double)(problem->count + fit_prior_count(problem)) - (double)unknown_count;
+        (double)(problem->points.count + fit_prior_count(problem)) -
+        (double)unknown_count;
     out->warnings = warnings_of(out, unknown_count);
     return FULCRUM_OK;
 }
@@ -487,16 +488,16 @@ static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
     double natural[FULCRUM_FIT_MAX_PARAMETERS];
     memcpy(natural, fit->natural, sizeof natural);
     set_free(fit, q, natural);
-    for (size_t i = 0; i < problem->count; i++) {
-        double gap =
-            problem->model(natural, problem->x[i], problem->context) - problem->y[i];
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double gap = problem->model(natural, problem->points.x[i], problem->context) -
+                     problem->points.y[i];
         double row = sqrt(fit->weight[i]) * gap / (fit->scale[i] * fit->noise);
         if (!isfinite(row)) {
             return GSL_EBADFUNC;
         }
         gsl_vector_set(rows, i, row);
     }
-    size_t next = problem->count;
+    size_t next = problem->points.count;
     for (size_t j = 0; j < fit->free_count; j++) {
         const struct fulcrum_fit_parameter *p = &problem->parameter[fit->index[j]];
         if (p->prior_sd > 0) {
@@ -510,7 +511,7 @@ static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
 
 static size_t row_count(const struct fulcrum_fit_state *fit)
 {
-    size_t rows = fit->problem->count;
+    size_t rows = fit->problem->points.count;
     for (size_t j = 0; j < fit->free_count; j++) {
         rows += fit->problem->parameter[fit->index[j]].prior_sd > 0;
     }
@@ -520,7 +521,8 @@ static size_t row_count(const struct fulcrum_fit_state *fit)
 static enum fulcrum_status no_fit(
     const struct fulcrum_fit_state *fit, struct fulcrum_error *err, const char *why)
 {
-    return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->what, why);
+    return fulcrum_fail(
+        err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->points.what, why);
 }
 
 /* Makes a solver for the present set of free parameters. */
@@ -541,7 +543,7 @@ static enum fulcrum_status renew_solver(
     options.h_df = 6e-6; /* cube root of the rounding unit: best for central steps */
     fit->solver = gsl_multifit_nlinear_alloc(
         gsl_multifit_nlinear_trust, &options, rows, fit->free_count);
-    TRY_MEMORY(fit->solver, err, "%s", fit->problem->what);
+    TRY_MEMORY(fit->solver, err, "%s", fit->problem->points.what);
     return FULCRUM_OK;
 }
 
@@ -577,22 +579,23 @@ static enum fulcrum_status solve_pass(struct fulcrum_fit_state *fit, gsl_vector 
 static void reweigh(struct fulcrum_fit_state *fit)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
-    for (size_t i = 0; i < problem->count; i++) {
-        fit->fitted[i] = problem->model(fit->natural, problem->x[i], problem->context);
-        double least = problem->y[i] / scale_limit;
-        double most = problem->y[i] * scale_limit;
+    for (size_t i = 0; i < problem->points.count; i++) {
+        fit->fitted[i] =
+            problem->model(fit->natural, problem->points.x[i], problem->context);
+        double least = problem->points.y[i] / scale_limit;
+        double most = problem->points.y[i] * scale_limit;
         fit->scale[i] = fmin(fmax(fit->fitted[i], least), most);
-        fit->work[i] = fabs(fit->fitted[i] - problem->y[i]) / fit->scale[i];
+        fit->work[i] = fabs(fit->fitted[i] - problem->points.y[i]) / fit->scale[i];
     }
     /* A parameter with a prior is not free to meet points: it takes no freedom. */
-    fit->loose_count = fit->free_count + problem->count - row_count(fit);
-    double deviation = deviation_of(fit->work, problem->count, fit->loose_count);
+    fit->loose_count = fit->free_count + problem->points.count - row_count(fit);
+    double deviation = deviation_of(fit->work, problem->points.count, fit->loose_count);
     fit->deviation = fmax(deviation, problem->noise_rel);
     if (fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;
     }
-    for (size_t i = 0; i < problem->count; i++) {
-        double residual = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
+    for (size_t i = 0; i < problem->points.count; i++) {
+        double residual = (fit->fitted[i] - problem->points.y[i]) / fit->scale[i];
         fit->weight[i] = weight_of(problem, residual / fit->deviation);
     }
 }
@@ -706,14 +709,18 @@ static enum fulcrum_status solve(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_fit_check_points(const char *what, const double *x,
-    const double *y, size_t count, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_fit_check_points(
+    const struct fulcrum_samples *points, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        FAIL_IF(!isfinite(x[i]) || x[i] < 0, err, FULCRUM_ERR_RANGE,
-            "%s: x = %.6g of point %zu is not a finite number >= 0", what, x[i], i + 1);
-        FAIL_IF(!isfinite(y[i]) || y[i] <= 0, err, FULCRUM_ERR_RANGE,
-            "%s: y = %.6g of point %zu is not a finite number > 0", what, y[i], i + 1);
+    for (size_t i = 0; i < points->count; i++) {
+        double x = points->x[i];
+        double y = points->y[i];
+        FAIL_IF(!isfinite(x) || x < 0, err, FULCRUM_ERR_RANGE,
+            "%s: x = %.6g of point %zu is not a finite number >= 0", points->what, x,
+            i + 1);
+        FAIL_IF(!isfinite(y) || y <= 0, err, FULCRUM_ERR_RANGE,
+            "%s: y = %.6g of point %zu is not a finite number > 0", points->what, y,
+            i + 1);
     }
     return FULCRUM_OK;
 }
@@ -723,8 +730,7 @@ static enum fulcrum_status check_problem(
 {
     assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
     assert(fit_prior_count(problem) == 0 || problem->noise_rel > 0);
-    TRY(fulcrum_fit_check_points(
-        problem->what, problem->x, problem->y, problem->count, err));
+    TRY(fulcrum_fit_check_points(&problem->points, err));
     /* Priors may stand in for data, but one count alone shows no curve at all. */
     size_t without_prior = 0;
     for (size_t i = 0; i < problem->parameter_count; i++) {
@@ -732,10 +738,11 @@ static enum fulcrum_status check_problem(
         without_prior += p->low < p->high && !(p->prior_sd > 0);
     }
     size_t needed = without_prior > 2 ? without_prior : 2;
-    size_t have = fulcrum_fit_distinct(problem->x, problem->count, needed);
+    size_t have =
+        fulcrum_fit_distinct(problem->points.x, problem->points.count, needed);
     FAIL_IF(have < needed, err, FULCRUM_ERR_NO_FIT,
-        "%s: %zu points with %zu different x, at least %zu are needed", problem->what,
-        problem->count, have, needed);
+        "%s: %zu points with %zu different x, at least %zu are needed",
+        problem->points.what, problem->points.count, have, needed);
     return FULCRUM_OK;
 }
 
@@ -743,16 +750,16 @@ enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
     TRY(check_problem(problem, err));
-    double *store = calloc(4 * problem->count, sizeof *store);
-    TRY_MEMORY(store, err, "%s", problem->what);
+    double *store = calloc(4 * problem->points.count, sizeof *store);
+    TRY_MEMORY(store, err, "%s", problem->points.what);
     struct fulcrum_fit_state fit = {.problem = problem,
         .fitted = store,
-        .scale = store + problem->count,
-        .weight = store + 2 * problem->count,
-        .work = store + 3 * problem->count,
+        .scale = store + problem->points.count,
+        .weight = store + 2 * problem->points.count,
+        .work = store + 3 * problem->points.count,
         .noise = fit_prior_count(problem) > 0 ? problem->noise_rel : 1};
-    for (size_t i = 0; i < problem->count; i++) {
-        fit.scale[i] = problem->y[i];
+    for (size_t i = 0; i < problem->points.count; i++) {
+        fit.scale[i] = problem->points.y[i];
         fit.weight[i] = 1;
     }
     for (size_t i = 0; i < problem->parameter_count; i++) {

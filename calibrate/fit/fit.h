@@ -20,6 +20,14 @@ struct fulcrum_fit_parameter {
     double start_step; /* how far, on `scale`, further starts lie from `start` */
 };
 
+/* Points (x, y). */
+struct fulcrum_samples {
+    const char *what; /* for error details */
+    const double *x;  /* finite, not below 0 */
+    const double *y;  /* finite, above 0 */
+    size_t count;
+};
+
 /* What becomes of large residuals. */
 enum fulcrum_fit_loss {
     FULCRUM_FIT_HUBER, /* beyond 1.345 robust standard deviations they count linearly */
@@ -31,14 +39,11 @@ enum fulcrum_fit_loss {
  * proportional to y: residual = (model - y) / model of the pass before.
  */
 struct fulcrum_fit_problem {
-    const char *what; /* names the fit in error details */
+    struct fulcrum_samples points;
     double (*model)(const double *parameter, double x, const void *context);
     const void *context;
     const struct fulcrum_fit_parameter *parameter;
     size_t parameter_count;
-    const double *x;
-    const double *y; /* above 0 */
-    size_t count;
     double noise_rel;   /* least standard deviation of a point; > 0 with priors */
     size_t start_count; /* starts that are tried, 0 means one */
     enum fulcrum_fit_loss loss;
@@ -122,10 +127,9 @@ double fulcrum_fit_error(const struct fulcrum_fit_result *result, const double *
 /* One sentence for one warning flag; NULL for anything else. Borrowed, static. */
 const char *fulcrum_fit_warning_text(unsigned warning);
 
-/* Whether every x is finite and not below 0, every y finite and above; else
- * FULCRUM_ERR_RANGE. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_check_points(const char *what,
-    const double *x, const double *y, size_t count, struct fulcrum_error *err);
+/* Whether they are in their ranges, else FULCRUM_ERR_RANGE. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_check_points(
+    const struct fulcrum_samples *points, struct fulcrum_error *err);
 
 /* How many different values `x` holds; at most `enough` are counted. */
 size_t fulcrum_fit_distinct(const double *x, size_t count, size_t enough);

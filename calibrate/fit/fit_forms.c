@@ -40,7 +40,7 @@ static enum fulcrum_status new_points(struct points *out,
 {
     size_t count = samples->count;
     FAIL_IF(count == 0, err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
-    TRY(fulcrum_fit_check_points(samples->what, samples->x, samples->y, count, err));
+    TRY(fulcrum_fit_check_points(samples, err));
     struct points set = {
         .x = calloc(count, sizeof *set.x), .y = calloc(count, sizeof *set.y)};
     if (set.x == NULL || set.y == NULL) {
@@ -78,8 +78,8 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
 {
     struct points set = {0};
-    TRY(new_points(
-        &set, &(struct fulcrum_samples){"batch time", size, time_s, count}, err));
+    const struct fulcrum_samples samples = {"batch time", size, time_s, count};
+    TRY(new_points(&set, &samples, err));
     /* Through the points of least and greatest size: near enough, and never singular.
      */
     assert(set.x != NULL && set.count > 0);
@@ -92,13 +92,10 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
             .start = set.y[0] - slope * set.x[0]},
         {.name = "per_item_s", .high = (double)INFINITY, .start = slope},
     };
-    struct fulcrum_fit_problem problem = {.what = "batch time",
+    struct fulcrum_fit_problem problem = {.points = samples,
         .model = line_s,
         .parameter = parameter,
-        .parameter_count = 2,
-        .x = size,
-        .y = time_s,
-        .count = count};
+        .parameter_count = 2};
     struct fulcrum_line_fit result = {0};
     enum fulcrum_status status = fulcrum_fit(&result.fit, &problem, err);
     if (status == FULCRUM_OK) {
@@ -157,13 +154,11 @@ enum fulcrum_status fulcrum_fit_pause(struct fulcrum_fit_result *out,
             .prior_sd = 1.0,
             .start_step = 1.0},
     };
-    const struct fulcrum_fit_problem problem = {.what = "inference after a pause",
+    const struct fulcrum_fit_problem problem = {
+        .points = {"inference after a pause", pause_s, time_rel, count},
         .model = time_after_pause,
         .parameter = parameters,
         .parameter_count = sizeof parameters / sizeof parameters[0],
-        .x = pause_s,
-        .y = time_rel,
-        .count = count,
         .noise_rel = NOISE_REL,
         .start_count = 4,
         .loss = FULCRUM_FIT_HUBER};
@@ -250,13 +245,10 @@ static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
             .prior_sd = has_prior ? log(options->alpha_factor) : 0},
     };
     /* Several starts: idle and alpha trade against each other where U is never low. */
-    const struct fulcrum_fit_problem problem = {.what = samples->what,
+    const struct fulcrum_fit_problem problem = {.points = *samples,
         .model = watts,
         .parameter = parameter,
         .parameter_count = 3,
-        .x = samples->x,
-        .y = samples->y,
-        .count = samples->count,
         .noise_rel = options->noise_rel,
         .start_count = is_alpha_free ? 3 : 1};
     struct fulcrum_power_fit result = {0};
@@ -478,14 +470,11 @@ enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,
         parameter[i].prior_sd *= factor;
     }
     double noise_rel = host->noise_rel > 0 ? host->noise_rel : default_noise_rel;
-    struct fulcrum_fit_problem problem = {.what = samples->what,
+    struct fulcrum_fit_problem problem = {.points = *samples,
         .model = throughput,
         .context = host,
         .parameter = parameter,
         .parameter_count = PARAMETER_COUNT,
-        .x = samples->x,
-        .y = samples->y,
-        .count = samples->count,
         .noise_rel = noise_rel * factor,
         .loss = host->is_noise_known ? FULCRUM_FIT_SQUARES : FULCRUM_FIT_HUBER,
         .start_count = 5};

@@ -11,13 +11,6 @@
 #include "model/network/network.h"
 #include "model/status.h"
 
-struct fulcrum_samples {
-    const char *what; /* for error details */
-    const double *x;
-    const double *y;
-    size_t count;
-};
-
 /* The line t(b) = t0 + t1 b, and whether it may replace a table. */
 
 struct fulcrum_line_fit {

@@ -166,14 +166,11 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
         x[i] = (double)i;
         y[i] = loads[i].watts;
     }
-    const struct fulcrum_fit_problem problem = {.what = "GPU power",
+    const struct fulcrum_fit_problem problem = {.points = {"GPU power", x, y, count},
         .model = watts,
         .context = loads,
         .parameter = parameter,
         .parameter_count = PARAMETER_COUNT,
-        .x = x,
-        .y = y,
-        .count = count,
         .start_count = (result.told & FULCRUM_GPU_POWER_EXPONENT) != 0 ? 3 : 1};
     TRY(fulcrum_fit(&result.fit, &problem, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
@@ -364,14 +361,11 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
         y[i] = points[i].time_s;
     }
     fill_parameters(parameter, &context, count);
-    const struct fulcrum_fit_problem problem = {.what = "SM sweep",
+    const struct fulcrum_fit_problem problem = {.points = {"SM sweep", x, y, count},
         .model = point_s,
         .context = &context,
         .parameter = parameter,
         .parameter_count = SM_PARAMETERS,
-        .x = x,
-        .y = y,
-        .count = count,
         .noise_rel = sm_noise_rel,
         .start_count = 4};
     TRY_OR_END(fulcrum_fit(&fit, &problem, err));

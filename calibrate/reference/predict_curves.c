@@ -539,14 +539,12 @@ static enum fulcrum_status predict_sm_counts(
             .start = fmax(least_share, design->workload.network.math_frac),
             .prior_sd = share_sd},
     };
-    const struct fulcrum_fit_problem problem = {.what = curve->first->series,
+    const struct fulcrum_fit_problem problem = {
+        .points = {curve->first->series, curve->x, curve->y, curve->fitted_count},
         .model = sm_rate,
         .context = design,
         .parameter = parameter,
         .parameter_count = SM_PARAMETERS,
-        .x = curve->x,
-        .y = curve->y,
-        .count = curve->fitted_count,
         .noise_rel = sm_noise_rel,
         .loss = FULCRUM_FIT_SQUARES};
     TRY(fulcrum_fit(&fit, &problem, err));

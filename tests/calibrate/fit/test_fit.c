@@ -30,13 +30,10 @@ static const struct fulcrum_fit_parameter curve_parameters[] = {
 
 static struct fulcrum_fit_problem curve_problem(const double *x, const double *y)
 {
-    return (struct fulcrum_fit_problem){.what = "curve",
+    return (struct fulcrum_fit_problem){.points = {"curve", x, y, POINTS},
         .model = curve,
         .parameter = curve_parameters,
         .parameter_count = 3,
-        .x = x,
-        .y = y,
-        .count = POINTS,
         .start_count = 3};
 }
 
@@ -160,13 +157,10 @@ static struct fulcrum_fit_problem problem_of(
     const struct fulcrum_fit_parameter *parameter, const double *x, const double *y,
     size_t count)
 {
-    return (struct fulcrum_fit_problem){.what = "hand",
+    return (struct fulcrum_fit_problem){.points = {"hand", x, y, count},
         .model = model,
         .parameter = parameter,
-        .parameter_count = 1,
-        .x = x,
-        .y = y,
-        .count = count};
+        .parameter_count = 1};
 }
 
 static double proportional(const double *parameter, double x, const void *context)
@@ -221,13 +215,10 @@ TEST(test_fit_marks_what_the_data_cannot_tell)
         {.name = "b", .low = -9, .high = 9, .start = 1},
         {.name = "c", .low = 2, .high = 2, .start = 2},
     };
-    const struct fulcrum_fit_problem problem = {.what = "redundant",
+    const struct fulcrum_fit_problem problem = {.points = {"redundant", x, y, 6},
         .model = redundant,
         .parameter = parameter,
-        .parameter_count = 3,
-        .x = x,
-        .y = y,
-        .count = 6};
+        .parameter_count = 3};
     struct fulcrum_fit_result result;
     ASSERT_OK(fulcrum_fit(&result, &problem, NULL));
     assert_close("sum", result.parameter[0].value + result.parameter[1].value, 3, 0.01);
@@ -278,7 +269,7 @@ TEST(test_fit_refuses_degenerate_data)
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_fit_problem problem = curve_problem(cases[i].x, cases[i].y);
-        problem.count = cases[i].count;
+        problem.points.count = cases[i].count;
         struct fulcrum_fit_result result = {.parameter_count = 77};
         ASSERT_FAILS(
             fulcrum_fit(&result, &problem, &err), cases[i].status, cases[i].detail);
