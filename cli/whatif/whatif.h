@@ -39,6 +39,14 @@ double fulcrum_inputs_number(
 /* Whether the user set that field. */
 bool fulcrum_inputs_set(const struct fulcrum_design_inputs *inputs, const char *path);
 
+/* One more setting, the last of all. */
+void fulcrum_inputs_add(
+    struct fulcrum_design_inputs *inputs, const char *path, double number);
+
+/* Priors in place of those that were read; `priors` is owned from now on. */
+void fulcrum_inputs_give_priors(
+    struct fulcrum_design_inputs *inputs, struct fulcrum_prior *priors, size_t count);
+
 /* Shows progress of a whole, part after part, until Ctrl-C. */
 struct fulcrum_watch {
     struct fulcrum_progress progress;
