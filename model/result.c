@@ -464,6 +464,12 @@ void fulcrum_table_flag(
     }
 }
 
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio)
+{
+    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
+}
+
 void fulcrum_table_text(
     struct fulcrum_table *table, const char *key, const char *title, const char *text)
 {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/interval.h"
 #include "model/status.h"
 
 /*
@@ -114,6 +115,8 @@ void fulcrum_table_number(
 /* In files three columns: KEY, KEY_lo and KEY_hi. */
 void fulcrum_table_estimate(struct fulcrum_table *table, const char *key,
     const char *title, double value, double lo, double hi);
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio);
 void fulcrum_table_text(
     struct fulcrum_table *table, const char *key, const char *title, const char *text);
 void fulcrum_table_flag(

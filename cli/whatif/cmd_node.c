@@ -11,6 +11,7 @@
 #include "cli/whatif/whatif.h"
 #include "model/predict/solver.h"
 #include "model/quantity.h"
+#include "model/study/study.h"
 #include "model/try.h"
 #include "model/whatif/node_rows.h"
 

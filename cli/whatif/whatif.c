@@ -147,18 +147,3 @@ enum fulcrum_status fulcrum_actors_settle(const struct fulcrum_actors_rule *rule
     }
     return FULCRUM_OK;
 }
-
-void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
-    const char *title, struct fulcrum_ratio ratio)
-{
-    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
-}
-
-void fulcrum_table_output(struct fulcrum_table *table, const char *key,
-    const char *title, const struct fulcrum_prediction *prediction, size_t output)
-{
-    bool has = prediction->has_interval;
-    fulcrum_table_estimate(table, key, title, prediction->value[output],
-        has ? prediction->lo[output] : FULCRUM_UNKNOWN,
-        has ? prediction->hi[output] : FULCRUM_UNKNOWN);
-}

@@ -94,12 +94,4 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actors_settle(
     struct fulcrum_context *context, struct fulcrum_actors *out,
     struct fulcrum_error *err);
 
-/* A value with its interval, as a cell of a table. */
-void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
-    const char *title, struct fulcrum_ratio ratio);
-
-/* An output of a prediction, with the interval that it may have. */
-void fulcrum_table_output(struct fulcrum_table *table, const char *key,
-    const char *title, const struct fulcrum_prediction *prediction, size_t output);
-
 #endif
