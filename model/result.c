@@ -218,7 +218,9 @@ void fulcrum_result_number(
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value)
 {
-    struct fulcrum_item *item = add_item(result, key, title);
+    const struct fulcrum_item *found = fulcrum_result_find(result, key);
+    struct fulcrum_item *item = found != NULL ? &result->items[found - result->items]
+                                              : add_item(result, key, title);
     if (item != NULL) {
         item->kind = FULCRUM_VALUE_FLAG;
         item->cell.number = value ? 1.0 : 0.0;

@@ -72,6 +72,7 @@ void fulcrum_result_text(struct fulcrum_result *result, const char *key,
 /* The same, made as by printf. */
 void fulcrum_result_print(struct fulcrum_result *result, const char *key,
     const char *title, const char *format, ...) FULCRUM_PRINTF(4, 5);
+/* A flag that is there changes its value. */
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value);
 

@@ -110,10 +110,7 @@ static enum fulcrum_status find_design(
 static void give_up(struct fulcrum_candidate *candidate,
     struct fulcrum_prediction *prediction, const struct fulcrum_error *why)
 {
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        prediction->value[i] = FULCRUM_UNKNOWN;
-    }
-    prediction->actor_count = FULCRUM_UNKNOWN;
+    *prediction = fulcrum_prediction_unknown();
     size_t length = strcspn(why->detail, "\n");
     (void)snprintf(
         candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);

@@ -347,7 +347,6 @@ static void add_offer(
     const struct fulcrum_prediction *prediction = &offers->list.study->predictions[at];
     const struct fulcrum_design *design = &offers->list.items[at].subject.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    bool has_run = runs(offers, at);
     bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
 #define INTERVAL(name)                                                                 \
     fulcrum_study_interval(offers->list.study, member_in,                              \
@@ -356,7 +355,7 @@ static void add_offer(
     fulcrum_table_text(table, "machine", "machine", name_of(offers, at));
     add_verdict(table, offers, rank);
     fulcrum_table_number(table, "machine_count", "count",
-        has_run ? cost->machine_count : FULCRUM_UNKNOWN);
+        runs(offers, at) ? cost->machine_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(
         table, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN);
     fulcrum_table_number(table, "actor_count", NULL, prediction->actor_count);
@@ -376,8 +375,7 @@ static void add_offer(
     fulcrum_table_number(
         table, "meets_frac", "meets limits", offers->items[at].meets_frac);
     fulcrum_table_number(table, "best_frac", "is best", offers->items[at].best_frac);
-    fulcrum_table_number(table, "solver_error_rel", NULL,
-        has_run ? prediction->solver_error_rel : FULCRUM_UNKNOWN);
+    fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
     fulcrum_table_text(table, "reason", NULL, offers->list.items[at].reason);
 }
 

@@ -42,6 +42,9 @@ void fulcrum_study_keep(struct fulcrum_study *study, size_t design,
     const struct fulcrum_prediction *prediction,
     const struct fulcrum_predictor *predictor, const enum fulcrum_predicted *outputs);
 
+/* What stands for the prediction of a design that cannot run. */
+struct fulcrum_prediction fulcrum_prediction_unknown(void);
+
 /* An output of a prediction, with the interval that it may have, as a cell. */
 void fulcrum_table_output(struct fulcrum_table *table, const char *key,
     const char *title, const struct fulcrum_prediction *prediction, size_t output);
