@@ -17,6 +17,7 @@
 #include "cli/message.h"
 #include "cli/output/sweep_columns.h"
 #include "cli/whatif/whatif.h"
+#include "model/study/study.h"
 #include "model/try.h"
 
 /*
@@ -471,7 +472,7 @@ static enum fulcrum_status explore_front(
     TRY(find_front(job, err));
     if (job->settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
-        fulcrum_yardstick_free(job->yardstick);
+        fulcrum_study_free(job->yardstick);
         job->yardstick = NULL;
         TRY(predict_yardstick(job, err));
     }
@@ -506,7 +507,7 @@ end:
         free(job->values[i]);
     }
     free(job->actor_choices);
-    fulcrum_yardstick_free(job->yardstick);
+    fulcrum_study_free(job->yardstick);
     fulcrum_stream_free(job->stream);
     fulcrum_result_free(job->result);
     fulcrum_sweep_finding_free(job->finding);

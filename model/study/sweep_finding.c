@@ -42,8 +42,8 @@ struct track {
 struct fulcrum_sweep_finding {
     const struct fulcrum_sweep_plan *plan;
     struct track tracks[FULCRUM_SWEEP_METRICS];
-    struct fulcrum_sweep_profile *profile; /* NULL: no optima are told */
-    size_t simulated;                      /* points */
+    struct fulcrum_sweep_best *profile; /* NULL: no optima are told */
+    size_t simulated;                   /* points */
 };
 
 enum fulcrum_status fulcrum_sweep_finding_new(const struct fulcrum_sweep_plan *plan,
@@ -69,7 +69,7 @@ enum fulcrum_status fulcrum_sweep_finding_new(const struct fulcrum_sweep_plan *p
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding)
 {
     if (finding != NULL) {
-        fulcrum_sweep_profile_free(finding->profile);
+        fulcrum_sweep_best_free(finding->profile);
     }
     free(finding);
 }
@@ -116,7 +116,8 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
             follow(&finding->tracks[j], &points[i]);
         }
         if (finding->profile != NULL) {
-            fulcrum_sweep_profile_add(finding->profile, &points[i]);
+            fulcrum_sweep_best_add(
+                finding->profile, points[i].index, points[i].prediction.value, 1);
             finding->simulated +=
                 points[i].prediction.method == FULCRUM_METHOD_SIMULATE ? 1 : 0;
         }
@@ -238,14 +239,8 @@ static void add_optimum(const struct fulcrum_sweep_finding *finding, size_t metr
         !fulcrum_sweep_profile_plateau(finding->profile, metric, axis, &plateau)) {
         return;
     }
-    const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    struct fulcrum_best_spread spread = {.value = unknown, .ratio = unknown};
-    struct fulcrum_best_along draws = {
-        unknown, unknown, unknown, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    if (finding->plan->best != NULL) {
-        spread = fulcrum_sweep_best_spread(finding->plan->best, metric);
-        draws = fulcrum_sweep_best_along(finding->plan->best, metric, axis);
-    }
+    const struct fulcrum_best_along draws =
+        fulcrum_sweep_best_along(finding->plan->best, metric, axis);
     const struct {
         const char *keys[2];
         const char *titles[2];
@@ -254,7 +249,7 @@ static void add_optimum(const struct fulcrum_sweep_finding *finding, size_t metr
         struct fulcrum_interval ratios;
     } places[] = {
         {{"best", "best_ratio"}, {"at", "CPU/GPU ratio"}, plateau.best, draws.at,
-            spread.ratio},
+            draws.ratio},
         {{"plateau_first", "plateau_first_ratio"}, {"within 5 % from", NULL},
             plateau.first, draws.plateau_first,
             ratios_at(finding, metric, axis, &draws.plateau_first)},
@@ -276,8 +271,8 @@ static void add_optimum(const struct fulcrum_sweep_finding *finding, size_t metr
     }
     fulcrum_table_number(table, "plateau_value_count", NULL, (double)plateau.count);
     fulcrum_table_estimate(table, "value", NULL, finding->tracks[metric].best.value,
-        spread.value.lo, spread.value.hi);
-    fulcrum_table_number(table, "draws", NULL, (double)spread.draw_count);
+        draws.value.lo, draws.value.hi);
+    fulcrum_table_number(table, "draws", NULL, (double)draws.draw_count);
     fulcrum_table_number(table, "first_near_frac", NULL, draws.first_near_frac);
     fulcrum_table_number(table, "last_near_frac", NULL, draws.last_near_frac);
 }
