@@ -80,8 +80,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_recipe_write(
     struct fulcrum_error *err);
 
 /*
- * Splits the text as a shell does, but that no command is run in it, and reads it by
- * the option table of the command.
+ * Splits the text as a shell does, without running commands, and reads it by the option
+ * table of the command.
  *   out      the caller clears it, after a failure too
  *   fails    as fulcrum_options_parse; FULCRUM_ERR_FORMAT (no words of a shell)
  */
