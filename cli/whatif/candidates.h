@@ -73,10 +73,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err);
 
-/* The output of that name, or `fallback` without one. */
+/* The output of that name; steps_per_s without one. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_metric(const char *name,
-    size_t fallback, struct fulcrum_context *context, size_t *out,
-    struct fulcrum_error *err);
+    struct fulcrum_context *context, size_t *out, struct fulcrum_error *err);
 
 /* A question: answers it on context->out. */
 typedef enum fulcrum_status fulcrum_recommend_question(

@@ -34,8 +34,7 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
     if (wanted == NULL) {
         return FULCRUM_OK;
     }
-    TRY(fulcrum_recommend_metric(
-        wanted, FULCRUM_OUTPUT_steps_per_s, match->sides.context, &metric, err));
+    TRY(fulcrum_recommend_metric(wanted, match->sides.context, &metric, err));
     match->metrics[0] = (enum fulcrum_predicted)metric;
     match->metrics[1] = FULCRUM_OUTPUT_COUNT;
     FULCRUM_USAGE_IF(fulcrum_output_sense(metric) == FULCRUM_SENSE_NONE,
