@@ -17,6 +17,7 @@
 #include "model/study/sweep.h"
 
 #include <assert.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,15 +26,13 @@
 #include <string.h>
 
 #include "model/interval.h"
+
+#include "model/parallel.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"
 #include "model/try.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Numbers that the draws of a front may take: 32 MB. */
 enum { FULCRUM_FRONT_NUMBERS_MOST = 4194304 };
@@ -867,54 +866,43 @@ static void predict_run(const struct sweep *sweep, const struct worker *worker,
     }
 }
 
+/* A sweep and its block. */
+struct block {
+    const struct sweep *sweep;
+    struct queue *queue;
+};
+
 /* Predicts points of the block until the queue has none. */
-static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
+static void work_off(void *context, size_t thread)
 {
+    const struct block *block = context;
+    const struct sweep *sweep = block->sweep;
     size_t first = 0;
-    for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
-         count = take_run(sweep->visitor, queue, &first)) {
-        predict_run(sweep, &sweep->workers[thread], queue, first, count);
+    for (size_t count = take_run(sweep->visitor, block->queue, &first); count > 0;
+         count = take_run(sweep->visitor, block->queue, &first)) {
+        predict_run(sweep, &sweep->workers[thread], block->queue, first, count);
     }
-}
-
-static void predict_block(const struct sweep *sweep, struct queue *queue)
-{
-#ifdef _OPENMP
-#pragma omp parallel num_threads((int)sweep->thread_count)
-    work_off(sweep, (size_t)omp_get_thread_num(), queue);
-#else
-    work_off(sweep, 0, queue);
-#endif
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Returns what the last visit said. */
 static bool visit_all(const struct sweep *sweep)
 {
     const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
-    size_t few_most = larger(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
+    size_t few_most = GSL_MAX(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
     size_t run = 1;
     bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
-        size_t most = smaller(FULCRUM_SWEEP_BLOCK, sweep->count - start);
+        size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
         struct queue queue = {start, start, start + most, few, run};
-        predict_block(sweep, &queue);
+        struct block block = {sweep, &queue};
+        fulcrum_parallel_each(sweep->thread_count, work_off, &block);
         size_t count = queue.next - start;
         stop = visitor->visit(visitor->context, sweep->block, count);
         start = queue.next;
-        few = smaller(2 * few, few_most);
-        run = larger(
-            1, smaller(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
+        few = GSL_MIN(2 * few, few_most);
+        run = GSL_MAX(
+            1, GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
     }
     return stop;
 }
@@ -950,13 +938,9 @@ static void free_sweep(struct sweep *sweep)
 
 static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error *err)
 {
-#ifdef _OPENMP
     sweep->thread_count = sweep->plan->thread_count > 0 ? sweep->plan->thread_count
-                                                        : (size_t)omp_get_max_threads();
-#else
-    sweep->thread_count = 1;
-#endif
-    size_t slots = smaller(FULCRUM_SWEEP_BLOCK, sweep->count);
+                                                        : fulcrum_parallel_threads();
+    size_t slots = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count);
     sweep->block = calloc(slots, sizeof *sweep->block);
     sweep->reasons = calloc(slots, sizeof *sweep->reasons);
     sweep->workers = calloc(sweep->thread_count, sizeof *sweep->workers);
