@@ -15,6 +15,7 @@ struct bench {
     struct fulcrum_node_plan plan;
     struct fulcrum_result *result;
     const struct fulcrum_table *rows;
+    struct fulcrum_sweep_axis axes[FULCRUM_NODE_AXES];
     double gpus[16];
     double learners[4];
 };
@@ -45,10 +46,16 @@ static struct bench *open_bench(const char *machine, const char *calibration)
         .actor_count = (double)NAN};
     struct fulcrum_error err = {FULCRUM_OK, ""};
     ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err));
-    bench->plan = (struct fulcrum_node_plan){.gpu_counts = bench->gpus,
-        .learner_counts = bench->learners,
-        .learner_count_count = 1,
-        .sweep = {.predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
+    for (size_t i = 0; i < LENGTH(bench->gpus); i++) {
+        bench->gpus[i] = (double)i + 1.0;
+    }
+    bench->axes[FULCRUM_NODE_GPUS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.gpu_count"), bench->gpus, LENGTH(bench->gpus)};
+    bench->axes[FULCRUM_NODE_LEARNERS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.learner_gpu_count"), bench->learners, 1};
+    bench->plan = (struct fulcrum_node_plan){
+        .sweep = {.axes = bench->axes,
+            .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
             .actors_per_thread = 6.4},
         .plateau_frac = 0.95,
         .calibration = "",
@@ -61,7 +68,7 @@ static struct bench *open_bench(const char *machine, const char *calibration)
 static void take_gpus(struct bench *bench, const double *gpus, size_t count)
 {
     memcpy(bench->gpus, gpus, count * sizeof *gpus);
-    bench->plan.gpu_count_count = count;
+    bench->axes[FULCRUM_NODE_GPUS].count = count;
 }
 
 static enum fulcrum_status try_rows(struct bench *bench)
@@ -93,7 +100,6 @@ static double number(const struct bench *bench, size_t row, const char *key)
 TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
 {
     struct bench *bench = open_bench("dgx-1", NULL);
-    bench->plan.gpu_counts = NULL;
     CU_ASSERT_EQUAL(
         fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 8);
     find_rows(bench);
@@ -122,7 +128,7 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
     take_gpus(bench, gpus, 4);
     bench->learners[1] = 1;
     bench->learners[2] = 2;
-    bench->plan.learner_count_count = 3;
+    bench->axes[FULCRUM_NODE_LEARNERS].count = 3;
     bench->plan.plateau_frac = (double)NAN;
     find_rows(bench);
     static const double expected[][2] = {
@@ -134,7 +140,7 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
         CU_ASSERT(isnan(number(bench, i, "threads_needed")));
     }
     bench->learners[0] = 2;
-    bench->plan.learner_count_count = 1;
+    bench->axes[FULCRUM_NODE_LEARNERS].count = 1;
     CU_ASSERT_EQUAL(
         fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 1);
     close_bench(bench);
