@@ -8,6 +8,7 @@
 #include "cli/whatif/whatif.h"
 #include "model/string.h"
 #include "model/study/study.h"
+#include "model/whatif/recommend.h"
 
 struct fulcrum_recommend_settings {
     const char *question;
@@ -20,15 +21,7 @@ struct fulcrum_recommend_settings {
     double share_percent; /* NAN: not given, as all numbers here */
     const char *range;
     const char *vary;
-    int goal;
-    double least_steps_per_s;
-    double most_w;
-    double most_price;
-    double most_rack_units;
-    double most_machines;
-    bool fill;
-    double electricity_per_kwh;
-    double years;
+    struct fulcrum_need need; /* but for the steps of a training */
     struct fulcrum_text_list prices;
     struct fulcrum_text_list rack_units;
     struct fulcrum_text_list a_sets;

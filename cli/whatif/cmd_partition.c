@@ -26,12 +26,8 @@ struct settings {
     const char *partition;
     const char *profile;
     const char *shares;
-    double instances;
-    int envs; /* enum of envs_name */
-    double link_byte_per_s;
-    double slice_link_byte_per_s;
-    double overhead_frac;
-    double switch_frac;
+    int envs;                           /* enum of envs_name */
+    struct fulcrum_sharing_terms terms; /* as far as options give them */
 };
 
 static const char *envs_name(int index)
@@ -117,13 +113,8 @@ static enum fulcrum_status find_partition(const struct settings *settings,
 static enum fulcrum_status read_job(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    job->terms =
-        (struct fulcrum_sharing_terms){.share_byte_per_s = settings->link_byte_per_s,
-            .slice_byte_per_s = settings->slice_link_byte_per_s,
-            .overhead_frac = settings->overhead_frac,
-            .switch_frac = settings->switch_frac,
-            .envs_each = settings->envs != 0,
-            .instances = settings->instances};
+    job->terms = settings->terms;
+    job->terms.envs_each = settings->envs != 0;
     TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
     TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
     TRY(read_shares(settings->shares, context, job, err));
@@ -320,7 +311,7 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(COUNT, "instances", offsetof(struct settings, instances), "N",
+    FULCRUM_OPTION(COUNT, "instances", offsetof(struct settings, terms.instances), "N",
         .fallback = "7", .least = 1, .most = FULCRUM_GPU_PARTS_MOST,
         .help = "most processes on one GPU"),
     FULCRUM_OPTION(CHOICE, "envs", offsetof(struct settings, envs), "RULE",
@@ -335,20 +326,20 @@ static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "shares", offsetof(struct settings, shares), "LIST",
         .help = "adds these SM shares for simulation, agent and training, such as "
                 "0.6,0.1,0.3"),
-    FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, link_byte_per_s), "RATE",
-        .unit = "byte/s", .least = 1.0, .most = 1e15,
+    FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, terms.share_byte_per_s),
+        "RATE", .unit = "byte/s", .least = 1.0, .most = 1e15,
         .help = "copies between processes that share GPU memory; by default half the "
                 "memory bandwidth, since a copy is read and written"),
     FULCRUM_OPTION(NUMBER, "slice-link",
-        offsetof(struct settings, slice_link_byte_per_s), "RATE", .unit = "byte/s",
+        offsetof(struct settings, terms.slice_byte_per_s), "RATE", .unit = "byte/s",
         .fallback = "25e9", .least = 1.0, .most = 1e15,
         .help = "copies between slices, which share no memory and go through the host; "
                 "the default is typical of PCIe 4.0 x16"),
-    FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, overhead_frac),
+    FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, terms.overhead_frac),
         "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
         .help = "extra time on a part of the GPU; GMI-DRL reports 4.5 %"),
-    FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, switch_frac), "SHARE",
-        .fallback = "0.045", .least = 0.0, .most = 10.0,
+    FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, terms.switch_frac),
+        "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
         .help = "extra GPU time where processes take turns; unpublished, assumed equal "
                 "to --overhead"),
     {.name = NULL},

@@ -34,12 +34,16 @@ struct offer {
 
 struct offers {
     struct fulcrum_candidates list;
-    struct fulcrum_need need;
     struct offer *items;        /* one per candidate */
     size_t *order;              /* the best first */
     struct fulcrum_cost *costs; /* of each candidate, draw after draw; the estimate is
                                    first, and decides how many are bought */
 };
+
+static int goal_of(const struct offers *offers)
+{
+    return offers->list.settings->need.goal;
+}
 
 static const char *name_of(const struct offers *offers, size_t i)
 {
@@ -152,24 +156,15 @@ static enum fulcrum_status read_numbers(struct offers *offers, const char *optio
 static enum fulcrum_status read_need(struct offers *offers, struct fulcrum_error *err)
 {
     const struct fulcrum_recommend_settings *settings = offers->list.settings;
-    offers->need = (struct fulcrum_need){.goal = (enum fulcrum_objective)settings->goal,
-        .least_steps_per_s = settings->least_steps_per_s,
-        .most_w = settings->most_w,
-        .most_price = settings->most_price,
-        .most_rack_units = settings->most_rack_units,
-        .most_machines = settings->most_machines,
-        .fills = settings->fill,
-        .electricity_per_kwh = settings->electricity_per_kwh,
-        .years = settings->years};
-    FULCRUM_USAGE_IF(offers->need.goal == FULCRUM_OBJECTIVE_CHEAPEST &&
-                         isnan(settings->electricity_per_kwh),
+    const struct fulcrum_need *need = &settings->need;
+    FULCRUM_USAGE_IF(
+        need->goal == FULCRUM_OBJECTIVE_CHEAPEST && isnan(need->electricity_per_kwh),
         offers->list.context, err, FULCRUM_ERR_MISSING,
         "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
     /* What is filled needs a brim: watts, money, rack units or a number of machines. */
-    FULCRUM_USAGE_IF(settings->fill != 0 && isnan(settings->most_w) &&
-                         isnan(settings->most_price) &&
-                         isnan(settings->most_rack_units) &&
-                         settings->most_machines >= MACHINES_MOST,
+    FULCRUM_USAGE_IF(need->fills && isnan(need->most_w) && isnan(need->most_price) &&
+                         isnan(need->most_rack_units) &&
+                         need->most_machines >= MACHINES_MOST,
         offers->list.context, err, FULCRUM_ERR_MISSING,
         "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
         "--max-machines below %.0f",
@@ -221,7 +216,7 @@ static struct fulcrum_cost cost_in(
         .rack_unit_count = isnan(offer->rack_unit_count)
                                ? design->machine.rack_unit_count
                                : offer->rack_unit_count};
-    struct fulcrum_need need = offers->need;
+    struct fulcrum_need need = offers->list.settings->need;
     struct fulcrum_cost cost;
     need.total_env_steps = design->workload.total_env_steps;
     if (isnan(count)) {
@@ -248,8 +243,8 @@ static bool stands_before(const struct offers *offers, size_t a, size_t b)
     if (group_of(offers, a) != group_of(offers, b)) {
         return group_of(offers, a) < group_of(offers, b);
     }
-    double gain = fulcrum_cost_merit(&offers->costs[a], offers->need.goal) -
-                  fulcrum_cost_merit(&offers->costs[b], offers->need.goal);
+    double gain = fulcrum_cost_merit(&offers->costs[a], goal_of(offers)) -
+                  fulcrum_cost_merit(&offers->costs[b], goal_of(offers));
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
@@ -276,7 +271,7 @@ static void judge(struct offers *offers)
             drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
             offers->items[i].meets_frac += drawn[i].misses == 0U ? 1.0 : 0.0;
         }
-        size_t best = fulcrum_cost_best(drawn, count, offers->need.goal);
+        size_t best = fulcrum_cost_best(drawn, count, goal_of(offers));
         if (best < count) {
             offers->items[best].best_frac += 1.0;
         }
@@ -347,7 +342,7 @@ static void add_offer(
     const struct fulcrum_prediction *prediction = &offers->list.study->predictions[at];
     const struct fulcrum_design *design = &offers->list.items[at].subject.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
+    bool is_per_joule = goal_of(offers) == FULCRUM_OBJECTIVE_EFFICIENT;
 #define INTERVAL(name)                                                                 \
     fulcrum_study_interval(offers->list.study, member_in,                              \
         &(struct asked){offers, at, offsetof(struct fulcrum_cost, name)})
@@ -416,7 +411,7 @@ static void add_finding(struct fulcrum_result *result, const struct offers *offe
     fulcrum_quantity_plain(cost->steps_per_s, "", rate);
     fulcrum_quantity_plain(cost->system_w, "W", watts);
     fulcrum_string_add(&text, "%s: %.6g x %s, %s steps/s at %s",
-        fulcrum_objective_name((int)offers->need.goal), cost->machine_count,
+        fulcrum_objective_name(goal_of(offers)), cost->machine_count,
         name_of(offers, at), rate, watts);
     if (!isnan(cost->training_cost)) {
         fulcrum_string_add(&text, ", %.4g for a training", cost->training_cost);
@@ -450,7 +445,7 @@ static bool is_open(const struct offers *offers, size_t i, double sign)
 static double shifted_merit(const struct offers *offers, size_t i, double sign)
 {
     struct fulcrum_cost cost = shifted(offers, i, sign, offers->costs[i].machine_count);
-    return fulcrum_cost_merit(&cost, offers->need.goal);
+    return fulcrum_cost_merit(&cost, goal_of(offers));
 }
 
 /* What the solver's error leaves open, in words. */
@@ -512,13 +507,13 @@ static void add_notes(struct fulcrum_result *result, const struct offers *offers
 static enum fulcrum_status show(const struct offers *offers, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    const struct fulcrum_need *need = &offers->need;
+    const struct fulcrum_need *need = &offers->list.settings->need;
     bool has_money = !isnan(need->electricity_per_kwh);
     double draws = (double)offers->list.study->draw_count;
     fulcrum_result_text(result, "question", NULL, "machine");
     fulcrum_result_text(
         result, "workload", "workload", offers->list.settings->design.workload);
-    fulcrum_result_text(result, "best", NULL, fulcrum_objective_name((int)need->goal));
+    fulcrum_result_text(result, "best", NULL, fulcrum_objective_name(need->goal));
     fulcrum_result_number(
         result, "limits/least_steps_per_s", NULL, need->least_steps_per_s);
     fulcrum_result_number(result, "limits/most_w", NULL, need->most_w);

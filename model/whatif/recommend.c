@@ -41,7 +41,7 @@ double fulcrum_candidate_machine_count(
     const struct fulcrum_candidate_machine *offer, const struct fulcrum_need *need)
 {
     double count = 1.0;
-    if (need->fills != 0) {
+    if (need->fills) {
         count = fitting(need->most_machines, offer->system_w, need->most_w);
         count = fitting(count, offer->price, need->most_price);
         count =
