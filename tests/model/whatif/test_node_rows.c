@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/options.h"
 #include "model/whatif/recommend.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
 struct bench {
-    struct fulcrum_design_inputs inputs;
+    struct place place;
     struct fulcrum_node_plan plan;
     struct fulcrum_result *result;
     const struct fulcrum_table *rows;
@@ -33,19 +33,13 @@ static int watch(void *watcher, double done_frac)
 
 static struct bench *open_bench(const char *machine, const char *calibration)
 {
+    const char *sets[] = {NULL};
     struct bench *bench = calloc(1, sizeof *bench);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bench);
     if (bench == NULL) {
         abort();
     }
-    const char *names[] = {calibration};
-    struct fulcrum_context context = {.quiet = 1};
-    struct fulcrum_design_settings settings = {.machine = machine,
-        .workload = "r2d2-atari",
-        .calibrations = {calibration != NULL ? 1 : 0, names},
-        .actor_count = (double)NAN};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err));
+    place_open(&bench->place, machine, "r2d2-atari", calibration, sets);
     for (size_t i = 0; i < LENGTH(bench->gpus); i++) {
         bench->gpus[i] = (double)i + 1.0;
     }
@@ -77,7 +71,8 @@ static enum fulcrum_status try_rows(struct bench *bench)
     bench->result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(bench->result, "rows", "");
     bench->rows = table;
-    return fulcrum_node_rows_find(&bench->plan, &bench->inputs.scenario, table, NULL);
+    return fulcrum_node_rows_find(
+        &bench->plan, &bench->place.inputs.scenario, table, NULL);
 }
 
 static void find_rows(struct bench *bench)
@@ -88,7 +83,7 @@ static void find_rows(struct bench *bench)
 static void close_bench(struct bench *bench)
 {
     fulcrum_result_free(bench->result);
-    fulcrum_design_inputs_free(&bench->inputs);
+    place_close(&bench->place);
     free(bench);
 }
 
@@ -101,7 +96,7 @@ TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
 {
     struct bench *bench = open_bench("dgx-1", NULL);
     CU_ASSERT_EQUAL(
-        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 8);
+        fulcrum_node_row_count(&bench->plan, &bench->place.inputs.base.machine), 8);
     find_rows(bench);
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(bench->rows), 8);
     for (size_t i = 0; i < 8; i++) {
@@ -142,7 +137,7 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
     bench->learners[0] = 2;
     bench->axes[FULCRUM_NODE_LEARNERS].count = 1;
     CU_ASSERT_EQUAL(
-        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 1);
+        fulcrum_node_row_count(&bench->plan, &bench->place.inputs.base.machine), 1);
     close_bench(bench);
 }
 
@@ -151,7 +146,7 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
 {
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;
-    ASSERT_OK(fulcrum_scenario_new(&bench->inputs.scenario, &scenario, NULL));
+    ASSERT_OK(fulcrum_scenario_new(&bench->place.inputs.scenario, &scenario, NULL));
     ASSERT_OK(fulcrum_predictor_new(scenario, &predictor, NULL));
     const struct fulcrum_setting two = {fulcrum_field_find("run.gpu_count"), 2, NULL};
     const struct fulcrum_thread_need_plan asked = {.settings = &two,
@@ -208,13 +203,13 @@ static void check_fall(const char *calibration)
     /* Each GPU at a ratio of 1 against each of eight at 1/16: 14 times. */
     double starved = number(bench, 1, "steps_per_s_per_gpu");
     CU_ASSERT(relative > 0.69 * 0.85 && relative < 0.69 * 1.15);
-    bench->inputs.base.machine.gpu.count = 1;
+    bench->place.inputs.base.machine.gpu.count = 1;
     take_gpus(bench, gpus, 1);
     find_rows(bench);
     double per_joule = all_per_joule / number(bench, 0, "steps_per_j_system");
     CU_ASSERT(per_joule > 0.29 * 0.75 && per_joule < 0.29 * 1.6);
-    bench->inputs.base.machine.cpu.thread_count = 80;
-    bench->inputs.base.machine.cpu.core_count = 40;
+    bench->place.inputs.base.machine.cpu.thread_count = 80;
+    bench->place.inputs.base.machine.cpu.core_count = 40;
     find_rows(bench);
     double fed = number(bench, 0, "steps_per_s");
     CU_ASSERT(fed / starved > 14.0 * 0.8 && fed / starved < 14.0 * 1.35);
@@ -237,9 +232,9 @@ TEST(test_the_fall_is_that_of_the_threads_left)
         take_gpus(bench, gpus, 2);
         bench->plan.plateau_frac = (double)NAN;
         /* There is room for one, where actors would stand. */
-        bench->inputs.settings[0] = (struct fulcrum_setting){
+        bench->place.inputs.settings[0] = (struct fulcrum_setting){
             fulcrum_field_find("workload.host.reserved_threads"), kept, NULL};
-        bench->inputs.scenario.setting_count = 1;
+        bench->place.inputs.scenario.setting_count = 1;
         find_rows(bench);
         double left = 40.0 - 8.0 * fmin(kept, 0.4 * 40.0 / 8.0);
         assert_close(
