@@ -154,17 +154,6 @@ static void add_finding(struct fulcrum_result *result, const struct match *match
         metric, beats, ratio.value, ratio.lo, ratio.hi);
 }
 
-/* Where more is better of each metric, people need not read it in every row. */
-static const char *sense_title(const struct match *match)
-{
-    const char *title = NULL;
-    for (size_t i = 0; match->metrics[i] != FULCRUM_OUTPUT_COUNT; i++) {
-        bool is_more = fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE;
-        title = is_more ? title : "better";
-    }
-    return title;
-}
-
 static void add_metric(struct fulcrum_table *table, const struct match *match, size_t i)
 {
     struct fulcrum_study *study = match->sides.study;
@@ -172,7 +161,7 @@ static void add_metric(struct fulcrum_table *table, const struct match *match, s
     bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
     fulcrum_table_row(table);
     fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
-    fulcrum_table_text(table, "better", sense_title(match), is_more ? "more" : "less");
+    fulcrum_table_text(table, "better", "better", is_more ? "more" : "less");
     fulcrum_table_output(table, "a", "A", &study->predictions[0], metric);
     fulcrum_table_output(table, "b", "B", &study->predictions[1], metric);
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
@@ -196,8 +185,13 @@ static enum fulcrum_status show(const struct match *match, struct fulcrum_error 
         result, "interval_draws", draws > 0.0 ? "common draws" : NULL, draws);
     add_finding(result, match);
     struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
+    bool has_less = false;
     for (size_t i = 0; match->metrics[i] != FULCRUM_OUTPUT_COUNT; i++) {
         add_metric(table, match, i);
+        has_less |= fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_LESS;
+    }
+    if (!has_less) {
+        fulcrum_table_hide(table, "better");
     }
     return fulcrum_context_show(match->sides.context, result, err);
 }

@@ -268,21 +268,6 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-static enum fulcrum_status make_draws(
-    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
-{
-    size_t count = front->point_count * front->draw_count * front->metric_count;
-    front->drawn = calloc(count + 1, sizeof *front->drawn);
-    front->times =
-        calloc(front->draw_count > 0 ? front->point_count : 1, sizeof *front->times);
-    FAIL_IF(front->drawn == NULL || front->times == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "draws of a front");
-    for (size_t i = 0; i < count; i++) {
-        front->drawn[i] = FULCRUM_UNKNOWN;
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_front_metric *metrics, size_t metric_count,
     struct fulcrum_sweep_front **out, struct fulcrum_error *err)
@@ -301,14 +286,22 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
     double numbers = plan->predict.draws * (double)points * (double)metric_count;
     front->draw_count =
         numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
-    TRY_OR_END(make_draws(front, err));
+    size_t count = points * front->draw_count * metric_count;
+    front->drawn = calloc(count + 1, sizeof *front->drawn);
+    front->times = calloc(front->draw_count > 0 ? points : 1, sizeof *front->times);
+    enum fulcrum_status status =
+        front->drawn != NULL && front->times != NULL
+            ? fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a front");
+    if (status != FULCRUM_OK) {
+        fulcrum_sweep_front_free(front);
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        front->drawn[i] = FULCRUM_UNKNOWN;
+    }
     *out = front;
     return FULCRUM_OK;
-end:
-    fulcrum_sweep_front_free(front);
-    return status;
 }
 
 void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
@@ -369,11 +362,11 @@ static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status count_draws(
-    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
+    const size_t **out, size_t *count, struct fulcrum_error *err)
 {
-    if (front->draw_count > 0) {
-        memset(front->times, 0, front->point_count * sizeof *front->times);
+    for (size_t i = 0; front->draw_count > 0 && i < front->point_count; i++) {
+        front->times[i] = 0;
     }
     for (size_t k = 0; k < front->draw_count; k++) {
         struct fulcrum_pareto *pareto = NULL;
@@ -382,13 +375,6 @@ static enum fulcrum_status count_draws(
         fulcrum_pareto_free(pareto);
         TRY(status);
     }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
-    const size_t **out, size_t *count, struct fulcrum_error *err)
-{
-    TRY(count_draws(front, err));
     return fulcrum_pareto_front(front->pareto, out, count, err);
 }
 

@@ -164,8 +164,7 @@ struct search {
     const struct fulcrum_asked_curve *curve;
     size_t count; /* of places */
     double share;
-    double *value;        /* of each place; NAN: has none */
-    unsigned char *known; /* whether it was asked for */
+    double *value; /* of each place; NAN: not asked for; 0: has none */
     size_t asked;
 };
 
@@ -186,16 +185,20 @@ struct gap {
     bool is_wanted;
 };
 
+static bool is_known(const struct search *search, size_t place)
+{
+    return !isnan(search->value[place]);
+}
+
 static enum fulcrum_status ask(
     struct search *search, size_t place, struct fulcrum_error *err)
 {
-    if (search->known[place]) {
+    if (is_known(search, place)) {
         return FULCRUM_OK;
     }
     double value = FULCRUM_UNKNOWN;
     TRY(search->curve->ask(search->curve->context, place, &value, err));
-    search->value[place] = value > 0.0 ? value : FULCRUM_UNKNOWN;
-    search->known[place] = 1;
+    search->value[place] = value > 0.0 ? value : 0.0;
     search->asked++;
     return FULCRUM_OK;
 }
@@ -223,18 +226,13 @@ static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error
     return FULCRUM_OK;
 }
 
-static bool has_value(const struct search *search, size_t place)
-{
-    return search->known[place] && !isnan(search->value[place]);
-}
-
 /* Valleys on one side of the best: how far values fall below one farther from it. */
 static double valley_of(const struct search *search, size_t from, size_t to, int step)
 {
     double brim = 0.0;
     double deepest = 0.0;
     for (size_t i = from; i != to; i += (size_t)step) {
-        if (has_value(search, i)) {
+        if (search->value[i] > 0.0) {
             brim = fmax(brim, search->value[i]);
             deepest = fmax(deepest, 1.0 - search->value[i] / brim);
         }
@@ -247,10 +245,10 @@ static bool is_torn(const struct search *search)
 {
     bool seen = false;
     for (size_t i = 0; i < search->count; i++) {
-        if (search->known[i] && !has_value(search, i) && seen) {
+        if (is_known(search, i) && !(search->value[i] > 0.0) && seen) {
             return true;
         }
-        seen = seen || has_value(search, i);
+        seen = seen || search->value[i] > 0.0;
     }
     return false;
 }
@@ -260,15 +258,14 @@ static void look(const struct search *search, struct state *out)
     /* The best, and the first that reaches the share of it. */
     out->best_value = 0.0;
     for (size_t i = 0; i < search->count; i++) {
-        if (has_value(search, i) && search->value[i] > out->best_value) {
+        if (search->value[i] > out->best_value) {
             out->best = i;
             out->best_value = search->value[i];
         }
     }
     out->candidate = out->best;
     for (size_t i = out->best; i-- > 0;) {
-        if (has_value(search, i) &&
-            search->value[i] >= search->share * out->best_value) {
+        if (search->value[i] >= search->share * out->best_value) {
             out->candidate = i;
         }
     }
@@ -277,21 +274,16 @@ static void look(const struct search *search, struct state *out)
     out->is_torn = is_torn(search);
 }
 
-static double known_value(const struct search *search, size_t place)
-{
-    return has_value(search, place) ? search->value[place] : 0.0;
-}
-
 /* The gap after `from`, a known place. */
 static struct gap gap_after(
     const struct search *search, const struct state *state, size_t from)
 {
     struct gap gap = {.from = from, .to = from + 1};
-    while (gap.to < search->count && !search->known[gap.to]) {
+    while (gap.to < search->count && !is_known(search, gap.to)) {
         gap.to++;
     }
-    double ends = fmax(known_value(search, gap.from),
-        gap.to < search->count ? known_value(search, gap.to) : 0.0);
+    double ends =
+        fmax(search->value[from], gap.to < search->count ? search->value[gap.to] : 0.0);
     gap.bound = ends * (1.0 + VALLEYS_HIDDEN * state->wiggle_frac);
     /* Values may rise and fall once: beside the best one nothing bounds them. */
     if (gap.from == state->best || gap.to == state->best) {
@@ -337,7 +329,7 @@ static size_t unknown_beside(const struct search *search, size_t place, int step
         if (at >= search->count) { /* below 0 wraps */
             return place;
         }
-        if (!search->known[at]) {
+        if (!is_known(search, at)) {
             return at;
         }
     }
@@ -411,15 +403,14 @@ enum fulcrum_status fulcrum_fewest_find(const struct fulcrum_asked_curve *curve,
     assert(share > 0.0 && share <= 1.0);
     size_t count = curve->count;
     FAIL_IF(count == 0, err, FULCRUM_ERR_INFEASIBLE, "a curve of no places");
-    struct search search = {curve, count, share, NULL, NULL, 0};
-    search.value = calloc(count, sizeof *search.value);
-    search.known = calloc(count, sizeof *search.known);
-    enum fulcrum_status status =
-        search.value != NULL && search.known != NULL
-            ? run(&search, out, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a curve");
+    struct search search = {
+        curve, count, share, calloc(count, sizeof *search.value), 0};
+    TRY_MEMORY(search.value, err, "a curve");
+    for (size_t i = 0; i < count; i++) {
+        search.value[i] = FULCRUM_UNKNOWN;
+    }
+    enum fulcrum_status status = run(&search, out, err);
     free(search.value);
-    free(search.known);
     return status;
 }
 
