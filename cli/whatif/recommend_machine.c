@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +23,10 @@
 /* The fallback of --max-machines. */
 #define MACHINES_MOST 1000.0
 
-/* What the user says of a machine, and how often it does in the draws. */
+/* Draws in which a machine meets the limits, and is the best. */
 struct offer {
-    double price; /* of one; NAN: not given */
-    double rack_unit_count;
-    double meets_frac;
-    double best_frac;
+    size_t meets_count;
+    size_t best_count;
 };
 
 struct offers {
@@ -107,14 +104,11 @@ static enum fulcrum_status list_machines(
     offers->order = fulcrum_allocate(room, sizeof *offers->order);
     for (const char *rest = list; rest != NULL && status == FULCRUM_OK;) {
         char *name = fulcrum_list_part(&rest);
-        size_t at = offers->list.count;
-        if (find_offer(offers, name) < at) {
+        if (find_offer(offers, name) < offers->list.count) {
             status = fulcrum_usage_fail(offers->list.context, err, FULCRUM_ERR_RANGE,
                 "--machine: %s is given twice", name);
         }
         fulcrum_string_add(&offers->list.items[offers->list.count++].name, "%s", name);
-        offers->items[at] = (struct offer){
-            .price = FULCRUM_UNKNOWN, .rack_unit_count = FULCRUM_UNKNOWN};
         free(name);
     }
 end:
@@ -122,12 +116,11 @@ end:
     return status;
 }
 
-/* "MACHINE=NUMBER" of --price and --rack-units.
- *   member   of a struct offer
- */
+/* "MACHINE=NUMBER" of --price and --rack-units, as --set gives the field at `path`. */
 static enum fulcrum_status read_numbers(struct offers *offers, const char *option,
-    const struct fulcrum_text_list *texts, size_t member, struct fulcrum_error *err)
+    const struct fulcrum_text_list *texts, const char *path, struct fulcrum_error *err)
 {
+    const struct fulcrum_field *field = fulcrum_field_find(path);
     for (size_t i = 0; i < texts->count; i++) {
         const char *text = texts->items[i];
         const char *equals = strrchr(text, '=');
@@ -140,15 +133,17 @@ static enum fulcrum_status read_numbers(struct offers *offers, const char *optio
             offers->list.context->exit_code = FULCRUM_EXIT_USAGE;
             return status;
         }
-        FULCRUM_USAGE_IF(!(value >= 0.0), offers->list.context, err, FULCRUM_ERR_RANGE,
-            "%s %s: expected 0 or more", option, text);
+        FULCRUM_USAGE_IF(!(value >= field->least && value <= field->most),
+            offers->list.context, err, FULCRUM_ERR_RANGE,
+            "%s %s: expected a number from %.6g to %.6g", option, text, field->least,
+            field->most);
         char *name = fulcrum_format("%.*s", (int)(equals - text), text);
         size_t at = find_offer(offers, name);
         free(name);
         FULCRUM_USAGE_IF(at == offers->list.count, offers->list.context, err,
             FULCRUM_ERR_UNKNOWN_NAME, "%s %s: --machine has no such machine", option,
             text);
-        memcpy((char *)&offers->items[at] + member, &value, sizeof value);
+        fulcrum_inputs_add(&offers->list.items[at].subject.inputs, path, value);
     }
     return FULCRUM_OK;
 }
@@ -207,15 +202,12 @@ static struct fulcrum_cost cost_in(
     const struct offers *offers, size_t i, size_t draw, double off_rel, double count)
 {
     const struct fulcrum_design *design = &offers->list.items[i].subject.design;
-    const struct offer *offer = &offers->items[i];
     const double *values = fulcrum_study_at(offers->list.study, i, draw);
     const struct fulcrum_candidate_machine one = {
         .steps_per_s = values[0] * (1.0 + off_rel),
         .system_w = values[1],
-        .price = isnan(offer->price) ? design->machine.price : offer->price,
-        .rack_unit_count = isnan(offer->rack_unit_count)
-                               ? design->machine.rack_unit_count
-                               : offer->rack_unit_count};
+        .price = design->machine.price,
+        .rack_unit_count = design->machine.rack_unit_count};
     struct fulcrum_need need = offers->list.settings->need;
     struct fulcrum_cost cost;
     need.total_env_steps = design->workload.total_env_steps;
@@ -248,16 +240,30 @@ static bool stands_before(const struct offers *offers, size_t a, size_t b)
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-/* Costs of every draw: as many machines as the estimate says; one that cannot run
- * misses everything. The best of a draw is among those that meet the limits there. */
+/* Costs in draw k, with as many machines as the estimate says; one that cannot run
+ * misses everything. The best is among those that meet the limits there. */
+static void judge_draw(struct offers *offers, size_t k)
+{
+    size_t count = offers->list.count;
+    struct fulcrum_cost *drawn = offers->costs + k * count;
+    for (size_t i = 0; i < count; i++) {
+        drawn[i] = cost_in(offers, i, k, 0.0, offers->costs[i].machine_count);
+        drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
+        offers->items[i].meets_count += drawn[i].misses == 0U;
+    }
+    size_t best = fulcrum_cost_best(drawn, count, goal_of(offers));
+    if (best < count) {
+        offers->items[best].best_count++;
+    }
+}
+
 static void judge(struct offers *offers)
 {
     size_t count = offers->list.count;
     size_t draws = offers->list.study->draw_count;
-    struct fulcrum_cost *costs = fulcrum_allocate(count * (draws + 1), sizeof *costs);
-    offers->costs = costs;
+    offers->costs = fulcrum_allocate(count * (draws + 1), sizeof *offers->costs);
     for (size_t i = 0; i < count; i++) {
-        costs[i] = cost_in(offers, i, 0, 0.0, FULCRUM_UNKNOWN);
+        offers->costs[i] = cost_in(offers, i, 0, 0.0, FULCRUM_UNKNOWN);
         size_t at = i;
         for (; at > 0 && stands_before(offers, i, offers->order[at - 1]); at--) {
             offers->order[at] = offers->order[at - 1];
@@ -265,24 +271,15 @@ static void judge(struct offers *offers)
         offers->order[at] = i;
     }
     for (size_t k = 1; k <= draws; k++) {
-        struct fulcrum_cost *drawn = costs + k * count;
-        for (size_t i = 0; i < count; i++) {
-            drawn[i] = cost_in(offers, i, k, 0.0, costs[i].machine_count);
-            drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
-            offers->items[i].meets_frac += drawn[i].misses == 0U ? 1.0 : 0.0;
-        }
-        size_t best = fulcrum_cost_best(drawn, count, goal_of(offers));
-        if (best < count) {
-            offers->items[best].best_frac += 1.0;
-        }
+        judge_draw(offers, k);
     }
-    for (size_t i = 0; i < count; i++) {
-        struct offer *offer = &offers->items[i];
-        offer->meets_frac =
-            draws > 0 ? offer->meets_frac / (double)draws : FULCRUM_UNKNOWN;
-        offer->best_frac =
-            draws > 0 ? offer->best_frac / (double)draws : FULCRUM_UNKNOWN;
-    }
+}
+
+/* Of the draws; NAN without any. */
+static double share_of_draws(const struct offers *offers, size_t count)
+{
+    size_t draws = offers->list.study->draw_count;
+    return draws > 0 ? (double)count / (double)draws : FULCRUM_UNKNOWN;
 }
 
 /* One member of a candidate's costs. */
@@ -367,9 +364,10 @@ static void add_offer(
     fulcrum_table_number(table, "training_cost", "per training", cost->training_cost);
     fulcrum_table_number(
         table, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]);
-    fulcrum_table_number(
-        table, "meets_frac", "meets limits", offers->items[at].meets_frac);
-    fulcrum_table_number(table, "best_frac", "is best", offers->items[at].best_frac);
+    fulcrum_table_number(table, "meets_frac", "meets limits",
+        share_of_draws(offers, offers->items[at].meets_count));
+    fulcrum_table_number(table, "best_frac", "is best",
+        share_of_draws(offers, offers->items[at].best_count));
     fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
     fulcrum_table_text(table, "reason", NULL, offers->list.items[at].reason);
 }
@@ -416,9 +414,9 @@ static void add_finding(struct fulcrum_result *result, const struct offers *offe
     if (!isnan(cost->training_cost)) {
         fulcrum_string_add(&text, ", %.4g for a training", cost->training_cost);
     }
-    if (!isnan(offers->items[at].best_frac)) {
-        fulcrum_string_add(&text, "; best in %.0f %% of the draws",
-            100.0 * offers->items[at].best_frac);
+    double best_frac = share_of_draws(offers, offers->items[at].best_count);
+    if (!isnan(best_frac)) {
+        fulcrum_string_add(&text, "; best in %.0f %% of the draws", 100.0 * best_frac);
     }
     fulcrum_result_text(result, "finding", "found", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
@@ -548,13 +546,13 @@ enum fulcrum_status fulcrum_recommend_machine(
     /* Everything that can be refused comes before the work. */
     TRY_OR_END(read_need(&offers, err));
     TRY_OR_END(list_machines(&offers, err));
-    TRY_OR_END(read_numbers(
-        &offers, "--price", &settings->prices, offsetof(struct offer, price), err));
-    TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
-        offsetof(struct offer, rack_unit_count), err));
     for (size_t i = 0; i < offers.list.count; i++) {
         TRY_OR_END(load_offer(&offers, i, err));
     }
+    TRY_OR_END(
+        read_numbers(&offers, "--price", &settings->prices, "machine.price", err));
+    TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
+        "machine.rack_unit_count", err));
     TRY_OR_END(fulcrum_candidates_predict(&offers.list, err));
     judge(&offers);
     TRY_OR_END(show(&offers, err));
