@@ -289,6 +289,9 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
     size_t count = points * front->draw_count * metric_count;
     front->drawn = calloc(count + 1, sizeof *front->drawn);
     front->times = calloc(front->draw_count > 0 ? points : 1, sizeof *front->times);
+    for (size_t i = 0; front->drawn != NULL && i < count; i++) {
+        front->drawn[i] = FULCRUM_UNKNOWN;
+    }
     enum fulcrum_status status =
         front->drawn != NULL && front->times != NULL
             ? fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err)
@@ -296,9 +299,6 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
     if (status != FULCRUM_OK) {
         fulcrum_sweep_front_free(front);
         return status;
-    }
-    for (size_t i = 0; i < count; i++) {
-        front->drawn[i] = FULCRUM_UNKNOWN;
     }
     *out = front;
     return FULCRUM_OK;
@@ -515,27 +515,34 @@ static size_t row_of(
     return (draw * FULCRUM_SWEEP_METRICS + metric) * best->plan->axes[axis].count;
 }
 
+/* One metric of a point may be the best so far at its place on an axis. */
+static void raise_peak(struct fulcrum_sweep_best *best, size_t axis, size_t at,
+    const struct champion *point)
+{
+    if (point->value > best->peaks[axis][at]) {
+        best->peaks[axis][at] = point->value;
+        if (best->ratios[axis] != NULL) {
+            best->ratios[axis][at] = point->ratio;
+        }
+    }
+}
+
 /* Draw k of a point, which may be the best so far of each metric. */
 static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     const double values[FULCRUM_OUTPUT_COUNT])
 {
     const struct fulcrum_sweep_plan *plan = best->plan;
-    double ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
     for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-        const struct champion point = {values[metrics[j]], ratio, index};
+        const struct champion point = {
+            values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
+        size_t rest = index;
         if (point.value > 0.0) {
             challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
         }
-    }
-    for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
-        size_t place = index % plan->axes[i].count;
-        for (size_t j = 0; best->peaks[i] != NULL && j < FULCRUM_SWEEP_METRICS; j++) {
-            size_t at = row_of(best, i, k, j) + place;
-            if (values[metrics[j]] > best->peaks[i][at]) {
-                best->peaks[i][at] = values[metrics[j]];
-                if (best->ratios[i] != NULL) {
-                    best->ratios[i][at] = ratio;
-                }
+        for (size_t i = plan->axis_count; i-- > 0; rest /= plan->axes[i].count) {
+            if (best->peaks[i] != NULL) {
+                raise_peak(best, i, row_of(best, i, k, j) + rest % plan->axes[i].count,
+                    &point);
             }
         }
     }
@@ -565,36 +572,45 @@ void fulcrum_sweep_best_merge(
     }
 }
 
+/* The most of the values along an axis, and between which places anything can run. */
+static double find_most(const double *peaks, size_t count, struct fulcrum_plateau *out)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        if (peaks[i] > 0.0) {
+            out->first_run = most > 0.0 ? out->first_run : i;
+            out->last_run = i;
+        }
+        if (peaks[i] > most) {
+            most = peaks[i];
+            out->best = i;
+        }
+    }
+    return most;
+}
+
 /* Where one metric of one draw is on its plateau; false: it has no best there. */
 static bool find_plateau(const struct fulcrum_sweep_best *best, size_t axis,
     size_t draw, size_t metric, struct fulcrum_plateau *out)
 {
-    size_t count = best->plan->axes[axis].count;
-    struct fulcrum_plateau found = {.count = 0};
-    double most = 0.0;
     if (best->peaks[axis] == NULL) {
         return false;
     }
     const double *peaks = best->peaks[axis] + row_of(best, axis, draw, metric);
-    for (size_t i = 0; i < count; i++) {
-        if (peaks[i] > 0.0) {
-            found.first_run = most > 0.0 ? found.first_run : i;
-            found.last_run = i;
-        }
-        if (peaks[i] > most) {
-            most = peaks[i];
-            found.best = i;
-        }
+    struct fulcrum_plateau found = {.count = 0};
+    double most = find_most(peaks, best->plan->axes[axis].count, &found);
+    if (!(most > 0.0)) {
+        return false;
     }
-    for (size_t i = found.first_run; most > 0.0 && i <= found.last_run; i++) {
+    for (size_t i = found.first_run; i <= found.last_run; i++) {
         if (peaks[i] >= FULCRUM_PLATEAU_FRAC * most) {
             found.first = found.count > 0 ? found.first : i;
             found.last = i;
             found.count++;
         }
     }
-    *out = most > 0.0 ? found : *out;
-    return most > 0.0;
+    *out = found;
+    return true;
 }
 
 bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_best *profile,
