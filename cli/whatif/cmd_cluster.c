@@ -85,8 +85,7 @@ static enum fulcrum_status check_design(
     const struct fulcrum_design *design = &job->subject.design;
     const struct fulcrum_workload_training *training = &design->workload.training;
     FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
-        design->machine.name);
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", design->machine.name);
     FAIL_IF(!(training->env_steps_per_train_step > 0.0), err, FULCRUM_ERR_UNSUPPORTED,
         "workload %s does not train: workload.training.env_steps_per_train_step = "
         "0",

@@ -72,8 +72,7 @@ static enum fulcrum_status read_machine(const struct settings *settings,
     add_exponent_prior(&out->inputs);
     TRY(fulcrum_subject_prepare(out, NULL, 0, err));
     FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "machine %s has no GPU whose memory system could be another",
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU, so no memory system to change",
         out->design.machine.name);
     return FULCRUM_OK;
 }
@@ -109,8 +108,8 @@ static enum fulcrum_status check_components(
         return FULCRUM_OK;
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "%s simulates on the GPU, whose components are not told apart: --cache and "
-        "--bandwidth change its memory, 'fulcrum partition' tells its stages apart",
+        "%s simulates on the GPU, so components cannot be separated: use --cache and "
+        "--bandwidth, or 'fulcrum partition' for its stages",
         design->workload.name);
 }
 

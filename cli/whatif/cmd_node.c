@@ -122,8 +122,7 @@ static enum fulcrum_status read_machine(
     TRY(fulcrum_subject_read(&design, job->context, subject, err));
     TRY(apply_machine_sets(&subject->inputs, err));
     FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
-        machine->name);
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", machine->name);
     FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
         "machine.gpu.count = %.6g of machine %s: expected at least 1",
         machine->gpu.count, machine->name);

@@ -75,8 +75,8 @@ static enum fulcrum_status read_shares(const char *text,
     terms->given_count = given;
     FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
         context, err, FULCRUM_ERR_UNSUPPORTED,
-        "--shares: workload %s simulates on the CPU: its stages are not placed "
-        "apart",
+        "--shares: workload %s simulates on the CPU, so its stages cannot be placed "
+        "separately",
         workload->name);
     FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
         "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
@@ -94,8 +94,8 @@ static enum fulcrum_status find_partition(const struct settings *settings,
         enum fulcrum_status loaded =
             fulcrum_partition_load(settings->partition, &job->partition, err);
         if (loaded == FULCRUM_OK && strcmp(job->partition->mig.gpu, gpu) != 0) {
-            fulcrum_message_warn("--partition %s is for the GPU \"%s\": its slices are "
-                                 "taken for shares of \"%s\"",
+            fulcrum_message_warn("--partition %s is for the GPU \"%s\": applying "
+                                 "its slices as shares of \"%s\"",
                 settings->partition, job->partition->mig.gpu, gpu);
         }
         return loaded;

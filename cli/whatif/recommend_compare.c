@@ -39,7 +39,7 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
     match->metrics[1] = FULCRUM_OUTPUT_COUNT;
     FULCRUM_USAGE_IF(fulcrum_output_sense(metric) == FULCRUM_SENSE_NONE,
         match->sides.context, err, FULCRUM_ERR_RANGE,
-        "--metric %s: it may be better either way", wanted);
+        "--metric %s: neither more nor less of it is better", wanted);
     return FULCRUM_OK;
 }
 
@@ -144,7 +144,7 @@ static void add_finding(struct fulcrum_result *result, const struct match *match
     double beats = beats_frac(match, 0);
     if (isnan(beats)) {
         fulcrum_result_print(result, "finding", "found",
-            "how sure A beats B in %s is not known without draws", metric);
+            "without draws, the probability that A beats B in %s is unknown", metric);
         return;
     }
     struct fulcrum_ratio ratio = fulcrum_study_ratio(match->sides.study, 0, 1, 0);

@@ -248,13 +248,14 @@ static void add_note(struct fulcrum_result *result, const struct question *quest
     fulcrum_result_note(result, "notes", NULL);
     if (within->hi > within->lo) {
         fulcrum_result_note_print(result, "notes",
-            "the share lies within the solver's error (%.2g %% at the answer, %.2g %% "
-            "at the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
+            "the answer depends on the solver's error (%.2g %% at the answer, %.2g %% "
+            "at "
+            "the best): within it, the fewest are %.6g to %.6g %s%s",
             100.0 * answer->prediction.solver_error_rel, 100.0 * answer->best_error_rel,
             within->lo, within->hi, noun_of(question),
             answer->prediction.method == FULCRUM_METHOD_SIMULATE
                 ? ""
-                : "; --method simulate knows better");
+                : "; --method simulate gives a sharper answer");
     }
 }
 

@@ -386,12 +386,11 @@ static size_t count_of(const struct offers *offers, int group)
 static const char *why_none(const struct offers *offers)
 {
     if (count_of(offers, 2) == offers->list.count) {
-        return "nothing can be told: every machine lacks what is asked for, see "
+        return "no answer: every machine lacks a number that the question needs, see "
                "verdict";
     }
-    return count_of(offers, 2) > 0
-               ? "no machine meets all limits, of those that are known enough"
-               : "no machine meets all limits";
+    return count_of(offers, 2) > 0 ? "no machine with enough data meets all limits"
+                                   : "no machine meets all limits";
 }
 
 /* "2 x dgx-a100: 140000/s at 6.69 kW; best in 87 % of the draws" */
@@ -466,14 +465,17 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
     }
     if (error_rel > 0.0) {
         fulcrum_result_note_print(result, "notes",
-            "rates are solved to within %.2g %% at 95 %%, which draws do not "
-            "cover%s%s%s",
+            "rates carry a solver error of up to %.2g %% (95 %% confidence), which "
+            "draws "
+            "do not cover%s%s%s",
             100.0 * error_rel,
-            has_open_limit ? "; within that another number of machines, or another "
-                             "verdict, is possible"
+            has_open_limit ? "; within it, the number of machines or a verdict could "
+                             "change"
                            : "",
-            has_open_order ? "; within that another machine may be the best" : "",
-            has_open_limit || has_open_order ? "; --method simulate knows better" : "");
+            has_open_order ? "; within it, another machine could be the best" : "",
+            has_open_limit || has_open_order
+                ? "; --method simulate gives a sharper answer"
+                : "");
     }
 }
 
@@ -493,12 +495,12 @@ static void add_notes(struct fulcrum_result *result, const struct offers *offers
         }
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
-        fulcrum_result_note(
-            result, "notes", "no preset has a price: --price MACHINE=MONEY");
+        fulcrum_result_note(result, "notes",
+            "presets have no prices: give them with --price MACHINE=MONEY");
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_RACK_UNITS) != 0U) {
         fulcrum_result_note(
-            result, "notes", "heights are given by --rack-units MACHINE=U");
+            result, "notes", "give heights with --rack-units MACHINE=U");
     }
 }
 
@@ -528,7 +530,7 @@ static enum fulcrum_status show(const struct offers *offers, struct fulcrum_erro
         result, "interval_draws", draws > 0.0 ? "draws" : NULL, draws);
     add_finding(result, offers);
     struct fulcrum_table *table = fulcrum_result_table(result, "machines",
-        "all machines of a kind together, each with a training of its own:");
+        "all machines of a kind together, each running its own training:");
     for (size_t i = 0; i < offers->list.count; i++) {
         add_offer(table, offers, i);
     }

@@ -354,8 +354,9 @@ static void add_components(struct fulcrum_study *study,
         add_component(out->components, study, machine, &component);
         if (is_gpu && !(fabs(component.gpu_s) > STUCK_FRAC * gpu_s)) {
             fulcrum_result_note_print(out->result, "notes",
-                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
-                "the calibration's machine does not say what it has of it",
+                "%s: idealising '%s' changes nothing: its share of GPU time is 0, or "
+                "the "
+                "calibration's machine does not give the value",
                 machine->name, rows[i].meaning);
         }
     }
