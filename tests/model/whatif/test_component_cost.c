@@ -48,7 +48,7 @@ static struct fulcrum_predict_options equations(double draws)
 static struct fulcrum_study *study_of(const struct place *place,
     const struct fulcrum_setting *settings, size_t count, double draws)
 {
-    const struct fulcrum_memory_plan plan = {
+    const struct fulcrum_study_plan plan = {
         .scenario = place->scenario, .predict = equations(draws)};
     const struct fulcrum_point versions[] = {
         {.varied_count = 0}, {settings, count, 0, 0}};
@@ -60,12 +60,13 @@ static struct fulcrum_study *study_of(const struct place *place,
 /* What each component costs, in tables; the result is to be freed. */
 static struct fulcrum_cost_tables costs_in(const struct place *place, double draws)
 {
-    const struct fulcrum_memory_plan plan = {
-        .scenario = place->scenario, .predict = equations(draws), .calibration = ""};
+    const struct fulcrum_study_plan plan = {
+        .scenario = place->scenario, .predict = equations(draws)};
     struct fulcrum_result *result = fulcrum_result_new(NULL);
     struct fulcrum_cost_tables costs = {.result = result,
         .machines = fulcrum_result_table(result, "machines", ""),
-        .components = fulcrum_result_table(result, "components", "")};
+        .components = fulcrum_result_table(result, "components", ""),
+        .calibration = ""};
     ASSERT_OK(fulcrum_component_costs_add(&plan, &costs, NULL));
     CU_ASSERT_EQUAL(fulcrum_table_rows(costs.components), FULCRUM_IDEAL_COUNT + 1);
     return costs;
@@ -316,8 +317,10 @@ TEST(test_work_can_be_stopped_and_refused)
     open_place(&place, &paper);
     struct fulcrum_cost_tables costs = {.result = NULL};
     int calls = 0;
-    const struct fulcrum_memory_plan plan = {
-        place.scenario, equations(0), NULL, "", stop_at_half, &calls};
+    const struct fulcrum_study_plan plan = {.scenario = place.scenario,
+        .predict = equations(0),
+        .watch = stop_at_half,
+        .watcher = &calls};
     CU_ASSERT_EQUAL(
         fulcrum_component_costs_add(&plan, &costs, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(calls, FULCRUM_IDEAL_SETS / 2);
@@ -328,7 +331,7 @@ TEST(test_work_can_be_stopped_and_refused)
     open_place(&place, &alone);
     struct fulcrum_setting small;
     struct fulcrum_study *study = NULL;
-    const struct fulcrum_memory_plan refused = {
+    const struct fulcrum_study_plan refused = {
         .scenario = place.scenario, .predict = equations(0)};
     const struct fulcrum_point version = {&small, 1, 0, 0};
     set(&small, "machine.gpu.memory_byte", 1e8);
