@@ -52,6 +52,13 @@ struct worker {
     struct failure failure;
 };
 
+static void set_unknown(double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = FULCRUM_UNKNOWN;
+    }
+}
+
 /* What is left of a failure is freed with the others. */
 static enum fulcrum_status start_worker(struct worker *worker,
     const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
@@ -96,9 +103,7 @@ static void place(struct worker *worker, const double *unit)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
-    for (size_t i = 0; i < slot_count; i++) {
-        worker->z[i] = FULCRUM_UNKNOWN;
-    }
+    set_unknown(worker->z, slot_count);
     worker->span_count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct fulcrum_sensitivity_input *input = &plan->inputs[i];
@@ -153,34 +158,25 @@ static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
     return false;
 }
 
+/* Values, and those over the point of comparison. */
 static enum fulcrum_status fill_values(
     struct worker *worker, double *output, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    struct fulcrum_prediction prediction;
-    TRY(predict(worker, NULL, 0, &prediction, err));
-    for (size_t i = 0; i < plan->output_count; i++) {
-        if (plan->outputs[i].subject != FULCRUM_SUBJECT_BEST) {
-            output[i] = prediction.value[plan->outputs[i].predicted];
-        }
-    }
-    return FULCRUM_OK;
-}
-
-/* What is relative stands in `output` already. */
-static enum fulcrum_status divide_by_base(
-    struct worker *worker, double *output, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    struct fulcrum_prediction prediction;
+    bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+    struct fulcrum_prediction own;
+    struct fulcrum_prediction base;
+    TRY(predict(worker, NULL, 0, &own, err));
     enum fulcrum_status status =
-        predict(worker, plan->base, plan->base_count, &prediction, err);
+        has_base ? predict(worker, plan->base, plan->base_count, &base, err)
+                 : FULCRUM_OK;
     for (size_t i = 0; i < plan->output_count; i++) {
-        if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE) {
-            double base = status == FULCRUM_OK
-                              ? prediction.value[plan->outputs[i].predicted]
-                              : FULCRUM_UNKNOWN;
-            output[i] = base > 0.0 ? output[i] / base : FULCRUM_UNKNOWN;
+        size_t at = plan->outputs[i].predicted;
+        if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
+            output[i] = own.value[at];
+        } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
+                   status == FULCRUM_OK && base.value[at] > 0.0) {
+            output[i] = own.value[at] / base.value[at];
         }
     }
     return status;
@@ -262,16 +258,11 @@ static enum fulcrum_status evaluate_sample(struct worker *worker, const double *
 {
     assert(worker != NULL);
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    bool relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
-    for (size_t i = 0; i < plan->output_count; i++) {
-        output[i] = FULCRUM_UNKNOWN;
-    }
+    set_unknown(output, plan->output_count);
     place(worker, unit);
-    if (relative || any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
+    if (any_subject(plan, FULCRUM_SUBJECT_RELATIVE) ||
+        any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
         TRY(fill_values(worker, output, err));
-    }
-    if (relative) {
-        TRY(divide_by_base(worker, output, err));
     }
     if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
         TRY(find_best(worker, output, err));
@@ -445,13 +436,6 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static void set_unknown(double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i] = FULCRUM_UNKNOWN;
-    }
-}
-
 static struct fulcrum_effect *effect_of(struct job *job, size_t output, size_t input)
 {
     return &job->result->effects[output * job->plan->input_count + input];
@@ -509,6 +493,20 @@ static enum fulcrum_status effect_of_group(
     return status;
 }
 
+/* The only coordinate of an input at both of its points. */
+static void effect_of_number(struct job *job, size_t input, size_t coordinate)
+{
+    for (size_t end = 0; end < 2; end++) {
+        job->unit[coordinate] = end == 0 ? low_point : high_point;
+        evaluate_here(job);
+        for (size_t o = 0; o < job->plan->output_count; o++) {
+            struct fulcrum_effect *effect = effect_of(job, o, input);
+            *(end == 0 ? &effect->lo : &effect->hi) = job->output[o];
+        }
+    }
+    job->unit[coordinate] = FULCRUM_UNKNOWN;
+}
+
 static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *err)
 {
     size_t coordinate = 0;
@@ -519,18 +517,7 @@ static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *e
                 input->uncertain->kind == FULCRUM_UNCERTAIN_DRAWS)) {
             TRY(effect_of_group(job, i, coordinate, err));
         } else {
-            /* The only coordinate of an input at both of its points. */
-            job->unit[coordinate] = low_point;
-            evaluate_here(job);
-            for (size_t o = 0; o < job->plan->output_count; o++) {
-                effect_of(job, o, i)->lo = job->output[o];
-            }
-            job->unit[coordinate] = high_point;
-            evaluate_here(job);
-            for (size_t o = 0; o < job->plan->output_count; o++) {
-                effect_of(job, o, i)->hi = job->output[o];
-            }
-            job->unit[coordinate] = FULCRUM_UNKNOWN;
+            effect_of_number(job, i, coordinate);
         }
         coordinate += coordinates_of(input);
     }
