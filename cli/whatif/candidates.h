@@ -41,8 +41,8 @@ struct fulcrum_candidates {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
-    const enum fulcrum_predicted *outputs; /* the study's, ending as there */
-    struct fulcrum_candidate *items;       /* from fulcrum_allocate */
+    enum fulcrum_predicted outputs[4]; /* the study's, ending as there */
+    struct fulcrum_candidate *items;   /* from fulcrum_allocate */
     size_t count;
     struct fulcrum_study *study; /* one design a candidate */
 };

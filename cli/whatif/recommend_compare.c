@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/message.h"
 #include "cli/whatif/candidates.h"
@@ -15,33 +14,29 @@
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */
 #define COMPARE_DRAWS 400.0
 
-enum { SIDES = 2, METRICS_MOST = 3 };
+enum { SIDES = 2 };
 
-static const enum fulcrum_predicted usual[METRICS_MOST + 1] = {
-    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_steps_per_j_gpu,
-    FULCRUM_OUTPUT_steps_per_j_system, FULCRUM_OUTPUT_COUNT};
+/* What designs are compared by, unless a metric is named. */
+#define USUAL_METRICS                                                                  \
+    {                                                                                  \
+        FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_steps_per_j_gpu,                    \
+            FULCRUM_OUTPUT_steps_per_j_system, FULCRUM_OUTPUT_COUNT                    \
+    }
 
-struct match {
-    struct fulcrum_candidates sides;
-    enum fulcrum_predicted
-        metrics[METRICS_MOST + 1]; /* ends with FULCRUM_OUTPUT_COUNT */
-};
-
-static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_error *err)
+static enum fulcrum_status read_metrics(
+    struct fulcrum_candidates *sides, struct fulcrum_error *err)
 {
-    const char *wanted = match->sides.settings->metric;
+    const char *wanted = sides->settings->metric;
     size_t metric = 0;
-    memcpy(match->metrics, usual, sizeof usual);
-    match->sides.outputs = match->metrics;
     if (wanted == NULL) {
         return FULCRUM_OK;
     }
-    TRY(fulcrum_recommend_metric(wanted, match->sides.context, &metric, err));
-    match->metrics[0] = (enum fulcrum_predicted)metric;
-    match->metrics[1] = FULCRUM_OUTPUT_COUNT;
-    FULCRUM_USAGE_IF(fulcrum_output_sense(metric) == FULCRUM_SENSE_NONE,
-        match->sides.context, err, FULCRUM_ERR_RANGE,
-        "--metric %s: neither more nor less of it is better", wanted);
+    TRY(fulcrum_recommend_metric(wanted, sides->context, &metric, err));
+    sides->outputs[0] = (enum fulcrum_predicted)metric;
+    sides->outputs[1] = FULCRUM_OUTPUT_COUNT;
+    FULCRUM_USAGE_IF(fulcrum_output_sense(metric) == FULCRUM_SENSE_NONE, sides->context,
+        err, FULCRUM_ERR_RANGE, "--metric %s: neither more nor less of it is better",
+        wanted);
     return FULCRUM_OK;
 }
 
@@ -91,10 +86,10 @@ static enum fulcrum_status load_sides(
 }
 
 /* The share of draws in which A is better. */
-static double beats_frac(const struct match *match, size_t i)
+static double beats_frac(const struct fulcrum_candidates *sides, size_t i)
 {
-    return fulcrum_study_beats(match->sides.study, 0, 1, i,
-        fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_MORE);
+    return fulcrum_study_beats(sides->study, 0, 1, i,
+        fulcrum_output_sense(sides->outputs[i]) == FULCRUM_SENSE_MORE);
 }
 
 /* "a/name" */
@@ -114,20 +109,17 @@ static void add_side(
     const char *name = fulcrum_string_get(&candidate->name);
     double count = prediction->actor_count;
     bool is_resident = fulcrum_design_is_resident(design);
+    const char *noun = is_resident   ? (count > 1.0 ? "processes" : "process")
+                       : count > 1.0 ? "actors"
+                                     : "actor";
     char key[64];
-    struct fulcrum_string run = {0};
-    fulcrum_string_add(&run, "%s, ", name);
-    if (design->machine.accelerator == FULCRUM_ACCELERATOR_GPU) {
-        fulcrum_string_add(&run, "%.6g of %.6g GPUs, ", design->run.gpu_count,
-            design->machine.gpu.count);
-    }
-    fulcrum_string_add(&run, "%.6g %s%s", count, is_resident ? "process" : "actor",
-        !(count > 1.0) ? ""
-        : is_resident  ? "es"
-                       : "s");
-    fulcrum_result_text(result, key_of(side, "run", key), side == 0 ? "A" : "B",
-        fulcrum_string_get(&run));
-    fulcrum_string_clear(&run);
+    char *gpus = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU
+                     ? fulcrum_format("%.6g of %.6g GPUs, ", design->run.gpu_count,
+                           design->machine.gpu.count)
+                     : fulcrum_format("%s", "");
+    fulcrum_result_print(result, key_of(side, "run", key), side == 0 ? "A" : "B",
+        "%s, %s%.6g %s", name, gpus, count, noun);
+    free(gpus);
     fulcrum_result_text(result, key_of(side, "name", key), NULL, name);
     fulcrum_result_text(result, key_of(side, "machine", key), NULL,
         candidate->subject.inputs.base.machine.name);
@@ -140,26 +132,28 @@ static void add_side(
         prediction->solver_error_rel);
 }
 
-static void add_finding(struct fulcrum_result *result, const struct match *match)
+static void add_finding(
+    struct fulcrum_result *result, const struct fulcrum_candidates *sides)
 {
-    const char *metric = fulcrum_output_name(match->metrics[0]);
-    double beats = beats_frac(match, 0);
+    const char *metric = fulcrum_output_name(sides->outputs[0]);
+    double beats = beats_frac(sides, 0);
     if (isnan(beats)) {
         fulcrum_result_print(result, "finding", "found",
             "without draws, the probability that A beats B in %s is unknown", metric);
         return;
     }
-    struct fulcrum_ratio ratio = fulcrum_study_ratio(match->sides.study, 0, 1, 0);
+    struct fulcrum_ratio ratio = fulcrum_study_ratio(sides->study, 0, 1, 0);
     fulcrum_result_print(result, "finding", "found",
         "A beats B in %s with probability %.3g: A / B is %.4g (90 %% interval %.4g to "
         "%.4g)",
         metric, beats, ratio.value, ratio.lo, ratio.hi);
 }
 
-static void add_metric(struct fulcrum_table *table, const struct match *match, size_t i)
+static void add_metric(
+    struct fulcrum_table *table, const struct fulcrum_candidates *sides, size_t i)
 {
-    struct fulcrum_study *study = match->sides.study;
-    enum fulcrum_predicted metric = match->metrics[i];
+    struct fulcrum_study *study = sides->study;
+    enum fulcrum_predicted metric = sides->outputs[i];
     bool is_more = fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE;
     fulcrum_table_row(table);
     fulcrum_table_text(table, "metric", "metric", fulcrum_output_name(metric));
@@ -168,60 +162,62 @@ static void add_metric(struct fulcrum_table *table, const struct match *match, s
     fulcrum_table_output(table, "b", "B", &study->predictions[1], metric);
     struct fulcrum_ratio ratio = fulcrum_study_ratio(study, 0, 1, i);
     fulcrum_table_ratio(table, "ratio", "A / B", ratio);
-    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", beats_frac(match, i));
+    fulcrum_table_number(table, "a_beats_b_frac", "A beats B", beats_frac(sides, i));
     fulcrum_table_number(table, "ratio_median", NULL, fulcrum_study_median(study));
     fulcrum_table_number(table, "draw_count", NULL, (double)study->column_count);
 }
 
-static enum fulcrum_status show(const struct match *match, struct fulcrum_error *err)
+static enum fulcrum_status show(
+    const struct fulcrum_candidates *sides, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    double draws = (double)match->sides.study->draw_count;
+    double draws = (double)sides->study->draw_count;
     fulcrum_result_text(result, "question", NULL, "compare");
     fulcrum_result_text(
-        result, "workload", "workload", match->sides.settings->design.workload);
+        result, "workload", "workload", sides->settings->design.workload);
     for (size_t i = 0; i < SIDES; i++) {
-        add_side(result, i, &match->sides);
+        add_side(result, i, sides);
     }
     fulcrum_result_number(
         result, "interval_draws", draws > 0.0 ? "common draws" : NULL, draws);
-    add_finding(result, match);
+    add_finding(result, sides);
     struct fulcrum_table *table = fulcrum_result_table(result, "metrics", "");
     bool has_less = false;
-    for (size_t i = 0; match->metrics[i] != FULCRUM_OUTPUT_COUNT; i++) {
-        add_metric(table, match, i);
-        has_less |= fulcrum_output_sense(match->metrics[i]) == FULCRUM_SENSE_LESS;
+    for (size_t i = 0; sides->outputs[i] != FULCRUM_OUTPUT_COUNT; i++) {
+        add_metric(table, sides, i);
+        has_less |= fulcrum_output_sense(sides->outputs[i]) == FULCRUM_SENSE_LESS;
     }
     if (!has_less) {
         fulcrum_table_hide(table, "better");
     }
-    return fulcrum_context_show(match->sides.context, result, err);
+    return fulcrum_context_show(sides->context, result, err);
 }
 
 enum fulcrum_status fulcrum_recommend_compare(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct match match = {.sides = {.settings = settings, .context = context}};
-    struct fulcrum_candidates *sides = &match.sides;
+    struct fulcrum_candidates sides = {.settings = settings,
+        .context = context,
+        .outputs = USUAL_METRICS,
+        .count = SIDES};
     enum fulcrum_status status = FULCRUM_OK;
-    sides->items = fulcrum_allocate(SIDES, sizeof *sides->items);
-    sides->count = SIDES;
-    TRY_OR_END(read_metrics(&match, err));
+    sides.items = fulcrum_allocate(SIDES, sizeof *sides.items);
+    TRY_OR_END(read_metrics(&sides, err));
     TRY_OR_END(fulcrum_recommend_options(
-        settings, COMPARE_DRAWS, context, &sides->options, err));
-    TRY_OR_END(load_sides(sides, err));
-    TRY_OR_END(fulcrum_candidates_predict(sides, err));
+        settings, COMPARE_DRAWS, context, &sides.options, err));
+    TRY_OR_END(load_sides(&sides, err));
+    TRY_OR_END(fulcrum_candidates_predict(&sides, err));
     for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
-        if (sides->items[i].reason[0] != '\0') {
+        if (sides.items[i].reason[0] != '\0') {
             status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
-                fulcrum_string_get(&sides->items[i].name), sides->items[i].reason);
+                fulcrum_string_get(&sides.items[i].name), sides.items[i].reason);
         }
     }
     TRY_OR_END(status);
-    status = show(&match, err);
+    status = show(&sides, err);
 end:
-    fulcrum_candidates_clear(sides);
+    fulcrum_candidates_clear(&sides);
     return status;
 }
 
@@ -277,8 +273,10 @@ enum fulcrum_status fulcrum_recommend_upgrade(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_candidates list = {
-        .settings = settings, .context = context, .outputs = usual, .count = DESIGNS};
+    struct fulcrum_candidates list = {.settings = settings,
+        .context = context,
+        .outputs = USUAL_METRICS,
+        .count = DESIGNS};
     enum fulcrum_status status = FULCRUM_OK;
     list.items = fulcrum_allocate(DESIGNS, sizeof *list.items);
     TRY_OR_END(fulcrum_recommend_options(

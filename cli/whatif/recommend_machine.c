@@ -187,10 +187,6 @@ static enum fulcrum_status load_offer(
     return FULCRUM_OK;
 }
 
-/* Values of each machine and draw. */
-static const enum fulcrum_predicted outputs[] = {
-    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT};
-
 static bool runs(const struct offers *offers, size_t i)
 {
     return offers->list.items[i].reason[0] == '\0';
@@ -542,8 +538,10 @@ enum fulcrum_status fulcrum_recommend_machine(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct offers offers = {
-        .list = {.settings = settings, .context = context, .outputs = outputs}};
+    struct offers offers = {.list = {.settings = settings,
+                                .context = context,
+                                .outputs = {FULCRUM_OUTPUT_steps_per_s,
+                                    FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT}}};
     enum fulcrum_status status = FULCRUM_OK;
     /* Everything that can be refused comes before the work. */
     TRY_OR_END(read_need(&offers, err));
