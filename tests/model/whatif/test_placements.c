@@ -17,11 +17,16 @@ struct asked {
     struct fulcrum_sharing_terms terms;
 };
 
-/* set: "PATH=VALUE"; NULL: none. */
-static void ask(
-    struct asked *asked, const char *machine, const char *workload, const char *set)
+/* A new one, in place of that of the case before.
+ *   set      "PATH=VALUE"; NULL: none
+ */
+static struct asked *ask(const char *machine, const char *workload, const char *set)
 {
+    static struct asked kept;
+    struct asked *asked = &kept;
     const char *sets[] = {set, NULL};
+    place_close(&asked->place);
+    free(asked->partition);
     place_open(&asked->place, machine, workload, NULL, sets);
     ASSERT_OK(fulcrum_partition_load("a100-40gb", &asked->partition, NULL));
     asked->terms = (struct fulcrum_sharing_terms){.share_byte_per_s = (double)NAN,
@@ -30,12 +35,7 @@ static void ask(
         .switch_frac = 0.045,
         .instances = 4,
         .mig = &asked->partition->mig};
-}
-
-static void forget(struct asked *asked)
-{
-    place_close(&asked->place);
-    free(asked->partition);
+    return asked;
 }
 
 /* Whether to stop. */
@@ -94,20 +94,18 @@ static void assert_refused(
 TEST(test_a_part_of_the_sms_has_no_slices)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", "run.sm_count=54");
+    struct asked *asked = ask("dgx-a100", "isaac-ant", "run.sm_count=54");
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
     struct fulcrum_prediction prediction;
-    ASSERT_OK(make(&asked, 0.0, &plan, NULL));
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     ASSERT_OK(
-        fulcrum_predict(asked.place.scenario, &point, &options, &prediction, NULL));
+        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
     assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
     assert_refused(&plan, "slices, best", "run.sm_count = 54");
-    forget(&asked);
 }
 
 TEST(test_every_placement_of_a_resident_workload_is_asked)
@@ -117,17 +115,16 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
         "shares, a process a stage", "shares, best", "slices, best", "slices, as asked",
         "shares, as asked"};
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", NULL);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_mig_layout layout;
     ASSERT_OK(fulcrum_mig_layout_parse(
-        &asked.partition->mig, "4g.20gb,3g.20gb", &layout, NULL));
-    asked.terms.given_layout = &layout;
-    asked.terms.given_count = 3;
-    asked.terms.given_shares[0] = 0.6;
-    asked.terms.given_shares[1] = 0.1;
-    asked.terms.given_shares[2] = 0.3;
-    ASSERT_OK(make(&asked, 10.0, &plan, NULL));
+        &asked->partition->mig, "4g.20gb,3g.20gb", &layout, NULL));
+    asked->terms.given_layout = &layout;
+    asked->terms.given_count = 3;
+    asked->terms.given_shares[0] = 0.6;
+    asked->terms.given_shares[1] = 0.1;
+    asked->terms.given_shares[2] = 0.3;
+    ASSERT_OK(make(asked, 10.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, LENGTH(names));
     for (size_t i = 0; i < LENGTH(names); i++) {
         assert_answered(&plan, find(&plan, names[i]));
@@ -139,84 +136,74 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
     CU_ASSERT(find(&plan, "shares, as asked")->steps_per_s <=
               find(&plan, "shares, best")->steps_per_s);
     CU_ASSERT_EQUAL(plan.rows[0].speedup.value, 1.0);
-    forget(&asked);
 }
 
 /* Alone it is what `fulcrum predict` says, watts too. */
 TEST(test_exclusive_is_what_is_predicted)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", NULL);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     const struct fulcrum_point point = {NULL, 0, 0, 1};
     const struct fulcrum_predict_options options = {.draws = 0};
     struct fulcrum_prediction prediction;
-    asked.terms.instances = 1;
-    asked.terms.mig = NULL;
-    ASSERT_OK(make(&asked, 0.0, &plan, NULL));
+    asked->terms.instances = 1;
+    asked->terms.mig = NULL;
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 2);
     ASSERT_OK(
-        fulcrum_predict(asked.place.scenario, &point, &options, &prediction, NULL));
+        fulcrum_predict(asked->place.scenario, &point, &options, &prediction, NULL));
     assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
     assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     CU_ASSERT(isnan(plan.rows[0].speedup.lo));
-    forget(&asked);
 }
 
 /* Environments too many for two processes: those rows say so, the first one runs. */
 TEST(test_what_does_not_fit_has_a_reason)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", NULL);
-    asked.place.inputs.base.workload.simulation.env_count = 100000;
-    place_renew(&asked.place);
-    asked.terms.envs_each = 1;
-    ASSERT_OK(make(&asked, 3.0, &plan, NULL));
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
+    asked->place.inputs.base.workload.simulation.env_count = 100000;
+    place_renew(&asked->place);
+    asked->terms.envs_each = 1;
+    ASSERT_OK(make(asked, 3.0, &plan, NULL));
     CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
     assert_refused(&plan, "shares, equal x 2", "GB of memory in all");
-    forget(&asked);
 }
 
 TEST(test_environments_are_dealt_out_whole)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", "workload.simulation.env_count=3");
-    ASSERT_OK(make(&asked, 0.0, &plan, NULL));
+    struct asked *asked =
+        ask("dgx-a100", "isaac-ant", "workload.simulation.env_count=3");
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT(find(&plan, "time-sliced x 2")->steps_per_s > 0.0);
     assert_refused(&plan, "time-sliced x 4", "3 environments cannot be dealt");
     CU_ASSERT(find(&plan, "shares, best")->placed.instances <= 3.0);
-    forget(&asked);
 }
 
 /* Actors on the CPU: whole loops on equal parts, by the network. */
 TEST(test_actors_are_placed_as_whole_loops)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "r2d2-atari", "run.actor_count=256");
-    ASSERT_OK(make(&asked, 0.0, &plan, NULL));
+    struct asked *asked = ask("dgx-a100", "r2d2-atari", "run.actor_count=256");
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     CU_ASSERT_EQUAL(plan.count, 3);
     CU_ASSERT_EQUAL(plan.loop.count, 0);
     CU_ASSERT_STRING_EQUAL(plan.rows[2].name, "shares, equal x 4");
     CU_ASSERT(plan.rows[2].steps_per_s > 0.0);
-    asked.terms.instances = 3;
-    ASSERT_OK(make(&asked, 0.0, &plan, NULL));
+    asked->terms.instances = 3;
+    ASSERT_OK(make(asked, 0.0, &plan, NULL));
     assert_refused(
         &plan, "shares, equal x 3", "cannot be shared equally by 3 instances of GPUs");
-    forget(&asked);
 }
 
 TEST(test_a_signal_ends_it)
 {
     static struct fulcrum_placements plan;
-    static struct asked asked;
-    ask(&asked, "dgx-a100", "isaac-ant", NULL);
+    struct asked *asked = ask("dgx-a100", "isaac-ant", NULL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(make_until(&asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");
-    forget(&asked);
 }
