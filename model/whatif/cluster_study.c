@@ -84,15 +84,6 @@ static void lay_out(const struct work *work)
     }
 }
 
-static void add_speedups(const struct fulcrum_study *study, size_t draw, double *values)
-{
-    const double *one = fulcrum_study_at(study, 0, draw);
-    values[FULCRUM_CLUSTER_SPEEDUP] =
-        values[FULCRUM_CLUSTER_STEPS_PER_S] / one[FULCRUM_CLUSTER_STEPS_PER_S];
-    values[FULCRUM_CLUSTER_QUALITY_SPEEDUP] =
-        one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
-}
-
 /* Of study.h: what a training step does, and of steps alone the pace that they set. */
 static void add_step(void *context, struct fulcrum_study *study, size_t index,
     size_t draw, const struct fulcrum_design *design)
@@ -120,7 +111,11 @@ static void add_step(void *context, struct fulcrum_study *study, size_t index,
         values[FULCRUM_CLUSTER_QUALITY_RUNTIME] =
             values[FULCRUM_CLUSTER_RUNTIME] * step->epochs_rel;
     }
-    add_speedups(study, draw, values);
+    const double *one = fulcrum_study_at(study, 0, draw);
+    values[FULCRUM_CLUSTER_SPEEDUP] =
+        values[FULCRUM_CLUSTER_STEPS_PER_S] / one[FULCRUM_CLUSTER_STEPS_PER_S];
+    values[FULCRUM_CLUSTER_QUALITY_SPEEDUP] =
+        one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
     if (draw == 0 && index > 0) {
         struct fulcrum_cluster_row *row = &work->rows->rows[index - 1];
         const struct fulcrum_prediction *prediction = &study->predictions[index];

@@ -656,8 +656,8 @@ static void set_actors(struct need_search *need, double actors)
     need->settings[need->threads + 1].number = actors;
 }
 
-static enum fulcrum_status predict(
-    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
+/* 0: cannot run. */
+static double predict(struct need_search *need, struct fulcrum_error *err)
 {
     const struct fulcrum_thread_need_plan *plan = need->plan;
     bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
@@ -665,43 +665,29 @@ static enum fulcrum_status predict(
         need->threads + (chooses ? 2 : 1), need->draw, plan->solver.seed};
     const struct fulcrum_predict_options options = {.solver = plan->solver};
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status =
-        fulcrum_predictor_run(need->predictor, &point, &options, &prediction, err);
-    *steps_per_s =
-        status == FULCRUM_OK ? prediction.value[FULCRUM_OUTPUT_steps_per_s] : 0.0;
-    return status;
+    return fulcrum_predictor_run(need->predictor, &point, &options, &prediction, err) ==
+                   FULCRUM_OK
+               ? prediction.value[FULCRUM_OUTPUT_steps_per_s]
+               : 0.0;
 }
 
-static enum fulcrum_status predict_best(
-    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
+static struct probe probe_at(
+    struct need_search *need, double cores, struct fulcrum_error *err)
 {
     const struct fulcrum_thread_need_plan *plan = need->plan;
-    enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
-    *steps_per_s = 0.0;
-    for (size_t i = 0; i < plan->actor_choice_count; i++) {
-        double rate = 0.0;
-        set_actors(need, plan->actor_choices[i]);
-        enum fulcrum_status tried = predict(need, &rate, err);
-        *steps_per_s = fmax(*steps_per_s, rate);
-        status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
-    }
-    return status;
-}
-
-static enum fulcrum_status predict_at(
-    struct need_search *need, struct probe *probe, struct fulcrum_error *err)
-{
-    const struct fulcrum_thread_need_plan *plan = need->plan;
-    double threads = probe->cores * need->per_core;
+    double threads = cores * need->per_core;
+    struct probe probe = {cores, 0.0};
     need->settings[need->threads].number = threads;
-    if (plan->actor_choice_count > 0) {
-        return predict_best(need, &probe->steps_per_s, err);
+    for (size_t i = 0; i < plan->actor_choice_count; i++) {
+        set_actors(need, plan->actor_choices[i]);
+        probe.steps_per_s = fmax(probe.steps_per_s, predict(need, err));
     }
-    if (plan->actors_per_thread > 0.0) {
+    if (plan->actor_choice_count == 0) {
         double each = round(threads * plan->actors_per_thread / need->replicas);
         set_actors(need, need->replicas * fmax(1.0, each));
+        probe.steps_per_s = predict(need, err);
     }
-    return predict(need, &probe->steps_per_s, err);
+    return probe;
 }
 
 /* Doubles the cores; `out` gets every count. Returns how many there are. */
@@ -714,10 +700,8 @@ static size_t climb(
     size_t count = 0;
     bool is_flat = false;
     while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
-        struct probe *probe = &out[count++];
-        probe->cores = cores;
-        (void)predict_at(need, probe, err);
-        double now = fmax(best[1], probe->steps_per_s);
+        out[count] = probe_at(need, cores, err);
+        double now = fmax(best[1], out[count++].steps_per_s);
         is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
         best[0] = best[1];
         best[1] = now;
@@ -731,8 +715,7 @@ static struct probe descend(
     struct need_search *need, double low, struct probe high, double wanted)
 {
     while (high.cores - low > 1.5) {
-        struct probe middle = {floor(0.5 * (low + high.cores)), 0.0};
-        (void)predict_at(need, &middle, NULL);
+        struct probe middle = probe_at(need, floor(0.5 * (low + high.cores)), NULL);
         if (middle.steps_per_s >= wanted) {
             high = middle;
         } else {
