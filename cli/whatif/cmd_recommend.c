@@ -108,43 +108,32 @@ static const struct fulcrum_option compare_rows[] = {
 };
 
 /* Options that mean something to some of the questions only. */
-static const struct own_rows {
+static const struct {
     const struct fulcrum_option *rows;
-    const char *users[4]; /* NULL beyond the last one */
+    const char *users; /* questions, the one that messages name first */
 } own_rows[] = {
-    {fewest_rows, {"fewest", "threads", "actors"}},
-    {metric_rows, {"fewest", "threads", "actors", "compare"}},
-    {machine_rows, {"machine"}},
-    {compare_rows, {"compare"}},
+    {fewest_rows, "fewest threads actors"},
+    {metric_rows, "fewest threads actors compare"},
+    {machine_rows, "machine"},
+    {compare_rows, "compare"},
 };
-
-static bool is_user(const struct own_rows *own, const char *question)
-{
-    size_t most = sizeof own->users / sizeof own->users[0];
-    for (size_t i = 0; i < most && own->users[i] != NULL; i++) {
-        if (strcmp(own->users[i], question) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 /* A limit that is not looked at is worse than none. */
 static enum fulcrum_status refuse_strays(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    size_t count = sizeof own_rows / sizeof own_rows[0];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++) {
         const struct fulcrum_option *row = own_rows[i].rows;
-        bool is_mine = is_user(&own_rows[i], settings->question);
+        const char *users = own_rows[i].users;
+        bool is_mine = strstr(users, settings->question) != NULL;
         while (
             row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
             row++;
         }
         FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
-            "--%s goes with 'recommend %s', not with 'recommend %s'", row->name,
-            own_rows[i].users[0], settings->question);
+            "--%s goes with 'recommend %.*s', not with 'recommend %s'", row->name,
+            (int)strcspn(users, " "), users, settings->question);
     }
     return FULCRUM_OK;
 }
