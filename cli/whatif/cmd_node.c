@@ -141,15 +141,12 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
 {
     const struct fulcrum_actors_rule *rule = &job->settings->actors;
     struct fulcrum_actors *actors = &job->actors;
-    double fixed = job->settings->design.actor_count;
     TRY(fulcrum_actors_settle(
         rule, &job->machines[0].subject.inputs, job->context, actors, err));
     if (actors->per_thread > 0.0) {
         (void)snprintf(actors->text, sizeof actors->text,
             "%.6g per hardware thread, rounded to what GPUs can share",
             actors->per_thread);
-    } else if (!isnan(fixed)) {
-        (void)snprintf(actors->text, sizeof actors->text, "%.0f", fixed);
     }
     job->plan.sweep.actors_per_thread = actors->per_thread;
     job->plan.sweep.actor_choices = actors->choices;

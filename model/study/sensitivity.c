@@ -66,13 +66,13 @@ static enum fulcrum_status start_worker(struct worker *worker,
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
     worker->actors = fulcrum_field_find("run.actor_count");
-    worker->z =
-        calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->z);
+    size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
+    worker->z = calloc(slot_count + axis_count * plan->output_count, sizeof *worker->z);
     worker->settings =
         calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
-    worker->along = calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
-    FAIL_IF(worker->z == NULL || worker->settings == NULL || worker->along == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    FAIL_IF(worker->z == NULL || worker->settings == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "a sensitivity analysis");
+    worker->along = worker->z + slot_count;
     return fulcrum_predictor_new(scenario, &worker->predictor, err);
 }
 
@@ -280,7 +280,7 @@ enum { GROUP_ROWS = 512 };
 struct job {
     const struct fulcrum_sensitivity_plan *plan;
     struct fulcrum_scenario *scenario;
-    double *span_values;
+    double *span_values; /* owned, with room for `unit` and `output` behind */
     size_t coordinate_count;
     size_t *input_of; /* of each coordinate */
     double *unit;     /* one site, for this thread */
@@ -328,15 +328,15 @@ static enum fulcrum_status make_room_for(struct job *job, struct fulcrum_error *
         job->coordinate_count += coordinates_of(&plan->inputs[i]);
     }
     job->workers = calloc(plan->sobol.worker_count, sizeof *job->workers);
-    job->span_values = calloc(inputs, sizeof *job->span_values);
     job->input_of = calloc(job->coordinate_count + 1, sizeof *job->input_of);
-    job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
-    job->output = calloc(outputs, sizeof *job->output);
+    job->span_values =
+        calloc(inputs + outputs + job->coordinate_count, sizeof *job->span_values);
     FAIL_IF(result->values == NULL || result->reaches == NULL ||
                 result->effects == NULL || job->workers == NULL ||
-                job->span_values == NULL || job->input_of == NULL ||
-                job->unit == NULL || job->output == NULL,
+                job->span_values == NULL || job->input_of == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    job->output = job->span_values + inputs;
+    job->unit = job->output + outputs;
     size_t next = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         for (size_t k = 0; k < coordinates_of(&plan->inputs[i]); k++) {
@@ -634,13 +634,10 @@ end:
         fulcrum_predictor_free(job.workers[i].predictor);
         free(job.workers[i].z);
         free(job.workers[i].settings);
-        free(job.workers[i].along);
     }
     free(job.workers);
     free(job.span_values);
     free(job.input_of);
-    free(job.unit);
-    free(job.output);
     fulcrum_scenario_free(job.scenario);
     return status;
 }

@@ -703,18 +703,11 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
 /* One design point beside another. */
 
 static const enum fulcrum_predicted relative_outputs[] = {
-#define X(name, output, meaning) FULCRUM_OUTPUT_##output,
-    FULCRUM_RELATIVE_LIST(X) FULCRUM_OUTPUT_COUNT
-#undef X
-};
+    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_COUNT};
 
 const char *fulcrum_relative_name(size_t relative)
 {
-    static const char *const names[FULCRUM_RELATIVE_COUNT + 1] = {
-#define X(name, output, meaning) #name,
-        FULCRUM_RELATIVE_LIST(X)
-#undef X
-    };
+    static const char *const names[FULCRUM_RELATIVE_COUNT] = {"speedup", "runtime_rel"};
     return relative < FULCRUM_RELATIVE_COUNT ? names[relative] : NULL;
 }
 
