@@ -50,8 +50,8 @@ size_t fulcrum_pareto_left_out(const struct fulcrum_pareto *pareto);
 
 /* Ratios to a point of comparison. */
 enum fulcrum_relative {
-    FULCRUM_RELATIVE_speedup, /* agent steps per second over those there */
-    FULCRUM_RELATIVE_runtime_rel,
+    FULCRUM_RELATIVE_SPEEDUP, /* agent steps per second over those there */
+    FULCRUM_RELATIVE_RUNTIME,
     FULCRUM_RELATIVE_COUNT
 };
 

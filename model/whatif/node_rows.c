@@ -221,7 +221,7 @@ static void add_row(
     fulcrum_table_ratio(table, "threads_needed", "threads needed", need->threads);
     add_outputs(table, &prediction, others, NULL);
     fulcrum_table_ratio(table, "relative", NULL,
-        has_relative ? point->relative[FULCRUM_RELATIVE_speedup] : unknown);
+        has_relative ? point->relative[FULCRUM_RELATIVE_SPEEDUP] : unknown);
     fulcrum_table_number(
         table, "bottleneck_agree_frac", NULL, prediction.bottleneck_agree_frac);
     fulcrum_table_number(table, "plateau_frac", NULL, job->plan->plateau_frac);

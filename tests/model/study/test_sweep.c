@@ -309,10 +309,10 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
     CU_ASSERT_EQUAL_FATAL(visited.count, 4);
     const struct fulcrum_sweep_point *one = &visited.points[0];
     const struct fulcrum_sweep_point *two = &visited.points[3];
-    assert_close("itself", one->relative[FULCRUM_RELATIVE_speedup].lo, 1.0, 0.0);
-    assert_close("itself", one->relative[FULCRUM_RELATIVE_runtime_rel].hi, 1.0, 0.0);
-    const struct fulcrum_ratio *speedup = &two->relative[FULCRUM_RELATIVE_speedup];
-    const struct fulcrum_ratio *runtime = &two->relative[FULCRUM_RELATIVE_runtime_rel];
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_SPEEDUP].lo, 1.0, 0.0);
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_RUNTIME].hi, 1.0, 0.0);
+    const struct fulcrum_ratio *speedup = &two->relative[FULCRUM_RELATIVE_SPEEDUP];
+    const struct fulcrum_ratio *runtime = &two->relative[FULCRUM_RELATIVE_RUNTIME];
     assert_close("speedup", speedup->value, 2.0, 1e-12);
     assert_close("lo", speedup->lo, 2.0, 1e-12);
     assert_close("hi", speedup->hi, 2.0, 1e-12);
@@ -335,9 +335,9 @@ TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
     for (size_t i = 0; i < visited.count; i += 2) {
         const struct fulcrum_sweep_point *point = &visited.points[i];
         const struct fulcrum_ratio *speedup =
-            &point->relative[FULCRUM_RELATIVE_speedup];
+            &point->relative[FULCRUM_RELATIVE_SPEEDUP];
         const struct fulcrum_ratio *runtime =
-            &point->relative[FULCRUM_RELATIVE_runtime_rel];
+            &point->relative[FULCRUM_RELATIVE_RUNTIME];
         assert_close("of the estimates", speedup->value,
             point->prediction.value[FULCRUM_OUTPUT_steps_per_s] /
                 middle->value[FULCRUM_OUTPUT_steps_per_s],
