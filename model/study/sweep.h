@@ -306,17 +306,13 @@ bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_best *profile,
 double fulcrum_sweep_profile_ratio(
     const struct fulcrum_sweep_best *profile, size_t metric, size_t axis, size_t place);
 
-/* What a sweep found: the points that are best, or nearly, in each metric. Opaque. */
+/* Where each metric of a sweep is best. Opaque. */
 struct fulcrum_sweep_finding;
 
-/*
- * Borrows the plan.
- *   wants_optima  also the best at each value of each axis; the best of each draw is
- * the plan's
- */
+/* Borrows the plan, whose `best` has the draws. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_finding_new(
-    const struct fulcrum_sweep_plan *plan, bool wants_optima,
-    struct fulcrum_sweep_finding **out, struct fulcrum_error *err);
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_finding **out,
+    struct fulcrum_error *err);
 
 /* Accepts NULL. */
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
@@ -326,12 +322,10 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
     const struct fulcrum_sweep_point *points, size_t count);
 
 /*
- * Adds a fact for each metric that has a best, "finding/NAME": where throughput and
- * performance per GPU watt first come within 5 % of it, and where performance per
- * system watt is best. With optima also a table "optima", a row for each metric along
- * each axis: where it is best, the 90 % interval over the draws, where its plateau
- * begins and ends, as values of the field and as CPU/GPU ratios, and whether it is an
- * optimum or a plateau.
+ * Adds a table "optima", a row for each metric along each axis of several values: the
+ * best value, where it is, the 90 % interval over the draws, where its plateau begins
+ * and ends, as values of the field and as CPU/GPU ratios, and whether it is an optimum
+ * or a plateau.
  */
 void fulcrum_sweep_finding_tell(
     const struct fulcrum_sweep_finding *finding, struct fulcrum_result *result);
