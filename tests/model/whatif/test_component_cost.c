@@ -21,7 +21,7 @@ struct wanted {
     double gpus;
 };
 
-static void set(struct fulcrum_setting *setting, const char *path, double value)
+static void set_field(struct fulcrum_setting *setting, const char *path, double value)
 {
     *setting = (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
     CU_ASSERT_PTR_NOT_NULL_FATAL(setting->field);
@@ -180,9 +180,9 @@ static void copa(const struct wanted *wanted, double draws,
     struct place place;
     open_place(&place, wanted);
     struct fulcrum_setting settings[2];
-    set(&settings[0], "machine.gpu.llc_byte",
+    set_field(&settings[0], "machine.gpu.llc_byte",
         16 * place.inputs.base.machine.gpu.llc_byte);
-    set(&settings[1], "machine.gpu.dram_byte_per_s",
+    set_field(&settings[1], "machine.gpu.dram_byte_per_s",
         1.6 * place.inputs.base.machine.gpu.dram_byte_per_s);
     struct fulcrum_study *study = study_of(&place, settings, 2, draws);
     *gpu_time = fulcrum_study_ratio(study, 1, 0, FULCRUM_MEMORY_GPU);
@@ -263,7 +263,7 @@ TEST(test_ends_of_fields_are_limits)
         struct fulcrum_setting settings[3];
         size_t count = 0;
         for (; count < 3 && limits[i][count].path != NULL; count++) {
-            set(&settings[count], limits[i][count].path, limits[i][count].value);
+            set_field(&settings[count], limits[i][count].path, limits[i][count].value);
         }
         struct fulcrum_study *study = study_of(&place, settings, count, 0);
         assert_close(limits[i][0].path,
@@ -334,7 +334,7 @@ TEST(test_work_can_be_stopped_and_refused)
     const struct fulcrum_study_plan refused = {
         .scenario = place.scenario, .predict = equations(0)};
     const struct fulcrum_point version = {&small, 1, 0, 0};
-    set(&small, "machine.gpu.memory_byte", 1e8);
+    set_field(&small, "machine.gpu.memory_byte", 1e8);
     ASSERT_FAILS(fulcrum_memory_study(&refused, &version, 1, &study, &err),
         FULCRUM_ERR_INFEASIBLE, "machine.gpu.memory_byte");
     place_close(&place);
