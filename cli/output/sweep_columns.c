@@ -92,7 +92,7 @@ static void add_ratios(struct fulcrum_sweep_columns *columns)
     for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
         size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
         const char *name = fulcrum_relative_name(i);
-        (void)add_column(columns, name, i == FULCRUM_RELATIVE_speedup ? name : NULL,
+        (void)add_column(columns, name, i == FULCRUM_RELATIVE_SPEEDUP ? name : NULL,
             FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
         add_ends(columns, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
             at + offsetof(struct fulcrum_ratio, hi));

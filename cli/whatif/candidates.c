@@ -35,42 +35,31 @@ static double spread_of(
     return 1.0;
 }
 
-static void give_priors(struct fulcrum_candidate *candidate,
-    const struct fulcrum_field *const *fields, size_t count)
-{
-    struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
-    for (size_t i = 0; i < count; i++) {
-        priors[i] = (struct fulcrum_prior){fields[i], spread_of(candidate, fields[i])};
-    }
-    fulcrum_inputs_give_priors(&candidate->subject.inputs, priors, count);
-}
-
-static bool is_prior(
-    const struct fulcrum_candidates *list, const struct fulcrum_field *field)
-{
-    size_t i = 0;
-    while (i < list->count && !(spread_of(&list->items[i], field) > 1.0)) {
-        i++;
-    }
-    return i < list->count;
-}
-
 static void align(struct fulcrum_candidates *list)
 {
     size_t field_count = 0;
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    const struct fulcrum_field **priors =
+    const struct fulcrum_field **common =
         fulcrum_allocate(field_count, sizeof(const struct fulcrum_field *));
     for (size_t j = 0; j < field_count; j++) {
-        if (is_prior(list, &fields[j])) {
-            priors[count++] = &fields[j];
+        bool is_prior = false;
+        for (size_t i = 0; i < list->count && !is_prior; i++) {
+            is_prior = spread_of(&list->items[i], &fields[j]) > 1.0;
+        }
+        if (is_prior) {
+            common[count++] = &fields[j];
         }
     }
     for (size_t i = 0; i < list->count; i++) {
-        give_priors(&list->items[i], priors, count);
+        struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
+        for (size_t j = 0; j < count; j++) {
+            priors[j] = (struct fulcrum_prior){
+                common[j], spread_of(&list->items[i], common[j])};
+        }
+        fulcrum_inputs_give_priors(&list->items[i].subject.inputs, priors, count);
     }
-    free((void *)priors);
+    free((void *)common);
 }
 
 /* Multiples of the GPUs, or learner cores, that share them. */
@@ -215,10 +204,11 @@ enum fulcrum_status fulcrum_recommend_options(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_recommend_metric(const char *name, size_t fallback,
+enum fulcrum_status fulcrum_recommend_metric(const char *name,
     struct fulcrum_context *context, size_t *out, struct fulcrum_error *err)
 {
-    size_t found = name == NULL ? fallback : fulcrum_output_find(name);
+    size_t found =
+        name == NULL ? FULCRUM_OUTPUT_steps_per_s : fulcrum_output_find(name);
     if (found == FULCRUM_OUTPUT_COUNT) {
         char hint[FULCRUM_OUTPUT_HINT_BYTE];
         const struct fulcrum_names names = fulcrum_output_names();

@@ -8,6 +8,7 @@
 #include "cli/whatif/whatif.h"
 #include "model/string.h"
 #include "model/study/study.h"
+#include "model/whatif/recommend.h"
 
 struct fulcrum_recommend_settings {
     const char *question;
@@ -20,15 +21,7 @@ struct fulcrum_recommend_settings {
     double share_percent; /* NAN: not given, as all numbers here */
     const char *range;
     const char *vary;
-    int goal;
-    double least_steps_per_s;
-    double most_w;
-    double most_price;
-    double most_rack_units;
-    double most_machines;
-    bool fill;
-    double electricity_per_kwh;
-    double years;
+    struct fulcrum_need need; /* but for the steps of a training */
     struct fulcrum_text_list prices;
     struct fulcrum_text_list rack_units;
     struct fulcrum_text_list a_sets;
@@ -48,8 +41,8 @@ struct fulcrum_candidates {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
-    const enum fulcrum_predicted *outputs; /* the study's, ending as there */
-    struct fulcrum_candidate *items;       /* from fulcrum_allocate */
+    enum fulcrum_predicted outputs[4]; /* the study's, ending as there */
+    struct fulcrum_candidate *items;   /* from fulcrum_allocate */
     size_t count;
     struct fulcrum_study *study; /* one design a candidate */
 };
@@ -73,10 +66,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err);
 
-/* The output of that name, or `fallback` without one. */
+/* The output of that name; steps_per_s without one. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_metric(const char *name,
-    size_t fallback, struct fulcrum_context *context, size_t *out,
-    struct fulcrum_error *err);
+    struct fulcrum_context *context, size_t *out, struct fulcrum_error *err);
 
 /* A question: answers it on context->out. */
 typedef enum fulcrum_status fulcrum_recommend_question(

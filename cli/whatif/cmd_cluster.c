@@ -36,10 +36,8 @@ struct settings {
     struct fulcrum_solve_settings solve;
     const char *devices;
     const char *model_parallel;
-    double speedup_2;
-    double actors_per_gpu;
     int scaling;
-    bool steps_alone;
+    struct fulcrum_cluster_plan plan; /* as far as options give it */
 };
 
 static const char *scaling_name(int index)
@@ -66,12 +64,12 @@ struct job {
 static enum fulcrum_status read_actors(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    bool has_each = !isnan(settings->actors_per_gpu);
+    bool has_each = !isnan(settings->plan.actors_per_gpu);
     bool has_all = !isnan(settings->design.actor_count);
     bool is_resident = fulcrum_design_is_resident(&job->subject.inputs.base);
     /* Of steps alone actors are not looked at, but a design has some. */
-    bool is_one = settings->steps_alone || (!has_each && !has_all && is_resident);
-    job->plan.actors_per_gpu = is_one ? 1.0 : settings->actors_per_gpu;
+    bool is_one = settings->plan.steps_alone || (!has_each && !has_all && is_resident);
+    job->plan.actors_per_gpu = is_one ? 1.0 : settings->plan.actors_per_gpu;
     FULCRUM_USAGE_IF(!is_one && !has_each && !has_all, context, err,
         FULCRUM_ERR_MISSING,
         "--actors-per-gpu N (or --actors N of each machine) is needed, or "
@@ -87,14 +85,13 @@ static enum fulcrum_status check_design(
     const struct fulcrum_design *design = &job->subject.design;
     const struct fulcrum_workload_training *training = &design->workload.training;
     FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
-        design->machine.name);
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", design->machine.name);
     FAIL_IF(!(training->env_steps_per_train_step > 0.0), err, FULCRUM_ERR_UNSUPPORTED,
         "workload %s does not train: workload.training.env_steps_per_train_step = "
         "0",
         design->workload.name);
     FAIL_IF(job->parts.values[job->parts.count - 1] > 1.0 &&
-                isnan(settings->speedup_2) && isnan(training->model_parallel_frac),
+                isnan(settings->plan.speedup_2) && isnan(training->model_parallel_frac),
         err, FULCRUM_ERR_MISSING,
         "--model-parallel %s: how much faster several GPUs do a step of workload "
         "%s "
@@ -106,8 +103,9 @@ static enum fulcrum_status check_design(
 static enum fulcrum_status read_job(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
+    job->plan = settings->plan;
     FULCRUM_USAGE_IF(
-        !isnan(settings->speedup_2) && strcmp(settings->model_parallel, "1") == 0,
+        !isnan(settings->plan.speedup_2) && strcmp(settings->model_parallel, "1") == 0,
         context, err, FULCRUM_ERR_RANGE,
         "--speedup-2 goes with --model-parallel above 1");
     job->devices = (struct fulcrum_numbers){"--devices", &devices_field, NULL, 0};
@@ -140,7 +138,7 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     size_t points = plan->devices.count * plan->parts.count * plan->scaling_count;
     bool is_fast = settings->solve.solver.method == FULCRUM_METHOD_AUTO ||
                    settings->solve.solver.method == FULCRUM_METHOD_FAST ||
-                   settings->steps_alone;
+                   settings->plan.steps_alone;
     double draws = points > DRAWN_POINTS_MOST              ? 0.0
                    : is_fast && points <= ALL_DRAWS_POINTS ? CLUSTER_DRAWS
                                                            : CLUSTER_FEWER_DRAWS;
@@ -159,8 +157,6 @@ static enum fulcrum_status find_rows(const struct settings *settings,
     bool is_both = settings->scaling == BOTH;
     plan->scenario = job->subject.scenario;
     plan->design = &job->subject.design;
-    plan->steps_alone = settings->steps_alone;
-    plan->speedup_2 = settings->speedup_2;
     plan->devices =
         (struct fulcrum_cluster_counts){job->devices.values, job->devices.count};
     plan->parts = (struct fulcrum_cluster_counts){job->parts.values, job->parts.count};
@@ -379,17 +375,18 @@ static const struct fulcrum_option option_rows[] = {
     FULCRUM_OPTION(TEXT, "model-parallel", offsetof(struct settings, model_parallel),
         "GPUS", .fallback = "1",
         .help = "GPUs that one copy of the network is split over: 1,2,4"),
-    FULCRUM_OPTION(NUMBER, "speedup-2", offsetof(struct settings, speedup_2), "FACTOR",
-        .least = 1.0, .most = 2.0,
+    FULCRUM_OPTION(NUMBER, "speedup-2", offsetof(struct settings, plan.speedup_2),
+        "FACTOR", .least = 1.0, .most = 2.0,
         .help = "speed-up of a training step on the two GPUs of a worker; sets "
                 "workload.training.model_parallel_frac"),
-    FULCRUM_OPTION(COUNT, "actors-per-gpu", offsetof(struct settings, actors_per_gpu),
-        "N", .least = 1.0, .most = 1e7, .help = "actors per GPU in use"),
+    FULCRUM_OPTION(COUNT, "actors-per-gpu",
+        offsetof(struct settings, plan.actors_per_gpu), "N", .least = 1.0, .most = 1e7,
+        .help = "actors per GPU in use"),
     FULCRUM_OPTION(CHOICE, "scaling", offsetof(struct settings, scaling), "HOW",
         .fallback = "both", .choice = scaling_name,
         .help = "weak: each worker keeps its batch; strong: they divide one"),
-    FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, steps_alone), NULL,
-        .help = "training steps only, as if actors and inference always kept up"),
+    FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, plan.steps_alone),
+        NULL, .help = "training steps only, as if actors and inference always kept up"),
     {.name = NULL},
 };
 

@@ -72,8 +72,7 @@ static enum fulcrum_status read_machine(const struct settings *settings,
     add_exponent_prior(&out->inputs);
     TRY(fulcrum_subject_prepare(out, NULL, 0, err));
     FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED,
-        "machine %s has no GPU whose memory system could be another",
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU, so no memory system to change",
         out->design.machine.name);
     return FULCRUM_OK;
 }
@@ -109,14 +108,14 @@ static enum fulcrum_status check_components(
         return FULCRUM_OK;
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "%s simulates on the GPU, whose components are not told apart: --cache and "
-        "--bandwidth change its memory, 'fulcrum partition' tells its stages apart",
+        "%s simulates on the GPU, so components cannot be separated: use --cache and "
+        "--bandwidth, or 'fulcrum partition' for its stages",
         design->workload.name);
 }
 
 /* Shares of GPU time and of a run, machine by machine. */
 static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t count,
-    struct fulcrum_memory_plan *plan, const struct fulcrum_context *context,
+    struct fulcrum_study_plan *plan, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct fulcrum_watch *watch = plan->watcher;
@@ -130,12 +129,12 @@ static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t c
         fulcrum_result_table(result, "components",
             "shares of GPU time, and of a run with components made ideal in this order "
             "(least, mean, most: over all orders); speed-up from each alone"),
-        0};
+        NULL, 0};
     fulcrum_table_make_main(tables.components);
     fulcrum_watch_start(watch, context, "");
     for (size_t m = 0; m < count && status == FULCRUM_OK; m++) {
         plan->scenario = machines[m].scenario;
-        plan->calibration = machines[m].calibrations;
+        tables.calibration = machines[m].calibrations;
         watch->first_frac = (double)m / (double)count;
         watch->part_frac = 1.0 / (double)count;
         watch->stage = machines[m].design.machine.name;
@@ -155,7 +154,7 @@ static enum fulcrum_status find_costs(struct fulcrum_subject *machines, size_t c
 }
 
 static enum fulcrum_status answer_components(const struct settings *settings,
-    struct fulcrum_memory_plan *plan, struct fulcrum_context *context,
+    struct fulcrum_study_plan *plan, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct fulcrum_subject *machines =
@@ -327,7 +326,7 @@ static enum fulcrum_status show_systems(const struct grid *grid,
 }
 
 static enum fulcrum_status answer_systems(const struct settings *settings,
-    struct fulcrum_memory_plan *plan, struct fulcrum_context *context,
+    struct fulcrum_study_plan *plan, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct grid *grid = fulcrum_allocate(1, sizeof *grid);
@@ -357,7 +356,7 @@ static enum fulcrum_status run(
     bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
     struct fulcrum_watch watch;
     struct fulcrum_solver_options estimate;
-    struct fulcrum_memory_plan plan = {
+    struct fulcrum_study_plan plan = {
         .estimate = &estimate, .watch = fulcrum_watch_show, .watcher = &watch};
     FULCRUM_USAGE_IF(has_factors && settings->machines != NULL, context, err,
         FULCRUM_ERR_UNSUPPORTED,

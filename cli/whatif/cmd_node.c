@@ -45,8 +45,8 @@ struct job {
     struct fulcrum_context *context;
     struct machine *machines;
     size_t machine_count;
-    struct fulcrum_numbers gpus;
-    struct fulcrum_numbers learners;
+    struct fulcrum_numbers counts[FULCRUM_NODE_AXES];
+    struct fulcrum_sweep_axis axes[FULCRUM_NODE_AXES]; /* of the counts */
     struct fulcrum_actors actors;
     struct fulcrum_node_plan plan;
     struct fulcrum_watch watch;
@@ -56,28 +56,19 @@ struct job {
     bool is_interrupted;
 };
 
-/* The option that says what `set` would; NULL: it sets something else. */
-static const char *option_instead_of(const char *set)
+/* What the table varies cannot be set as well. */
+static enum fulcrum_status check_sets(const struct job *job, struct fulcrum_error *err)
 {
     static const char *const varied[][2] = {{"run.gpu_count=", "--gpus"},
         {"run.learner_gpu_count=", "--learners"}, {"run.actor_count=", "--actors"},
         {"actors=", "--actors"}};
-    for (size_t i = 0; i < sizeof varied / sizeof varied[0]; i++) {
-        if (strncmp(set, varied[i][0], strlen(varied[i][0])) == 0) {
-            return varied[i][1];
-        }
-    }
-    return NULL;
-}
-
-/* What the table varies cannot be set as well. */
-static enum fulcrum_status check_sets(const struct job *job, struct fulcrum_error *err)
-{
     const struct fulcrum_text_list *sets = &job->settings->design.sets;
-    for (size_t i = 0; i < sets->count; i++) {
-        const char *option = option_instead_of(sets->items[i]);
-        FULCRUM_USAGE_IF(option != NULL, job->context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--set %s: expected %s, which the table varies", sets->items[i], option);
+    for (size_t i = 0; i < sets->count * (sizeof varied / sizeof varied[0]); i++) {
+        const char *set = sets->items[i % sets->count];
+        const char *const *option = varied[i / sets->count];
+        FULCRUM_USAGE_IF(strncmp(set, option[0], strlen(option[0])) == 0, job->context,
+            err, FULCRUM_ERR_UNSUPPORTED,
+            "--set %s: expected %s, which the table varies", set, option[1]);
     }
     return FULCRUM_OK;
 }
@@ -85,19 +76,20 @@ static enum fulcrum_status check_sets(const struct job *job, struct fulcrum_erro
 static enum fulcrum_status read_counts(struct job *job, struct fulcrum_error *err)
 {
     const struct settings *settings = job->settings;
-    struct fulcrum_node_plan *plan = &job->plan;
-    job->gpus = (struct fulcrum_numbers){
+    job->counts[FULCRUM_NODE_GPUS] = (struct fulcrum_numbers){
         "--gpus", fulcrum_field_find("run.gpu_count"), NULL, 0};
-    job->learners = (struct fulcrum_numbers){
+    job->counts[FULCRUM_NODE_LEARNERS] = (struct fulcrum_numbers){
         "--learners", fulcrum_field_find("run.learner_gpu_count"), NULL, 0};
-    if (settings->gpus != NULL) {
-        TRY(fulcrum_numbers_read(&job->gpus, settings->gpus, job->context, err));
+    TRY(fulcrum_numbers_read(&job->counts[FULCRUM_NODE_GPUS],
+        settings->gpus != NULL ? settings->gpus : "1:100000:1", job->context, err));
+    TRY(fulcrum_numbers_read(
+        &job->counts[FULCRUM_NODE_LEARNERS], settings->learners, job->context, err));
+    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
+        const struct fulcrum_numbers *counts = &job->counts[i];
+        job->axes[i] =
+            (struct fulcrum_sweep_axis){counts->field, counts->values, counts->count};
     }
-    TRY(fulcrum_numbers_read(&job->learners, settings->learners, job->context, err));
-    plan->gpu_counts = job->gpus.values;
-    plan->gpu_count_count = job->gpus.count;
-    plan->learner_counts = job->learners.values;
-    plan->learner_count_count = job->learners.count;
+    job->plan.sweep.axes = job->axes;
     return FULCRUM_OK;
 }
 
@@ -130,8 +122,7 @@ static enum fulcrum_status read_machine(
     TRY(fulcrum_subject_read(&design, job->context, subject, err));
     TRY(apply_machine_sets(&subject->inputs, err));
     FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
-        machine->name);
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU", machine->name);
     FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
         "machine.gpu.count = %.6g of machine %s: expected at least 1",
         machine->gpu.count, machine->name);
@@ -150,20 +141,16 @@ static enum fulcrum_status read_actors(struct job *job, struct fulcrum_error *er
 {
     const struct fulcrum_actors_rule *rule = &job->settings->actors;
     struct fulcrum_actors *actors = &job->actors;
-    double fixed = job->settings->design.actor_count;
     TRY(fulcrum_actors_settle(
         rule, &job->machines[0].subject.inputs, job->context, actors, err));
     if (actors->per_thread > 0.0) {
         (void)snprintf(actors->text, sizeof actors->text,
             "%.6g per hardware thread, rounded to what GPUs can share",
             actors->per_thread);
-    } else if (!isnan(fixed)) {
-        (void)snprintf(actors->text, sizeof actors->text, "%.0f", fixed);
     }
-    job->plan.sweep =
-        (struct fulcrum_sweep_plan){.actors_per_thread = actors->per_thread,
-            .actor_choices = actors->choices,
-            .actor_choice_count = actors->choice_count};
+    job->plan.sweep.actors_per_thread = actors->per_thread;
+    job->plan.sweep.actor_choices = actors->choices;
+    job->plan.sweep.actor_choice_count = actors->choice_count;
     return FULCRUM_OK;
 }
 
@@ -358,8 +345,8 @@ static enum fulcrum_status run(
         fulcrum_subject_clear(&job.machines[m].subject);
     }
     free(job.machines);
-    free(job.gpus.values);
-    free(job.learners.values);
+    free(job.counts[FULCRUM_NODE_GPUS].values);
+    free(job.counts[FULCRUM_NODE_LEARNERS].values);
     free(job.actors.choices);
     return status;
 }

@@ -26,12 +26,8 @@ struct settings {
     const char *partition;
     const char *profile;
     const char *shares;
-    double instances;
-    int envs; /* enum of envs_name */
-    double link_byte_per_s;
-    double slice_link_byte_per_s;
-    double overhead_frac;
-    double switch_frac;
+    int envs;                           /* enum of envs_name */
+    struct fulcrum_sharing_terms terms; /* as far as options give them */
 };
 
 static const char *envs_name(int index)
@@ -50,28 +46,43 @@ struct job {
     struct fulcrum_error no_slices; /* why there is no partition */
 };
 
-/* "0.5,0.3,0.2": one for each stage; NULL: none. */
+/* "0.5,0.3,0.2": one for each stage, which the workload decides; NULL: none. */
 static enum fulcrum_status read_shares(const char *text,
-    struct fulcrum_context *context, struct fulcrum_sharing_terms *terms,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    const char *rest = text;
-    while (rest != NULL) {
+    const struct fulcrum_workload *workload = &job->subject.design.workload;
+    struct fulcrum_sharing_terms *terms = &job->terms;
+    size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
+    const double rounding = 1e-6;
+    double sum = 0.0;
+    size_t given = 0;
+    for (const char *rest = text; rest != NULL; given++) {
         double value = (double)NAN;
         char *item = fulcrum_list_part(&rest);
         enum fulcrum_status status =
-            terms->given_count == FULCRUM_STAGES_MOST
-                ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                      "--shares: more than %d numbers", (int)FULCRUM_STAGES_MOST)
-            : fulcrum_number_parse("--shares", item, &value, NULL) != FULCRUM_OK ||
-                    !(value > 0.0 && value <= 1.0)
-                ? fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                      "--shares: '%s': expected a share above 0 and at most 1", item)
-                : FULCRUM_OK;
+            fulcrum_number_parse("--shares", item, &value, NULL) == FULCRUM_OK &&
+                    value > 0.0 && value <= 1.0
+                ? FULCRUM_OK
+                : fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                      "--shares: '%s': expected a share above 0 and at most 1", item);
         free(item);
         TRY(status);
-        terms->given_shares[terms->given_count++] = value;
+        sum += value;
+        if (given < FULCRUM_STAGES_MOST) {
+            terms->given_shares[given] = value;
+        }
     }
+    terms->given_count = given;
+    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--shares: workload %s simulates on the CPU, so its stages cannot be placed "
+        "separately",
+        workload->name);
+    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
+        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
+        stages == 3 ? " and training" : "");
+    FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
+        "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
     return FULCRUM_OK;
 }
 
@@ -83,8 +94,8 @@ static enum fulcrum_status find_partition(const struct settings *settings,
         enum fulcrum_status loaded =
             fulcrum_partition_load(settings->partition, &job->partition, err);
         if (loaded == FULCRUM_OK && strcmp(job->partition->mig.gpu, gpu) != 0) {
-            fulcrum_message_warn("--partition %s is for the GPU \"%s\": its slices are "
-                                 "taken for shares of \"%s\"",
+            fulcrum_message_warn("--partition %s is for the GPU \"%s\": applying "
+                                 "its slices as shares of \"%s\"",
                 settings->partition, job->partition->mig.gpu, gpu);
         }
         return loaded;
@@ -99,64 +110,27 @@ static enum fulcrum_status find_partition(const struct settings *settings,
                : fulcrum_fail(err, status, "%s", job->no_slices.detail);
 }
 
-static enum fulcrum_status read_slices(const struct settings *settings,
-    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
-{
-    if (settings->profile == NULL) {
-        return FULCRUM_OK;
-    }
-    enum fulcrum_status status = fulcrum_mig_layout_parse(
-        &job->partition->mig, settings->profile, &job->layout, err);
-    if (status != FULCRUM_OK) {
-        context->exit_code = 2;
-        return fulcrum_fail_in(err, status, "--profile");
-    }
-    job->terms.given_layout = &job->layout;
-    return FULCRUM_OK;
-}
-
-/* Shares belong to stages, which the workload decides. */
-static enum fulcrum_status check_shares(
-    const struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_workload *workload = &job->subject.design.workload;
-    size_t given = job->terms.given_count;
-    size_t stages = workload->training.env_steps_per_train_step > 0.0 ? 3U : 2U;
-    const double rounding = 1e-6;
-    double sum = 0.0;
-    for (size_t i = 0; i < given; i++) {
-        sum += job->terms.given_shares[i];
-    }
-    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&job->subject.design),
-        context, err, FULCRUM_ERR_UNSUPPORTED,
-        "--shares: workload %s simulates on the CPU: its stages are not placed "
-        "apart",
-        workload->name);
-    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
-        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
-        stages == 3 ? " and training" : "");
-    FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
-        "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_job(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    job->terms =
-        (struct fulcrum_sharing_terms){.share_byte_per_s = settings->link_byte_per_s,
-            .slice_byte_per_s = settings->slice_link_byte_per_s,
-            .overhead_frac = settings->overhead_frac,
-            .switch_frac = settings->switch_frac,
-            .envs_each = settings->envs != 0,
-            .instances = settings->instances};
-    TRY(read_shares(settings->shares, context, &job->terms, err));
+    job->terms = settings->terms;
+    job->terms.envs_each = settings->envs != 0;
     TRY(fulcrum_subject_read(&settings->design, context, &job->subject, err));
     TRY(fulcrum_subject_prepare(&job->subject, NULL, 0, err));
-    TRY(check_shares(job, context, err));
+    TRY(read_shares(settings->shares, context, job, err));
     TRY(find_partition(settings, job->subject.design.machine.gpu.name, job, err));
     job->terms.mig = job->partition != NULL ? &job->partition->mig : NULL;
-    return read_slices(settings, context, job, err);
+    if (settings->profile == NULL) {
+        return FULCRUM_OK;
+    }
+    job->terms.given_layout = &job->layout;
+    enum fulcrum_status status = fulcrum_mig_layout_parse(
+        &job->partition->mig, settings->profile, &job->layout, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = FULCRUM_EXIT_USAGE;
+        return fulcrum_fail_in(err, status, "--profile");
+    }
+    return FULCRUM_OK;
 }
 
 static void add_facts(struct fulcrum_result *result, const struct job *job)
@@ -185,43 +159,30 @@ static void add_facts(struct fulcrum_result *result, const struct job *job)
         result, "draws", job->plan.draws > 0.0 ? "draws" : NULL, job->plan.draws);
 }
 
-/* Cells of a placement; parts repeat them for files. Of one that cannot run nothing is
- * known. */
-enum figures { SHOWN, REPEATED };
-
-static const char *title(enum figures how, const char *text)
-{
-    return how == SHOWN ? text : NULL;
-}
-
-static void add_figure(struct fulcrum_table *table, const char *key, const char *text,
-    const struct fulcrum_placement *row, double value)
-{
-    bool runs = !isnan(row->steps_per_s);
-    fulcrum_table_number(table, key, text, runs ? value : FULCRUM_UNKNOWN);
-}
-
+/* Of a placement that cannot run nothing is known. */
 static void add_placement(
-    struct fulcrum_table *table, const struct fulcrum_placement *row, enum figures how)
+    struct fulcrum_table *table, const struct fulcrum_placement *row)
 {
-    const struct fulcrum_placed *placed = &row->placed;
+    static const struct fulcrum_placed unknown = {.instances = (double)NAN,
+        .sm_held_frac = (double)NAN,
+        .sm_work_frac = (double)NAN,
+        .memory_byte = (double)NAN};
+    const struct fulcrum_placed *placed =
+        isnan(row->steps_per_s) ? &unknown : &row->placed;
     fulcrum_table_row(table);
     fulcrum_table_text(table, "placement", "placement", row->name);
-    fulcrum_table_text(table, "layout", title(how, "slices"), row->layout);
-    add_figure(table, "instances", title(how, "processes"), row, placed->instances);
-    fulcrum_table_number(table, "steps_per_s", title(how, "steps"), row->steps_per_s);
-    fulcrum_table_ratio(table, "speedup", title(how, "speed-up"), row->speedup);
-    fulcrum_table_number(
-        table, "gpu_busy_frac", title(how, "GPU busy"), row->gpu_busy_frac);
-    add_figure(
-        table, "sm_held_frac", title(how, "SMs held"), row, placed->sm_held_frac);
-    add_figure(
-        table, "sm_work_frac", title(how, "SMs at work"), row, placed->sm_work_frac);
-    add_figure(table, "memory_byte", NULL, row, placed->memory_byte);
+    fulcrum_table_text(table, "layout", "slices", row->layout);
+    fulcrum_table_number(table, "instances", "processes", placed->instances);
+    fulcrum_table_number(table, "steps_per_s", "steps", row->steps_per_s);
+    fulcrum_table_ratio(table, "speedup", "speed-up", row->speedup);
+    fulcrum_table_number(table, "gpu_busy_frac", "GPU busy", row->gpu_busy_frac);
+    fulcrum_table_number(table, "sm_held_frac", "SMs held", placed->sm_held_frac);
+    fulcrum_table_number(table, "sm_work_frac", "SMs at work", placed->sm_work_frac);
+    fulcrum_table_number(table, "memory_byte", NULL, placed->memory_byte);
     fulcrum_table_number(table, "gpu_w", NULL, row->gpu_w);
     fulcrum_table_number(
-        table, "steps_per_j_gpu", title(how, "per GPU joule"), row->steps_per_j_gpu);
-    fulcrum_table_text(table, "reason", title(how, "cannot run"), row->reason);
+        table, "steps_per_j_gpu", "per GPU joule", row->steps_per_j_gpu);
+    fulcrum_table_text(table, "reason", "cannot run", row->reason);
 }
 
 /* "simulation + agent" */
@@ -284,7 +245,8 @@ static void add_stage(
         table, "memory_byte", "memory", stage->memory_byte + stage->env_memory_byte);
 }
 
-/* Files hold a row for each part of each placement; people first see the placements. */
+/* Files hold a row for each part of each placement; people first see the placements,
+ * whose cells parts repeat for files. */
 static enum fulcrum_status report(const struct job *job,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -292,20 +254,21 @@ static enum fulcrum_status report(const struct job *job,
     bool has_parts = plan->loop.count > 0;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-placements");
     add_facts(result, job);
-    struct fulcrum_table *table = fulcrum_result_table(result, "placements", "");
-    for (size_t i = 0; i < plan->count; i++) {
-        add_placement(table, &plan->rows[i], SHOWN);
-    }
-    table = fulcrum_result_table(result, "parts",
+    struct fulcrum_table *placements = fulcrum_result_table(result, "placements", "");
+    struct fulcrum_table *table = fulcrum_result_table(result, "parts",
         has_parts ? "what runs where; in each placement all wait for the slowest"
                   : NULL);
     fulcrum_table_make_main(table);
     for (size_t i = 0; i < plan->count; i++) {
         const struct fulcrum_placed *placed = &plan->rows[i].placed;
+        add_placement(placements, &plan->rows[i]);
         for (size_t k = 0; k == 0 || k < placed->part_count; k++) {
-            add_placement(table, &plan->rows[i], REPEATED);
+            add_placement(table, &plan->rows[i]);
             add_part(table, job, placed, k);
         }
+    }
+    for (size_t j = 1; j < fulcrum_table_columns(placements); j++) {
+        fulcrum_table_hide(table, fulcrum_table_column(placements, j).key);
     }
     table = fulcrum_result_table(result, "stages",
         "time of a stage with the GPU to itself, by what shortens it");
@@ -348,7 +311,7 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    FULCRUM_OPTION(COUNT, "instances", offsetof(struct settings, instances), "N",
+    FULCRUM_OPTION(COUNT, "instances", offsetof(struct settings, terms.instances), "N",
         .fallback = "7", .least = 1, .most = FULCRUM_GPU_PARTS_MOST,
         .help = "most processes on one GPU"),
     FULCRUM_OPTION(CHOICE, "envs", offsetof(struct settings, envs), "RULE",
@@ -363,20 +326,20 @@ static const struct fulcrum_option rows[] = {
     FULCRUM_OPTION(TEXT, "shares", offsetof(struct settings, shares), "LIST",
         .help = "adds these SM shares for simulation, agent and training, such as "
                 "0.6,0.1,0.3"),
-    FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, link_byte_per_s), "RATE",
-        .unit = "byte/s", .least = 1.0, .most = 1e15,
+    FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, terms.share_byte_per_s),
+        "RATE", .unit = "byte/s", .least = 1.0, .most = 1e15,
         .help = "copies between processes that share GPU memory; by default half the "
                 "memory bandwidth, since a copy is read and written"),
     FULCRUM_OPTION(NUMBER, "slice-link",
-        offsetof(struct settings, slice_link_byte_per_s), "RATE", .unit = "byte/s",
+        offsetof(struct settings, terms.slice_byte_per_s), "RATE", .unit = "byte/s",
         .fallback = "25e9", .least = 1.0, .most = 1e15,
         .help = "copies between slices, which share no memory and go through the host; "
                 "the default is typical of PCIe 4.0 x16"),
-    FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, overhead_frac),
+    FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, terms.overhead_frac),
         "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
         .help = "extra time on a part of the GPU; GMI-DRL reports 4.5 %"),
-    FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, switch_frac), "SHARE",
-        .fallback = "0.045", .least = 0.0, .most = 10.0,
+    FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, terms.switch_frac),
+        "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
         .help = "extra GPU time where processes take turns; unpublished, assumed equal "
                 "to --overhead"),
     {.name = NULL},

@@ -9,7 +9,6 @@
 #include "cli/whatif/candidates.h"
 #include "model/nearest.h"
 #include "model/try.h"
-#include "model/whatif/recommend.h"
 
 static const struct question {
     const char *name;
@@ -60,35 +59,35 @@ static const struct fulcrum_option metric_rows[] = {
 };
 
 static const struct fulcrum_option machine_rows[] = {
-    FULCRUM_OPTION(CHOICE, "best", MEMBER(goal), "GOAL", .fallback = "fastest",
+    FULCRUM_OPTION(CHOICE, "best", MEMBER(need.goal), "GOAL", .fallback = "fastest",
         .choice = fulcrum_objective_name,
         .help = "most steps per second, least money per step, or most steps per joule "
                 "at the plug"),
-    FULCRUM_OPTION(NUMBER, "min-steps-per-s", MEMBER(least_steps_per_s), "RATE",
+    FULCRUM_OPTION(NUMBER, "min-steps-per-s", MEMBER(need.least_steps_per_s), "RATE",
         .unit = "1/s", .least = 1e-9, .most = 1e18,
         .help = "rate that one or more machines of a kind must reach together"),
-    FULCRUM_OPTION(COUNT, "max-machines", MEMBER(most_machines), "N",
+    FULCRUM_OPTION(COUNT, "max-machines", MEMBER(need.most_machines), "N",
         .fallback = "1000", .least = 1.0, .most = 1e6,
         .help = "most machines of a kind"),
-    FULCRUM_OPTION(NUMBER, "max-watts", MEMBER(most_w), "W", .unit = "W", .least = 1e-3,
-        .most = 1e12, .help = "at the plug, with all machines busy"),
-    FULCRUM_OPTION(NUMBER, "max-price", MEMBER(most_price), "MONEY", .least = 0.0,
+    FULCRUM_OPTION(NUMBER, "max-watts", MEMBER(need.most_w), "W", .unit = "W",
+        .least = 1e-3, .most = 1e12, .help = "at the plug, with all machines busy"),
+    FULCRUM_OPTION(NUMBER, "max-price", MEMBER(need.most_price), "MONEY", .least = 0.0,
         .most = 1e15, .help = "to buy all machines"),
-    FULCRUM_OPTION(NUMBER, "max-rack-units", MEMBER(most_rack_units), "U", .least = 0.1,
-        .most = 1e9, .help = "height of all machines"),
-    FULCRUM_OPTION(FLAG, "fill", MEMBER(fill), NULL,
+    FULCRUM_OPTION(NUMBER, "max-rack-units", MEMBER(need.most_rack_units), "U",
+        .least = 0.1, .most = 1e9, .help = "height of all machines"),
+    FULCRUM_OPTION(FLAG, "fill", MEMBER(need.fills), NULL,
         .help = "as many machines of a kind as the limits allow, not as few as do"),
     FULCRUM_OPTION(LIST, "price", MEMBER(prices), "MACHINE=MONEY",
         .help = "price of one machine; presets have none. Machines without one are "
                 "left out where money counts"),
     FULCRUM_OPTION(LIST, "rack-units", MEMBER(rack_units), "MACHINE=U",
         .help = "height of one machine, in place of the preset's"),
-    FULCRUM_OPTION(NUMBER, "electricity", MEMBER(electricity_per_kwh), "MONEY",
+    FULCRUM_OPTION(NUMBER, "electricity", MEMBER(need.electricity_per_kwh), "MONEY",
         .least = 0.0, .most = 1e6,
         .help = "price of a kWh, with cooling if you like; 'cheapest' needs it, 0 "
                 "ignores it"),
-    FULCRUM_OPTION(NUMBER, "years", MEMBER(years), "N", .fallback = "3", .least = 1e-3,
-        .most = 100.0,
+    FULCRUM_OPTION(NUMBER, "years", MEMBER(need.years), "N", .fallback = "3",
+        .least = 1e-3, .most = 100.0,
         .help = "of use around the clock, after which a machine is worth nothing"),
     {.name = NULL},
 };
@@ -109,43 +108,32 @@ static const struct fulcrum_option compare_rows[] = {
 };
 
 /* Options that mean something to some of the questions only. */
-static const struct own_rows {
+static const struct {
     const struct fulcrum_option *rows;
-    const char *users[4]; /* NULL beyond the last one */
+    const char *users; /* questions, the one that messages name first */
 } own_rows[] = {
-    {fewest_rows, {"fewest", "threads", "actors"}},
-    {metric_rows, {"fewest", "threads", "actors", "compare"}},
-    {machine_rows, {"machine"}},
-    {compare_rows, {"compare"}},
+    {fewest_rows, "fewest threads actors"},
+    {metric_rows, "fewest threads actors compare"},
+    {machine_rows, "machine"},
+    {compare_rows, "compare"},
 };
-
-static bool is_user(const struct own_rows *own, const char *question)
-{
-    size_t most = sizeof own->users / sizeof own->users[0];
-    for (size_t i = 0; i < most && own->users[i] != NULL; i++) {
-        if (strcmp(own->users[i], question) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 /* A limit that is not looked at is worse than none. */
 static enum fulcrum_status refuse_strays(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    size_t count = sizeof own_rows / sizeof own_rows[0];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++) {
         const struct fulcrum_option *row = own_rows[i].rows;
-        bool is_mine = is_user(&own_rows[i], settings->question);
+        const char *users = own_rows[i].users;
+        bool is_mine = strstr(users, settings->question) != NULL;
         while (
             row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
             row++;
         }
         FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
-            "--%s goes with 'recommend %s', not with 'recommend %s'", row->name,
-            own_rows[i].users[0], settings->question);
+            "--%s goes with 'recommend %.*s', not with 'recommend %s'", row->name,
+            (int)strcspn(users, " "), users, settings->question);
     }
     return FULCRUM_OK;
 }

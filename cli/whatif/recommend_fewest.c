@@ -37,16 +37,14 @@ struct question {
     struct fulcrum_fewest_answer answer;
 };
 
-static enum fulcrum_status step_up(struct fulcrum_numbers *out, double first,
-    double last, double step, struct fulcrum_error *err)
+static enum fulcrum_status read_range(struct question *question, const char *option,
+    const char *range, struct fulcrum_error *err)
 {
-    double length = floor((last - first) / step) + 1.0;
-    out->count = length >= 1.0 ? (size_t)fmin(length, VALUES_MOST) : 1;
-    out->values = calloc(out->count, sizeof *out->values);
-    TRY_MEMORY(out->values, err, "a range");
-    for (size_t i = 0; i < out->count; i++) {
-        out->values[i] = first + step * (double)i;
-    }
+    question->values.option = option;
+    TRY(fulcrum_numbers_read(&question->values, range, question->context, err));
+    FULCRUM_USAGE_IF(question->values.count > VALUES_MOST, question->context, err,
+        FULCRUM_ERR_RANGE, "%s: %s: %zu values, expected at most %d", option, range,
+        question->values.count, (int)VALUES_MOST);
     return FULCRUM_OK;
 }
 
@@ -59,27 +57,18 @@ static enum fulcrum_status take_usual_range(
     double threads = fulcrum_inputs_number(inputs, "machine.cpu.thread_count");
     double cores = fulcrum_inputs_number(inputs, "machine.cpu.core_count");
     bool has_gpu = inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    if (are_threads) {
-        double step = threads > cores && cores > 0.0 ? round(threads / cores) : 1.0;
-        double last = threads > 0.0 ? fmax(MOST_THREADS, 2.0 * threads) : MOST_THREADS;
-        return step_up(&question->values, step, last, step, err);
-    }
     double step = fulcrum_inputs_number(
         inputs, has_gpu ? "run.gpu_count" : "machine.learner_core_count");
-    double last =
-        threads > 0.0 ? fmax(FEW_ACTORS, MOST_PER_THREAD * threads) : FEW_ACTORS;
-    return step_up(&question->values, step, last, step, err);
-}
-
-static enum fulcrum_status read_range(struct question *question, const char *option,
-    const char *range, struct fulcrum_error *err)
-{
-    question->values.option = option;
-    TRY(fulcrum_numbers_read(&question->values, range, question->context, err));
-    FULCRUM_USAGE_IF(question->values.count > VALUES_MOST, question->context, err,
-        FULCRUM_ERR_RANGE, "%s: %s: %zu values, expected at most %d", option, range,
-        question->values.count, (int)VALUES_MOST);
-    return FULCRUM_OK;
+    double last = fmax(FEW_ACTORS, MOST_PER_THREAD * threads);
+    if (are_threads) {
+        step = threads > cores && cores > 0.0 ? round(threads / cores) : 1.0;
+        last = fmax(MOST_THREADS, 2.0 * threads);
+    }
+    char *range = fulcrum_format(
+        "%.17g:%.17g:%.17g", step, fmax(step, fmin(last, step * VALUES_MOST)), step);
+    enum fulcrum_status status = read_range(question, "--range", range, err);
+    free(range);
+    return status;
 }
 
 static enum fulcrum_status read_axis(
@@ -118,24 +107,24 @@ static enum fulcrum_status read_actors(
 {
     const struct fulcrum_actors_rule *rule = &question->settings->actors;
     const struct fulcrum_design_inputs *inputs = &question->subject.inputs;
-    double count = fulcrum_inputs_number(inputs, "run.actor_count");
     if (question->values.field != fulcrum_field_find("run.actor_count")) {
         return fulcrum_actors_settle(
             rule, inputs, question->context, &question->actors, err);
     }
-    TRY(fulcrum_actors_rule_check(rule, 1 + !isnan(count),
+    return fulcrum_actors_rule_check(rule,
+        1 + !isnan(fulcrum_inputs_number(inputs, "run.actor_count")),
         "the actors vary: no --actors, --actors-per-thread or --best-actors goes with "
         "that",
-        question->context, err));
-    return FULCRUM_OK;
+        question->context, err);
 }
 
+/* Those that know when they are best. */
 static enum fulcrum_status read_metric(
     struct question *question, struct fulcrum_error *err)
 {
     size_t *metric = &question->plan.metric;
-    TRY(fulcrum_recommend_metric(question->settings->metric, FULCRUM_OUTPUT_steps_per_s,
-        question->context, metric, err));
+    TRY(fulcrum_recommend_metric(
+        question->settings->metric, question->context, metric, err));
     FULCRUM_USAGE_IF(fulcrum_output_sense(*metric) != FULCRUM_SENSE_MORE,
         question->context, err, FULCRUM_ERR_RANGE,
         "--metric %s: expected an output of which more is better",
@@ -187,64 +176,66 @@ static void add_finding(struct fulcrum_result *result, const struct question *qu
     const double *values = question->values.values;
     const char *metric = fulcrum_output_name(question->plan.metric);
     char best[FULCRUM_QUANTITY_SIZE];
-    struct fulcrum_string text = {0};
+    char *interval = isnan(answer->value.lo)
+                         ? fulcrum_format("%s", "")
+                         : fulcrum_format(" (90 %% interval %.6g to %.6g)",
+                               answer->value.lo, answer->value.hi);
     fulcrum_quantity_plain(answer->found.best_value, fulcrum_unit_of(metric), best);
-    fulcrum_string_add(
-        &text, "%.6g %s", values[answer->found.place], noun_of(question));
-    if (!isnan(answer->value.lo)) {
-        fulcrum_string_add(&text, " (90 %% interval %.6g to %.6g)", answer->value.lo,
-            answer->value.hi);
-    }
-    fulcrum_string_add(&text, " reach %.4g %% of the best %s, %s, which %.6g have",
+    fulcrum_result_print(result, "finding", "found",
+        "%.6g %s%s reach %.4g %% of the best %s, %s, which %.6g have",
+        values[answer->found.place], noun_of(question), interval,
         question->settings->share_percent, metric, best, values[answer->found.best]);
-    fulcrum_result_text(result, "finding", "found", fulcrum_string_get(&text));
-    fulcrum_string_clear(&text);
-}
-
-static void add_quantity(struct fulcrum_table *table, const char *name, double value,
-    const struct fulcrum_interval *interval, const char *meaning)
-{
-    fulcrum_table_row(table);
-    fulcrum_table_text(table, "name", "quantity", name);
-    fulcrum_table_number(table, "value", "value", value);
-    fulcrum_table_number(
-        table, "lo", "5 %", interval != NULL ? interval->lo : FULCRUM_UNKNOWN);
-    fulcrum_table_number(
-        table, "hi", "95 %", interval != NULL ? interval->hi : FULCRUM_UNKNOWN);
-    fulcrum_table_text(table, "meaning", "meaning", meaning);
+    free(interval);
 }
 
 static void add_answer(struct fulcrum_table *table, const struct question *question)
 {
+    static const struct fulcrum_interval none = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     const struct fulcrum_fewest_answer *answer = &question->answer;
     const struct fulcrum_fewest *found = &answer->found;
     const struct fulcrum_prediction *there = &answer->prediction;
+    const struct fulcrum_field *field = question->values.field;
     const double *values = question->values.values;
     const char *metric = fulcrum_output_name(question->plan.metric);
     double curves = question->plan.sweep.predict.draws + 1.0;
     char *best = fulcrum_format("best_%s", metric);
-    char *best_at = fulcrum_format("best_%s", question->values.field->path);
-    add_quantity(table, question->values.field->path, values[found->place],
-        &answer->value, "fewest that reach the share of the best");
-    add_quantity(table, metric, found->value, &answer->metric, "there");
-    add_quantity(table, "actor_count", there->actor_count, NULL, "there");
-    add_quantity(table, best, found->best_value, &answer->best, "best of the range");
-    add_quantity(table, best_at, values[found->best], NULL, "where it is");
-    add_quantity(table, "share_frac", found->value / found->best_value, NULL,
-        "of the best, where the fewest are");
-    add_quantity(table, "draw_count", answer->draws, NULL, "draws that have an answer");
-    add_quantity(table, "prediction_count", (double)answer->predicted, NULL,
-        "points and draws that were predicted");
-    add_quantity(table, "grid_count", (double)question->values.count * curves, NULL,
-        "what the whole range would have taken");
-    add_quantity(table, "wiggle_frac", found->wiggle_frac, NULL,
-        "deepest valley of the curve: 0 where it rises, or rises and falls");
-    add_quantity(table, "solver_error_rel", there->solver_error_rel, NULL,
-        "of steps_per_s there, at 95 %: not among the draws");
-    add_quantity(table, "best_solver_error_rel", answer->best_error_rel, NULL,
-        "of steps_per_s where the best is, likewise");
-    add_quantity(table, "within_solver_error", values[found->place], &answer->within,
-        "the fewest again; ends by the solver's error, not by draws");
+    char *best_at = fulcrum_format("best_%s", field->path);
+    const struct {
+        const char *name;
+        double value;
+        struct fulcrum_interval ends;
+        const char *meaning;
+    } quantities[] = {
+        {field->path, values[found->place], answer->value,
+            "fewest that reach the share of the best"},
+        {metric, found->value, answer->metric, "there"},
+        {"actor_count", there->actor_count, none, "there"},
+        {best, found->best_value, answer->best, "best of the range"},
+        {best_at, values[found->best], none, "where it is"},
+        {"share_frac", found->value / found->best_value, none,
+            "of the best, where the fewest are"},
+        {"draw_count", answer->draws, none, "draws that have an answer"},
+        {"prediction_count", (double)answer->predicted, none,
+            "points and draws that were predicted"},
+        {"grid_count", (double)question->values.count * curves, none,
+            "what the whole range would have taken"},
+        {"wiggle_frac", found->wiggle_frac, none,
+            "deepest valley of the curve: 0 where it rises, or rises and falls"},
+        {"solver_error_rel", there->solver_error_rel, none,
+            "of steps_per_s there, at 95 %: not among the draws"},
+        {"best_solver_error_rel", answer->best_error_rel, none,
+            "of steps_per_s where the best is, likewise"},
+        {"within_solver_error", values[found->place], answer->within,
+            "the fewest again; ends by the solver's error, not by draws"},
+    };
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
+        fulcrum_table_row(table);
+        fulcrum_table_text(table, "name", "quantity", quantities[i].name);
+        fulcrum_table_number(table, "value", "value", quantities[i].value);
+        fulcrum_table_number(table, "lo", "5 %", quantities[i].ends.lo);
+        fulcrum_table_number(table, "hi", "95 %", quantities[i].ends.hi);
+        fulcrum_table_text(table, "meaning", "meaning", quantities[i].meaning);
+    }
     free(best);
     free(best_at);
 }
@@ -257,13 +248,14 @@ static void add_note(struct fulcrum_result *result, const struct question *quest
     fulcrum_result_note(result, "notes", NULL);
     if (within->hi > within->lo) {
         fulcrum_result_note_print(result, "notes",
-            "the share lies within the solver's error (%.2g %% at the answer, %.2g %% "
-            "at the best): as far as that goes, the fewest are from %.6g to %.6g %s%s",
+            "the answer depends on the solver's error (%.2g %% at the answer, %.2g %% "
+            "at "
+            "the best): within it, the fewest are %.6g to %.6g %s%s",
             100.0 * answer->prediction.solver_error_rel, 100.0 * answer->best_error_rel,
             within->lo, within->hi, noun_of(question),
             answer->prediction.method == FULCRUM_METHOD_SIMULATE
                 ? ""
-                : "; --method simulate knows better");
+                : "; --method simulate gives a sharper answer");
     }
 }
 

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,22 +23,24 @@
 /* The fallback of --max-machines. */
 #define MACHINES_MOST 1000.0
 
-/* What the user says of a machine, and how often it does in the draws. */
+/* Draws in which a machine meets the limits, and is the best. */
 struct offer {
-    double price; /* of one; NAN: not given */
-    double rack_unit_count;
-    double meets_frac;
-    double best_frac;
+    size_t meets_count;
+    size_t best_count;
 };
 
 struct offers {
     struct fulcrum_candidates list;
-    struct fulcrum_need need;
     struct offer *items;        /* one per candidate */
     size_t *order;              /* the best first */
     struct fulcrum_cost *costs; /* of each candidate, draw after draw; the estimate is
                                    first, and decides how many are bought */
 };
+
+static int goal_of(const struct offers *offers)
+{
+    return offers->list.settings->need.goal;
+}
 
 static const char *name_of(const struct offers *offers, size_t i)
 {
@@ -103,14 +104,11 @@ static enum fulcrum_status list_machines(
     offers->order = fulcrum_allocate(room, sizeof *offers->order);
     for (const char *rest = list; rest != NULL && status == FULCRUM_OK;) {
         char *name = fulcrum_list_part(&rest);
-        size_t at = offers->list.count;
-        if (find_offer(offers, name) < at) {
+        if (find_offer(offers, name) < offers->list.count) {
             status = fulcrum_usage_fail(offers->list.context, err, FULCRUM_ERR_RANGE,
                 "--machine: %s is given twice", name);
         }
         fulcrum_string_add(&offers->list.items[offers->list.count++].name, "%s", name);
-        offers->items[at] = (struct offer){
-            .price = FULCRUM_UNKNOWN, .rack_unit_count = FULCRUM_UNKNOWN};
         free(name);
     }
 end:
@@ -118,12 +116,11 @@ end:
     return status;
 }
 
-/* "MACHINE=NUMBER" of --price and --rack-units.
- *   member   of a struct offer
- */
+/* "MACHINE=NUMBER" of --price and --rack-units, as --set gives the field at `path`. */
 static enum fulcrum_status read_numbers(struct offers *offers, const char *option,
-    const struct fulcrum_text_list *texts, size_t member, struct fulcrum_error *err)
+    const struct fulcrum_text_list *texts, const char *path, struct fulcrum_error *err)
 {
+    const struct fulcrum_field *field = fulcrum_field_find(path);
     for (size_t i = 0; i < texts->count; i++) {
         const char *text = texts->items[i];
         const char *equals = strrchr(text, '=');
@@ -136,15 +133,17 @@ static enum fulcrum_status read_numbers(struct offers *offers, const char *optio
             offers->list.context->exit_code = FULCRUM_EXIT_USAGE;
             return status;
         }
-        FULCRUM_USAGE_IF(!(value >= 0.0), offers->list.context, err, FULCRUM_ERR_RANGE,
-            "%s %s: expected 0 or more", option, text);
+        FULCRUM_USAGE_IF(!(value >= field->least && value <= field->most),
+            offers->list.context, err, FULCRUM_ERR_RANGE,
+            "%s %s: expected a number from %.6g to %.6g", option, text, field->least,
+            field->most);
         char *name = fulcrum_format("%.*s", (int)(equals - text), text);
         size_t at = find_offer(offers, name);
         free(name);
         FULCRUM_USAGE_IF(at == offers->list.count, offers->list.context, err,
             FULCRUM_ERR_UNKNOWN_NAME, "%s %s: --machine has no such machine", option,
             text);
-        memcpy((char *)&offers->items[at] + member, &value, sizeof value);
+        fulcrum_inputs_add(&offers->list.items[at].subject.inputs, path, value);
     }
     return FULCRUM_OK;
 }
@@ -152,24 +151,15 @@ static enum fulcrum_status read_numbers(struct offers *offers, const char *optio
 static enum fulcrum_status read_need(struct offers *offers, struct fulcrum_error *err)
 {
     const struct fulcrum_recommend_settings *settings = offers->list.settings;
-    offers->need = (struct fulcrum_need){.goal = (enum fulcrum_objective)settings->goal,
-        .least_steps_per_s = settings->least_steps_per_s,
-        .most_w = settings->most_w,
-        .most_price = settings->most_price,
-        .most_rack_units = settings->most_rack_units,
-        .most_machines = settings->most_machines,
-        .fills = settings->fill,
-        .electricity_per_kwh = settings->electricity_per_kwh,
-        .years = settings->years};
-    FULCRUM_USAGE_IF(offers->need.goal == FULCRUM_OBJECTIVE_CHEAPEST &&
-                         isnan(settings->electricity_per_kwh),
+    const struct fulcrum_need *need = &settings->need;
+    FULCRUM_USAGE_IF(
+        need->goal == FULCRUM_OBJECTIVE_CHEAPEST && isnan(need->electricity_per_kwh),
         offers->list.context, err, FULCRUM_ERR_MISSING,
         "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
     /* What is filled needs a brim: watts, money, rack units or a number of machines. */
-    FULCRUM_USAGE_IF(settings->fill != 0 && isnan(settings->most_w) &&
-                         isnan(settings->most_price) &&
-                         isnan(settings->most_rack_units) &&
-                         settings->most_machines >= MACHINES_MOST,
+    FULCRUM_USAGE_IF(need->fills && isnan(need->most_w) && isnan(need->most_price) &&
+                         isnan(need->most_rack_units) &&
+                         need->most_machines >= MACHINES_MOST,
         offers->list.context, err, FULCRUM_ERR_MISSING,
         "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
         "--max-machines below %.0f",
@@ -197,10 +187,6 @@ static enum fulcrum_status load_offer(
     return FULCRUM_OK;
 }
 
-/* Values of each machine and draw. */
-static const enum fulcrum_predicted outputs[] = {
-    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT};
-
 static bool runs(const struct offers *offers, size_t i)
 {
     return offers->list.items[i].reason[0] == '\0';
@@ -212,16 +198,13 @@ static struct fulcrum_cost cost_in(
     const struct offers *offers, size_t i, size_t draw, double off_rel, double count)
 {
     const struct fulcrum_design *design = &offers->list.items[i].subject.design;
-    const struct offer *offer = &offers->items[i];
     const double *values = fulcrum_study_at(offers->list.study, i, draw);
     const struct fulcrum_candidate_machine one = {
         .steps_per_s = values[0] * (1.0 + off_rel),
         .system_w = values[1],
-        .price = isnan(offer->price) ? design->machine.price : offer->price,
-        .rack_unit_count = isnan(offer->rack_unit_count)
-                               ? design->machine.rack_unit_count
-                               : offer->rack_unit_count};
-    struct fulcrum_need need = offers->need;
+        .price = design->machine.price,
+        .rack_unit_count = design->machine.rack_unit_count};
+    struct fulcrum_need need = offers->list.settings->need;
     struct fulcrum_cost cost;
     need.total_env_steps = design->workload.total_env_steps;
     if (isnan(count)) {
@@ -248,21 +231,35 @@ static bool stands_before(const struct offers *offers, size_t a, size_t b)
     if (group_of(offers, a) != group_of(offers, b)) {
         return group_of(offers, a) < group_of(offers, b);
     }
-    double gain = fulcrum_cost_merit(&offers->costs[a], offers->need.goal) -
-                  fulcrum_cost_merit(&offers->costs[b], offers->need.goal);
+    double gain = fulcrum_cost_merit(&offers->costs[a], goal_of(offers)) -
+                  fulcrum_cost_merit(&offers->costs[b], goal_of(offers));
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-/* Costs of every draw: as many machines as the estimate says; one that cannot run
- * misses everything. The best of a draw is among those that meet the limits there. */
+/* Costs in draw k, with as many machines as the estimate says; one that cannot run
+ * misses everything. The best is among those that meet the limits there. */
+static void judge_draw(struct offers *offers, size_t k)
+{
+    size_t count = offers->list.count;
+    struct fulcrum_cost *drawn = offers->costs + k * count;
+    for (size_t i = 0; i < count; i++) {
+        drawn[i] = cost_in(offers, i, k, 0.0, offers->costs[i].machine_count);
+        drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
+        offers->items[i].meets_count += drawn[i].misses == 0U;
+    }
+    size_t best = fulcrum_cost_best(drawn, count, goal_of(offers));
+    if (best < count) {
+        offers->items[best].best_count++;
+    }
+}
+
 static void judge(struct offers *offers)
 {
     size_t count = offers->list.count;
     size_t draws = offers->list.study->draw_count;
-    struct fulcrum_cost *costs = fulcrum_allocate(count * (draws + 1), sizeof *costs);
-    offers->costs = costs;
+    offers->costs = fulcrum_allocate(count * (draws + 1), sizeof *offers->costs);
     for (size_t i = 0; i < count; i++) {
-        costs[i] = cost_in(offers, i, 0, 0.0, FULCRUM_UNKNOWN);
+        offers->costs[i] = cost_in(offers, i, 0, 0.0, FULCRUM_UNKNOWN);
         size_t at = i;
         for (; at > 0 && stands_before(offers, i, offers->order[at - 1]); at--) {
             offers->order[at] = offers->order[at - 1];
@@ -270,24 +267,15 @@ static void judge(struct offers *offers)
         offers->order[at] = i;
     }
     for (size_t k = 1; k <= draws; k++) {
-        struct fulcrum_cost *drawn = costs + k * count;
-        for (size_t i = 0; i < count; i++) {
-            drawn[i] = cost_in(offers, i, k, 0.0, costs[i].machine_count);
-            drawn[i].misses |= isnan(drawn[i].steps_per_s) ? ~0U : 0U;
-            offers->items[i].meets_frac += drawn[i].misses == 0U ? 1.0 : 0.0;
-        }
-        size_t best = fulcrum_cost_best(drawn, count, offers->need.goal);
-        if (best < count) {
-            offers->items[best].best_frac += 1.0;
-        }
+        judge_draw(offers, k);
     }
-    for (size_t i = 0; i < count; i++) {
-        struct offer *offer = &offers->items[i];
-        offer->meets_frac =
-            draws > 0 ? offer->meets_frac / (double)draws : FULCRUM_UNKNOWN;
-        offer->best_frac =
-            draws > 0 ? offer->best_frac / (double)draws : FULCRUM_UNKNOWN;
-    }
+}
+
+/* Of the draws; NAN without any. */
+static double share_of_draws(const struct offers *offers, size_t count)
+{
+    size_t draws = offers->list.study->draw_count;
+    return draws > 0 ? (double)count / (double)draws : FULCRUM_UNKNOWN;
 }
 
 /* One member of a candidate's costs. */
@@ -347,7 +335,7 @@ static void add_offer(
     const struct fulcrum_prediction *prediction = &offers->list.study->predictions[at];
     const struct fulcrum_design *design = &offers->list.items[at].subject.design;
     bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    bool is_per_joule = offers->need.goal == FULCRUM_OBJECTIVE_EFFICIENT;
+    bool is_per_joule = goal_of(offers) == FULCRUM_OBJECTIVE_EFFICIENT;
 #define INTERVAL(name)                                                                 \
     fulcrum_study_interval(offers->list.study, member_in,                              \
         &(struct asked){offers, at, offsetof(struct fulcrum_cost, name)})
@@ -372,9 +360,10 @@ static void add_offer(
     fulcrum_table_number(table, "training_cost", "per training", cost->training_cost);
     fulcrum_table_number(
         table, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]);
-    fulcrum_table_number(
-        table, "meets_frac", "meets limits", offers->items[at].meets_frac);
-    fulcrum_table_number(table, "best_frac", "is best", offers->items[at].best_frac);
+    fulcrum_table_number(table, "meets_frac", "meets limits",
+        share_of_draws(offers, offers->items[at].meets_count));
+    fulcrum_table_number(table, "best_frac", "is best",
+        share_of_draws(offers, offers->items[at].best_count));
     fulcrum_table_number(table, "solver_error_rel", NULL, prediction->solver_error_rel);
     fulcrum_table_text(table, "reason", NULL, offers->list.items[at].reason);
 }
@@ -393,12 +382,11 @@ static size_t count_of(const struct offers *offers, int group)
 static const char *why_none(const struct offers *offers)
 {
     if (count_of(offers, 2) == offers->list.count) {
-        return "nothing can be told: every machine lacks what is asked for, see "
+        return "no answer: every machine lacks a number that the question needs, see "
                "verdict";
     }
-    return count_of(offers, 2) > 0
-               ? "no machine meets all limits, of those that are known enough"
-               : "no machine meets all limits";
+    return count_of(offers, 2) > 0 ? "no machine with enough data meets all limits"
+                                   : "no machine meets all limits";
 }
 
 /* "2 x dgx-a100: 140000/s at 6.69 kW; best in 87 % of the draws" */
@@ -416,14 +404,14 @@ static void add_finding(struct fulcrum_result *result, const struct offers *offe
     fulcrum_quantity_plain(cost->steps_per_s, "", rate);
     fulcrum_quantity_plain(cost->system_w, "W", watts);
     fulcrum_string_add(&text, "%s: %.6g x %s, %s steps/s at %s",
-        fulcrum_objective_name((int)offers->need.goal), cost->machine_count,
+        fulcrum_objective_name(goal_of(offers)), cost->machine_count,
         name_of(offers, at), rate, watts);
     if (!isnan(cost->training_cost)) {
         fulcrum_string_add(&text, ", %.4g for a training", cost->training_cost);
     }
-    if (!isnan(offers->items[at].best_frac)) {
-        fulcrum_string_add(&text, "; best in %.0f %% of the draws",
-            100.0 * offers->items[at].best_frac);
+    double best_frac = share_of_draws(offers, offers->items[at].best_count);
+    if (!isnan(best_frac)) {
+        fulcrum_string_add(&text, "; best in %.0f %% of the draws", 100.0 * best_frac);
     }
     fulcrum_result_text(result, "finding", "found", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
@@ -450,7 +438,7 @@ static bool is_open(const struct offers *offers, size_t i, double sign)
 static double shifted_merit(const struct offers *offers, size_t i, double sign)
 {
     struct fulcrum_cost cost = shifted(offers, i, sign, offers->costs[i].machine_count);
-    return fulcrum_cost_merit(&cost, offers->need.goal);
+    return fulcrum_cost_merit(&cost, goal_of(offers));
 }
 
 /* What the solver's error leaves open, in words. */
@@ -473,14 +461,17 @@ static void note_solver(struct fulcrum_result *result, const struct offers *offe
     }
     if (error_rel > 0.0) {
         fulcrum_result_note_print(result, "notes",
-            "rates are solved to within %.2g %% at 95 %%, which draws do not "
-            "cover%s%s%s",
+            "rates carry a solver error of up to %.2g %% (95 %% confidence), which "
+            "draws "
+            "do not cover%s%s%s",
             100.0 * error_rel,
-            has_open_limit ? "; within that another number of machines, or another "
-                             "verdict, is possible"
+            has_open_limit ? "; within it, the number of machines or a verdict could "
+                             "change"
                            : "",
-            has_open_order ? "; within that another machine may be the best" : "",
-            has_open_limit || has_open_order ? "; --method simulate knows better" : "");
+            has_open_order ? "; within it, another machine could be the best" : "",
+            has_open_limit || has_open_order
+                ? "; --method simulate gives a sharper answer"
+                : "");
     }
 }
 
@@ -500,25 +491,25 @@ static void add_notes(struct fulcrum_result *result, const struct offers *offers
         }
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_PRICE) != 0U) {
-        fulcrum_result_note(
-            result, "notes", "no preset has a price: --price MACHINE=MONEY");
+        fulcrum_result_note(result, "notes",
+            "presets have no prices: give them with --price MACHINE=MONEY");
     }
     if ((misses & (unsigned)FULCRUM_MISS_NO_RACK_UNITS) != 0U) {
         fulcrum_result_note(
-            result, "notes", "heights are given by --rack-units MACHINE=U");
+            result, "notes", "give heights with --rack-units MACHINE=U");
     }
 }
 
 static enum fulcrum_status show(const struct offers *offers, struct fulcrum_error *err)
 {
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-recommend");
-    const struct fulcrum_need *need = &offers->need;
+    const struct fulcrum_need *need = &offers->list.settings->need;
     bool has_money = !isnan(need->electricity_per_kwh);
     double draws = (double)offers->list.study->draw_count;
     fulcrum_result_text(result, "question", NULL, "machine");
     fulcrum_result_text(
         result, "workload", "workload", offers->list.settings->design.workload);
-    fulcrum_result_text(result, "best", NULL, fulcrum_objective_name((int)need->goal));
+    fulcrum_result_text(result, "best", NULL, fulcrum_objective_name(need->goal));
     fulcrum_result_number(
         result, "limits/least_steps_per_s", NULL, need->least_steps_per_s);
     fulcrum_result_number(result, "limits/most_w", NULL, need->most_w);
@@ -535,7 +526,7 @@ static enum fulcrum_status show(const struct offers *offers, struct fulcrum_erro
         result, "interval_draws", draws > 0.0 ? "draws" : NULL, draws);
     add_finding(result, offers);
     struct fulcrum_table *table = fulcrum_result_table(result, "machines",
-        "all machines of a kind together, each with a training of its own:");
+        "all machines of a kind together, each running its own training:");
     for (size_t i = 0; i < offers->list.count; i++) {
         add_offer(table, offers, i);
     }
@@ -547,19 +538,21 @@ enum fulcrum_status fulcrum_recommend_machine(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct offers offers = {
-        .list = {.settings = settings, .context = context, .outputs = outputs}};
+    struct offers offers = {.list = {.settings = settings,
+                                .context = context,
+                                .outputs = {FULCRUM_OUTPUT_steps_per_s,
+                                    FULCRUM_OUTPUT_system_w, FULCRUM_OUTPUT_COUNT}}};
     enum fulcrum_status status = FULCRUM_OK;
     /* Everything that can be refused comes before the work. */
     TRY_OR_END(read_need(&offers, err));
     TRY_OR_END(list_machines(&offers, err));
-    TRY_OR_END(read_numbers(
-        &offers, "--price", &settings->prices, offsetof(struct offer, price), err));
-    TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
-        offsetof(struct offer, rack_unit_count), err));
     for (size_t i = 0; i < offers.list.count; i++) {
         TRY_OR_END(load_offer(&offers, i, err));
     }
+    TRY_OR_END(
+        read_numbers(&offers, "--price", &settings->prices, "machine.price", err));
+    TRY_OR_END(read_numbers(&offers, "--rack-units", &settings->rack_units,
+        "machine.rack_unit_count", err));
     TRY_OR_END(fulcrum_candidates_predict(&offers.list, err));
     judge(&offers);
     TRY_OR_END(show(&offers, err));

@@ -137,7 +137,7 @@ enum fulcrum_status fulcrum_actors_settle(const struct fulcrum_actors_rule *rule
     TRY(fulcrum_actors_rule_choices(
         rule, &out->choices, &out->choice_count, context, err));
     if (!isnan(fixed)) {
-        (void)snprintf(out->text, sizeof out->text, "%.6g", fixed);
+        (void)snprintf(out->text, sizeof out->text, "%.10g", fixed);
     } else if (!is_given && fulcrum_design_is_resident(&inputs->base)) {
         (void)snprintf(out->text, sizeof out->text, "%s", fulcrum_actors_rule_none);
     } else {

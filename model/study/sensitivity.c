@@ -52,6 +52,13 @@ struct worker {
     struct failure failure;
 };
 
+static void set_unknown(double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = FULCRUM_UNKNOWN;
+    }
+}
+
 /* What is left of a failure is freed with the others. */
 static enum fulcrum_status start_worker(struct worker *worker,
     const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
@@ -59,13 +66,13 @@ static enum fulcrum_status start_worker(struct worker *worker,
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
     worker->actors = fulcrum_field_find("run.actor_count");
-    worker->z =
-        calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->z);
+    size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
+    worker->z = calloc(slot_count + axis_count * plan->output_count, sizeof *worker->z);
     worker->settings =
         calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
-    worker->along = calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
-    FAIL_IF(worker->z == NULL || worker->settings == NULL || worker->along == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    FAIL_IF(worker->z == NULL || worker->settings == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "a sensitivity analysis");
+    worker->along = worker->z + slot_count;
     return fulcrum_predictor_new(scenario, &worker->predictor, err);
 }
 
@@ -96,9 +103,7 @@ static void place(struct worker *worker, const double *unit)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
     size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
-    for (size_t i = 0; i < slot_count; i++) {
-        worker->z[i] = FULCRUM_UNKNOWN;
-    }
+    set_unknown(worker->z, slot_count);
     worker->span_count = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         const struct fulcrum_sensitivity_input *input = &plan->inputs[i];
@@ -153,34 +158,25 @@ static bool any_subject(const struct fulcrum_sensitivity_plan *plan,
     return false;
 }
 
+/* Values, and those over the point of comparison. */
 static enum fulcrum_status fill_values(
     struct worker *worker, double *output, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    struct fulcrum_prediction prediction;
-    TRY(predict(worker, NULL, 0, &prediction, err));
-    for (size_t i = 0; i < plan->output_count; i++) {
-        if (plan->outputs[i].subject != FULCRUM_SUBJECT_BEST) {
-            output[i] = prediction.value[plan->outputs[i].predicted];
-        }
-    }
-    return FULCRUM_OK;
-}
-
-/* What is relative stands in `output` already. */
-static enum fulcrum_status divide_by_base(
-    struct worker *worker, double *output, struct fulcrum_error *err)
-{
-    const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    struct fulcrum_prediction prediction;
+    bool has_base = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+    struct fulcrum_prediction own;
+    struct fulcrum_prediction base;
+    TRY(predict(worker, NULL, 0, &own, err));
     enum fulcrum_status status =
-        predict(worker, plan->base, plan->base_count, &prediction, err);
+        has_base ? predict(worker, plan->base, plan->base_count, &base, err)
+                 : FULCRUM_OK;
     for (size_t i = 0; i < plan->output_count; i++) {
-        if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE) {
-            double base = status == FULCRUM_OK
-                              ? prediction.value[plan->outputs[i].predicted]
-                              : FULCRUM_UNKNOWN;
-            output[i] = base > 0.0 ? output[i] / base : FULCRUM_UNKNOWN;
+        size_t at = plan->outputs[i].predicted;
+        if (plan->outputs[i].subject == FULCRUM_SUBJECT_VALUE) {
+            output[i] = own.value[at];
+        } else if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE &&
+                   status == FULCRUM_OK && base.value[at] > 0.0) {
+            output[i] = own.value[at] / base.value[at];
         }
     }
     return status;
@@ -262,16 +258,11 @@ static enum fulcrum_status evaluate_sample(struct worker *worker, const double *
 {
     assert(worker != NULL);
     const struct fulcrum_sensitivity_plan *plan = worker->plan;
-    bool relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
-    for (size_t i = 0; i < plan->output_count; i++) {
-        output[i] = FULCRUM_UNKNOWN;
-    }
+    set_unknown(output, plan->output_count);
     place(worker, unit);
-    if (relative || any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
+    if (any_subject(plan, FULCRUM_SUBJECT_RELATIVE) ||
+        any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
         TRY(fill_values(worker, output, err));
-    }
-    if (relative) {
-        TRY(divide_by_base(worker, output, err));
     }
     if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
         TRY(find_best(worker, output, err));
@@ -289,7 +280,7 @@ enum { GROUP_ROWS = 512 };
 struct job {
     const struct fulcrum_sensitivity_plan *plan;
     struct fulcrum_scenario *scenario;
-    double *span_values;
+    double *span_values; /* owned, with room for `unit` and `output` behind */
     size_t coordinate_count;
     size_t *input_of; /* of each coordinate */
     double *unit;     /* one site, for this thread */
@@ -337,15 +328,15 @@ static enum fulcrum_status make_room_for(struct job *job, struct fulcrum_error *
         job->coordinate_count += coordinates_of(&plan->inputs[i]);
     }
     job->workers = calloc(plan->sobol.worker_count, sizeof *job->workers);
-    job->span_values = calloc(inputs, sizeof *job->span_values);
     job->input_of = calloc(job->coordinate_count + 1, sizeof *job->input_of);
-    job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
-    job->output = calloc(outputs, sizeof *job->output);
+    job->span_values =
+        calloc(inputs + outputs + job->coordinate_count, sizeof *job->span_values);
     FAIL_IF(result->values == NULL || result->reaches == NULL ||
                 result->effects == NULL || job->workers == NULL ||
-                job->span_values == NULL || job->input_of == NULL ||
-                job->unit == NULL || job->output == NULL,
+                job->span_values == NULL || job->input_of == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    job->output = job->span_values + inputs;
+    job->unit = job->output + outputs;
     size_t next = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         for (size_t k = 0; k < coordinates_of(&plan->inputs[i]); k++) {
@@ -445,13 +436,6 @@ static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
     return FULCRUM_OK;
 }
 
-static void set_unknown(double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        values[i] = FULCRUM_UNKNOWN;
-    }
-}
-
 static struct fulcrum_effect *effect_of(struct job *job, size_t output, size_t input)
 {
     return &job->result->effects[output * job->plan->input_count + input];
@@ -509,6 +493,20 @@ static enum fulcrum_status effect_of_group(
     return status;
 }
 
+/* The only coordinate of an input at both of its points. */
+static void effect_of_number(struct job *job, size_t input, size_t coordinate)
+{
+    for (size_t end = 0; end < 2; end++) {
+        job->unit[coordinate] = end == 0 ? low_point : high_point;
+        evaluate_here(job);
+        for (size_t o = 0; o < job->plan->output_count; o++) {
+            struct fulcrum_effect *effect = effect_of(job, o, input);
+            *(end == 0 ? &effect->lo : &effect->hi) = job->output[o];
+        }
+    }
+    job->unit[coordinate] = FULCRUM_UNKNOWN;
+}
+
 static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *err)
 {
     size_t coordinate = 0;
@@ -519,18 +517,7 @@ static enum fulcrum_status fill_effects(struct job *job, struct fulcrum_error *e
                 input->uncertain->kind == FULCRUM_UNCERTAIN_DRAWS)) {
             TRY(effect_of_group(job, i, coordinate, err));
         } else {
-            /* The only coordinate of an input at both of its points. */
-            job->unit[coordinate] = low_point;
-            evaluate_here(job);
-            for (size_t o = 0; o < job->plan->output_count; o++) {
-                effect_of(job, o, i)->lo = job->output[o];
-            }
-            job->unit[coordinate] = high_point;
-            evaluate_here(job);
-            for (size_t o = 0; o < job->plan->output_count; o++) {
-                effect_of(job, o, i)->hi = job->output[o];
-            }
-            job->unit[coordinate] = FULCRUM_UNKNOWN;
+            effect_of_number(job, i, coordinate);
         }
         coordinate += coordinates_of(input);
     }
@@ -647,13 +634,10 @@ end:
         fulcrum_predictor_free(job.workers[i].predictor);
         free(job.workers[i].z);
         free(job.workers[i].settings);
-        free(job.workers[i].along);
     }
     free(job.workers);
     free(job.span_values);
     free(job.input_of);
-    free(job.unit);
-    free(job.output);
     fulcrum_scenario_free(job.scenario);
     return status;
 }

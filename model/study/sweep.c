@@ -17,6 +17,7 @@
 #include "model/study/sweep.h"
 
 #include <assert.h>
+#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,15 +26,13 @@
 #include <string.h>
 
 #include "model/interval.h"
+
+#include "model/parallel.h"
 #include "model/predict/predict.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/study/study.h"
 #include "model/try.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Numbers that the draws of a front may take: 32 MB. */
 enum { FULCRUM_FRONT_NUMBERS_MOST = 4194304 };
@@ -269,21 +268,6 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-static enum fulcrum_status make_draws(
-    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
-{
-    size_t count = front->point_count * front->draw_count * front->metric_count;
-    front->drawn = calloc(count + 1, sizeof *front->drawn);
-    front->times =
-        calloc(front->draw_count > 0 ? front->point_count : 1, sizeof *front->times);
-    FAIL_IF(front->drawn == NULL || front->times == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "draws of a front");
-    for (size_t i = 0; i < count; i++) {
-        front->drawn[i] = FULCRUM_UNKNOWN;
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_front_metric *metrics, size_t metric_count,
     struct fulcrum_sweep_front **out, struct fulcrum_error *err)
@@ -302,14 +286,22 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
     double numbers = plan->predict.draws * (double)points * (double)metric_count;
     front->draw_count =
         numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
-    TRY_OR_END(make_draws(front, err));
+    size_t count = points * front->draw_count * metric_count;
+    front->drawn = calloc(count + 1, sizeof *front->drawn);
+    front->times = calloc(front->draw_count > 0 ? points : 1, sizeof *front->times);
+    for (size_t i = 0; front->drawn != NULL && i < count; i++) {
+        front->drawn[i] = FULCRUM_UNKNOWN;
+    }
+    enum fulcrum_status status =
+        front->drawn != NULL && front->times != NULL
+            ? fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a front");
+    if (status != FULCRUM_OK) {
+        fulcrum_sweep_front_free(front);
+        return status;
+    }
     *out = front;
     return FULCRUM_OK;
-end:
-    fulcrum_sweep_front_free(front);
-    return status;
 }
 
 void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
@@ -370,11 +362,11 @@ static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status count_draws(
-    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
+    const size_t **out, size_t *count, struct fulcrum_error *err)
 {
-    if (front->draw_count > 0) {
-        memset(front->times, 0, front->point_count * sizeof *front->times);
+    for (size_t i = 0; front->draw_count > 0 && i < front->point_count; i++) {
+        front->times[i] = 0;
     }
     for (size_t k = 0; k < front->draw_count; k++) {
         struct fulcrum_pareto *pareto = NULL;
@@ -383,13 +375,6 @@ static enum fulcrum_status count_draws(
         fulcrum_pareto_free(pareto);
         TRY(status);
     }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
-    const size_t **out, size_t *count, struct fulcrum_error *err)
-{
-    TRY(count_draws(front, err));
     return fulcrum_pareto_front(front->pareto, out, count, err);
 }
 
@@ -530,27 +515,34 @@ static size_t row_of(
     return (draw * FULCRUM_SWEEP_METRICS + metric) * best->plan->axes[axis].count;
 }
 
+/* One metric of a point may be the best so far at its place on an axis. */
+static void raise_peak(struct fulcrum_sweep_best *best, size_t axis, size_t at,
+    const struct champion *point)
+{
+    if (point->value > best->peaks[axis][at]) {
+        best->peaks[axis][at] = point->value;
+        if (best->ratios[axis] != NULL) {
+            best->ratios[axis][at] = point->ratio;
+        }
+    }
+}
+
 /* Draw k of a point, which may be the best so far of each metric. */
 static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     const double values[FULCRUM_OUTPUT_COUNT])
 {
     const struct fulcrum_sweep_plan *plan = best->plan;
-    double ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
     for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-        const struct champion point = {values[metrics[j]], ratio, index};
+        const struct champion point = {
+            values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
+        size_t rest = index;
         if (point.value > 0.0) {
             challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
         }
-    }
-    for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
-        size_t place = index % plan->axes[i].count;
-        for (size_t j = 0; best->peaks[i] != NULL && j < FULCRUM_SWEEP_METRICS; j++) {
-            size_t at = row_of(best, i, k, j) + place;
-            if (values[metrics[j]] > best->peaks[i][at]) {
-                best->peaks[i][at] = values[metrics[j]];
-                if (best->ratios[i] != NULL) {
-                    best->ratios[i][at] = ratio;
-                }
+        for (size_t i = plan->axis_count; i-- > 0; rest /= plan->axes[i].count) {
+            if (best->peaks[i] != NULL) {
+                raise_peak(best, i, row_of(best, i, k, j) + rest % plan->axes[i].count,
+                    &point);
             }
         }
     }
@@ -580,36 +572,45 @@ void fulcrum_sweep_best_merge(
     }
 }
 
+/* The most of the values along an axis, and between which places anything can run. */
+static double find_most(const double *peaks, size_t count, struct fulcrum_plateau *out)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        if (peaks[i] > 0.0) {
+            out->first_run = most > 0.0 ? out->first_run : i;
+            out->last_run = i;
+        }
+        if (peaks[i] > most) {
+            most = peaks[i];
+            out->best = i;
+        }
+    }
+    return most;
+}
+
 /* Where one metric of one draw is on its plateau; false: it has no best there. */
 static bool find_plateau(const struct fulcrum_sweep_best *best, size_t axis,
     size_t draw, size_t metric, struct fulcrum_plateau *out)
 {
-    size_t count = best->plan->axes[axis].count;
-    struct fulcrum_plateau found = {.count = 0};
-    double most = 0.0;
     if (best->peaks[axis] == NULL) {
         return false;
     }
     const double *peaks = best->peaks[axis] + row_of(best, axis, draw, metric);
-    for (size_t i = 0; i < count; i++) {
-        if (peaks[i] > 0.0) {
-            found.first_run = most > 0.0 ? found.first_run : i;
-            found.last_run = i;
-        }
-        if (peaks[i] > most) {
-            most = peaks[i];
-            found.best = i;
-        }
+    struct fulcrum_plateau found = {.count = 0};
+    double most = find_most(peaks, best->plan->axes[axis].count, &found);
+    if (!(most > 0.0)) {
+        return false;
     }
-    for (size_t i = found.first_run; most > 0.0 && i <= found.last_run; i++) {
+    for (size_t i = found.first_run; i <= found.last_run; i++) {
         if (peaks[i] >= FULCRUM_PLATEAU_FRAC * most) {
             found.first = found.count > 0 ? found.first : i;
             found.last = i;
             found.count++;
         }
     }
-    *out = most > 0.0 ? found : *out;
-    return most > 0.0;
+    *out = found;
+    return true;
 }
 
 bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_best *profile,
@@ -702,18 +703,11 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
 /* One design point beside another. */
 
 static const enum fulcrum_predicted relative_outputs[] = {
-#define X(name, output, meaning) FULCRUM_OUTPUT_##output,
-    FULCRUM_RELATIVE_LIST(X) FULCRUM_OUTPUT_COUNT
-#undef X
-};
+    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_COUNT};
 
 const char *fulcrum_relative_name(size_t relative)
 {
-    static const char *const names[FULCRUM_RELATIVE_COUNT + 1] = {
-#define X(name, output, meaning) #name,
-        FULCRUM_RELATIVE_LIST(X)
-#undef X
-    };
+    static const char *const names[FULCRUM_RELATIVE_COUNT] = {"speedup", "runtime_rel"};
     return relative < FULCRUM_RELATIVE_COUNT ? names[relative] : NULL;
 }
 
@@ -867,54 +861,43 @@ static void predict_run(const struct sweep *sweep, const struct worker *worker,
     }
 }
 
+/* A sweep and its block. */
+struct block {
+    const struct sweep *sweep;
+    struct queue *queue;
+};
+
 /* Predicts points of the block until the queue has none. */
-static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
+static void work_off(void *context, size_t thread)
 {
+    const struct block *block = context;
+    const struct sweep *sweep = block->sweep;
     size_t first = 0;
-    for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
-         count = take_run(sweep->visitor, queue, &first)) {
-        predict_run(sweep, &sweep->workers[thread], queue, first, count);
+    for (size_t count = take_run(sweep->visitor, block->queue, &first); count > 0;
+         count = take_run(sweep->visitor, block->queue, &first)) {
+        predict_run(sweep, &sweep->workers[thread], block->queue, first, count);
     }
-}
-
-static void predict_block(const struct sweep *sweep, struct queue *queue)
-{
-#ifdef _OPENMP
-#pragma omp parallel num_threads((int)sweep->thread_count)
-    work_off(sweep, (size_t)omp_get_thread_num(), queue);
-#else
-    work_off(sweep, 0, queue);
-#endif
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Returns what the last visit said. */
 static bool visit_all(const struct sweep *sweep)
 {
     const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
-    size_t few_most = larger(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
+    size_t few_most = GSL_MAX(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
     size_t run = 1;
     bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
-        size_t most = smaller(FULCRUM_SWEEP_BLOCK, sweep->count - start);
+        size_t most = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count - start);
         struct queue queue = {start, start, start + most, few, run};
-        predict_block(sweep, &queue);
+        struct block block = {sweep, &queue};
+        fulcrum_parallel_each(sweep->thread_count, work_off, &block);
         size_t count = queue.next - start;
         stop = visitor->visit(visitor->context, sweep->block, count);
         start = queue.next;
-        few = smaller(2 * few, few_most);
-        run = larger(
-            1, smaller(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
+        few = GSL_MIN(2 * few, few_most);
+        run = GSL_MAX(
+            1, GSL_MIN(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
     }
     return stop;
 }
@@ -950,13 +933,9 @@ static void free_sweep(struct sweep *sweep)
 
 static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error *err)
 {
-#ifdef _OPENMP
     sweep->thread_count = sweep->plan->thread_count > 0 ? sweep->plan->thread_count
-                                                        : (size_t)omp_get_max_threads();
-#else
-    sweep->thread_count = 1;
-#endif
-    size_t slots = smaller(FULCRUM_SWEEP_BLOCK, sweep->count);
+                                                        : fulcrum_parallel_threads();
+    size_t slots = GSL_MIN(FULCRUM_SWEEP_BLOCK, sweep->count);
     sweep->block = calloc(slots, sizeof *sweep->block);
     sweep->reasons = calloc(slots, sizeof *sweep->reasons);
     sweep->workers = calloc(sweep->thread_count, sizeof *sweep->workers);

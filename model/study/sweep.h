@@ -48,17 +48,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pareto_front(
 /* Points that were left out because a metric was not finite. */
 size_t fulcrum_pareto_left_out(const struct fulcrum_pareto *pareto);
 
-/* One row a ratio: name, the output that is divided, meaning. */
-/* clang-format off */
-#define FULCRUM_RELATIVE_LIST(X)                                                           \
-    X(speedup,     steps_per_s, "agent steps per second over those of the point of comparison") \
-    X(runtime_rel, runtime_s,   "runtime over that of the point of comparison")
-/* clang-format on */
-
+/* Ratios to a point of comparison. */
 enum fulcrum_relative {
-#define X(name, output, meaning) FULCRUM_RELATIVE_##name,
-    FULCRUM_RELATIVE_LIST(X) FULCRUM_RELATIVE_COUNT
-#undef X
+    FULCRUM_RELATIVE_SPEEDUP, /* agent steps per second over those there */
+    FULCRUM_RELATIVE_RUNTIME,
+    FULCRUM_RELATIVE_COUNT
 };
 
 /* NULL beyond the last one. Borrowed, static. */

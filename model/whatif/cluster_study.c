@@ -84,15 +84,6 @@ static void lay_out(const struct work *work)
     }
 }
 
-static void add_speedups(const struct fulcrum_study *study, size_t draw, double *values)
-{
-    const double *one = fulcrum_study_at(study, 0, draw);
-    values[FULCRUM_CLUSTER_SPEEDUP] =
-        values[FULCRUM_CLUSTER_STEPS_PER_S] / one[FULCRUM_CLUSTER_STEPS_PER_S];
-    values[FULCRUM_CLUSTER_QUALITY_SPEEDUP] =
-        one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
-}
-
 /* Of study.h: what a training step does, and of steps alone the pace that they set. */
 static void add_step(void *context, struct fulcrum_study *study, size_t index,
     size_t draw, const struct fulcrum_design *design)
@@ -120,7 +111,11 @@ static void add_step(void *context, struct fulcrum_study *study, size_t index,
         values[FULCRUM_CLUSTER_QUALITY_RUNTIME] =
             values[FULCRUM_CLUSTER_RUNTIME] * step->epochs_rel;
     }
-    add_speedups(study, draw, values);
+    const double *one = fulcrum_study_at(study, 0, draw);
+    values[FULCRUM_CLUSTER_SPEEDUP] =
+        values[FULCRUM_CLUSTER_STEPS_PER_S] / one[FULCRUM_CLUSTER_STEPS_PER_S];
+    values[FULCRUM_CLUSTER_QUALITY_SPEEDUP] =
+        one[FULCRUM_CLUSTER_QUALITY_RUNTIME] / values[FULCRUM_CLUSTER_QUALITY_RUNTIME];
     if (draw == 0 && index > 0) {
         struct fulcrum_cluster_row *row = &work->rows->rows[index - 1];
         const struct fulcrum_prediction *prediction = &study->predictions[index];
@@ -163,11 +158,10 @@ struct fulcrum_ratio fulcrum_cluster_value(const struct fulcrum_cluster_rows *ro
     return fulcrum_study_value(rows->study, row + 1, value);
 }
 
-/* One row, or one crossover, of which a draw is asked. */
+/* One row, of which a draw is asked. */
 struct asked {
     const struct fulcrum_cluster_rows *rows;
     size_t row;
-    const struct fulcrum_cluster_crossover *crossover;
 };
 
 static double done_in_s(
@@ -215,17 +209,17 @@ static double is_best_in(const void *context, size_t draw)
 
 /* The fewest GPUs from which the hybrid ends sooner; INFINITY: none of the counts; NAN:
  * nothing to compare ran. */
-static double crossover_in(const void *context, size_t draw)
+static double crossover_in(const struct fulcrum_cluster_rows *rows,
+    const struct fulcrum_cluster_crossover *crossover, size_t draw)
 {
-    const struct asked *asked = context;
     double least = FULCRUM_UNKNOWN;
-    for (size_t i = 0; i < asked->rows->count; i++) {
-        const struct fulcrum_cluster_row *row = &asked->rows->rows[i];
-        const struct asked of_row = {asked->rows, i, NULL};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_cluster_row *row = &rows->rows[i];
+        const struct asked asked = {rows, i};
         bool is_its =
-            row->scaling == asked->crossover->scaling &&
-            fabs(row->layout.model_parallel_count - asked->crossover->part_count) < 0.5;
-        double gain = is_its ? gain_in(&of_row, draw) : FULCRUM_UNKNOWN;
+            row->scaling == crossover->scaling &&
+            fabs(row->layout.model_parallel_count - crossover->part_count) < 0.5;
+        double gain = is_its ? gain_in(&asked, draw) : FULCRUM_UNKNOWN;
         if (!isnan(gain)) {
             least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
         }
@@ -233,29 +227,24 @@ static double crossover_in(const void *context, size_t draw)
     return least;
 }
 
-static double is_found_in(const void *context, size_t draw)
-{
-    double at = crossover_in(context, draw);
-    return isnan(at) ? FULCRUM_UNKNOWN : (double)isfinite(at);
-}
-
 static void judge_crossover(
     const struct fulcrum_cluster_rows *rows, struct fulcrum_cluster_crossover *out)
 {
-    const struct asked asked = {rows, 0, out};
-    struct fulcrum_study *study = rows->study;
+    double *column = rows->study->column;
+    double found = 0.0;
     size_t count = 0;
-    for (size_t k = 1; k <= study->draw_count; k++) {
-        double at = crossover_in(&asked, k);
+    for (size_t k = 1; k <= rows->study->draw_count; k++) {
+        double at = crossover_in(rows, out, k);
         if (!isnan(at)) {
-            study->column[count++] = at;
+            column[count++] = at;
+            found += isfinite(at) ? 1.0 : 0.0;
         }
     }
-    struct fulcrum_interval interval = fulcrum_interval_among(study->column, count);
-    double at = crossover_in(&asked, 0);
+    struct fulcrum_interval interval = fulcrum_interval_among(column, count);
+    double at = crossover_in(rows, out, 0);
     out->device_count = (struct fulcrum_ratio){
         isfinite(at) ? at : FULCRUM_UNKNOWN, interval.lo, interval.hi};
-    out->found_frac = fulcrum_study_share(study, is_found_in, &asked);
+    out->found_frac = count > 0 ? found / (double)count : FULCRUM_UNKNOWN;
 }
 
 void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows)
@@ -266,7 +255,7 @@ void fulcrum_cluster_rows_judge(struct fulcrum_cluster_rows *rows)
         rows->is_by_quality &= !isnan(values[FULCRUM_CLUSTER_QUALITY_RUNTIME]);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        const struct asked asked = {rows, i, NULL};
+        const struct asked asked = {rows, i};
         struct fulcrum_cluster_row *row = &rows->rows[i];
         row->is_best = is_best_in(&asked, 0) > 0.0;
         row->best_frac = fulcrum_study_share(rows->study, is_best_in, &asked);

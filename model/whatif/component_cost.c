@@ -40,7 +40,7 @@ static void add_gpu_work(void *context, struct fulcrum_study *study, size_t inde
         inference_s / observations + (steps > 0.0 ? train_step_s / steps : 0.0);
 }
 
-enum fulcrum_status fulcrum_memory_study(const struct fulcrum_memory_plan *plan,
+enum fulcrum_status fulcrum_memory_study(const struct fulcrum_study_plan *how,
     const struct fulcrum_point *versions, size_t count, struct fulcrum_study **out,
     struct fulcrum_error *err)
 {
@@ -49,17 +49,13 @@ enum fulcrum_status fulcrum_memory_study(const struct fulcrum_memory_plan *plan,
         FULCRUM_OUTPUT_COUNT};
     struct fulcrum_replicas *replicas = calloc(1, sizeof *replicas);
     TRY_MEMORY(replicas, err, "versions of a design");
-    const struct fulcrum_study_plan study = {.scenario = plan->scenario,
-        .designs = versions,
-        .design_count = count,
-        .outputs = outputs,
-        .value_count = FULCRUM_MEMORY_VALUES,
-        .predict = plan->predict,
-        .estimate = plan->estimate,
-        .add = add_gpu_work,
-        .context = replicas,
-        .watch = plan->watch,
-        .watcher = plan->watcher};
+    struct fulcrum_study_plan study = *how;
+    study.designs = versions;
+    study.design_count = count;
+    study.outputs = outputs;
+    study.value_count = FULCRUM_MEMORY_VALUES;
+    study.add = add_gpu_work;
+    study.context = replicas;
     enum fulcrum_status status = fulcrum_study_run(&study, out, err);
     free(replicas);
     return status;
@@ -354,8 +350,9 @@ static void add_components(struct fulcrum_study *study,
         add_component(out->components, study, machine, &component);
         if (is_gpu && !(fabs(component.gpu_s) > STUCK_FRAC * gpu_s)) {
             fulcrum_result_note_print(out->result, "notes",
-                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
-                "the calibration's machine does not say what it has of it",
+                "%s: idealising '%s' changes nothing: its share of GPU time is 0, or "
+                "the "
+                "calibration's machine does not give the value",
                 machine->name, rows[i].meaning);
         }
     }
@@ -368,10 +365,10 @@ static void add_components(struct fulcrum_study *study,
     add_component(out->components, study, machine, &all_else);
 }
 
-static void add_machine(const struct fulcrum_memory_plan *plan,
-    struct fulcrum_study *study, const struct fulcrum_design *design,
-    struct fulcrum_table *table)
+static void add_machine(struct fulcrum_study *study,
+    const struct fulcrum_design *design, const struct fulcrum_cost_tables *out)
 {
+    struct fulcrum_table *table = out->machines;
     const struct fulcrum_prediction *prediction = &study->predictions[0];
     const double *values = fulcrum_study_at(study, 0, 0);
     size_t gpu = 0; /* the set of all components of a GPU */
@@ -382,7 +379,7 @@ static void add_machine(const struct fulcrum_memory_plan *plan,
     fulcrum_table_text(table, "machine", "machine", design->machine.name);
     fulcrum_table_text(table, "gpu", NULL, design->machine.gpu.name);
     fulcrum_table_text(table, "workload", NULL, design->workload.name);
-    fulcrum_table_text(table, "calibration", NULL, plan->calibration);
+    fulcrum_table_text(table, "calibration", NULL, out->calibration);
     fulcrum_table_number(table, "actor_count", "actors", design->run.actor_count);
     fulcrum_table_number(table, "gpu_count", NULL, design->run.gpu_count);
     fulcrum_table_ratio(table, "steps_per_s", "steps",
@@ -402,7 +399,7 @@ static void add_machine(const struct fulcrum_memory_plan *plan,
     fulcrum_table_number(table, "draws", NULL, (double)study->draw_count);
 }
 
-enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_memory_plan *plan,
+enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_study_plan *how,
     struct fulcrum_cost_tables *out, struct fulcrum_error *err)
 {
     struct fulcrum_point versions[SETS];
@@ -413,9 +410,9 @@ enum fulcrum_status fulcrum_component_costs_add(const struct fulcrum_memory_plan
         size_t count = fulcrum_ideal_settings(set, made_ideal[set]);
         versions[set] = (struct fulcrum_point){made_ideal[set], count, 0, 0};
     }
-    TRY(fulcrum_scenario_design(plan->scenario, &versions[0], &design, err));
-    TRY(fulcrum_memory_study(plan, versions, SETS, &study, err));
-    add_machine(plan, study, &design, out->machines);
+    TRY(fulcrum_scenario_design(how->scenario, &versions[0], &design, err));
+    TRY(fulcrum_memory_study(how, versions, SETS, &study, err));
+    add_machine(study, &design, out);
     add_components(study, &design.machine, out);
     out->flags |= study->predictions[0].flags;
     fulcrum_study_free(study);

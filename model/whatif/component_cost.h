@@ -21,20 +21,12 @@ enum fulcrum_memory_value {
     FULCRUM_MEMORY_VALUES
 };
 
-/* How to look, and who watches, as in study.h. */
-struct fulcrum_memory_plan {
-    const struct fulcrum_scenario *scenario;
-    struct fulcrum_predict_options predict;
-    const struct fulcrum_solver_options *estimate;
-    const char *calibration; /* its name, for rows of machines */
-    int (*watch)(void *watcher, double done_frac);
-    void *watcher;
-};
-
 /* Versions of one design, the first of which the others are compared with; the study
- * has every fulcrum_memory_value. */
+ * has every fulcrum_memory_value.
+ *   how      scenario, options, estimates and watch; the rest of it is ignored
+ */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_memory_study(
-    const struct fulcrum_memory_plan *plan, const struct fulcrum_point *versions,
+    const struct fulcrum_study_plan *how, const struct fulcrum_point *versions,
     size_t count, struct fulcrum_study **out, struct fulcrum_error *err);
 
 /*
@@ -105,14 +97,15 @@ struct fulcrum_cost_tables {
     struct fulcrum_result *result;  /* gets notes of what changes nothing */
     struct fulcrum_table *machines; /* a row each */
     struct fulcrum_table
-        *components; /* as many as there are, and one for the rest: what
-                        no component is, environments on the CPU */
-    unsigned flags;  /* of all predictions */
+        *components;         /* as many as there are, and one for the rest: what
+                                no component is, environments on the CPU */
+    const char *calibration; /* its name, for rows of machines */
+    unsigned flags;          /* of all predictions */
 };
 
 /* Makes every set of components of a machine ideal (docs/model.md "Memory system"). */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_component_costs_add(
-    const struct fulcrum_memory_plan *plan, struct fulcrum_cost_tables *out,
+    const struct fulcrum_study_plan *how, struct fulcrum_cost_tables *out,
     struct fulcrum_error *err);
 
 #endif

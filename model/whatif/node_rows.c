@@ -25,7 +25,7 @@
 /* More actors than fields take are not tried. */
 #define MOST_ACTORS 1e7
 
-enum { GPUS, LEARNERS, AXES };
+enum { GPUS = FULCRUM_NODE_GPUS, LEARNERS = FULCRUM_NODE_LEARNERS };
 
 struct need {
     struct fulcrum_ratio threads;
@@ -38,27 +38,21 @@ struct job {
     const struct fulcrum_scenario_inputs *inputs;
     struct fulcrum_scenario *scenario;
     struct fulcrum_sweep_plan sweep;
-    struct fulcrum_sweep_axis axes[AXES];
-    double *gpu_counts; /* owned, as the next two */
-    struct fulcrum_study *yardstick;
-    struct need *needs; /* by slot */
+    struct fulcrum_sweep_axis axes[FULCRUM_NODE_AXES];
+    struct fulcrum_study *yardstick; /* owned, as the next one */
+    struct need *needs;              /* by slot */
     struct fulcrum_table *table;
     size_t expected; /* rows */
     size_t count;    /* that are there */
 };
 
-static double gpu_count_at(const struct fulcrum_node_plan *plan, size_t i)
-{
-    return plan->gpu_counts == NULL ? (double)i + 1.0 : plan->gpu_counts[i];
-}
-
 /* The GPU counts of the plan that the machine has. */
 static size_t count_gpus(
     const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
 {
+    const struct fulcrum_sweep_axis *gpus = &plan->sweep.axes[GPUS];
     size_t count = 0;
-    while ((plan->gpu_counts == NULL || count < plan->gpu_count_count) &&
-           gpu_count_at(plan, count) <= machine->gpu.count) {
+    while (count < gpus->count && gpus->values[count] <= machine->gpu.count) {
         count++;
     }
     return count;
@@ -67,11 +61,12 @@ static size_t count_gpus(
 size_t fulcrum_node_row_count(
     const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
 {
+    const struct fulcrum_sweep_axis *axes = plan->sweep.axes;
     size_t count = 0;
     size_t gpus = count_gpus(plan, machine);
     for (size_t i = 0; i < gpus; i++) {
-        for (size_t k = 0; k < plan->learner_count_count; k++) {
-            count += plan->learner_counts[k] < gpu_count_at(plan, i) ? 1 : 0;
+        for (size_t k = 0; k < axes[LEARNERS].count; k++) {
+            count += axes[LEARNERS].values[k] < axes[GPUS].values[i] ? 1 : 0;
         }
     }
     return count;
@@ -110,8 +105,8 @@ static void find_need(
 {
     const struct fulcrum_sweep_plan *sweep = &job->sweep;
     struct fulcrum_predictor *predictor = NULL;
-    struct fulcrum_setting settings[AXES];
-    for (size_t i = 0; i < AXES; i++) {
+    struct fulcrum_setting settings[FULCRUM_NODE_AXES];
+    for (size_t i = 0; i < FULCRUM_NODE_AXES; i++) {
         settings[i] =
             (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
     }
@@ -120,7 +115,7 @@ static void find_need(
         most = fmin(most, MOST_ACTORS / sweep->actors_per_thread);
     }
     struct fulcrum_thread_need_plan asked = {.settings = settings,
-        .setting_count = AXES,
+        .setting_count = FULCRUM_NODE_AXES,
         .plateau_frac = job->plan->plateau_frac,
         .actors_per_thread = sweep->actors_per_thread,
         .actor_choices = sweep->actor_choices,
@@ -226,7 +221,7 @@ static void add_row(
     fulcrum_table_ratio(table, "threads_needed", "threads needed", need->threads);
     add_outputs(table, &prediction, others, NULL);
     fulcrum_table_ratio(table, "relative", NULL,
-        has_relative ? point->relative[FULCRUM_RELATIVE_speedup] : unknown);
+        has_relative ? point->relative[FULCRUM_RELATIVE_SPEEDUP] : unknown);
     fulcrum_table_number(
         table, "bottleneck_agree_frac", NULL, prediction.bottleneck_agree_frac);
     fulcrum_table_number(table, "plateau_frac", NULL, job->plan->plateau_frac);
@@ -270,29 +265,22 @@ static void find_yardstick(struct job *job)
     }
 }
 
-/* The sweep, with room for its rows and what its points need. */
+/* The sweep, with room for what its points need. */
 static enum fulcrum_status set_up(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_node_plan *plan = job->plan;
-    size_t gpus = count_gpus(plan, &job->inputs->base->machine);
-    size_t points = gpus * plan->learner_count_count;
-    size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
-    job->expected = fulcrum_node_row_count(plan, &job->inputs->base->machine);
-    job->gpu_counts = calloc(gpus + 1, sizeof *job->gpu_counts);
-    job->needs = calloc(slots + 1, sizeof *job->needs);
-    FAIL_IF(job->gpu_counts == NULL || job->needs == NULL, err, FULCRUM_ERR_NO_MEMORY,
-        "rows of machines");
-    for (size_t i = 0; i < gpus; i++) {
-        job->gpu_counts[i] = gpu_count_at(plan, i);
-    }
-    job->axes[GPUS] = (struct fulcrum_sweep_axis){
-        fulcrum_field_find("run.gpu_count"), job->gpu_counts, gpus};
-    job->axes[LEARNERS] =
-        (struct fulcrum_sweep_axis){fulcrum_field_find("run.learner_gpu_count"),
-            plan->learner_counts, plan->learner_count_count};
+    const struct fulcrum_machine *machine = &job->inputs->base->machine;
+    job->axes[GPUS] = plan->sweep.axes[GPUS];
+    job->axes[GPUS].count = count_gpus(plan, machine);
+    job->axes[LEARNERS] = plan->sweep.axes[LEARNERS];
     job->sweep = plan->sweep;
     job->sweep.axes = job->axes;
-    job->sweep.axis_count = AXES;
+    job->sweep.axis_count = FULCRUM_NODE_AXES;
+    job->expected = fulcrum_node_row_count(plan, machine);
+    size_t points = fulcrum_sweep_count(&job->sweep);
+    size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
+    job->needs = calloc(slots + 1, sizeof *job->needs);
+    TRY_MEMORY(job->needs, err, "rows of machines");
     return FULCRUM_OK;
 }
 
@@ -312,7 +300,6 @@ enum fulcrum_status fulcrum_node_rows_find(const struct fulcrum_node_plan *plan,
 end:
     fulcrum_study_free(job.yardstick);
     fulcrum_scenario_free(job.scenario);
-    free(job.gpu_counts);
     free(job.needs);
     return status;
 }

@@ -9,15 +9,15 @@
 #include "model/predict/scenario.h"
 #include "model/study/sweep.h"
 
-/* What is asked; lists are borrowed and rise. */
+enum fulcrum_node_axis { FULCRUM_NODE_GPUS, FULCRUM_NODE_LEARNERS, FULCRUM_NODE_AXES };
+
+/* What is asked; all borrowed. */
 struct fulcrum_node_plan {
-    const double *gpu_counts; /* as far as the machine has them; NULL: 1 to all */
-    size_t gpu_count_count;
-    const double *learner_counts;
-    size_t learner_count_count;
-    struct fulcrum_sweep_plan sweep; /* how points are predicted, with which actors */
-    double plateau_frac;             /* NAN: threads needed are not looked for */
-    const char *calibration;         /* in words, as the next one */
+    /* How points are predicted, with which actors. Its axes are run.gpu_count, as far
+     * as the machine has them, and run.learner_gpu_count. */
+    struct fulcrum_sweep_plan sweep;
+    double plateau_frac;     /* NAN: threads needed are not looked for */
+    const char *calibration; /* in words, as the next one */
     const char *actors_rule;
     int (*is_stopped)(void *watcher);              /* asked on any thread */
     int (*watch)(void *watcher, double done_frac); /* on the calling one; not 0 stops */

@@ -63,13 +63,12 @@ static void ask_all(const struct fulcrum_sharing_terms *terms, bool is_resident,
     struct fulcrum_placements *plan)
 {
     ask(plan, FULCRUM_PLACE_EXCLUSIVE, 1.0);
-    if (is_resident) {
-        ask_counts(plan, FULCRUM_PLACE_TIME_SLICED, terms->instances);
-    }
-    ask_counts(plan, FULCRUM_PLACE_EQUAL_SHARES, terms->instances);
     if (!is_resident) {
+        ask_counts(plan, FULCRUM_PLACE_EQUAL_SHARES, terms->instances);
         return;
     }
+    ask_counts(plan, FULCRUM_PLACE_TIME_SLICED, terms->instances);
+    ask_counts(plan, FULCRUM_PLACE_EQUAL_SHARES, terms->instances);
     ask(plan, FULCRUM_PLACE_APART, 1.0);
     if (terms->instances > 1.0) {
         ask(plan, FULCRUM_PLACE_BEST_SHARES, terms->instances);
@@ -79,9 +78,9 @@ static void ask_all(const struct fulcrum_sharing_terms *terms, bool is_resident,
     }
     if (terms->mig != NULL) {
         ask(plan, FULCRUM_PLACE_BEST_SLICES, 1.0);
-        if (terms->given_layout != NULL) {
-            ask(plan, FULCRUM_PLACE_GIVEN_SLICES, 1.0);
-        }
+    }
+    if (terms->mig != NULL && terms->given_layout != NULL) {
+        ask(plan, FULCRUM_PLACE_GIVEN_SLICES, 1.0);
     }
 }
 
@@ -107,51 +106,31 @@ static struct fulcrum_gpu_sharing sharing_of(const struct fulcrum_sharing_terms 
         .mig = is_slices ? terms->mig : NULL};
 }
 
-static struct fulcrum_grouping one_group(
-    const struct fulcrum_gpu_loop *loop, double instances)
-{
-    return (struct fulcrum_grouping){1, {{(1U << loop->count) - 1U, instances, 0.0}}};
-}
-
-/* Environments are dealt out whole: a process has one of them at least. */
-static enum fulcrum_status check_dealt(const struct fulcrum_placement *row,
-    const struct fulcrum_sharing_terms *terms, const struct fulcrum_design *design,
-    struct fulcrum_error *err)
-{
-    double env_count = design->workload.simulation.env_count;
-    bool is_dealt =
-        !terms->envs_each && (row->question == FULCRUM_PLACE_TIME_SLICED ||
-                                 row->question == FULCRUM_PLACE_EQUAL_SHARES);
-    return is_dealt && row->instances > env_count
-               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                     "%.6g environments cannot be dealt out to %.6g processes",
-                     env_count, row->instances)
-               : FULCRUM_OK;
-}
-
-/* One design's stages on shares of the SMs, as a row asks. */
+/* One design's stages on shares of the SMs, as a row asks. Environments are dealt out
+ * whole: a process has one of them at least. */
 static enum fulcrum_status place_shares(const struct fulcrum_placement *row,
     const struct fulcrum_sharing_terms *terms, const struct fulcrum_design *design,
     struct fulcrum_placed *out, struct fulcrum_error *err)
 {
-    bool is_given = row->question == FULCRUM_PLACE_GIVEN_SHARES;
     const struct fulcrum_gpu_sharing sharing = sharing_of(terms, design, 0);
+    bool is_given = row->question == FULCRUM_PLACE_GIVEN_SHARES;
+    bool is_dealt =
+        !terms->envs_each && (row->question == FULCRUM_PLACE_TIME_SLICED ||
+                                 row->question == FULCRUM_PLACE_EQUAL_SHARES);
+    double env_count = design->workload.simulation.env_count;
     struct fulcrum_gpu_loop loop;
     fulcrum_resident_loop(design, &loop);
-    const struct fulcrum_grouping equal = one_group(&loop, row->instances);
-    /* A process for every stage; shares NULL: to be found. */
-    const double *shares = is_given ? terms->given_shares : NULL;
-    struct fulcrum_grouping grouping = {.count = loop.count};
+    FAIL_IF(is_dealt && row->instances > env_count, err, FULCRUM_ERR_INFEASIBLE,
+        "%.6g environments cannot be dealt out to %.6g processes", env_count,
+        row->instances);
+    const struct fulcrum_grouping equal = {
+        1, {{(1U << loop.count) - 1U, row->instances, 0.0}}};
+    /* A process for every stage; shares of 0 are to be found. */
+    struct fulcrum_grouping apart = {.count = loop.count};
     for (size_t i = 0; i < loop.count; i++) {
-        grouping.groups[i] = (struct fulcrum_stage_group){
-            1U << i, 1.0, shares != NULL ? shares[i] : 0.0};
+        apart.groups[i] = (struct fulcrum_stage_group){
+            1U << i, 1.0, is_given ? terms->given_shares[i] : 0.0};
     }
-    const struct fulcrum_grouping apart = grouping;
-    double env_count = design->workload.simulation.env_count;
-    /* No group has more processes than there are environments to deal out. */
-    double most =
-        terms->envs_each ? row->instances : fmin(row->instances, fmax(2.0, env_count));
-    TRY(check_dealt(row, terms, design, err));
     switch (row->question) {
     case FULCRUM_PLACE_TIME_SLICED:
         return fulcrum_place_time_sliced(&loop, &sharing, row->instances, out, err);
@@ -161,7 +140,11 @@ static enum fulcrum_status place_shares(const struct fulcrum_placement *row,
     case FULCRUM_PLACE_GIVEN_SHARES:
         return fulcrum_place_shares(&loop, &sharing, &apart, out, err);
     case FULCRUM_PLACE_BEST_SHARES:
-        return fulcrum_place_best_shares(&loop, &sharing, most, out, err);
+        /* No group has more processes than there are environments to deal out. */
+        return fulcrum_place_best_shares(&loop, &sharing,
+            terms->envs_each ? row->instances
+                             : fmin(row->instances, fmax(2.0, env_count)),
+            out, err);
     case FULCRUM_PLACE_EXCLUSIVE:
     case FULCRUM_PLACE_BEST_SLICES:
     case FULCRUM_PLACE_GIVEN_SLICES:
@@ -204,10 +187,8 @@ static void put_rate(struct fulcrum_placement *row, double steps_per_s, double g
 
 static void keep_reason(struct fulcrum_placement *row, const struct fulcrum_error *why)
 {
-    size_t length = strcspn(why->detail, "\n");
-    length = length < sizeof row->reason ? length : sizeof row->reason - 1;
-    memcpy(row->reason, why->detail, length);
-    row->reason[length] = '\0';
+    (void)snprintf(row->reason, sizeof row->reason, "%.*s",
+        (int)strcspn(why->detail, "\n"), why->detail);
 }
 
 static void place_stages(const struct fulcrum_sharing_terms *terms,

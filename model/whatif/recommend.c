@@ -41,7 +41,7 @@ double fulcrum_candidate_machine_count(
     const struct fulcrum_candidate_machine *offer, const struct fulcrum_need *need)
 {
     double count = 1.0;
-    if (need->fills != 0) {
+    if (need->fills) {
         count = fitting(need->most_machines, offer->system_w, need->most_w);
         count = fitting(count, offer->price, need->most_price);
         count =
@@ -164,8 +164,7 @@ struct search {
     const struct fulcrum_asked_curve *curve;
     size_t count; /* of places */
     double share;
-    double *value;        /* of each place; NAN: has none */
-    unsigned char *known; /* whether it was asked for */
+    double *value; /* of each place; NAN: not asked for; 0: has none */
     size_t asked;
 };
 
@@ -186,16 +185,20 @@ struct gap {
     bool is_wanted;
 };
 
+static bool is_known(const struct search *search, size_t place)
+{
+    return !isnan(search->value[place]);
+}
+
 static enum fulcrum_status ask(
     struct search *search, size_t place, struct fulcrum_error *err)
 {
-    if (search->known[place]) {
+    if (is_known(search, place)) {
         return FULCRUM_OK;
     }
     double value = FULCRUM_UNKNOWN;
     TRY(search->curve->ask(search->curve->context, place, &value, err));
-    search->value[place] = value > 0.0 ? value : FULCRUM_UNKNOWN;
-    search->known[place] = 1;
+    search->value[place] = value > 0.0 ? value : 0.0;
     search->asked++;
     return FULCRUM_OK;
 }
@@ -223,18 +226,13 @@ static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error
     return FULCRUM_OK;
 }
 
-static bool has_value(const struct search *search, size_t place)
-{
-    return search->known[place] && !isnan(search->value[place]);
-}
-
 /* Valleys on one side of the best: how far values fall below one farther from it. */
 static double valley_of(const struct search *search, size_t from, size_t to, int step)
 {
     double brim = 0.0;
     double deepest = 0.0;
     for (size_t i = from; i != to; i += (size_t)step) {
-        if (has_value(search, i)) {
+        if (search->value[i] > 0.0) {
             brim = fmax(brim, search->value[i]);
             deepest = fmax(deepest, 1.0 - search->value[i] / brim);
         }
@@ -247,10 +245,10 @@ static bool is_torn(const struct search *search)
 {
     bool seen = false;
     for (size_t i = 0; i < search->count; i++) {
-        if (search->known[i] && !has_value(search, i) && seen) {
+        if (is_known(search, i) && !(search->value[i] > 0.0) && seen) {
             return true;
         }
-        seen = seen || has_value(search, i);
+        seen = seen || search->value[i] > 0.0;
     }
     return false;
 }
@@ -260,15 +258,14 @@ static void look(const struct search *search, struct state *out)
     /* The best, and the first that reaches the share of it. */
     out->best_value = 0.0;
     for (size_t i = 0; i < search->count; i++) {
-        if (has_value(search, i) && search->value[i] > out->best_value) {
+        if (search->value[i] > out->best_value) {
             out->best = i;
             out->best_value = search->value[i];
         }
     }
     out->candidate = out->best;
     for (size_t i = out->best; i-- > 0;) {
-        if (has_value(search, i) &&
-            search->value[i] >= search->share * out->best_value) {
+        if (search->value[i] >= search->share * out->best_value) {
             out->candidate = i;
         }
     }
@@ -277,21 +274,16 @@ static void look(const struct search *search, struct state *out)
     out->is_torn = is_torn(search);
 }
 
-static double known_value(const struct search *search, size_t place)
-{
-    return has_value(search, place) ? search->value[place] : 0.0;
-}
-
 /* The gap after `from`, a known place. */
 static struct gap gap_after(
     const struct search *search, const struct state *state, size_t from)
 {
     struct gap gap = {.from = from, .to = from + 1};
-    while (gap.to < search->count && !search->known[gap.to]) {
+    while (gap.to < search->count && !is_known(search, gap.to)) {
         gap.to++;
     }
-    double ends = fmax(known_value(search, gap.from),
-        gap.to < search->count ? known_value(search, gap.to) : 0.0);
+    double ends =
+        fmax(search->value[from], gap.to < search->count ? search->value[gap.to] : 0.0);
     gap.bound = ends * (1.0 + VALLEYS_HIDDEN * state->wiggle_frac);
     /* Values may rise and fall once: beside the best one nothing bounds them. */
     if (gap.from == state->best || gap.to == state->best) {
@@ -337,7 +329,7 @@ static size_t unknown_beside(const struct search *search, size_t place, int step
         if (at >= search->count) { /* below 0 wraps */
             return place;
         }
-        if (!search->known[at]) {
+        if (!is_known(search, at)) {
             return at;
         }
     }
@@ -411,15 +403,14 @@ enum fulcrum_status fulcrum_fewest_find(const struct fulcrum_asked_curve *curve,
     assert(share > 0.0 && share <= 1.0);
     size_t count = curve->count;
     FAIL_IF(count == 0, err, FULCRUM_ERR_INFEASIBLE, "a curve of no places");
-    struct search search = {curve, count, share, NULL, NULL, 0};
-    search.value = calloc(count, sizeof *search.value);
-    search.known = calloc(count, sizeof *search.known);
-    enum fulcrum_status status =
-        search.value != NULL && search.known != NULL
-            ? run(&search, out, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a curve");
+    struct search search = {
+        curve, count, share, calloc(count, sizeof *search.value), 0};
+    TRY_MEMORY(search.value, err, "a curve");
+    for (size_t i = 0; i < count; i++) {
+        search.value[i] = FULCRUM_UNKNOWN;
+    }
+    enum fulcrum_status status = run(&search, out, err);
     free(search.value);
-    free(search.known);
     return status;
 }
 
@@ -665,8 +656,8 @@ static void set_actors(struct need_search *need, double actors)
     need->settings[need->threads + 1].number = actors;
 }
 
-static enum fulcrum_status predict(
-    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
+/* 0: cannot run. */
+static double predict(struct need_search *need, struct fulcrum_error *err)
 {
     const struct fulcrum_thread_need_plan *plan = need->plan;
     bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
@@ -674,43 +665,29 @@ static enum fulcrum_status predict(
         need->threads + (chooses ? 2 : 1), need->draw, plan->solver.seed};
     const struct fulcrum_predict_options options = {.solver = plan->solver};
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status =
-        fulcrum_predictor_run(need->predictor, &point, &options, &prediction, err);
-    *steps_per_s =
-        status == FULCRUM_OK ? prediction.value[FULCRUM_OUTPUT_steps_per_s] : 0.0;
-    return status;
+    return fulcrum_predictor_run(need->predictor, &point, &options, &prediction, err) ==
+                   FULCRUM_OK
+               ? prediction.value[FULCRUM_OUTPUT_steps_per_s]
+               : 0.0;
 }
 
-static enum fulcrum_status predict_best(
-    struct need_search *need, double *steps_per_s, struct fulcrum_error *err)
+static struct probe probe_at(
+    struct need_search *need, double cores, struct fulcrum_error *err)
 {
     const struct fulcrum_thread_need_plan *plan = need->plan;
-    enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
-    *steps_per_s = 0.0;
-    for (size_t i = 0; i < plan->actor_choice_count; i++) {
-        double rate = 0.0;
-        set_actors(need, plan->actor_choices[i]);
-        enum fulcrum_status tried = predict(need, &rate, err);
-        *steps_per_s = fmax(*steps_per_s, rate);
-        status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
-    }
-    return status;
-}
-
-static enum fulcrum_status predict_at(
-    struct need_search *need, struct probe *probe, struct fulcrum_error *err)
-{
-    const struct fulcrum_thread_need_plan *plan = need->plan;
-    double threads = probe->cores * need->per_core;
+    double threads = cores * need->per_core;
+    struct probe probe = {cores, 0.0};
     need->settings[need->threads].number = threads;
-    if (plan->actor_choice_count > 0) {
-        return predict_best(need, &probe->steps_per_s, err);
+    for (size_t i = 0; i < plan->actor_choice_count; i++) {
+        set_actors(need, plan->actor_choices[i]);
+        probe.steps_per_s = fmax(probe.steps_per_s, predict(need, err));
     }
-    if (plan->actors_per_thread > 0.0) {
+    if (plan->actor_choice_count == 0) {
         double each = round(threads * plan->actors_per_thread / need->replicas);
         set_actors(need, need->replicas * fmax(1.0, each));
+        probe.steps_per_s = predict(need, err);
     }
-    return predict(need, &probe->steps_per_s, err);
+    return probe;
 }
 
 /* Doubles the cores; `out` gets every count. Returns how many there are. */
@@ -723,10 +700,8 @@ static size_t climb(
     size_t count = 0;
     bool is_flat = false;
     while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
-        struct probe *probe = &out[count++];
-        probe->cores = cores;
-        (void)predict_at(need, probe, err);
-        double now = fmax(best[1], probe->steps_per_s);
+        out[count] = probe_at(need, cores, err);
+        double now = fmax(best[1], out[count++].steps_per_s);
         is_flat = count > 2 && best[0] > 0.0 && now <= best[0] * (1.0 + FLAT_REL);
         best[0] = best[1];
         best[1] = now;
@@ -740,8 +715,7 @@ static struct probe descend(
     struct need_search *need, double low, struct probe high, double wanted)
 {
     while (high.cores - low > 1.5) {
-        struct probe middle = {floor(0.5 * (low + high.cores)), 0.0};
-        (void)predict_at(need, &middle, NULL);
+        struct probe middle = probe_at(need, floor(0.5 * (low + high.cores)), NULL);
         if (middle.steps_per_s >= wanted) {
             high = middle;
         } else {

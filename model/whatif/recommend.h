@@ -32,7 +32,7 @@ struct fulcrum_candidate_machine {
 
 /* What is asked for; of all machines bought together. NAN: no such limit. */
 struct fulcrum_need {
-    enum fulcrum_objective goal;
+    int goal; /* enum fulcrum_objective */
     double least_steps_per_s;
     double most_w;
     double most_price;

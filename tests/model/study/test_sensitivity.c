@@ -26,29 +26,29 @@ struct fixture {
     struct fulcrum_sensitivity *result;
 };
 
-static void start(struct fixture *f)
+/* A new one, in place of that of the case before. */
+static struct fixture *start(void)
 {
-    designs_gpu(&f->base);
-    f->scenario = (struct fulcrum_scenario_inputs){
-        .base = &f->base,
-        .calibrations = (const struct fulcrum_calibration *const *)&f->calibration,
-        .priors = f->priors,
+    static struct fixture f;
+    fulcrum_sensitivity_free(f.result);
+    fulcrum_calibration_free(f.calibration);
+    free(f.uncertain);
+    f = (struct fixture){.result = NULL};
+    designs_gpu(&f.base);
+    f.scenario = (struct fulcrum_scenario_inputs){
+        .base = &f.base,
+        .calibrations = (const struct fulcrum_calibration *const *)&f.calibration,
+        .priors = f.priors,
     };
-    f->plan = (struct fulcrum_sensitivity_plan){
-        .scenario = &f->scenario,
-        .inputs = f->inputs,
-        .outputs = f->outputs,
+    f.plan = (struct fulcrum_sensitivity_plan){
+        .scenario = &f.scenario,
+        .inputs = f.inputs,
+        .outputs = f.outputs,
         .output_count = 1,
         .solver = {.method = FULCRUM_METHOD_FAST},
         .sobol = {.row_count = 64, .replicate_count = 8, .worker_count = 2, .seed = 1},
     };
-}
-
-static void stop(struct fixture *f)
-{
-    fulcrum_sensitivity_free(f->result);
-    fulcrum_calibration_free(f->calibration);
-    free(f->uncertain);
+    return &f;
 }
 
 static void vary(struct fixture *f, const char *path, double lo, double hi)
@@ -74,17 +74,18 @@ static void vary_chances(struct fixture *f)
     }
 }
 
-static void ask(struct fixture *f, enum fulcrum_sensitivity_subject subject,
-    enum fulcrum_predicted predicted)
+static enum fulcrum_status try(struct fixture *f,
+    enum fulcrum_sensitivity_subject subject, enum fulcrum_predicted predicted,
+    struct fulcrum_error *err)
 {
     f->outputs[0] = (struct fulcrum_sensitivity_output){subject, predicted};
+    return fulcrum_sensitivity_run(&f->plan, &f->result, err);
 }
 
-static void run(struct fixture *f)
+static void run(struct fixture *f, enum fulcrum_sensitivity_subject subject,
+    enum fulcrum_predicted predicted)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_sensitivity_run(&f->plan, &f->result, &err);
-    ASSERT_OK(status);
+    ASSERT_OK(try(f, subject, predicted, NULL));
 }
 
 static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input)
@@ -99,59 +100,53 @@ static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input
  */
 TEST(test_watts_that_add_up_have_the_shares_of_their_ranges)
 {
-    struct fixture f = {0};
-    start(&f);
-    vary(&f, "machine.rest_w", 50.0, 150.0);
-    vary(&f, "machine.cpu.idle_w", 20.0, 70.0);
-    vary(&f, "workload.total_env_steps", 1e6, 2e6);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w);
-    run(&f);
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 0.8, 0.02);
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).total, 0.8, 0.02);
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 1).first, 0.2, 0.02);
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 2).total, 0.0, 0.0);
-    struct fulcrum_effect effect = fulcrum_sensitivity_effect(f.result, 0, 0);
+    struct fixture *f = start();
+    vary(f, "machine.rest_w", 50.0, 150.0);
+    vary(f, "machine.cpu.idle_w", 20.0, 70.0);
+    vary(f, "workload.total_env_steps", 1e6, 2e6);
+    run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 0).first, 0.8, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 0).total, 0.8, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 1).first, 0.2, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 2).total, 0.0, 0.0);
+    struct fulcrum_effect effect = fulcrum_sensitivity_effect(f->result, 0, 0);
     assert_close("bar", effect.hi - effect.lo, 90.0 / 0.9, 1e-9);
-    assert_close("from", f.result->values[0] - effect.lo, 45.0 / 0.9, 1e-9);
-    CU_ASSERT_EQUAL(f.result->reaches[0].value, 100.0);
-    CU_ASSERT_EQUAL(f.result->reaches[0].lo, 55.0);
-    CU_ASSERT_EQUAL(f.result->reaches[0].hi, 145.0);
-    stop(&f);
+    assert_close("from", f->result->values[0] - effect.lo, 45.0 / 0.9, 1e-9);
+    CU_ASSERT_EQUAL(f->result->reaches[0].value, 100.0);
+    CU_ASSERT_EQUAL(f->result->reaches[0].lo, 55.0);
+    CU_ASSERT_EQUAL(f->result->reaches[0].hi, 145.0);
 }
 
 /* The same worlds as draws: the spread of one is that of the other. */
 TEST(test_chances_spread_as_draws_do)
 {
-    struct fixture f = {0};
-    start(&f);
-    ASSERT_OK(fulcrum_calibration_new(&f.calibration, NULL));
-    f.calibration->machine = f.base.machine;
+    struct fixture *f = start();
+    ASSERT_OK(fulcrum_calibration_new(&f->calibration, NULL));
+    f->calibration->machine = f->base.machine;
     designs_add_parameter(
-        f.calibration, "workload.step.mean_s", 2e-3, 6e-4, FULCRUM_SCALE_LOG);
-    designs_add_parameter(
-        f.calibration, "workload.network.per_batch_s", 1.2e-3, 3e-4, FULCRUM_SCALE_LOG);
-    f.scenario.calibration_count = 1;
-    f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
-    f.scenario.prior_count = 1;
-    vary_chances(&f);
-    CU_ASSERT_EQUAL(f.plan.input_count, 3);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_j_system);
-    run(&f);
+        f->calibration, "workload.step.mean_s", 2e-3, 6e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(f->calibration, "workload.network.per_batch_s", 1.2e-3, 3e-4,
+        FULCRUM_SCALE_LOG);
+    f->scenario.calibration_count = 1;
+    f->priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
+    f->scenario.prior_count = 1;
+    vary_chances(f);
+    CU_ASSERT_EQUAL(f->plan.input_count, 3);
+    run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_j_system);
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_prediction prediction;
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     const struct fulcrum_predict_options options = {
         .solver = {.method = FULCRUM_METHOD_FAST, .seed = 3}, .draws = 4000};
-    ASSERT_OK(fulcrum_scenario_new(&f.scenario, &scenario, NULL));
+    ASSERT_OK(fulcrum_scenario_new(&f->scenario, &scenario, NULL));
     ASSERT_OK(fulcrum_predict(scenario, &point, &options, &prediction, NULL));
-    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f.result->sobol, 0);
+    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f->result->sobol, 0);
     size_t output = FULCRUM_OUTPUT_steps_per_j_system;
     /* Quantiles at 5 % of 4000 draws and 1024 points: about 2 %. */
     assert_close("5 %", spread.lo, prediction.lo[output], 0.05);
     assert_close("95 %", spread.hi, prediction.hi[output], 0.05);
-    assert_close("value", f.result->values[0], prediction.value[output], 1e-12);
+    assert_close("value", f->result->values[0], prediction.value[output], 1e-12);
     fulcrum_scenario_free(scenario);
-    stop(&f);
 }
 
 /* One actor: a step, a batch of one, the way back. Nothing is uncertain of a ratio of
@@ -159,109 +154,86 @@ TEST(test_chances_spread_as_draws_do)
  */
 TEST(test_a_ratio_has_no_share_of_what_both_points_have)
 {
-    struct fixture f = {0};
     const struct fulcrum_setting half = {
         fulcrum_field_find("machine.rest_w"), 50.0, NULL};
-    start(&f);
-    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
-    f.plan.base = &half;
-    f.plan.base_count = 1;
-    ask(&f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    CU_ASSERT_EQUAL(f.result->values[0], 1.0);
-    CU_ASSERT(fulcrum_sobol_spread(f.result->sobol, 0).is_constant);
-    CU_ASSERT(isnan(index_of(&f, 0).first));
-    stop(&f);
+    struct fixture *f = start();
+    vary(f, "workload.step.mean_s", 1e-3, 3e-3);
+    f->plan.base = &half;
+    f->plan.base_count = 1;
+    run(f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(f->result->values[0], 1.0);
+    CU_ASSERT(fulcrum_sobol_spread(f->result->sobol, 0).is_constant);
+    CU_ASSERT(isnan(index_of(f, 0).first));
 }
 
 /* A field that nothing gives stands in the middle of its range, others at their value.
  */
 TEST(test_unknown_fields_stand_in_the_middle)
 {
-    struct fixture f = {0};
-    start(&f);
-    f.base.run.actor_count = (double)NAN;
-    vary(&f, "run.actor_count", 10.0, 20.0);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    CU_ASSERT_EQUAL(f.result->reaches[0].value, 15.0);
-    CU_ASSERT_EQUAL(f.result->reaches[0].lo, 10.0);
-    CU_ASSERT_EQUAL(f.result->reaches[0].hi, 20.0);
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 1.0, 1e-12);
-    stop(&f);
+    struct fixture *f = start();
+    f->base.run.actor_count = (double)NAN;
+    vary(f, "run.actor_count", 10.0, 20.0);
+    run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(f->result->reaches[0].value, 15.0);
+    CU_ASSERT_EQUAL(f->result->reaches[0].lo, 10.0);
+    CU_ASSERT_EQUAL(f->result->reaches[0].hi, 20.0);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 0).first, 1.0, 1e-12);
 }
 
 TEST(test_actors_follow_threads)
 {
-    struct fixture f = {0};
-    start(&f);
-    f.base.run.actor_count = (double)NAN;
-    f.plan.actors_per_thread = 0.5;
-    vary(&f, "machine.cpu.thread_count", 20.0, 60.0);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    double followed = f.result->values[0];
-    stop(&f);
-    struct fixture given = {0};
-    start(&given);
-    given.base.run.actor_count = 20.0;
-    vary(&given, "machine.rest_w", 50.0, 150.0);
-    ask(&given, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
-    run(&given);
-    CU_ASSERT_EQUAL(followed, given.result->values[0]);
-    stop(&given);
+    struct fixture *f = start();
+    f->base.run.actor_count = (double)NAN;
+    f->plan.actors_per_thread = 0.5;
+    vary(f, "machine.cpu.thread_count", 20.0, 60.0);
+    run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    double followed = f->result->values[0];
+    struct fixture *given = start();
+    given->base.run.actor_count = 20.0;
+    vary(given, "machine.rest_w", 50.0, 150.0);
+    run(given, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(followed, given->result->values[0]);
 }
 
 /* A point of comparison has the last word on its actors. */
 TEST(test_a_base_gives_its_own_actors)
 {
-    struct fixture f = {0};
     const struct fulcrum_setting same = {
         fulcrum_field_find("run.actor_count"), 20.0, NULL};
-    start(&f);
-    f.base.run.actor_count = (double)NAN;
-    f.plan.actors_per_thread = 0.5;
-    f.plan.base = &same;
-    f.plan.base_count = 1;
-    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
-    ask(&f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    CU_ASSERT_EQUAL(f.result->values[0], 1.0);
-    stop(&f);
+    struct fixture *f = start();
+    f->base.run.actor_count = (double)NAN;
+    f->plan.actors_per_thread = 0.5;
+    f->plan.base = &same;
+    f->plan.base_count = 1;
+    vary(f, "workload.step.mean_s", 1e-3, 3e-3);
+    run(f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(f->result->values[0], 1.0);
 }
 
 /* Rows that ask for more SMs than there are: a twentieth of each point, a tenth of
  * rows. */
 TEST(test_designs_that_cannot_run_are_told)
 {
-    struct fixture f = {0};
-    start(&f);
-    vary(&f, "run.sm_count", 42.0, 81.0);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f.result->sobol, 0);
+    struct fixture *f = start();
+    vary(f, "run.sm_count", 42.0, 81.0);
+    run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f->result->sobol, 0);
     CU_ASSERT(spread.dropped_count > 5 && spread.dropped_count < 51);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f.result->reason, "run.sm_count = 81"));
-    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 1.0, 1e-9);
-    stop(&f);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f->result->reason, "run.sm_count = 81"));
+    CU_ASSERT_DOUBLE_EQUAL(index_of(f, 0).first, 1.0, 1e-9);
 }
 
 TEST(test_a_scenario_that_cannot_run_fails)
 {
-    struct fixture f = {0};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    start(&f);
-    f.base.run.sm_count = 100.0;
-    vary(&f, "machine.rest_w", 50.0, 150.0);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    struct fixture *f = start();
+    f->base.run.sm_count = 100.0;
+    vary(f, "machine.rest_w", 50.0, 150.0);
+    ASSERT_FAILS(try(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s, &err),
+        FULCRUM_ERR_RANGE, "run.sm_count = 100");
+    CU_ASSERT_PTR_NULL(f->result);
+    f->plan.input_count = 0;
     CU_ASSERT_EQUAL(
-        fulcrum_sensitivity_run(&f.plan, &f.result, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NULL(f.result);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.sm_count = 100"));
-    f.plan.input_count = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_sensitivity_run(&f.plan, &f.result, &err), FULCRUM_ERR_RANGE);
-    stop(&f);
+        fulcrum_sensitivity_run(&f->plan, &f->result, NULL), FULCRUM_ERR_RANGE);
 }
 
 static int always(void *context)
@@ -272,15 +244,12 @@ static int always(void *context)
 
 TEST(test_a_stop_leaves_nothing_half_done)
 {
-    struct fixture f = {0};
-    start(&f);
-    vary(&f, "machine.rest_w", 50.0, 150.0);
-    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w);
-    f.plan.is_stopped = always;
-    CU_ASSERT_EQUAL(
-        fulcrum_sensitivity_run(&f.plan, &f.result, NULL), FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT_PTR_NULL(f.result);
-    stop(&f);
+    struct fixture *f = start();
+    vary(f, "machine.rest_w", 50.0, 150.0);
+    f->plan.is_stopped = always;
+    CU_ASSERT_EQUAL(try(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w, NULL),
+        FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_PTR_NULL(f->result);
 }
 
 TEST(test_counts_take_every_whole_number_of_their_range)
@@ -329,30 +298,24 @@ TEST(test_the_best_along_an_axis_is_found)
     static const double counts[] = {20.0, 40.0, 80.0, 160.0};
     const struct fulcrum_sweep_axis axis = {
         fulcrum_field_find("run.sm_count"), counts, 4};
-    struct fixture f = {0};
-    start(&f);
-    f.plan.axis = &axis;
-    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
-    ask(&f, FULCRUM_SUBJECT_BEST, FULCRUM_OUTPUT_steps_per_s);
-    run(&f);
-    CU_ASSERT_EQUAL(f.result->values[0], 80.0);
-    CU_ASSERT(fulcrum_sobol_spread(f.result->sobol, 0).is_constant);
-    stop(&f);
+    struct fixture *f = start();
+    f->plan.axis = &axis;
+    vary(f, "workload.step.mean_s", 1e-3, 3e-3);
+    run(f, FULCRUM_SUBJECT_BEST, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(f->result->values[0], 80.0);
+    CU_ASSERT(fulcrum_sobol_spread(f->result->sobol, 0).is_constant);
 }
 
 TEST(test_workers_change_nothing)
 {
     double first[2] = {0.0, 0.0};
     for (size_t k = 0; k < 2; k++) {
-        struct fixture f = {0};
-        start(&f);
-        vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
-        vary(&f, "run.actor_count", 10.0, 100.0);
-        f.plan.sobol.worker_count = k == 0 ? 1 : 5;
-        ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
-        run(&f);
-        first[k] = index_of(&f, 0).first + 10.0 * index_of(&f, 1).total;
-        stop(&f);
+        struct fixture *f = start();
+        vary(f, "workload.step.mean_s", 1e-3, 3e-3);
+        vary(f, "run.actor_count", 10.0, 100.0);
+        f->plan.sobol.worker_count = k == 0 ? 1 : 5;
+        run(f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+        first[k] = index_of(f, 0).first + 10.0 * index_of(f, 1).total;
     }
     CU_ASSERT_EQUAL(first[0], first[1]);
 }

@@ -14,10 +14,15 @@
 
 enum { INPUTS_MOST = 64, G_INPUTS = 6 };
 
-static const size_t own_coordinates[INPUTS_MOST] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-    11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-    32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52,
-    53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+/* Coordinate i is input i. */
+static const size_t *own_coordinates(void)
+{
+    static size_t own[INPUTS_MOST];
+    for (size_t i = 0; i < INPUTS_MOST; i++) {
+        own[i] = i;
+    }
+    return own;
+}
 
 typedef void evaluation(
     void *context, const struct fulcrum_sobol_site *site, double *output);
@@ -26,7 +31,7 @@ static struct fulcrum_sobol_problem problem_of(size_t inputs, evaluation *evalua
 {
     return (struct fulcrum_sobol_problem){.input_count = inputs,
         .coordinate_count = inputs,
-        .input_of = own_coordinates,
+        .input_of = own_coordinates(),
         .output_count = 1,
         .evaluate = evaluate};
 }
@@ -340,7 +345,7 @@ static double rms_error_of(const size_t *input_of, size_t rows)
 
 static double rms_error(size_t rows)
 {
-    return rms_error_of(own_coordinates, rows);
+    return rms_error_of(own_coordinates(), rows);
 }
 
 /*

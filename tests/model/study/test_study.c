@@ -35,9 +35,15 @@ static void add_step_time(void *context, struct fulcrum_study *study, size_t ind
     fulcrum_study_at(study, index, draw)[2] = design->workload.step.mean_s;
 }
 
-static void start(struct bench *bench)
+/* A new one, in place of the last but one. */
+static struct bench *start(void)
 {
+    static struct bench benches[2];
+    static size_t started = 0;
     static const double actors[DESIGNS] = {4, 16, 64};
+    struct bench *bench = &benches[started++ % 2];
+    fulcrum_study_free(bench->study);
+    fulcrum_scenario_free(bench->scenario);
     *bench = (struct bench){.prior = {fulcrum_field_find("workload.step.mean_s"), 1.5}};
     designs_gpu(&bench->base);
     const struct fulcrum_scenario_inputs inputs = {
@@ -56,17 +62,12 @@ static void start(struct bench *bench)
         .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 7},
             .draws = DRAWS},
         .add = add_step_time};
+    return bench;
 }
 
 static void run(struct bench *bench)
 {
     ASSERT_OK(fulcrum_study_run(&bench->plan, &bench->study, NULL));
-}
-
-static void end(struct bench *bench)
-{
-    fulcrum_study_free(bench->study);
-    fulcrum_scenario_free(bench->scenario);
 }
 
 /* One design in one draw, predicted alone. */
@@ -89,23 +90,21 @@ static void predict_alone(
 
 TEST(test_cells_are_those_of_a_loop)
 {
-    struct bench bench;
-    start(&bench);
-    run(&bench);
+    struct bench *bench = start();
+    run(bench);
     for (size_t i = 0; i < DESIGNS; i++) {
         for (size_t k = 0; k <= DRAWS; k++) {
             double alone[VALUES];
-            predict_alone(&bench, i, k, alone);
-            const double *cells = fulcrum_study_at(bench.study, i, k);
+            predict_alone(bench, i, k, alone);
+            const double *cells = fulcrum_study_at(bench->study, i, k);
             CU_ASSERT_EQUAL(cells[0], alone[0]);
             /* Watts of this machine may not be known. */
             CU_ASSERT(cells[1] == alone[1] || (isnan(cells[1]) && isnan(alone[1])));
             CU_ASSERT_EQUAL(cells[2], alone[2]);
         }
         CU_ASSERT_EQUAL(
-            bench.study->predictions[i].actor_count, bench.settings[i].number);
+            bench->study->predictions[i].actor_count, bench->settings[i].number);
     }
-    end(&bench);
 }
 
 /* The 5 and 95 % quantiles of numbers, sorted here. */
@@ -121,30 +120,28 @@ static void check_interval(
 
 TEST(test_ratios_are_taken_within_draws)
 {
-    struct bench bench;
     double values[DRAWS];
     double ratios[DRAWS];
     double one[VALUES];
     double other[VALUES];
-    start(&bench);
-    run(&bench);
+    struct bench *bench = start();
+    run(bench);
     for (size_t k = 1; k <= DRAWS; k++) {
-        predict_alone(&bench, 0, k, one);
-        predict_alone(&bench, 2, k, other);
+        predict_alone(bench, 0, k, one);
+        predict_alone(bench, 2, k, other);
         values[k - 1] = other[0];
         ratios[k - 1] = other[0] / one[0];
     }
-    struct fulcrum_ratio value = fulcrum_study_value(bench.study, 2, 0);
-    struct fulcrum_ratio ratio = fulcrum_study_ratio(bench.study, 2, 0, 0);
+    struct fulcrum_ratio value = fulcrum_study_value(bench->study, 2, 0);
+    struct fulcrum_ratio ratio = fulcrum_study_ratio(bench->study, 2, 0, 0);
     check_interval("value", value, values, DRAWS);
     check_interval("ratio", ratio, ratios, DRAWS);
-    predict_alone(&bench, 0, 0, one);
-    predict_alone(&bench, 2, 0, other);
+    predict_alone(bench, 0, 0, one);
+    predict_alone(bench, 2, 0, other);
     CU_ASSERT_EQUAL(value.value, other[0]);
     CU_ASSERT_EQUAL(ratio.value, other[0] / one[0]);
     /* What both do not know of a step cancels. */
     CU_ASSERT(ratio.hi / ratio.lo < value.hi / value.lo);
-    end(&bench);
 }
 
 /* Whether draw k of design 1 is below that of design 0, NAN where either is. */
@@ -203,25 +200,21 @@ TEST(test_estimates_may_be_solved_otherwise)
 {
     static const struct fulcrum_solver_options simulated = {
         .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.02};
-    struct bench solved;
-    struct bench mixed;
-    start(&solved);
-    start(&mixed);
-    mixed.plan.estimate = &simulated;
-    run(&solved);
-    run(&mixed);
-    CU_ASSERT_EQUAL(mixed.study->predictions[0].method, FULCRUM_METHOD_SIMULATE);
-    CU_ASSERT_EQUAL(solved.study->predictions[0].method, FULCRUM_METHOD_FAST);
+    struct bench *solved = start();
+    struct bench *mixed = start();
+    mixed->plan.estimate = &simulated;
+    run(solved);
+    run(mixed);
+    CU_ASSERT_EQUAL(mixed->study->predictions[0].method, FULCRUM_METHOD_SIMULATE);
+    CU_ASSERT_EQUAL(solved->study->predictions[0].method, FULCRUM_METHOD_FAST);
     double off =
-        *fulcrum_study_at(mixed.study, 0, 0) / *fulcrum_study_at(solved.study, 0, 0) -
+        *fulcrum_study_at(mixed->study, 0, 0) / *fulcrum_study_at(solved->study, 0, 0) -
         1.0;
     CU_ASSERT(fabs(off) < 0.05 && fabs(off) > 1e-9);
     for (size_t k = 1; k <= DRAWS; k++) {
-        CU_ASSERT_EQUAL(*fulcrum_study_at(solved.study, 0, k),
-            *fulcrum_study_at(mixed.study, 0, k));
+        CU_ASSERT_EQUAL(*fulcrum_study_at(solved->study, 0, k),
+            *fulcrum_study_at(mixed->study, 0, k));
     }
-    end(&solved);
-    end(&mixed);
 }
 
 static int stop_at_two_thirds(void *watcher, double done_frac)
@@ -232,18 +225,16 @@ static int stop_at_two_thirds(void *watcher, double done_frac)
 
 TEST(test_work_can_be_stopped_and_refused)
 {
-    struct bench bench;
     int calls = 0;
-    start(&bench);
-    bench.plan.watch = stop_at_two_thirds;
-    bench.plan.watcher = &calls;
+    struct bench *bench = start();
+    bench->plan.watch = stop_at_two_thirds;
+    bench->plan.watcher = &calls;
     CU_ASSERT_EQUAL(
-        fulcrum_study_run(&bench.plan, &bench.study, NULL), FULCRUM_ERR_INTERRUPTED);
+        fulcrum_study_run(&bench->plan, &bench->study, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(calls, 2);
-    CU_ASSERT_PTR_NULL(bench.study);
-    bench.settings[1] =
+    CU_ASSERT_PTR_NULL(bench->study);
+    bench->settings[1] =
         (struct fulcrum_setting){fulcrum_field_find("run.sm_count"), 1e5, NULL};
-    ASSERT_FAILS(fulcrum_study_run(&bench.plan, &bench.study, &err), FULCRUM_ERR_RANGE,
-        "run.sm_count");
-    end(&bench);
+    ASSERT_FAILS(fulcrum_study_run(&bench->plan, &bench->study, &err),
+        FULCRUM_ERR_RANGE, "run.sm_count");
 }

@@ -55,6 +55,23 @@ static struct fulcrum_scenario *scenario_of(const struct fulcrum_design *design)
     return scenario;
 }
 
+/* A design with a GPU, swept along one field by equations. */
+struct line {
+    struct fulcrum_design design;
+    struct fulcrum_sweep_axis axis;
+    struct fulcrum_sweep_plan plan;
+};
+
+static void draw_line(
+    struct line *line, const char *path, const double *values, size_t count)
+{
+    designs_gpu(&line->design);
+    line->axis = (struct fulcrum_sweep_axis){fulcrum_field_find(path), values, count};
+    line->plan = (struct fulcrum_sweep_plan){.axes = &line->axis,
+        .axis_count = 1,
+        .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST}}};
+}
+
 static enum fulcrum_status sweep(const struct fulcrum_design *design,
     const struct fulcrum_sweep_plan *plan, struct visited *out)
 {
@@ -100,39 +117,31 @@ TEST(test_actors_follow_threads_or_are_the_best_of_a_list)
 {
     static const double threads[] = {40, 80};
     static const double choices[] = {2, 64, 4096};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("machine.cpu.thread_count"), threads, 2};
-    struct fulcrum_sweep_plan plan = {.axes = &axis,
-        .axis_count = 1,
-        .predict = {.solver = {.seed = 1}},
-        .actors_per_thread = 6.4};
     static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    ASSERT_OK(sweep(&design, &plan, &visited));
+    struct line line;
+    draw_line(&line, "machine.cpu.thread_count", threads, 2);
+    line.plan.actors_per_thread = 6.4;
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 256.0);
     CU_ASSERT_EQUAL(visited.points[1].prediction.actor_count, 512.0);
-    plan.actors_per_thread = 0;
-    plan.actor_choices = choices;
-    plan.actor_choice_count = 3;
-    ASSERT_OK(sweep(&design, &plan, &visited));
+    line.plan.actors_per_thread = 0;
+    line.plan.actor_choices = choices;
+    line.plan.actor_choice_count = 3;
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 4096.0);
 }
 
 TEST(test_a_reason_is_one_line_of_whole_faults)
 {
     static const double actors[] = {4};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("run.actor_count"), actors, 1};
-    const struct fulcrum_sweep_plan plan = {.axes = &axis, .axis_count = 1};
     static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    design.workload.step.mean_s = FULCRUM_UNKNOWN;
-    design.workload.step.cv = FULCRUM_UNKNOWN;
-    design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
-    design.workload.network.per_item_s = FULCRUM_UNKNOWN;
-    ASSERT_OK(sweep(&design, &plan, &visited));
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 1);
+    line.design.workload.step.mean_s = FULCRUM_UNKNOWN;
+    line.design.workload.step.cv = FULCRUM_UNKNOWN;
+    line.design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
+    line.design.workload.network.per_item_s = FULCRUM_UNKNOWN;
+    ASSERT_OK(sweep(&line.design, &line.plan, &visited));
     const char *reason = visited.reasons[0];
     CU_ASSERT_PTR_NULL(strchr(reason, '\n'));
     CU_ASSERT_PTR_NOT_NULL(strstr(reason, "; workload.step.cv is not given"));
@@ -300,10 +309,10 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
     CU_ASSERT_EQUAL_FATAL(visited.count, 4);
     const struct fulcrum_sweep_point *one = &visited.points[0];
     const struct fulcrum_sweep_point *two = &visited.points[3];
-    assert_close("itself", one->relative[FULCRUM_RELATIVE_speedup].lo, 1.0, 0.0);
-    assert_close("itself", one->relative[FULCRUM_RELATIVE_runtime_rel].hi, 1.0, 0.0);
-    const struct fulcrum_ratio *speedup = &two->relative[FULCRUM_RELATIVE_speedup];
-    const struct fulcrum_ratio *runtime = &two->relative[FULCRUM_RELATIVE_runtime_rel];
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_SPEEDUP].lo, 1.0, 0.0);
+    assert_close("itself", one->relative[FULCRUM_RELATIVE_RUNTIME].hi, 1.0, 0.0);
+    const struct fulcrum_ratio *speedup = &two->relative[FULCRUM_RELATIVE_SPEEDUP];
+    const struct fulcrum_ratio *runtime = &two->relative[FULCRUM_RELATIVE_RUNTIME];
     assert_close("speedup", speedup->value, 2.0, 1e-12);
     assert_close("lo", speedup->lo, 2.0, 1e-12);
     assert_close("hi", speedup->hi, 2.0, 1e-12);
@@ -316,24 +325,19 @@ TEST(test_twice_the_machine_is_twice_as_fast_in_every_draw)
 TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
 {
     static const double actors[] = {4, 8, 64};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("run.actor_count"), actors, 3};
-    struct fulcrum_sweep_plan plan = {.axes = &axis,
-        .axis_count = 1,
-        .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST},
-            .draws = RELATIVE_DRAWS}};
-    struct fulcrum_design design;
-    designs_gpu(&design);
     static struct visited visited;
-    sweep_beside(&design, &plan, 1, &visited);
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 3);
+    line.plan.predict.draws = RELATIVE_DRAWS;
+    sweep_beside(&line.design, &line.plan, 1, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 3);
     const struct fulcrum_prediction *middle = &visited.points[1].prediction;
     for (size_t i = 0; i < visited.count; i += 2) {
         const struct fulcrum_sweep_point *point = &visited.points[i];
         const struct fulcrum_ratio *speedup =
-            &point->relative[FULCRUM_RELATIVE_speedup];
+            &point->relative[FULCRUM_RELATIVE_SPEEDUP];
         const struct fulcrum_ratio *runtime =
-            &point->relative[FULCRUM_RELATIVE_runtime_rel];
+            &point->relative[FULCRUM_RELATIVE_RUNTIME];
         assert_close("of the estimates", speedup->value,
             point->prediction.value[FULCRUM_OUTPUT_steps_per_s] /
                 middle->value[FULCRUM_OUTPUT_steps_per_s],
@@ -349,15 +353,10 @@ TEST(test_a_ratio_is_narrower_than_the_ratio_of_ends)
 TEST(test_without_draws_there_is_a_ratio_and_no_interval)
 {
     static const double actors[] = {4, 8};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("run.actor_count"), actors, 2};
-    struct fulcrum_sweep_plan plan = {.axes = &axis,
-        .axis_count = 1,
-        .predict = {.solver = {.seed = 1, .method = FULCRUM_METHOD_FAST}}};
-    struct fulcrum_design design;
-    designs_gpu(&design);
     static struct visited visited;
-    sweep_beside(&design, &plan, 0, &visited);
+    struct line line;
+    draw_line(&line, "run.actor_count", actors, 2);
+    sweep_beside(&line.design, &line.plan, 0, &visited);
     CU_ASSERT_EQUAL_FATAL(visited.count, 2);
     for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
         CU_ASSERT(visited.points[1].relative[i].value > 0.0);
@@ -369,13 +368,11 @@ TEST(test_without_draws_there_is_a_ratio_and_no_interval)
 TEST(test_a_point_that_cannot_run_is_no_yardstick)
 {
     static const double sms[] = {40, 81};
-    const struct fulcrum_sweep_axis axis = {fulcrum_field_find("run.sm_count"), sms, 2};
-    const struct fulcrum_sweep_plan plan = {.axes = &axis, .axis_count = 1};
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    struct fulcrum_scenario *scenario = scenario_of(&design);
+    struct line line;
+    draw_line(&line, "run.sm_count", sms, 2);
+    struct fulcrum_scenario *scenario = scenario_of(&line.design);
     struct fulcrum_study *yardstick = NULL;
-    ASSERT_FAILS(fulcrum_sweep_yardstick(scenario, &plan, 1, &yardstick, &err),
+    ASSERT_FAILS(fulcrum_sweep_yardstick(scenario, &line.plan, 1, &yardstick, &err),
         FULCRUM_ERR_RANGE, "run.sm_count = 81");
     CU_ASSERT_PTR_NULL(yardstick);
     fulcrum_scenario_free(scenario);

@@ -49,8 +49,14 @@ static void renew(struct job *job, size_t prior_count)
     job->plan.scenario = job->scenario;
 }
 
-static void start(struct job *job)
+/* A new one, in place of the last but one. */
+static struct job *start(void)
 {
+    static struct job jobs[2];
+    static size_t started = 0;
+    struct job *job = &jobs[started++ % 2];
+    fulcrum_cluster_rows_clear(&job->rows);
+    fulcrum_scenario_free(job->scenario);
     *job = (struct job){.rows = {.count = 0}};
     make_design(&job->design);
     job->plan = (struct fulcrum_cluster_plan){.design = &job->design,
@@ -63,11 +69,19 @@ static void start(struct job *job)
         .scalings = {FULCRUM_BATCH_WEAK, FULCRUM_BATCH_STRONG},
         .scaling_count = SCALINGS};
     renew(job, 0);
+    return job;
 }
 
 static void run(struct job *job)
 {
     ASSERT_OK(fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL));
+}
+
+static struct job *ran(void)
+{
+    struct job *job = start();
+    run(job);
+    return job;
 }
 
 static double value_of(const struct fulcrum_cluster_rows *rows, size_t row,
@@ -76,71 +90,57 @@ static double value_of(const struct fulcrum_cluster_rows *rows, size_t row,
     return fulcrum_cluster_value(rows, row, value).value;
 }
 
-static void end(struct job *job)
-{
-    fulcrum_cluster_rows_clear(&job->rows);
-    fulcrum_scenario_free(job->scenario);
-}
-
 /* Each row is what the model makes of the design's own training. */
 TEST(test_rows_are_those_of_the_model)
 {
-    struct job job;
-    start(&job);
-    run(&job);
-    for (size_t i = 0; i < job.rows.count; i++) {
-        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
-        struct fulcrum_cluster cluster = fulcrum_cluster_of(&job.design, 0.05);
+    struct job *job = ran();
+    for (size_t i = 0; i < job->rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job->rows.rows[i];
+        struct fulcrum_cluster cluster = fulcrum_cluster_of(&job->design, 0.05);
         cluster.scaling = (enum fulcrum_batch_scaling)row->scaling;
         struct fulcrum_cluster_step step =
             fulcrum_cluster_step_of(&cluster, &row->layout);
-        assert_close("step", value_of(&job.rows, i, FULCRUM_CLUSTER_TRAIN_STEP),
+        assert_close("step", value_of(&job->rows, i, FULCRUM_CLUSTER_TRAIN_STEP),
             step.step_s, 1e-14);
-        assert_close("rate", value_of(&job.rows, i, FULCRUM_CLUSTER_STEPS_PER_S),
+        assert_close("rate", value_of(&job->rows, i, FULCRUM_CLUSTER_STEPS_PER_S),
             step.samples_per_s, 1e-12);
-        assert_close("speed-up", value_of(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP),
+        assert_close("speed-up", value_of(&job->rows, i, FULCRUM_CLUSTER_SPEEDUP),
             step.speedup, 1e-12);
-        assert_close("quality", value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_SPEEDUP),
+        assert_close("quality",
+            value_of(&job->rows, i, FULCRUM_CLUSTER_QUALITY_SPEEDUP),
             step.quality_speedup, 1e-12);
-        assert_close("time", value_of(&job.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
-            value_of(&job.rows, i, FULCRUM_CLUSTER_RUNTIME) * step.epochs_rel, 1e-12);
+        assert_close("time", value_of(&job->rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
+            value_of(&job->rows, i, FULCRUM_CLUSTER_RUNTIME) * step.epochs_rel, 1e-12);
         assert_close("devices", row->layout.node_count * row->layout.node_device_count,
             row->device_count, 1e-15);
     }
-    CU_ASSERT_EQUAL(job.rows.is_by_quality, 1);
-    end(&job);
+    CU_ASSERT_EQUAL(job->rows.is_by_quality, 1);
 }
 
 /* What cannot be laid out is counted: 1 and 3 GPUs for workers of 2, 1, 2, 3 for 4, and
  * more workers than the batch has samples. */
 TEST(test_what_does_not_fit_is_left_out)
 {
-    struct job job;
-    start(&job);
-    run(&job);
+    struct job *job = ran();
     size_t strong_too_many = 2; /* 256 and 128 workers on 256 GPUs */
-    CU_ASSERT_EQUAL(job.rows.count + job.rows.left_out_count,
-        job.plan.devices.count * PARTS * SCALINGS);
-    CU_ASSERT_EQUAL(job.rows.left_out_count, 10 + strong_too_many);
-    end(&job);
+    CU_ASSERT_EQUAL(job->rows.count + job->rows.left_out_count,
+        job->plan.devices.count * PARTS * SCALINGS);
+    CU_ASSERT_EQUAL(job->rows.left_out_count, 10 + strong_too_many);
 }
 
 TEST(test_the_crossover_is_the_models)
 {
-    struct job job;
-    start(&job);
-    run(&job);
-    const struct fulcrum_cluster cluster = fulcrum_cluster_of(&job.design, 0.05);
-    CU_ASSERT_EQUAL_FATAL(job.rows.crossover_count, 4);
+    struct job *job = ran();
+    const struct fulcrum_cluster cluster = fulcrum_cluster_of(&job->design, 0.05);
+    CU_ASSERT_EQUAL_FATAL(job->rows.crossover_count, 4);
     /* Weak scaling comes first, then strong. */
     for (size_t i = 0; i < 2; i++) {
-        const struct fulcrum_cluster_crossover *found = &job.rows.crossovers[i];
+        const struct fulcrum_cluster_crossover *found = &job->rows.crossovers[i];
         double expected =
             fulcrum_cluster_crossover(&cluster, 8, found->part_count, devices, DEVICES);
         CU_ASSERT_EQUAL(found->scaling, FULCRUM_BATCH_WEAK);
         CU_ASSERT_EQUAL(found->device_count.value, expected);
     }
-    end(&job);
 }
 
 /* Rows marked as best among those with as many GPUs as `row`; none is done sooner. */
@@ -162,28 +162,23 @@ static size_t count_best(const struct fulcrum_cluster_rows *rows, size_t at)
 
 TEST(test_one_way_is_best)
 {
-    struct job job;
-    start(&job);
-    run(&job);
-    for (size_t i = 0; i < job.rows.count; i++) {
-        CU_ASSERT_EQUAL(count_best(&job.rows, i), 1);
+    struct job *job = ran();
+    for (size_t i = 0; i < job->rows.count; i++) {
+        CU_ASSERT_EQUAL(count_best(&job->rows, i), 1);
     }
-    end(&job);
 }
 
 TEST(test_without_a_critical_batch_steps_decide)
 {
-    struct job job;
-    start(&job);
-    job.design.workload.training.critical_batch_size = (double)NAN;
-    renew(&job, 0);
-    job.plan.scaling_count = 1;
-    run(&job);
-    CU_ASSERT_EQUAL(job.rows.is_by_quality, 0);
-    for (size_t i = 0; i < job.rows.crossover_count; i++) {
-        CU_ASSERT_TRUE(isnan(job.rows.crossovers[i].device_count.value));
+    struct job *job = start();
+    job->design.workload.training.critical_batch_size = (double)NAN;
+    renew(job, 0);
+    job->plan.scaling_count = 1;
+    run(job);
+    CU_ASSERT_EQUAL(job->rows.is_by_quality, 0);
+    for (size_t i = 0; i < job->rows.crossover_count; i++) {
+        CU_ASSERT_TRUE(isnan(job->rows.crossovers[i].device_count.value));
     }
-    end(&job);
 }
 
 /* Runs 1 and 16 GPUs with ten actors each; the last row, predicted by its fields. */
@@ -210,18 +205,16 @@ static struct fulcrum_prediction run_whole(struct job *job)
 /* Whole runs are the predictions of the same fields. */
 TEST(test_whole_runs_are_predictions)
 {
-    struct job job;
-    start(&job);
-    struct fulcrum_prediction prediction = run_whole(&job);
-    CU_ASSERT_EQUAL_FATAL(job.rows.count, 2);
-    assert_close("rate", value_of(&job.rows, 1, FULCRUM_CLUSTER_STEPS_PER_S),
+    struct job *job = start();
+    struct fulcrum_prediction prediction = run_whole(job);
+    CU_ASSERT_EQUAL_FATAL(job->rows.count, 2);
+    assert_close("rate", value_of(&job->rows, 1, FULCRUM_CLUSTER_STEPS_PER_S),
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    assert_close("all-reduce", value_of(&job.rows, 1, FULCRUM_CLUSTER_ALLREDUCE),
+    assert_close("all-reduce", value_of(&job->rows, 1, FULCRUM_CLUSTER_ALLREDUCE),
         prediction.value[FULCRUM_OUTPUT_allreduce_s], 1e-12);
     /* Actors are slower than training: fewer steps than training steps alone. */
     CU_ASSERT_TRUE(
-        value_of(&job.rows, 0, FULCRUM_CLUSTER_STEPS_PER_S) <= 64 / 0.05 * (1 + 1e-9));
-    end(&job);
+        value_of(&job->rows, 0, FULCRUM_CLUSTER_STEPS_PER_S) <= 64 / 0.05 * (1 + 1e-9));
 }
 
 static int stop_at_once(void *user, double done_frac)
@@ -234,27 +227,25 @@ static int stop_at_once(void *user, double done_frac)
 TEST(test_failures_are_told)
 {
     static const double odd = 3;
-    struct job job;
-    start(&job);
-    job.plan.watch = stop_at_once;
+    struct job *job = start();
+    job->plan.watch = stop_at_once;
+    CU_ASSERT_EQUAL(fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL),
+        FULCRUM_ERR_INTERRUPTED);
+    fulcrum_cluster_rows_clear(&job->rows);
+    job->plan.watch = NULL;
+    job->plan.devices = (struct fulcrum_cluster_counts){&odd, 1};
+    job->plan.parts = (struct fulcrum_cluster_counts){&parts[1], 1};
     CU_ASSERT_EQUAL(
-        fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_INTERRUPTED);
-    fulcrum_cluster_rows_clear(&job.rows);
-    job.plan.watch = NULL;
-    job.plan.devices = (struct fulcrum_cluster_counts){&odd, 1};
-    job.plan.parts = (struct fulcrum_cluster_counts){&parts[1], 1};
-    CU_ASSERT_EQUAL(
-        fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_NO_FIT);
-    end(&job);
+        fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_ERR_NO_FIT);
 }
 
 /* --- Draws -------------------------------------------------------------------------
  */
 
 /* The same plan where a step, the critical batch and the network are not known well. */
-static void start_drawn(struct job *job)
+static struct job *start_drawn(void)
 {
-    start(job);
+    struct job *job = start();
     job->priors[0] = (struct fulcrum_prior){
         fulcrum_field_find("workload.training.train_step_s"), 1.6};
     job->priors[1] = (struct fulcrum_prior){
@@ -263,6 +254,7 @@ static void start_drawn(struct job *job)
         fulcrum_field_find("machine.link.network_byte_per_s"), 2.0};
     renew(job, PRIORS);
     job->plan.predict.draws = DRAWS;
+    return job;
 }
 
 /* The training of draw k, by the model alone. */
@@ -276,45 +268,37 @@ static struct fulcrum_cluster cluster_in(const struct job *job, size_t k)
 
 TEST(test_without_draws_there_are_no_intervals)
 {
-    struct job job;
-    start(&job);
-    run(&job);
-    CU_ASSERT_EQUAL(job.rows.study->draw_count, 0);
-    for (size_t i = 0; i < job.rows.count; i++) {
-        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
+    struct job *job = ran();
+    CU_ASSERT_EQUAL(job->rows.study->draw_count, 0);
+    for (size_t i = 0; i < job->rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job->rows.rows[i];
         CU_ASSERT(
-            isnan(fulcrum_cluster_value(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP).lo));
+            isnan(fulcrum_cluster_value(&job->rows, i, FULCRUM_CLUSTER_SPEEDUP).lo));
         CU_ASSERT(isnan(row->best_frac) && isnan(row->sooner_frac));
         CU_ASSERT(isnan(row->gain.lo));
         /* The estimate of the gain needs no draws, but something to gain on. */
-        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
-        bool has_plain = plain < job.rows.count && plain != i;
+        size_t plain = fulcrum_cluster_plain_of(&job->rows, i);
+        bool has_plain = plain < job->rows.count && plain != i;
         CU_ASSERT_EQUAL(isfinite(row->gain.value) != 0, has_plain);
     }
-    for (size_t i = 0; i < job.rows.crossover_count; i++) {
-        CU_ASSERT(isnan(job.rows.crossovers[i].device_count.lo));
-        CU_ASSERT(isnan(job.rows.crossovers[i].found_frac));
+    for (size_t i = 0; i < job->rows.crossover_count; i++) {
+        CU_ASSERT(isnan(job->rows.crossovers[i].device_count.lo));
+        CU_ASSERT(isnan(job->rows.crossovers[i].found_frac));
     }
-    end(&job);
 }
 
 /* The estimates are what they were. */
 TEST(test_draws_leave_estimates_alone)
 {
-    struct job plain;
-    struct job drawn;
-    start(&plain);
-    run(&plain);
-    start_drawn(&drawn);
-    run(&drawn);
-    CU_ASSERT_EQUAL_FATAL(plain.rows.count, drawn.rows.count);
-    for (size_t i = 0; i < plain.rows.count; i++) {
-        CU_ASSERT_EQUAL(value_of(&plain.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
-            value_of(&drawn.rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME));
-        CU_ASSERT_EQUAL(plain.rows.rows[i].is_best, drawn.rows.rows[i].is_best);
+    struct job *plain = ran();
+    struct job *drawn = start_drawn();
+    run(drawn);
+    CU_ASSERT_EQUAL_FATAL(plain->rows.count, drawn->rows.count);
+    for (size_t i = 0; i < plain->rows.count; i++) {
+        CU_ASSERT_EQUAL(value_of(&plain->rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME),
+            value_of(&drawn->rows, i, FULCRUM_CLUSTER_QUALITY_RUNTIME));
+        CU_ASSERT_EQUAL(plain->rows.rows[i].is_best, drawn->rows.rows[i].is_best);
     }
-    end(&plain);
-    end(&drawn);
 }
 
 /* Rates and how often a row beats data-parallel training, one draw after the other. */
@@ -351,35 +335,32 @@ static void check_row(const struct job *job, size_t at)
 
 TEST(test_intervals_are_those_of_the_models_draws)
 {
-    struct job job;
-    start_drawn(&job);
-    job.plan.scaling_count = 1;
-    run(&job);
+    struct job *job = start_drawn();
+    job->plan.scaling_count = 1;
+    run(job);
     size_t open = 0;
-    for (size_t i = 0; i < job.rows.count; i++) {
-        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
-        CU_ASSERT_FATAL(plain < job.rows.count);
-        check_row(&job, i);
+    for (size_t i = 0; i < job->rows.count; i++) {
+        size_t plain = fulcrum_cluster_plain_of(&job->rows, i);
+        CU_ASSERT_FATAL(plain < job->rows.count);
+        check_row(job, i);
         open +=
-            job.rows.rows[i].sooner_frac > 0.0 && job.rows.rows[i].sooner_frac < 1.0;
+            job->rows.rows[i].sooner_frac > 0.0 && job->rows.rows[i].sooner_frac < 1.0;
     }
     /* The plan asks something that draws disagree about. */
     CU_ASSERT(open > 2);
-    end(&job);
 }
 
 /* Each draw has a crossover of its own, or none among the counts. */
 TEST(test_crossovers_are_those_of_the_models_draws)
 {
-    struct job job;
-    start_drawn(&job);
-    run(&job);
+    struct job *job = start_drawn();
+    run(job);
     for (size_t i = 0; i < 2; i++) {
-        const struct fulcrum_cluster_crossover *told = &job.rows.crossovers[i];
+        const struct fulcrum_cluster_crossover *told = &job->rows.crossovers[i];
         double at[DRAWS];
         size_t found = 0;
         for (size_t k = 0; k < DRAWS; k++) {
-            struct fulcrum_cluster cluster = cluster_in(&job, k + 1);
+            struct fulcrum_cluster cluster = cluster_in(job, k + 1);
             double own = fulcrum_cluster_crossover(
                 &cluster, 8, told->part_count, devices, DEVICES);
             at[k] = isnan(own) ? (double)INFINITY : own;
@@ -391,7 +372,6 @@ TEST(test_crossovers_are_those_of_the_models_draws)
         CU_ASSERT(interval.lo < interval.hi);
         assert_close("found", told->found_frac, (double)found / DRAWS, 1e-12);
     }
-    end(&job);
 }
 
 /* Known better than the two times that it is the ratio of. */
@@ -408,46 +388,41 @@ static void check_gain(
 
 TEST(test_what_rows_share_cancels)
 {
-    struct job job;
-    start_drawn(&job);
-    run(&job);
-    for (size_t i = 0; i < job.rows.count; i++) {
-        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
+    struct job *job = start_drawn();
+    run(job);
+    for (size_t i = 0; i < job->rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job->rows.rows[i];
         struct fulcrum_ratio speedup =
-            fulcrum_cluster_value(&job.rows, i, FULCRUM_CLUSTER_SPEEDUP);
-        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
+            fulcrum_cluster_value(&job->rows, i, FULCRUM_CLUSTER_SPEEDUP);
+        size_t plain = fulcrum_cluster_plain_of(&job->rows, i);
         /* One GPU is exactly as fast as one GPU. */
         CU_ASSERT_EQUAL(
             speedup.lo >= 1.0 && speedup.hi <= 1.0, row->device_count < 1.5);
-        if (plain < job.rows.count && plain != i) {
-            check_gain(&job.rows, i, plain);
+        if (plain < job->rows.count && plain != i) {
+            check_gain(&job->rows, i, plain);
         }
     }
-    end(&job);
 }
 
 TEST(test_shares_of_the_best_add_up)
 {
-    struct job job;
-    start_drawn(&job);
-    run(&job);
-    for (size_t i = 0; i < job.rows.count; i++) {
-        struct fulcrum_cluster_rivals rivals = fulcrum_cluster_rivals_of(&job.rows, i);
+    struct job *job = start_drawn();
+    run(job);
+    for (size_t i = 0; i < job->rows.count; i++) {
+        struct fulcrum_cluster_rivals rivals = fulcrum_cluster_rivals_of(&job->rows, i);
         double sum = 0.0;
         for (size_t j = rivals.from; j < rivals.to; j++) {
-            sum += job.rows.rows[j].best_frac;
+            sum += job->rows.rows[j].best_frac;
         }
         assert_close("shares", sum, 1.0, 1e-12);
     }
-    end(&job);
 }
 
 /* Whole runs: the intervals are those of the predictions. */
 TEST(test_draws_of_whole_runs_are_predictions)
 {
-    struct job job;
-    start_drawn(&job);
-    struct fulcrum_prediction prediction = run_whole(&job);
+    struct job *job = start_drawn();
+    struct fulcrum_prediction prediction = run_whole(job);
     static const enum fulcrum_predicted outputs[] = {FULCRUM_OUTPUT_steps_per_s,
         FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_quality_runtime_s,
         FULCRUM_OUTPUT_allreduce_s};
@@ -455,13 +430,12 @@ TEST(test_draws_of_whole_runs_are_predictions)
         FULCRUM_CLUSTER_RUNTIME, FULCRUM_CLUSTER_QUALITY_RUNTIME,
         FULCRUM_CLUSTER_ALLREDUCE};
     for (size_t i = 0; i < 4; i++) {
-        struct fulcrum_ratio told = fulcrum_cluster_value(&job.rows, 1, values[i]);
+        struct fulcrum_ratio told = fulcrum_cluster_value(&job->rows, 1, values[i]);
         CU_ASSERT_EQUAL(told.lo, prediction.lo[outputs[i]]);
         CU_ASSERT_EQUAL(told.hi, prediction.hi[outputs[i]]);
         CU_ASSERT(prediction.lo[outputs[i]] < prediction.hi[outputs[i]]);
     }
-    CU_ASSERT_EQUAL(job.rows.rows[1].solver_error_rel, prediction.solver_error_rel);
-    end(&job);
+    CU_ASSERT_EQUAL(job->rows.rows[1].solver_error_rel, prediction.solver_error_rel);
 }
 
 /* Two rows in four draws: the second wins twice of the three that both ran in. */

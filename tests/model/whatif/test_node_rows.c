@@ -3,18 +3,18 @@
 #include "model/whatif/node_rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/options/options.h"
 #include "model/whatif/recommend.h"
+#include "tests/support/place.h"
 #include "tests/support/suite.h"
 
 struct bench {
-    struct fulcrum_design_inputs inputs;
+    struct place place;
     struct fulcrum_node_plan plan;
     struct fulcrum_result *result;
     const struct fulcrum_table *rows;
+    struct fulcrum_sweep_axis axes[FULCRUM_NODE_AXES];
     double gpus[16];
     double learners[4];
 };
@@ -32,23 +32,24 @@ static int watch(void *watcher, double done_frac)
 
 static struct bench *open_bench(const char *machine, const char *calibration)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(bench);
-    if (bench == NULL) {
-        abort();
+    const char *sets[] = {NULL};
+    static struct bench kept; /* of the case before */
+    struct bench *bench = &kept;
+    fulcrum_result_free(bench->result);
+    place_close(&bench->place);
+    bench->result = NULL;
+    memset(bench->learners, 0, sizeof bench->learners);
+    place_open(&bench->place, machine, "r2d2-atari", calibration, sets);
+    for (size_t i = 0; i < LENGTH(bench->gpus); i++) {
+        bench->gpus[i] = (double)i + 1.0;
     }
-    const char *names[] = {calibration};
-    struct fulcrum_context context = {.quiet = 1};
-    struct fulcrum_design_settings settings = {.machine = machine,
-        .workload = "r2d2-atari",
-        .calibrations = {calibration != NULL ? 1 : 0, names},
-        .actor_count = (double)NAN};
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    ASSERT_OK(fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err));
-    bench->plan = (struct fulcrum_node_plan){.gpu_counts = bench->gpus,
-        .learner_counts = bench->learners,
-        .learner_count_count = 1,
-        .sweep = {.predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
+    bench->axes[FULCRUM_NODE_GPUS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.gpu_count"), bench->gpus, LENGTH(bench->gpus)};
+    bench->axes[FULCRUM_NODE_LEARNERS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.learner_gpu_count"), bench->learners, 1};
+    bench->plan = (struct fulcrum_node_plan){
+        .sweep = {.axes = bench->axes,
+            .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
             .actors_per_thread = 6.4},
         .plateau_frac = 0.95,
         .calibration = "",
@@ -61,7 +62,7 @@ static struct bench *open_bench(const char *machine, const char *calibration)
 static void take_gpus(struct bench *bench, const double *gpus, size_t count)
 {
     memcpy(bench->gpus, gpus, count * sizeof *gpus);
-    bench->plan.gpu_count_count = count;
+    bench->axes[FULCRUM_NODE_GPUS].count = count;
 }
 
 static enum fulcrum_status try_rows(struct bench *bench)
@@ -70,19 +71,13 @@ static enum fulcrum_status try_rows(struct bench *bench)
     bench->result = fulcrum_result_new(NULL);
     struct fulcrum_table *table = fulcrum_result_table(bench->result, "rows", "");
     bench->rows = table;
-    return fulcrum_node_rows_find(&bench->plan, &bench->inputs.scenario, table, NULL);
+    return fulcrum_node_rows_find(
+        &bench->plan, &bench->place.inputs.scenario, table, NULL);
 }
 
 static void find_rows(struct bench *bench)
 {
     ASSERT_OK(try_rows(bench));
-}
-
-static void close_bench(struct bench *bench)
-{
-    fulcrum_result_free(bench->result);
-    fulcrum_design_inputs_free(&bench->inputs);
-    free(bench);
 }
 
 static double number(const struct bench *bench, size_t row, const char *key)
@@ -93,9 +88,8 @@ static double number(const struct bench *bench, size_t row, const char *key)
 TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
 {
     struct bench *bench = open_bench("dgx-1", NULL);
-    bench->plan.gpu_counts = NULL;
     CU_ASSERT_EQUAL(
-        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 8);
+        fulcrum_node_row_count(&bench->plan, &bench->place.inputs.base.machine), 8);
     find_rows(bench);
     CU_ASSERT_EQUAL_FATAL(fulcrum_table_rows(bench->rows), 8);
     for (size_t i = 0; i < 8; i++) {
@@ -112,7 +106,6 @@ TEST(test_a_machine_has_a_row_for_each_of_its_gpus)
         assert_close("relative", number(bench, i, "relative"),
             number(bench, i, "steps_per_s") / number(bench, 0, "steps_per_s"), 1e-12);
     }
-    close_bench(bench);
 }
 
 TEST(test_rows_without_a_gpu_to_infer_are_left_out)
@@ -122,7 +115,7 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
     take_gpus(bench, gpus, 4);
     bench->learners[1] = 1;
     bench->learners[2] = 2;
-    bench->plan.learner_count_count = 3;
+    bench->axes[FULCRUM_NODE_LEARNERS].count = 3;
     bench->plan.plateau_frac = (double)NAN;
     find_rows(bench);
     static const double expected[][2] = {
@@ -134,10 +127,9 @@ TEST(test_rows_without_a_gpu_to_infer_are_left_out)
         CU_ASSERT(isnan(number(bench, i, "threads_needed")));
     }
     bench->learners[0] = 2;
-    bench->plan.learner_count_count = 1;
+    bench->axes[FULCRUM_NODE_LEARNERS].count = 1;
     CU_ASSERT_EQUAL(
-        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 1);
-    close_bench(bench);
+        fulcrum_node_row_count(&bench->plan, &bench->place.inputs.base.machine), 1);
 }
 
 /* What a search of its own finds: threads with each draw's parameters, from 0. */
@@ -145,7 +137,7 @@ static void search_alone(const struct bench *bench, double *threads, size_t coun
 {
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_predictor *predictor = NULL;
-    ASSERT_OK(fulcrum_scenario_new(&bench->inputs.scenario, &scenario, NULL));
+    ASSERT_OK(fulcrum_scenario_new(&bench->place.inputs.scenario, &scenario, NULL));
     ASSERT_OK(fulcrum_predictor_new(scenario, &predictor, NULL));
     const struct fulcrum_setting two = {fulcrum_field_find("run.gpu_count"), 2, NULL};
     const struct fulcrum_thread_need_plan asked = {.settings = &two,
@@ -182,7 +174,6 @@ TEST(test_needs_are_those_of_the_search)
     CU_ASSERT_EQUAL(number(bench, 0, "threads_needed"), threads[0]);
     CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_lo"), least);
     CU_ASSERT_EQUAL(number(bench, 0, "threads_needed_hi"), most);
-    close_bench(bench);
 }
 
 /*
@@ -202,17 +193,16 @@ static void check_fall(const char *calibration)
     /* Each GPU at a ratio of 1 against each of eight at 1/16: 14 times. */
     double starved = number(bench, 1, "steps_per_s_per_gpu");
     CU_ASSERT(relative > 0.69 * 0.85 && relative < 0.69 * 1.15);
-    bench->inputs.base.machine.gpu.count = 1;
+    bench->place.inputs.base.machine.gpu.count = 1;
     take_gpus(bench, gpus, 1);
     find_rows(bench);
     double per_joule = all_per_joule / number(bench, 0, "steps_per_j_system");
     CU_ASSERT(per_joule > 0.29 * 0.75 && per_joule < 0.29 * 1.6);
-    bench->inputs.base.machine.cpu.thread_count = 80;
-    bench->inputs.base.machine.cpu.core_count = 40;
+    bench->place.inputs.base.machine.cpu.thread_count = 80;
+    bench->place.inputs.base.machine.cpu.core_count = 40;
     find_rows(bench);
     double fed = number(bench, 0, "steps_per_s");
     CU_ASSERT(fed / starved > 14.0 * 0.8 && fed / starved < 14.0 * 1.35);
-    close_bench(bench);
 }
 
 TEST(test_gpus_added_at_fixed_threads_cost_throughput)
@@ -231,14 +221,13 @@ TEST(test_the_fall_is_that_of_the_threads_left)
         take_gpus(bench, gpus, 2);
         bench->plan.plateau_frac = (double)NAN;
         /* There is room for one, where actors would stand. */
-        bench->inputs.settings[0] = (struct fulcrum_setting){
+        bench->place.inputs.settings[0] = (struct fulcrum_setting){
             fulcrum_field_find("workload.host.reserved_threads"), kept, NULL};
-        bench->inputs.scenario.setting_count = 1;
+        bench->place.inputs.scenario.setting_count = 1;
         find_rows(bench);
         double left = 40.0 - 8.0 * fmin(kept, 0.4 * 40.0 / 8.0);
         assert_close(
             "X(8) / X(1)", number(bench, 1, "relative"), left / (40.0 - kept), 0.01);
-        close_bench(bench);
     }
 }
 
@@ -251,7 +240,6 @@ TEST(test_ctrl_c_leaves_whole_rows)
     bench->plan.watcher = &stop;
     CU_ASSERT_EQUAL(try_rows(bench), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(fulcrum_table_rows(bench->rows), 0);
-    close_bench(bench);
 }
 
 /* A row that cannot run knows nothing but why. */
@@ -270,5 +258,4 @@ TEST(test_a_row_that_cannot_run_says_why)
         strstr(fulcrum_table_at(bench->rows, 1, "status").text, "3 GPUs"));
     CU_ASSERT(isnan(number(bench, 1, "steps_per_s")));
     CU_ASSERT(isnan(number(bench, 1, "relative")));
-    close_bench(bench);
 }

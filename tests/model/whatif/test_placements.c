@@ -17,15 +17,16 @@ struct asked {
     struct fulcrum_sharing_terms terms;
 };
 
-/* set: "PATH=VALUE"; NULL: none. */
+/* A new one, in place of that of the case before.
+ *   set      "PATH=VALUE"; NULL: none
+ */
 static struct asked *ask(const char *machine, const char *workload, const char *set)
 {
+    static struct asked kept;
+    struct asked *asked = &kept;
     const char *sets[] = {set, NULL};
-    struct asked *asked = calloc(1, sizeof *asked);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(asked);
-    if (asked == NULL) {
-        return NULL;
-    }
+    place_close(&asked->place);
+    free(asked->partition);
     place_open(&asked->place, machine, workload, NULL, sets);
     ASSERT_OK(fulcrum_partition_load("a100-40gb", &asked->partition, NULL));
     asked->terms = (struct fulcrum_sharing_terms){.share_byte_per_s = (double)NAN,
@@ -35,13 +36,6 @@ static struct asked *ask(const char *machine, const char *workload, const char *
         .instances = 4,
         .mig = &asked->partition->mig};
     return asked;
-}
-
-static void forget(struct asked *asked)
-{
-    place_close(&asked->place);
-    free(asked->partition);
-    free(asked);
 }
 
 /* Whether to stop. */
@@ -71,24 +65,29 @@ static enum fulcrum_status make(const struct asked *asked, double draws,
 static const struct fulcrum_placement *find(
     const struct fulcrum_placements *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        if (strcmp(plan->rows[i].name, name) == 0) {
-            return &plan->rows[i];
-        }
+    size_t i = 0;
+    while (i + 1 < plan->count && strcmp(plan->rows[i].name, name) != 0) {
+        i++;
     }
-    return NULL;
+    CU_ASSERT_STRING_EQUAL_FATAL(plan->rows[i].name, name);
+    return &plan->rows[i];
 }
 
 static void assert_answered(
     const struct fulcrum_placements *plan, const struct fulcrum_placement *row)
 {
-    CU_ASSERT_PTR_NOT_NULL(row);
-    if (row != NULL) {
-        CU_ASSERT(row->steps_per_s > 0.0);
-        CU_ASSERT(row->speedup.lo <= row->speedup.hi);
-        CU_ASSERT(row->placed.sm_held_frac <= 1.0 + 1e-9);
-        CU_ASSERT(row->gpu_w > plan->design.machine.gpu.idle_w);
-    }
+    CU_ASSERT(row->steps_per_s > 0.0);
+    CU_ASSERT(row->speedup.lo <= row->speedup.hi);
+    CU_ASSERT(row->placed.sm_held_frac <= 1.0 + 1e-9);
+    CU_ASSERT(row->gpu_w > plan->design.machine.gpu.idle_w);
+}
+
+/* A row that cannot run says why. */
+static void assert_refused(
+    const struct fulcrum_placements *plan, const char *name, const char *part)
+{
+    CU_ASSERT(isnan(find(plan, name)->steps_per_s));
+    assert_part(find(plan, name)->reason, part);
 }
 
 /* Slices belong to a whole GPU; its watts are those that predict has of the part. */
@@ -106,13 +105,7 @@ TEST(test_a_part_of_the_sms_has_no_slices)
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     assert_close("rate", plan.rows[0].steps_per_s,
         prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
-    const struct fulcrum_placement *slices = find(&plan, "slices, best");
-    CU_ASSERT_PTR_NOT_NULL(slices);
-    if (slices != NULL) {
-        CU_ASSERT(isnan(slices->steps_per_s));
-        CU_ASSERT_PTR_NOT_NULL(strstr(slices->reason, "run.sm_count = 54"));
-    }
-    forget(asked);
+    assert_refused(&plan, "slices, best", "run.sm_count = 54");
 }
 
 TEST(test_every_placement_of_a_resident_workload_is_asked)
@@ -143,7 +136,6 @@ TEST(test_every_placement_of_a_resident_workload_is_asked)
     CU_ASSERT(find(&plan, "shares, as asked")->steps_per_s <=
               find(&plan, "shares, best")->steps_per_s);
     CU_ASSERT_EQUAL(plan.rows[0].speedup.value, 1.0);
-    forget(asked);
 }
 
 /* Alone it is what `fulcrum predict` says, watts too. */
@@ -165,7 +157,6 @@ TEST(test_exclusive_is_what_is_predicted)
     assert_close(
         "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
     CU_ASSERT(isnan(plan.rows[0].speedup.lo));
-    forget(asked);
 }
 
 /* Environments too many for two processes: those rows say so, the first one runs. */
@@ -178,13 +169,7 @@ TEST(test_what_does_not_fit_has_a_reason)
     asked->terms.envs_each = 1;
     ASSERT_OK(make(asked, 3.0, &plan, NULL));
     CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
-    const struct fulcrum_placement *row = find(&plan, "shares, equal x 2");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
-    if (row != NULL) {
-        CU_ASSERT(isnan(row->steps_per_s));
-        CU_ASSERT_PTR_NOT_NULL(strstr(row->reason, "GB of memory in all"));
-    }
-    forget(asked);
+    assert_refused(&plan, "shares, equal x 2", "GB of memory in all");
 }
 
 TEST(test_environments_are_dealt_out_whole)
@@ -193,17 +178,9 @@ TEST(test_environments_are_dealt_out_whole)
     struct asked *asked =
         ask("dgx-a100", "isaac-ant", "workload.simulation.env_count=3");
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    const struct fulcrum_placement *two = find(&plan, "time-sliced x 2");
-    const struct fulcrum_placement *four = find(&plan, "time-sliced x 4");
-    const struct fulcrum_placement *best = find(&plan, "shares, best");
-    CU_ASSERT_FATAL(two != NULL && four != NULL && best != NULL);
-    if (two != NULL && four != NULL && best != NULL) {
-        CU_ASSERT(two->steps_per_s > 0.0);
-        CU_ASSERT(isnan(four->steps_per_s));
-        CU_ASSERT_PTR_NOT_NULL(strstr(four->reason, "3 environments cannot be dealt"));
-        CU_ASSERT(best->placed.instances <= 3.0);
-    }
-    forget(asked);
+    CU_ASSERT(find(&plan, "time-sliced x 2")->steps_per_s > 0.0);
+    assert_refused(&plan, "time-sliced x 4", "3 environments cannot be dealt");
+    CU_ASSERT(find(&plan, "shares, best")->placed.instances <= 3.0);
 }
 
 /* Actors on the CPU: whole loops on equal parts, by the network. */
@@ -218,10 +195,8 @@ TEST(test_actors_are_placed_as_whole_loops)
     CU_ASSERT(plan.rows[2].steps_per_s > 0.0);
     asked->terms.instances = 3;
     ASSERT_OK(make(asked, 0.0, &plan, NULL));
-    CU_ASSERT(isnan(plan.rows[2].steps_per_s));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(plan.rows[2].reason, "cannot be shared equally by 3 instances of GPUs"));
-    forget(asked);
+    assert_refused(
+        &plan, "shares, equal x 3", "cannot be shared equally by 3 instances of GPUs");
 }
 
 TEST(test_a_signal_ends_it)
@@ -231,5 +206,4 @@ TEST(test_a_signal_ends_it)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");
-    forget(asked);
 }

@@ -6,8 +6,6 @@
  * with those of the whole grid: every point of every draw is predicted, and the answer
  * found by looking at all of them.
  */
-#define _GNU_SOURCE /* open_memstream, strtok_r */
-
 #include "model/whatif/recommend.h"
 
 #include <math.h>
@@ -16,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/range.h"
 #include "model/interval.h"
 #include "model/quantity.h"
 #include "model/stream.h"
 #include "model/study/sweep.h"
 #include "tests/support/place.h"
+#include "tests/support/reply.h"
 #include "tests/support/suite.h"
 
-enum { WORDS_MOST = 60, LINE_SIZE = 1200, DRAWS = 6 };
+enum { LINE_SIZE = 1200, DRAWS = 6 };
 
 static const struct fulcrum_need no_limits = {.goal = FULCRUM_OBJECTIVE_FASTEST,
     .least_steps_per_s = (double)NAN,
@@ -179,78 +177,18 @@ TEST(test_the_first_of_equals_is_best)
     CU_ASSERT_PTR_NULL(fulcrum_objective_name(FULCRUM_OBJECTIVE_COUNT));
 }
 
-/* The command on a line of words; its CSV is to be freed. NULL: it failed. */
-static char *answer_as(enum fulcrum_format format, const char *words)
+/* What `fulcrum recommend` finds; to be freed. NULL: it was refused. */
+static struct fulcrum_result *answer_to(const char *words)
 {
-    const struct fulcrum_command *command = &fulcrum_command_recommend;
     char line[LINE_SIZE];
-    char *argv[WORDS_MOST] = {line};
-    int argc = 1;
-    char *rest = NULL;
-    (void)snprintf(line, sizeof line, "%s", words);
-    for (char *word = strtok_r(line, " ", &rest); word != NULL && argc < WORDS_MOST;
-         word = strtok_r(NULL, " ", &rest)) {
-        argv[argc++] = word;
-    }
-    struct fulcrum_command_syntax syntax;
-    fulcrum_command_syntax_init(command, &syntax);
-    void *settings = calloc(1, syntax.size);
-    char *text = NULL;
-    size_t size = 0;
-    struct fulcrum_context context = {
-        .out = open_memstream(&text, &size), .format = format, .quiet = 1};
-    CU_ASSERT_FATAL(settings != NULL && context.out != NULL);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_options_parse(&syntax.syntax, settings, argc, argv, &err);
-    if (status == FULCRUM_OK) {
-        status = command->run(settings, &context, &err);
-    }
-    (void)fclose(context.out);
-    fulcrum_options_free(&syntax.syntax, settings);
-    free(settings);
-    if (status != FULCRUM_OK) {
-        (void)fprintf(stderr, "%s: %s\n", words, err.detail);
-        free(text);
-        return NULL;
-    }
-    return text;
+    (void)snprintf(line, sizeof line, "recommend %s", words);
+    return reply_to(line);
 }
 
-static char *answer_to(const char *words)
+static double number_at(
+    const struct fulcrum_result *answer, size_t row, const char *key)
 {
-    return answer_as(FULCRUM_FORMAT_CSV, words);
-}
-
-/* The cell of a CSV without quoted commas; rows from 0 behind the names. */
-static void cell_of(
-    const char *csv, size_t row, const char *name, char *out, size_t size)
-{
-    size_t column = 0;
-    const char *at = csv;
-    size_t length = strlen(name);
-    while (
-        strncmp(at, name, length) != 0 || (at[length] != ',' && at[length] != '\n')) {
-        at += strcspn(at, ",");
-        CU_ASSERT_FATAL(*at == ',');
-        at++;
-        column++;
-    }
-    at = csv;
-    for (size_t i = 0; i <= row; i++) {
-        at = strchr(at, '\n') + 1;
-    }
-    for (size_t i = 0; i < column; i++) {
-        at += strcspn(at, ",") + 1;
-    }
-    (void)snprintf(out, size, "%.*s", (int)strcspn(at, ",\n"), at);
-}
-
-static double number_at(const char *csv, size_t row, const char *name)
-{
-    char text[80];
-    cell_of(csv, row, name, text, sizeof text);
-    return text[0] == '\0' ? FULCRUM_UNKNOWN : strtod(text, NULL);
+    return fulcrum_table_at(reply_rows(answer), row, key).number;
 }
 
 /* A whole number below `below`, the k-th of a question's stream. */
@@ -427,7 +365,7 @@ struct effort {
 
 /* The interval of the answers of draws, by looking at all of their values. */
 static void compare_interval(const struct curves *curves, const double *values,
-    double share, const char *csv, struct effort *effort)
+    double share, const struct fulcrum_result *answer, struct effort *effort)
 {
     double answers[DRAWS];
     size_t known = 0;
@@ -439,8 +377,8 @@ static void compare_interval(const struct curves *curves, const double *values,
     }
     struct fulcrum_interval interval = fulcrum_interval_among(answers, known);
     effort->ends += known < 2 ? 0 : 2;
-    effort->other_ends += known > 1 && number_at(csv, 0, "lo") != interval.lo;
-    effort->other_ends += known > 1 && number_at(csv, 0, "hi") != interval.hi;
+    effort->other_ends += known > 1 && number_at(answer, 0, "lo") != interval.lo;
+    effort->other_ends += known > 1 && number_at(answer, 0, "hi") != interval.hi;
 }
 
 /* The first value that reaches the share if all are off by their errors, up or down;
@@ -462,33 +400,33 @@ static size_t first_within(
 }
 
 static void compare_solver(const struct curves *curves, const double *values,
-    double share, const char *csv, struct effort *effort)
+    double share, const struct fulcrum_result *answer, struct effort *effort)
 {
     size_t best = 0;
-    while (best < curves->count - 1 && values[best] < number_at(csv, 4, "value")) {
+    while (best < curves->count - 1 && values[best] < number_at(answer, 4, "value")) {
         best++;
     }
-    size_t answer = first_of(curves->value[0], curves->count, share);
-    CU_ASSERT_EQUAL(number_at(csv, 10, "value"), curves->error_rel[answer]);
-    CU_ASSERT_EQUAL(number_at(csv, 11, "value"), curves->error_rel[best]);
-    double lo = number_at(csv, 12, "lo");
-    double hi = number_at(csv, 12, "hi");
-    CU_ASSERT(lo <= values[answer] && values[answer] <= hi);
+    size_t at = first_of(curves->value[0], curves->count, share);
+    CU_ASSERT_EQUAL(number_at(answer, 10, "value"), curves->error_rel[at]);
+    CU_ASSERT_EQUAL(number_at(answer, 11, "value"), curves->error_rel[best]);
+    double lo = number_at(answer, 12, "lo");
+    double hi = number_at(answer, 12, "hi");
+    CU_ASSERT(lo <= values[at] && values[at] <= hi);
     effort->open += lo < hi;
     effort->other_open += lo != values[first_within(curves, best, share, 1.0)];
     effort->other_open += hi != values[first_within(curves, best, share, -1.0)];
 }
 
 static void compare_answer(const struct curves *curves, const double *values,
-    double share, const char *csv, struct effort *effort)
+    double share, const struct fulcrum_result *answer, struct effort *effort)
 {
     size_t wanted = first_of(curves->value[0], curves->count, share);
     double grid = (double)(curves->count * (DRAWS + 1));
-    double predicted = number_at(csv, 7, "value");
-    CU_ASSERT_EQUAL(number_at(csv, 0, "value"), values[wanted]);
-    CU_ASSERT_EQUAL(number_at(csv, 1, "value"), curves->value[0][wanted]);
-    compare_interval(curves, values, share, csv, effort);
-    compare_solver(curves, values, share, csv, effort);
+    double predicted = number_at(answer, 7, "value");
+    CU_ASSERT_EQUAL(number_at(answer, 0, "value"), values[wanted]);
+    CU_ASSERT_EQUAL(number_at(answer, 1, "value"), curves->value[0][wanted]);
+    compare_interval(curves, values, share, answer, effort);
+    compare_solver(curves, values, share, answer, effort);
     CU_ASSERT(predicted <= grid + 2.0 + (double)DRAWS);
     effort->predicted += curves->count > LONG_RANGE ? predicted : 0.0;
     effort->grid += curves->count > LONG_RANGE ? grid : 0.0;
@@ -505,12 +443,12 @@ static void check_fewest(uint64_t seed, struct effort *effort)
     double *values = grid_of(&question, &curves);
     double share = question.share_percent / 100.0;
     bool has_answer = first_of(curves.value[0], curves.count, share) < curves.count;
-    char *csv = has_answer ? answer_to(words) : NULL;
-    CU_ASSERT((csv != NULL) == has_answer);
-    if (csv != NULL) {
-        compare_answer(&curves, values, share, csv, effort);
+    struct fulcrum_result *answer = has_answer ? answer_to(words) : NULL;
+    CU_ASSERT((answer != NULL) == has_answer);
+    if (answer != NULL) {
+        compare_answer(&curves, values, share, answer, effort);
     }
-    free(csv);
+    fulcrum_result_free(answer);
     free(values);
 }
 
@@ -678,27 +616,23 @@ static void check_machine(uint64_t seed)
         }
     }
     write_machine(sellers, count, work, &limits, words);
-    char *csv = answer_to(words);
-    char name[80] = "";
-    char verdict[200] = "";
-    CU_ASSERT_PTR_NOT_NULL(csv);
-    if (csv != NULL) {
-        cell_of(csv, 0, "machine", name, sizeof name);
-        cell_of(csv, 0, "verdict", verdict, sizeof verdict);
-    }
+    struct fulcrum_result *answer = answer_to(words);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(answer);
+    const char *verdict = fulcrum_table_at(reply_rows(answer), 0, "verdict").text;
     CU_ASSERT_EQUAL(strcmp(verdict, "best") == 0, best < count);
-    if (csv != NULL && best < count) {
-        CU_ASSERT_STRING_EQUAL(name, sellers[best].name);
-        CU_ASSERT_EQUAL(number_at(csv, 0, "machine_count"), best_count);
-        CU_ASSERT_EQUAL(
-            number_at(csv, 0, "steps_per_s"), best_count * sellers[best].steps_per_s);
+    if (best < count) {
+        CU_ASSERT_STRING_EQUAL(fulcrum_table_at(reply_rows(answer), 0, "machine").text,
+            sellers[best].name);
+        CU_ASSERT_EQUAL(number_at(answer, 0, "machine_count"), best_count);
+        CU_ASSERT_EQUAL(number_at(answer, 0, "steps_per_s"),
+            best_count * sellers[best].steps_per_s);
     }
-    if (csv != NULL && best < count && limits.goal == 1) {
+    if (best < count && limits.goal == 1) {
         double life_s = 3.0 * 8766.0 * 3600.0;
-        assert_close("training", number_at(csv, 0, "training_cost"),
+        assert_close("training", number_at(answer, 0, "training_cost"),
             least * sellers[best].total_env_steps / life_s, 1e-12);
     }
-    free(csv);
+    fulcrum_result_free(answer);
 }
 
 TEST(test_50_questions_of_machines_agree_with_all_machines)
@@ -751,14 +685,11 @@ static void check_compare(uint64_t seed)
         "--intervals %zu",
         machine, works[work].workload, calibration != NULL ? " -c " : "",
         calibration != NULL ? calibration : "", sets[0], sets[1], draws);
-    char *csv = answer_to(words);
-    CU_ASSERT_PTR_NOT_NULL(csv);
-    if (csv != NULL) {
-        CU_ASSERT_EQUAL(number_at(csv, 0, "draw_count"), (double)draws);
-        assert_close("probability", number_at(csv, 0, "a_beats_b_frac"),
-            won / (double)draws, 1e-12);
-    }
-    free(csv);
+    struct fulcrum_result *answer = answer_to(words);
+    CU_ASSERT_EQUAL(number_at(answer, 0, "draw_count"), (double)draws);
+    assert_close("probability", number_at(answer, 0, "a_beats_b_frac"),
+        won / (double)draws, 1e-12);
+    fulcrum_result_free(answer);
 }
 
 TEST(test_20_comparisons_agree_with_all_draws)
@@ -781,38 +712,37 @@ TEST(test_limits_within_the_solvers_error_are_told)
         bool is_open;
     } cases[] = {{0.5, 1}, {-0.5, 1}, {-3.0, 0}, {3.0, 0}};
     char words[LINE_SIZE];
-    char *csv = answer_to("machine " MACHINE_QUESTION);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(csv);
-    double rate = number_at(csv, 0, "steps_per_s");
-    double error_rel = number_at(csv, 0, "solver_error_rel");
-    free(csv);
+    struct fulcrum_result *answer = answer_to("machine " MACHINE_QUESTION);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(answer);
+    double rate = number_at(answer, 0, "steps_per_s");
+    double error_rel = number_at(answer, 0, "solver_error_rel");
+    fulcrum_result_free(answer);
     CU_ASSERT(error_rel > 0.0 && error_rel < 0.2);
     for (size_t i = 0; i < LENGTH(cases); i++) {
         double limit = rate * (1.0 + cases[i].over * error_rel);
         (void)snprintf(words, sizeof words,
             "machine " MACHINE_QUESTION " --min-steps-per-s %.17g", limit);
-        char *json = answer_as(FULCRUM_FORMAT_JSON, words);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(json);
-        int told = json != NULL && strstr(json, "another number of machines") != NULL;
-        CU_ASSERT_EQUAL(told, cases[i].is_open);
-        free(json);
+        answer = answer_to(words);
+        const char *note =
+            fulcrum_table_cell(fulcrum_result_table_of(answer, "notes"), 0, 0).text;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(note);
+        bool is_told = note != NULL && strstr(note, "the number of machines") != NULL;
+        CU_ASSERT_EQUAL(is_told, cases[i].is_open);
+        fulcrum_result_free(answer);
     }
 }
 
 TEST(test_common_draws_are_the_same_world)
 {
-    char *csv =
+    struct fulcrum_result *answer =
         answer_to("compare dgx-h100 dgx-h200 -w r2d2-atari -a 256 --method fast "
                   "--metric steps_per_s --intervals 40");
-    CU_ASSERT_PTR_NOT_NULL(csv);
-    if (csv != NULL) {
-        /* The same processor and SMs: what differs is a hair of memory bandwidth. */
-        double width = number_at(csv, 0, "ratio_hi") / number_at(csv, 0, "ratio_lo");
-        double alone = number_at(csv, 0, "a_hi") / number_at(csv, 0, "a_lo");
-        CU_ASSERT(width < 1.05);
-        CU_ASSERT(alone > 1.5);
-    }
-    free(csv);
+    /* The same processor and SMs: what differs is a hair of memory bandwidth. */
+    double width = number_at(answer, 0, "ratio_hi") / number_at(answer, 0, "ratio_lo");
+    double alone = number_at(answer, 0, "a_hi") / number_at(answer, 0, "a_lo");
+    CU_ASSERT(width < 1.05);
+    CU_ASSERT(alone > 1.5);
+    fulcrum_result_free(answer);
 }
 
 /* Without a price nothing is known to be cheapest; that is no miss of a limit. */
@@ -823,16 +753,18 @@ TEST(test_what_nobody_knows_is_not_refused)
         const char *sentence;
     } answers[] = {
         {"machine -m dgx-1,dgx-2 -w r2d2-atari --best cheapest --electricity 0.2",
-            "nothing can be told"},
+            "no answer: every machine lacks"},
         {"machine -m dgx-1,dgx-2 -w r2d2-atari --best cheapest --electricity 0.2 "
          "--price dgx-1=1000 --max-price 10",
-            "of those that are known enough"},
+            "no machine with enough data"},
         {"machine -m dgx-1,dgx-2 -w r2d2-atari --max-watts 10",
-            "no machine meets all limits\""},
+            "no machine meets all limits"},
     };
     for (size_t i = 0; i < LENGTH(answers); i++) {
-        char *json = answer_as(FULCRUM_FORMAT_JSON, answers[i].words);
-        CU_ASSERT(json != NULL && strstr(json, answers[i].sentence) != NULL);
-        free(json);
+        struct fulcrum_result *answer = answer_to(answers[i].words);
+        const char *finding = fulcrum_result_text_of(answer, "finding");
+        CU_ASSERT_PTR_NOT_NULL(strstr(finding, answers[i].sentence));
+        CU_ASSERT(i < 2 || strcmp(finding, answers[i].sentence) == 0);
+        fulcrum_result_free(answer);
     }
 }

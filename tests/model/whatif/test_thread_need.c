@@ -18,6 +18,16 @@ struct fixture {
     struct fulcrum_thread_need_plan plan;
 };
 
+/* A new one, in place of that of the case before; its design is to be filled. */
+static struct fixture *fixture_of(void)
+{
+    static struct fixture f;
+    fulcrum_predictor_free(f.predictor);
+    fulcrum_scenario_free(f.scenario);
+    f = (struct fixture){.scenario = NULL};
+    return &f;
+}
+
 static void start(struct fixture *f, double gpus, double learners)
 {
     f->prior = (struct fulcrum_prior){fulcrum_field_find("workload.step.mean_s"), 1.6};
@@ -35,12 +45,6 @@ static void start(struct fixture *f, double gpus, double learners)
         .actors_per_thread = 6.4,
         .most_threads = 1e5,
         .solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}};
-}
-
-static void stop(struct fixture *f)
-{
-    fulcrum_predictor_free(f->predictor);
-    fulcrum_scenario_free(f->scenario);
 }
 
 static struct fulcrum_thread_need need_of(struct fixture *f, uint64_t draw)
@@ -67,28 +71,28 @@ static double rate_at(const struct fixture *f, double threads, uint64_t draw)
 }
 
 /* A learner that gives K / t_T at most, beside steps that take all threads. */
-static void design_learner_bound(struct fixture *f)
+static struct fixture *learner_bound(void)
 {
+    struct fixture *f = fixture_of();
     designs_gpu(&f->base);
     f->base.workload.training.env_steps_per_train_step = 1000;
     f->base.workload.training.train_step_s = 0.1;
     f->base.workload.training.queue_train_steps = 3;
+    return f;
 }
 
 /* Greedy batches of endless actors: threads do c(T) / t_e until the learner is full. */
 TEST(test_a_full_learner_needs_the_threads_of_its_rate)
 {
-    struct fixture f;
-    design_learner_bound(&f);
-    start(&f, 2, 1);
-    struct fulcrum_thread_need need = need_of(&f, 0);
+    struct fixture *f = learner_bound();
+    start(f, 2, 1);
+    struct fulcrum_thread_need need = need_of(f, 0);
     assert_close("plateau", need.plateau_steps_per_s, 1e4, 1e-6);
     CU_ASSERT_EQUAL(need.is_rising, 0);
     /* c = P (1 + y) of cores with both threads busy all the time, none reserved. */
     double cores = 0.95 * 1e4 * 2e-3 / 1.25;
     CU_ASSERT(need.thread_count >= 2 * cores - 1e-9);
     CU_ASSERT(need.thread_count <= 2 * (cores + 2.0));
-    stop(&f);
 }
 
 static void check_against_all(struct fixture *f, uint64_t draw)
@@ -119,17 +123,16 @@ TEST(test_bisection_agrees_with_trying_every_count)
 {
     static const double runs[][2] = {{1, 0}, {3, 0}, {8, 0}, {2, 1}, {5, 2}, {8, 7}};
     for (size_t i = 0; i < LENGTH(runs); i++) {
-        struct fixture f;
-        designs_gpu(&f.base);
-        f.base.workload.host.reserved_threads = 3;
-        f.base.workload.host.per_batch_s = 1e-3;
-        f.base.workload.training.env_steps_per_train_step = 3360;
-        f.base.workload.training.train_step_s = 0.2;
-        f.base.workload.training.queue_train_steps = 2.4;
-        start(&f, runs[i][0], runs[i][1]);
-        check_against_all(&f, 0);
-        check_against_all(&f, 3);
-        stop(&f);
+        struct fixture *f = fixture_of();
+        designs_gpu(&f->base);
+        f->base.workload.host.reserved_threads = 3;
+        f->base.workload.host.per_batch_s = 1e-3;
+        f->base.workload.training.env_steps_per_train_step = 3360;
+        f->base.workload.training.train_step_s = 0.2;
+        f->base.workload.training.queue_train_steps = 2.4;
+        start(f, runs[i][0], runs[i][1]);
+        check_against_all(f, 0);
+        check_against_all(f, 3);
     }
 }
 
@@ -138,63 +141,55 @@ TEST(test_needs_rise_with_what_is_wanted)
 {
     double last = 0.0;
     for (int i = 1; i < 10; i++) {
-        struct fixture f;
-        design_learner_bound(&f);
-        start(&f, 4, 0);
-        f.plan.plateau_frac = 0.1 * i;
-        double now = need_of(&f, 0).thread_count;
+        struct fixture *f = learner_bound();
+        start(f, 4, 0);
+        f->plan.plateau_frac = 0.1 * i;
+        double now = need_of(f, 0).thread_count;
         CU_ASSERT(now >= last);
         last = now;
-        stop(&f);
     }
 }
 
 TEST(test_draws_are_worlds_of_their_own)
 {
-    struct fixture f;
-    design_learner_bound(&f);
-    start(&f, 2, 1);
-    double one = need_of(&f, 1).thread_count;
-    double two = need_of(&f, 2).thread_count;
+    struct fixture *f = learner_bound();
+    start(f, 2, 1);
+    double one = need_of(f, 1).thread_count;
+    double two = need_of(f, 2).thread_count;
     CU_ASSERT_NOT_EQUAL(one, two);
-    CU_ASSERT_EQUAL(need_of(&f, 1).thread_count, one);
-    stop(&f);
+    CU_ASSERT_EQUAL(need_of(f, 1).thread_count, one);
 }
 
 TEST(test_actors_may_be_fixed_or_chosen)
 {
     static const double choices[] = {16, 64, 256, 1024};
-    struct fixture f;
-    design_learner_bound(&f);
-    f.base.run.actor_count = 64;
-    start(&f, 2, 1);
-    f.plan.actors_per_thread = 0.0;
-    struct fulcrum_thread_need fixed = need_of(&f, 0);
-    f.plan.actor_choices = choices;
-    f.plan.actor_choice_count = 4;
-    struct fulcrum_thread_need best = need_of(&f, 0);
+    struct fixture *f = learner_bound();
+    f->base.run.actor_count = 64;
+    start(f, 2, 1);
+    f->plan.actors_per_thread = 0.0;
+    struct fulcrum_thread_need fixed = need_of(f, 0);
+    f->plan.actor_choices = choices;
+    f->plan.actor_choice_count = 4;
+    struct fulcrum_thread_need best = need_of(f, 0);
     CU_ASSERT(best.plateau_steps_per_s >= fixed.plateau_steps_per_s * (1 - 1e-9));
     CU_ASSERT(fixed.plateau_steps_per_s > 0.0);
-    stop(&f);
 }
 
 TEST(test_what_cannot_run_is_said)
 {
-    struct fixture f;
-    design_learner_bound(&f);
-    start(&f, 2, 2);
+    struct fixture *f = learner_bound();
+    start(f, 2, 2);
     struct fulcrum_thread_need need = {.thread_count = -1.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f.plan, f.predictor, 0, &need, &err),
+    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err),
         FULCRUM_ERR_RANGE);
     CU_ASSERT_EQUAL(need.thread_count, -1.0);
-    f.settings[1].number = 1;
-    f.plan.most_threads = 1;
-    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f.plan, f.predictor, 0, &need, &err),
+    f->settings[1].number = 1;
+    f->plan.most_threads = 1;
+    CU_ASSERT_EQUAL(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err),
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "threads up to 1"));
-    f.plan.most_threads = 4;
-    ASSERT_OK(fulcrum_thread_need_find(&f.plan, f.predictor, 0, &need, &err));
+    f->plan.most_threads = 4;
+    ASSERT_OK(fulcrum_thread_need_find(&f->plan, f->predictor, 0, &need, &err));
     CU_ASSERT_EQUAL(need.is_rising, 1);
-    stop(&f);
 }

@@ -1,0 +1,46 @@
+/* reply.c - what a command line finds, asked in this process. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
+
+#include "tests/support/reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/report_section.h"
+#include "tests/support/suite.h"
+
+struct fulcrum_result *reply_to(const char *line)
+{
+    struct fulcrum_context context = {.quiet = true};
+    struct fulcrum_reply *reply = calloc(1, sizeof *reply);
+    char *words = strdup(line);
+    char *rest = NULL;
+    CU_ASSERT_FATAL(reply != NULL && words != NULL);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL;
+         word = strtok_r(NULL, " ", &rest)) {
+        fulcrum_argv_text_add(&reply->words, "%s", word);
+    }
+    ASSERT_OK(fulcrum_reply_ask(reply, &context, NULL));
+    struct fulcrum_result *result = reply->result;
+    if (result == NULL) {
+        (void)fprintf(stderr, "%s: %s\n", line, reply->refusal.detail);
+    }
+    reply->result = NULL;
+    fulcrum_reply_clear(reply);
+    free(reply);
+    free(words);
+    return result;
+}
+
+const struct fulcrum_table *reply_rows(const struct fulcrum_result *result)
+{
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        if (item->table != NULL && !item->is_list) {
+            return item->table;
+        }
+    }
+    return NULL;
+}
