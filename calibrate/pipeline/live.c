@@ -480,7 +480,7 @@ static enum fulcrum_status make_replay(
         rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
     }
     if (plan->train_steps_per_copy > 0) {
-        size_t weight_count = training->info.parameter_count;
+        size_t weight_count = training->info.cost.parameter_count;
         live->weights.values = calloc(weight_count + 1, sizeof *live->weights.values);
         TRY_MEMORY(live->weights.values, err, "a copy of %zu weights", weight_count);
     }

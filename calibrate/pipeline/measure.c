@@ -239,7 +239,7 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         TRY(learn(room, &pulse, err));
     }
     const struct fulcrum_energy_options energy = {.root = options->meter_root,
-        .gpu = room->bench.learner_info.device_uuid,
+        .gpu = room->bench.learner_info.device.uuid,
         .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
     return fulcrum_energy_open(&room->energy, &energy, err);
 }
@@ -651,14 +651,14 @@ static void keep_facts(const struct session *session)
         bench->stage.info.detail);
     (void)snprintf(found->learner, sizeof found->learner, "%s", bench->learner->name);
     (void)snprintf(
-        found->backend, sizeof found->backend, "%s", bench->learner_info.backend);
+        found->backend, sizeof found->backend, "%s", bench->learner_info.device.detail);
     found->frame_skip = bench->stage.info.frame_skip;
     found->observation_byte = (double)fulcrum_observation_byte(&bench->stage.info);
     found->input_byte = (double)bench->learner_info.input_byte;
-    found->parameter_count = (double)bench->learner_info.parameter_count;
-    found->forward_flop = bench->learner_info.forward_flop;
+    found->parameter_count = (double)bench->learner_info.cost.parameter_count;
+    found->forward_flop = bench->learner_info.cost.forward_flop;
     found->train_step_flop = session->room.training.state != NULL
-                                 ? session->room.training.info.train_step_flop
+                                 ? session->room.training.info.cost.train_step_flop
                                  : (double)NAN;
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);

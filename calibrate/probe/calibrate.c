@@ -138,7 +138,7 @@ static void fill_input(struct fulcrum_bench *bench)
 }
 
 void fulcrum_bench_accelerator(
-    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info)
+    struct fulcrum_machine *machine, const struct fulcrum_device_info *info)
 {
     if (!info->is_gpu) {
         return;
@@ -149,7 +149,7 @@ void fulcrum_bench_accelerator(
     machine->gpu.clock_hz = info->clock_hz;
     machine->gpu.memory_byte = info->memory_byte;
     (void)snprintf(machine->gpu.name, sizeof machine->gpu.name, "%.*s",
-        (int)sizeof machine->gpu.name - 1, info->device_name);
+        (int)sizeof machine->gpu.name - 1, info->name);
 }
 
 static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
@@ -183,7 +183,7 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     };
     TRY(bench->learner->open(
         &bench->learner_options, &bench->state, &bench->learner_info, err));
-    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
+    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info.device);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     TRY_MEMORY(bench->action, err, "%d actions", MAX_BATCH);
     fill_input(bench);
@@ -432,15 +432,15 @@ static void name_calibration(
 
 /* What the learner ran on: the BLAS of this machine's cores, or a device. */
 static void note_backend(
-    const struct fulcrum_learner_info *info, struct fulcrum_findings *findings)
+    const struct fulcrum_device_info *info, struct fulcrum_findings *findings)
 {
-    if (info->device_name[0] == '\0') {
-        fulcrum_findings_note(findings, "blas", "%s", info->backend);
+    if (info->name[0] == '\0') {
+        fulcrum_findings_note(findings, "blas", "%s", info->detail);
         return;
     }
-    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s",
-        info->device_name, info->granted_sm_count, info->sm_count,
-        info->is_gpu ? "SMs" : "compute units", info->backend);
+    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s", info->name,
+        info->granted_sm_count, info->sm_count, info->is_gpu ? "SMs" : "compute units",
+        info->detail);
     if (!info->is_gpu && info->granted_sm_count > 1.5) {
         fulcrum_findings_note(findings, "warning",
             "the learner's times are of %g cores together; the model takes each "
@@ -459,7 +459,7 @@ static enum fulcrum_status describe_run(const struct run *run,
         bench->stage.info.detail);
     fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
         fulcrum_learner_network_name(run->options->network));
-    note_backend(&bench->learner_info, &findings);
+    note_backend(&bench->learner_info.device, &findings);
     /* Observations that do not fit the network are as many bytes all the same. */
     const struct fulcrum_actor_info *actor = &run->bench.stage.info;
     size_t has_byte = fulcrum_observation_byte(actor);
@@ -479,9 +479,9 @@ static enum fulcrum_status describe_run(const struct run *run,
     fulcrum_findings_value(
         &findings, "observation_byte", "byte", (double)bench->learner_info.input_byte);
     fulcrum_findings_value(&findings, "network_parameter_count", "",
-        (double)bench->learner_info.parameter_count);
+        (double)bench->learner_info.cost.parameter_count);
     fulcrum_findings_value(
-        &findings, "forward_flop", "", bench->learner_info.forward_flop);
+        &findings, "forward_flop", "", bench->learner_info.cost.forward_flop);
     if (bench->alone.count > 0) {
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);

@@ -74,6 +74,6 @@ void fulcrum_bench_close(struct fulcrum_bench *bench);
  * learner core, however it reaches them.
  */
 void fulcrum_bench_accelerator(
-    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info);
+    struct fulcrum_machine *machine, const struct fulcrum_device_info *info);
 
 #endif

@@ -46,7 +46,7 @@ struct own {
 
 static bool device_applies(const struct fulcrum_bench *bench)
 {
-    return bench->learner->device != NULL && bench->learner_info.is_gpu;
+    return bench->learner->device != NULL && bench->learner_info.device.is_gpu;
 }
 
 static void device_close(struct fulcrum_probe_state *state)

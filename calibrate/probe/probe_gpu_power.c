@@ -301,7 +301,7 @@ static enum fulcrum_status open_meter(
         fulcrum_energy_begin(own->set);
         fulcrum_energy_end(own->set, 1, &reading);
         give_up(own, reading.gpu_reason);
-    } else if (!find_gpu(own, bench->learner_info.device_uuid)) {
+    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
         give_up(own, "none of the meter's GPUs, or more than one, can be the "
                      "learner's: they are told apart by UUID");
     }
@@ -352,7 +352,7 @@ static void ask_facts(const char *root, struct own *own, bool is_loaded)
 
 static bool gpu_power_applies(const struct fulcrum_bench *bench)
 {
-    return bench->learner_info.is_gpu;
+    return bench->learner_info.device.is_gpu;
 }
 
 static enum fulcrum_status gpu_power_open(
@@ -366,13 +366,13 @@ static enum fulcrum_status gpu_power_open(
     if (own->set == NULL || open_learner(bench, own) != FULCRUM_OK) {
         return FULCRUM_OK;
     }
-    bool shares = bench->learner->grant != NULL && info->least_sm_count > 0;
+    bool shares = bench->learner->grant != NULL && info->device.least_sm_count > 0;
     for (size_t i = 0; i < LEVEL_MAX; i++) {
         struct level level = standard_levels[i];
         bool is_share = level.sm_count > 0;
         /* A fraction of what the learner was given, as the table has it. */
-        level.sm_count *= info->granted_sm_count;
-        if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
+        level.sm_count *= info->device.granted_sm_count;
+        if (!is_share || (shares && level.sm_count >= info->device.least_sm_count)) {
             own->level[own->level_count++] = level;
         }
     }
@@ -406,7 +406,7 @@ static bool grant(
         (void)snprintf(own->reason, sizeof own->reason, "%.599s", why.detail);
         return 0;
     }
-    level->sm_frac = fmin(granted / bench->learner_info.granted_sm_count, 1);
+    level->sm_frac = fmin(granted / bench->learner_info.device.granted_sm_count, 1);
     return 1;
 }
 
@@ -484,13 +484,13 @@ static enum fulcrum_status sample_level(
     TRY(run_level(state, level, err));
     /* Back to what the learner was given. */
     const struct fulcrum_learner_info *info = &bench->learner_info;
-    bool has_all = !(info->granted_sm_count < info->sm_count);
+    bool has_all = !(info->device.granted_sm_count < info->device.sm_count);
     double granted = 0;
     if (!(level->sm_count > 0)) {
         return FULCRUM_OK;
     }
     return bench->learner->grant(
-        own->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
+        own->learner, has_all ? 0 : info->device.granted_sm_count, &granted, err);
 }
 
 static struct level *neediest(struct own *own)

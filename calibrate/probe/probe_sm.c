@@ -43,8 +43,8 @@ struct own {
 static bool sm_applies(const struct fulcrum_bench *bench)
 {
     const struct fulcrum_learner_info *info = &bench->learner_info;
-    return bench->learner->grant != NULL && info->is_gpu &&
-           info->least_sm_count < info->granted_sm_count;
+    return bench->learner->grant != NULL && info->device.is_gpu &&
+           info->device.least_sm_count < info->device.granted_sm_count;
 }
 
 static void sm_close(struct fulcrum_probe_state *state)
@@ -62,8 +62,8 @@ static enum fulcrum_status sm_open(
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     /* Where the learner was told to run on a part, that part is the GPU. */
-    const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
-        bench->learner_info.least_sm_count, bench->learner_info.sm_step};
+    const struct fulcrum_sm_steps steps = {bench->learner_info.device.granted_sm_count,
+        bench->learner_info.device.least_sm_count, bench->learner_info.device.sm_step};
     /* As many sequences as nominal, and the same proportion of burn-in. */
     const struct fulcrum_train_size *nominal = &bench->nominal;
     struct fulcrum_learner_options *options = &own->options;
@@ -289,7 +289,7 @@ static void sm_report(
         fulcrum_findings_note(findings, "sm_sweep", "ended: %s", own->refusal);
     }
     enum fulcrum_status status = fulcrum_fit_sm(
-        &fit, points, count, state->bench->learner_info.granted_sm_count, &why);
+        &fit, points, count, state->bench->learner_info.device.granted_sm_count, &why);
     if (fulcrum_findings_fitted(findings, status, &why, "sm_fit", "no shares: ")) {
         report_fit(&fit, findings);
     }

@@ -64,7 +64,7 @@ static enum fulcrum_status open_size(const struct fulcrum_bench *bench,
     options.train_unroll = (size_t)size->unroll;
     options.train_burn_in = (size_t)size->burn_in;
     TRY(bench->learner->open(&options, out, &info, err));
-    *flop = info.train_step_flop;
+    *flop = info.cost.train_step_flop;
     return FULCRUM_OK;
 }
 
@@ -99,7 +99,8 @@ static enum fulcrum_status inference_flop_per_s(
     double batch_s = 0.0;
     TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
     TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
-    *out = (double)work.batch * bench->learner_info.forward_flop / fmax(batch_s, 1e-9);
+    *out = (double)work.batch * bench->learner_info.cost.forward_flop /
+           fmax(batch_s, 1e-9);
     return FULCRUM_OK;
 }
 

@@ -212,12 +212,10 @@ TEST(test_products_choose_their_kernel_by_layout)
 static void run_bytes(const struct fulcrum_compute *compute)
 {
     enum { FIRST = 3, BYTES = 11 * 9 * 5, BEYOND = BYTES + FIRST };
-    const struct fulcrum_conv conv = {.height = 11,
-        .width = 9,
-        .channel_count = 5,
-        .filter_count = 7,
-        .kernel = 4,
-        .stride = 2};
+    const struct fulcrum_conv shape = {
+        .height = 11, .width = 9, .channel_count = 5, .kernel = 4, .stride = 2};
+    size_t taken = 0;
+    const struct fulcrum_conv conv = fulcrum_conv_make(&taken, shape, 7);
     const size_t count = fulcrum_conv_column_count(&conv);
     struct fulcrum_pass of_bytes = {.compute = compute,
         .parameters = 0,

@@ -69,8 +69,8 @@ static void run_learner(const struct fulcrum_learner *learner,
     ASSERT_OK(learner->train(state, &loss, NULL));
     ASSERT_OK(learner->train(state, &loss, NULL));
     CU_ASSERT_TRUE(isfinite(loss));
-    CU_ASSERT_TRUE(info.buffer_byte > info.parameter_count * sizeof(float));
-    CU_ASSERT_TRUE(strlen(info.backend) > 0);
+    CU_ASSERT_TRUE(info.cost.buffer_byte > info.cost.parameter_count * sizeof(float));
+    CU_ASSERT_TRUE(strlen(info.device.detail) > 0);
     learner->close(state);
 }
 
@@ -172,8 +172,8 @@ static struct trained train_on(const struct fulcrum_learner *learner,
     if (state == NULL) {
         return trained;
     }
-    trained.weight_count = info.parameter_count;
-    trained.weights = calloc(info.parameter_count, sizeof *trained.weights);
+    trained.weight_count = info.cost.parameter_count;
+    trained.weights = calloc(info.cost.parameter_count, sizeof *trained.weights);
     if (trained.weights == NULL) {
         abort();
     }
@@ -246,7 +246,7 @@ TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
         if (state == NULL) {
             continue;
         }
-        float *weights = calloc(info.parameter_count, sizeof *weights);
+        float *weights = calloc(info.cost.parameter_count, sizeof *weights);
         if (weights == NULL) {
             abort();
         }
@@ -257,7 +257,7 @@ TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
         ASSERT_OK((*at)->train(state, &loss, NULL));
         ASSERT_OK((*at)->read_weights(state, weights, NULL));
         size_t spoilt = 0;
-        for (size_t i = 0; i < info.parameter_count; i++) {
+        for (size_t i = 0; i < info.cost.parameter_count; i++) {
             spoilt += isnan(weights[i]) ? 1 : 0;
         }
         CU_ASSERT_EQUAL(spoilt, 256); /* one for each unit of the first layer */
@@ -373,16 +373,17 @@ TEST(test_counts_are_those_of_the_networks)
     double before = 3276800.0 + 2654208.0 + 1806336.0 + 1605632.0 + 1043.0 * 2048.0;
     double all = before + 2.0 * 512.0 * 512.0 + 512.0 + 512.0 * 18.0;
     double trained = 2.0 * (before + 3.0 * all) + 2.0 * (2.0 * all - 3276800.0);
-    assert_close("forward", info.forward_flop, 2.0 * all, 0.0);
-    assert_close("train", info.train_step_flop, 2.0 * 2.0 * trained, 0.0);
+    assert_close("forward", info.cost.forward_flop, 2.0 * all, 0.0);
+    assert_close("train", info.cost.train_step_flop, 2.0 * 2.0 * trained, 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 28224);
-    CU_ASSERT_EQUAL(info.parameter_count, 4357299);
+    CU_ASSERT_EQUAL(info.cost.parameter_count, 4357299);
     state = open_here(cpu, &small_mlp, &info);
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     cpu->close(state);
     double hidden = 2.0 * 256.0 * 256.0 + 256.0 * 18.0;
-    assert_close("forward", info.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
-    assert_close("train", info.train_step_flop,
+    assert_close(
+        "forward", info.cost.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
+    assert_close("train", info.cost.train_step_flop,
         2.0 * 8.0 * (2.0 * 376.0 * 256.0 + 3.0 * hidden), 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 376 * sizeof(float));
 }
@@ -398,9 +399,9 @@ TEST(test_backend_names_what_may_change_its_speed)
         return;
     }
     cpu->close(state);
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "OpenBLAS"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "1 thread"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "OPENBLAS_CORETYPE=Haswell"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "OpenBLAS"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "1 thread"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "OPENBLAS_CORETYPE=Haswell"));
 }
 
 /* GSL brings functions of the same names, which are many times slower. */

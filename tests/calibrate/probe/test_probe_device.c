@@ -86,7 +86,7 @@ TEST(test_probe_is_for_gpus)
     struct fulcrum_bench bench;
     make_bench(&bench);
     CU_ASSERT_TRUE(fulcrum_probe_device.applies(&bench));
-    bench.learner_info.is_gpu = 0;
+    bench.learner_info.device.is_gpu = 0;
     CU_ASSERT_FALSE(fulcrum_probe_device.applies(&bench));
     make_bench(&bench);
     bench.learner = &fulcrum_learner_cpu;

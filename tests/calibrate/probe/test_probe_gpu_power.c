@@ -212,9 +212,9 @@ TEST(test_gpu_of_the_learner_is_told_by_its_uuid)
         make_rig(&rig);
         rig.fake->gpu_count = rows[i].gpu_count;
         open_learner(&rig);
-        char *uuid = rig.bench.learner_info.device_uuid;
+        char *uuid = rig.bench.learner_info.device.uuid;
         (void)snprintf(
-            uuid, sizeof rig.bench.learner_info.device_uuid, "%s", rows[i].uuid);
+            uuid, sizeof rig.bench.learner_info.device.uuid, "%s", rows[i].uuid);
         open_probe(&rig);
         CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.rests(&rig.state), rows[i].rests);
         close_rig(&rig);

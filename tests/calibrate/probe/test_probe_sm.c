@@ -240,10 +240,10 @@ TEST(test_probe_is_for_gpus_with_parts)
     struct fulcrum_bench bench;
     make_bench(&bench);
     CU_ASSERT_TRUE(fulcrum_probe_sm.applies(&bench));
-    bench.learner_info.least_sm_count = SMS;
+    bench.learner_info.device.least_sm_count = SMS;
     CU_ASSERT_FALSE(fulcrum_probe_sm.applies(&bench));
     make_bench(&bench);
-    bench.learner_info.is_gpu = 0;
+    bench.learner_info.device.is_gpu = 0;
     CU_ASSERT_FALSE(fulcrum_probe_sm.applies(&bench));
     struct fulcrum_learner whole = lawful;
     whole.grant = NULL;
