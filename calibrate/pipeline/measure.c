@@ -7,7 +7,7 @@
  * the cores of actors and server before and after the window, and the CPU time that
  * other programs had meanwhile.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clockid_t */
 
 #include "calibrate/pipeline/measure.h"
 
@@ -75,14 +75,6 @@ static void close_steppers(struct fulcrum_window_room *room)
     }
 }
 
-/* After an environment has failed. */
-static enum fulcrum_status renew(
-    struct fulcrum_window_room *room, struct fulcrum_error *err)
-{
-    close_steppers(room);
-    return open_steppers(room, err);
-}
-
 static enum fulcrum_status make_steppers(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
 {
@@ -102,8 +94,8 @@ static enum fulcrum_status make_steppers(
 static enum fulcrum_status pause_s(
     struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
 {
-    FAIL_IF(room->stops != NULL && room->stops(room->user), err,
-        FULCRUM_ERR_INTERRUPTED, "stopped");
+    FAIL_IF(fulcrum_listener_stops(&room->listener), err, FULCRUM_ERR_INTERRUPTED,
+        "stopped");
     fulcrum_sleep_s(time_s);
     return FULCRUM_OK;
 }
@@ -263,9 +255,7 @@ void fulcrum_window_room_close(struct fulcrum_window_room *room)
 /* CPU time of this process and of its environments elsewhere. */
 static double own_cpu_s(const struct fulcrum_window_room *room)
 {
-    struct timespec used = {0, 0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    double cpu_s = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    double cpu_s = fulcrum_clock_s(CLOCK_PROCESS_CPUTIME_ID);
     for (size_t i = 0; i < room->stepper_count; i++) {
         cpu_s += fulcrum_stepper_cpu_s(&room->steppers[i]);
     }
@@ -476,14 +466,8 @@ static bool looks_around(void *user)
         done += is_wanted(options, item) ? fmin(share, 0.95) : 1.0;
     }
     done /= (double)session->found->count;
-    if (options->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {
-            .done_frac = done, .what = "end to end"};
-        options->progress(options->user, &progress);
-    }
-    if (options->stop != NULL && options->stop(options->user)) {
-        session->is_stopped = 1;
-    }
+    session->is_stopped |=
+        fulcrum_listener_told(&options->listener, done, "end to end");
     return session->is_stopped;
 }
 
@@ -545,7 +529,11 @@ enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room
         err, why->status, "%s", why->detail);
     (void)snprintf(failure, FULCRUM_MEASURE_FAILURE_SIZE, "%.*s",
         FULCRUM_MEASURE_FAILURE_SIZE - 1, why->detail);
-    return why->status == FULCRUM_ERR_ENVIRONMENT ? renew(room, err) : FULCRUM_OK;
+    if (why->status != FULCRUM_ERR_ENVIRONMENT) {
+        return FULCRUM_OK;
+    }
+    close_steppers(room);
+    return open_steppers(room, err);
 }
 
 /* One window of an item. */
@@ -586,22 +574,9 @@ static enum fulcrum_status measure_all(
     return FULCRUM_OK;
 }
 
-/* Offsets of the numbers of a window that have a median. */
-static const size_t medians[] = {
-    offsetof(struct fulcrum_measure_window, steps_per_s),
-    offsetof(struct fulcrum_measure_window, mean_batch),
-    offsetof(struct fulcrum_measure_window, actor_busy_frac),
-    offsetof(struct fulcrum_measure_window, server_busy_frac),
-    offsetof(struct fulcrum_measure_window, train_busy_frac),
-    offsetof(struct fulcrum_measure_window, train_step_count),
-    offsetof(struct fulcrum_measure_window, actor_cpu_s),
-    offsetof(struct fulcrum_measure_window, server_cpu_s),
-    offsetof(struct fulcrum_measure_window, cpu_w),
-    offsetof(struct fulcrum_measure_window, gpu_w),
-    offsetof(struct fulcrum_measure_window, j_per_step),
-    offsetof(struct fulcrum_measure_window, canary_rel),
-    offsetof(struct fulcrum_measure_window, canary_s),
-    offsetof(struct fulcrum_measure_window, others_frac),
+/* A window is so many numbers, of each of which there is a median. */
+enum {
+    NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
 };
 
 /* The numbers at `offset` of the windows that count, sorted; returns how many. */
@@ -628,14 +603,15 @@ static void summarise(struct fulcrum_measured *item, double *values)
         calm += !item->windows[i].is_disturbed;
     }
     bool takes_all = calm == 0;
+    size_t count = 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
-    for (size_t k = 0; k < sizeof medians / sizeof medians[0]; k++) {
-        size_t count = sort_numbers(item, takes_all, medians[k], values);
+    for (size_t k = NUMBERS; k-- > 0;) {
+        count = sort_numbers(item, takes_all, k * sizeof(double), values);
         double median =
             count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
-        memcpy((char *)&item->median + medians[k], &median, sizeof median);
+        memcpy((char *)&item->median + k * sizeof median, &median, sizeof median);
     }
-    size_t count = sort_numbers(item, takes_all, medians[0], values);
+    /* The last ones are the rates. */
     item->lo = count > 0 ? values[0] : (double)NAN;
     item->hi = count > 0 ? values[count - 1] : (double)NAN;
 }
@@ -646,17 +622,10 @@ static void keep_facts(const struct session *session)
     const struct fulcrum_bench *bench = &session->room.bench;
     found->machine = session->room.machine;
     found->placement = session->room.placement;
-    (void)snprintf(found->actor, sizeof found->actor, "%s", bench->stage.actor->name);
-    (void)snprintf(found->actor_detail, sizeof found->actor_detail, "%s",
-        bench->stage.info.detail);
-    (void)snprintf(found->learner, sizeof found->learner, "%s", bench->learner->name);
-    (void)snprintf(
-        found->backend, sizeof found->backend, "%s", bench->learner_info.device.detail);
-    found->frame_skip = bench->stage.info.frame_skip;
-    found->observation_byte = (double)fulcrum_observation_byte(&bench->stage.info);
-    found->input_byte = (double)bench->learner_info.input_byte;
-    found->parameter_count = (double)bench->learner_info.cost.parameter_count;
-    found->forward_flop = bench->learner_info.cost.forward_flop;
+    found->actor = bench->stage.actor->name;
+    found->actor_info = bench->stage.info;
+    found->learner = bench->learner->name;
+    found->learner_info = bench->learner_info;
     found->train_step_flop = session->room.training.state != NULL
                                  ? session->room.training.info.cost.train_step_flop
                                  : (double)NAN;
@@ -686,8 +655,8 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     TRY_OR_END(check_options(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
-    session.room.stops = looks_around;
-    session.room.user = &session;
+    session.room.listener =
+        (struct fulcrum_listener){.stop = looks_around, .user = &session};
     TRY_OR_END(measure_all(&session, err));
     status = settle(&session, err);
 end:

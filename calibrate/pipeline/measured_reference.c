@@ -180,7 +180,7 @@ static enum fulcrum_status check_frame_skip(
     double has = plan->calibration != NULL
                      ? quantity_of(plan->calibration, "frame_skip")
                      : (double)NAN;
-    double runs = plan->measurement->frame_skip;
+    double runs = plan->measurement->actor_info.frame_skip;
     return isnan(has) || has == runs
                ? FULCRUM_OK
                : fulcrum_fail(err, FULCRUM_ERR_MISSING,
@@ -213,7 +213,8 @@ static void add_sources(
     add_source(reference, "points", text);
     add_source(reference, "machine", "detected; as far as the placement uses it");
     (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
-        found->actor, found->actor_detail, found->learner, found->backend);
+        found->actor, found->actor_info.detail, found->learner,
+        found->learner_info.device.detail);
     add_source(reference, "workload", text);
 }
 
@@ -252,10 +253,12 @@ static void fill_design(
         "%s and the network of %.60s, end to end", plan->measurement->actor,
         plan->base->workload.name);
     workload->calibration[0] = '\0';
-    workload->frame_skip = plan->measurement->frame_skip;
-    workload->network.parameter_count = plan->measurement->parameter_count;
-    workload->network.forward_flop = plan->measurement->forward_flop;
-    workload->network.observation_byte = plan->measurement->observation_byte;
+    workload->frame_skip = plan->measurement->actor_info.frame_skip;
+    workload->network.parameter_count =
+        (double)plan->measurement->learner_info.cost.parameter_count;
+    workload->network.forward_flop = plan->measurement->learner_info.cost.forward_flop;
+    workload->network.observation_byte =
+        (double)fulcrum_observation_byte(&plan->measurement->actor_info);
     workload->batching.depth = 1.0;
     workload->batching.size = 0.0;
     workload->batching.population_frac = 0.0;

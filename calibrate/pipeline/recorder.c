@@ -75,15 +75,6 @@ struct fulcrum_recorder {
     struct track *tracks; /* owned */
 };
 
-static double cpu_time_s(clockid_t clock)
-{
-    struct timespec now = {0, 0};
-    if (clock_gettime(clock, &now) != 0) {
-        return FULCRUM_UNKNOWN;
-    }
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int track_init(struct track *track, size_t number, size_t capacity)
 {
     track->events = calloc(capacity, sizeof *track->events);
@@ -158,7 +149,7 @@ void fulcrum_recorder_free(struct fulcrum_recorder *recorder)
 static void read_cpu_clock(struct track *track, _Atomic double *out_s)
 {
     if (atomic_load(&track->attachment) == ATTACHED) {
-        double now_s = cpu_time_s(track->cpu_clock);
+        double now_s = fulcrum_clock_s(track->cpu_clock);
         if (!isnan(now_s)) {
             atomic_store(out_s, now_s);
         }
@@ -201,7 +192,7 @@ void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
     track->result.processor_group = processor_group;
     if (pthread_getcpuclockid(pthread_self(), &track->cpu_clock) == 0) {
         /* Of use to a thread that attaches when the window is open already. */
-        atomic_store(&track->cpu_begin_s, cpu_time_s(track->cpu_clock));
+        atomic_store(&track->cpu_begin_s, fulcrum_clock_s(track->cpu_clock));
         atomic_store(&track->attachment, ATTACHED);
     }
 }

@@ -58,12 +58,12 @@ static const char *const standard_actors[] = {
 
 bool fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s)
 {
-    bool is_stopped = bench->stops != NULL && bench->stops(bench->user);
-    return !is_stopped && fulcrum_wall_s() < until_s;
+    return !fulcrum_listener_stops(&bench->listener) && fulcrum_wall_s() < until_s;
 }
 
-enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
-    const struct fulcrum_learner_work *work, double *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_bench_work(const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, struct fulcrum_span *out,
+    struct fulcrum_error *err)
 {
     const struct fulcrum_learner *learner = bench->learner;
     double loss = 0.0;
@@ -73,8 +73,17 @@ enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
                 ? learner->forward(work->state, work->batch, bench->action, err)
                 : learner->train(work->state, &loss, err));
     }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    *out = fulcrum_span_on(span, learner->clock) / fmax((double)work->repeats, 1.0);
+    *out = fulcrum_span_end(&bench->stopwatch, begin);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_span span;
+    TRY(fulcrum_bench_work(bench, work, &span, err));
+    *out =
+        fulcrum_span_on(span, bench->learner->clock) / fmax((double)work->repeats, 1.0);
     return FULCRUM_OK;
 }
 
@@ -252,6 +261,7 @@ void fulcrum_bench_close(struct fulcrum_bench *bench)
 /* One run of all probes. */
 struct run {
     const struct fulcrum_calibrate_options *options;
+    double budget_s;
     struct fulcrum_schedule schedule;
     double start_s;
     const char *what; /* is being measured */
@@ -265,44 +275,31 @@ struct run {
     size_t open_count;
 };
 
-/* NULL-terminated, in the order of a round. Static. */
-static const struct fulcrum_probe *const *fulcrum_probes(void)
-{
-    /* Memory comes first: later probes leave freed memory that would be taken again. */
-    static const struct fulcrum_probe *const probes[] = {
-        &fulcrum_probe_memory,
-        &fulcrum_probe_step,
-        &fulcrum_probe_threads,
-        &fulcrum_probe_inference,
-        &fulcrum_probe_pause,
-        &fulcrum_probe_train,
-        &fulcrum_probe_share,
-        &fulcrum_probe_handoff,
-        &fulcrum_probe_power,
-        &fulcrum_probe_sm,
-        &fulcrum_probe_gpu_power,
-        &fulcrum_probe_device,
-        NULL,
-    };
-    return probes;
-}
+/* In the order of a round. Memory comes first: later probes leave freed memory that
+ * would be taken again. */
+static const struct fulcrum_probe *const probes[] = {
+    &fulcrum_probe_memory,
+    &fulcrum_probe_step,
+    &fulcrum_probe_threads,
+    &fulcrum_probe_inference,
+    &fulcrum_probe_pause,
+    &fulcrum_probe_train,
+    &fulcrum_probe_share,
+    &fulcrum_probe_handoff,
+    &fulcrum_probe_power,
+    &fulcrum_probe_sm,
+    &fulcrum_probe_gpu_power,
+    &fulcrum_probe_device,
+};
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
 static bool looks_around(void *user)
 {
     struct run *run = user;
-    const struct fulcrum_calibrate_options *options = run->options;
-    if (options->progress != NULL) {
-        double elapsed_s = fulcrum_wall_s() - run->start_s;
-        struct fulcrum_calibrate_progress progress = {
-            .done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0),
-            .what = run->what,
-        };
-        options->progress(options->user, &progress);
-    }
-    if (options->stop != NULL && options->stop(options->user)) {
-        run->is_stopped = 1;
-    }
+    double elapsed_s = fulcrum_wall_s() - run->start_s;
+    double done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0);
+    run->is_stopped |=
+        fulcrum_listener_told(&run->options->listener, done_frac, run->what);
     return run->is_stopped;
 }
 
@@ -570,16 +567,13 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
 static void plan(struct run *run)
 {
     double share[FULCRUM_SCHEDULE_MAX_PROBES];
-    for (const struct fulcrum_probe *const *probe = fulcrum_probes(); *probe != NULL;
-         probe++) {
-        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
-            share[run->probe_count] = (*probe)->share;
-            run->probe[run->probe_count++] = *probe;
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+        if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
+            share[run->probe_count] = probes[i]->share;
+            run->probe[run->probe_count++] = probes[i];
         }
     }
-    double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
-                                                   : FULCRUM_CALIBRATE_BUDGET_S;
-    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
+    run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
 }
 
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
@@ -591,24 +585,22 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     run->options = options;
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";
+    run->budget_s =
+        options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S;
     struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
     /* Learners on the processor leave GPUs alone, whatever they draw. */
-    const struct fulcrum_gpu_idle_options idle = {
-        .root = options->meter_root != NULL ? options->meter_root : "",
-        .budget_s =
-            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
-        .stop = options->stop,
-        .user = options->user};
     if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
         fulcrum_learner_find(options->learner) != NULL) {
-        fulcrum_gpu_idle_measure(&gpu_idle, &idle);
+        const struct fulcrum_energy_options meters = {
+            .root = options->meter_root != NULL ? options->meter_root : ""};
+        fulcrum_gpu_idle_measure(&gpu_idle, &meters, run->budget_s, &options->listener);
     }
     enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
         plan(run);
-        run->bench.stops = looks_around;
-        run->bench.user = run;
+        run->bench.listener =
+            (struct fulcrum_listener){.stop = looks_around, .user = run};
         status = measure(run, &run->failure);
         /* What was measured before an environment failed is as good as ever. */
         bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;

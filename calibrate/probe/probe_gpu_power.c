@@ -31,28 +31,41 @@
 
 /* Keeps a learner's device busy for a given share of the time. */
 
+/* The batch that is inferred: about half the actors of a run. */
+#define INFERENCE_BATCH 64
+
 /* Long against a launch, short against the windows of meters. */
 #define BURST_S 0.02
 
 /* Rests are cut up so that an interrupt does not wait for their end. */
 #define REST_SLICE_S 0.1
 
-static int goes_on(const struct fulcrum_duty_cycle *duty)
+/* False where the run is to end. */
+static bool rest(const struct fulcrum_listener *listener, double until_s)
 {
-    return duty->goes_on == NULL || duty->goes_on(duty->user);
+    for (double left_s = until_s - fulcrum_wall_s(); left_s > 0;
+         left_s = until_s - fulcrum_wall_s()) {
+        if (fulcrum_listener_stops(listener)) {
+            return false;
+        }
+        fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
+    }
+    return true;
 }
 
 /* Steps for `burst_s`, at least one. */
 static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double burst_s,
     struct fulcrum_duty_cycle_reading *reading, struct fulcrum_error *err)
 {
+    const struct fulcrum_learner *learner = duty->bench->learner;
     double begin_s = fulcrum_wall_s();
     double spent_s = 0;
     do {
         double loss = 0;
         TRY(duty->work == FULCRUM_DUTY_INFERENCE
-                ? duty->learner->forward(duty->state, duty->batch, duty->action, err)
-                : duty->learner->train(duty->state, &loss, err));
+                ? learner->forward(
+                      duty->state, INFERENCE_BATCH, duty->bench->action, err)
+                : learner->train(duty->state, &loss, err));
         reading->step_count += 1;
         spent_s = fulcrum_wall_s() - begin_s;
     } while (spent_s < burst_s);
@@ -68,7 +81,7 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
     assert(!works || (duty->busy_frac > 0 && duty->busy_frac <= 1));
     struct fulcrum_duty_cycle_reading reading = {0};
     double begin_s = fulcrum_wall_s();
-    while (fulcrum_wall_s() - begin_s < window_s && goes_on(duty)) {
+    while (fulcrum_bench_goes_on(duty->bench, begin_s + window_s)) {
         double end_s = begin_s + window_s;
         if (works) {
             double burst_s = BURST_S * fulcrum_random_between(random, 0.5, 1.5);
@@ -76,14 +89,10 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
             /* From the beginning on, so that a rest too long is made up for. */
             end_s = begin_s + reading.busy_s / duty->busy_frac;
         }
-        double left_s = end_s - fulcrum_wall_s();
-        while (left_s > 0 && goes_on(duty)) {
-            fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
-            left_s = end_s - fulcrum_wall_s();
-        }
+        (void)rest(&duty->bench->listener, end_s);
     }
     reading.wall_s = fulcrum_wall_s() - begin_s;
-    reading.is_ended = !goes_on(duty);
+    reading.is_ended = fulcrum_listener_stops(&duty->bench->listener);
     *out = reading;
     return FULCRUM_OK;
 }
@@ -97,21 +106,6 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 
 /* A display or a monitoring program shows a percent or two. */
 #define TAKEN_FRAC 0.05
-
-/* 0 where the run is to end. */
-static int wait(const struct fulcrum_gpu_idle_options *options, double seconds)
-{
-    double until_s = fulcrum_wall_s() + seconds;
-    double left_s = seconds;
-    while (left_s > 0) {
-        if (options->stop != NULL && options->stop(options->user)) {
-            return 0;
-        }
-        fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
-        left_s = until_s - fulcrum_wall_s();
-    }
-    return 1;
-}
 
 /* Joules of each GPU within the window at hand. */
 static void take_window(struct fulcrum_gpu_idle *out,
@@ -143,16 +137,17 @@ static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
 }
 
 static void measure_idle(struct fulcrum_gpu_idle *out,
-    struct fulcrum_energy_meterset *set, const struct fulcrum_gpu_idle_options *options)
+    struct fulcrum_energy_meterset *set, double budget_s,
+    const struct fulcrum_listener *listener)
 {
     double window_s = LONGER * fulcrum_energy_least_window_s(set);
-    double count = fmin(fmax(floor(BUDGET_FRAC * options->budget_s / window_s), 1),
-        FULCRUM_GPU_IDLE_SAMPLES);
-    int is_on = wait(options, fulcrum_energy_settle_s(set));
+    double count = fmin(
+        fmax(floor(BUDGET_FRAC * budget_s / window_s), 1), FULCRUM_GPU_IDLE_SAMPLES);
+    bool is_on = rest(listener, fulcrum_wall_s() + fulcrum_energy_settle_s(set));
     for (size_t i = 0; is_on && i < (size_t)count; i++) {
         struct fulcrum_energy_reading reading;
         fulcrum_energy_begin(set);
-        is_on = wait(options, window_s);
+        is_on = rest(listener, fulcrum_wall_s() + window_s);
         fulcrum_energy_end(set, 1, &reading);
         if (is_on) {
             take_window(out, set, reading.window_s);
@@ -164,29 +159,25 @@ static void measure_idle(struct fulcrum_gpu_idle *out,
     }
 }
 
-void fulcrum_gpu_idle_measure(
-    struct fulcrum_gpu_idle *out, const struct fulcrum_gpu_idle_options *options)
+void fulcrum_gpu_idle_measure(struct fulcrum_gpu_idle *out,
+    const struct fulcrum_energy_options *options, double budget_s,
+    const struct fulcrum_listener *listener)
 {
     struct fulcrum_energy_meterset *set = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     *out = (struct fulcrum_gpu_idle){0};
-    const struct fulcrum_energy_options energy = {
-        .root = options->root, .uses_gpu = 1, .window_rel = options->window_rel};
-    if (fulcrum_energy_open(&set, &energy, &err) != FULCRUM_OK) {
+    if (fulcrum_energy_open(&set, options, &err) != FULCRUM_OK) {
         (void)snprintf(out->reason, sizeof out->reason, "%.399s", err.detail);
         return;
     }
     if (fulcrum_energy_has_gpu(set)) {
-        measure_idle(out, set, options);
+        measure_idle(out, set, budget_s, listener);
         look_for_others(out, options->root);
     } else {
         (void)snprintf(out->reason, sizeof out->reason, "no meter of GPUs");
     }
     fulcrum_energy_close(set);
 }
-
-/* The batch that is inferred: about half the actors of a run. */
-#define INFERENCE_BATCH 64
 
 /* A share of the time missed by more was disturbed. */
 #define BUSY_TOLERANCE 0.03
@@ -386,12 +377,6 @@ static bool gpu_power_rests(const struct fulcrum_probe_state *state)
     return own->set == NULL;
 }
 
-/* Goes on as long as the run does. */
-static bool run_goes_on(void *user)
-{
-    return fulcrum_bench_goes_on(user, HUGE_VAL);
-}
-
 /* Puts the SMs asked for in force; false where the device refuses. */
 static bool grant(
     const struct fulcrum_bench *bench, struct own *own, struct level *level)
@@ -442,14 +427,8 @@ static enum fulcrum_status run_level(
         [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
         [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
     struct own *own = state->own;
-    const struct fulcrum_duty_cycle duty = {.learner = state->bench->learner,
-        .state = own->learner,
-        .work = works[level->family],
-        .busy_frac = level->busy_frac,
-        .batch = INFERENCE_BATCH,
-        .action = state->bench->action,
-        .goes_on = run_goes_on,
-        .user = state->bench};
+    const struct fulcrum_duty_cycle duty = {
+        state->bench, own->learner, works[level->family], level->busy_frac};
     struct fulcrum_duty_cycle_reading done;
     struct fulcrum_energy_reading energy;
     TRY(fulcrum_duty_cycle_run(
@@ -515,7 +494,7 @@ static enum fulcrum_status gpu_power_visit(
                       LONGER * fulcrum_energy_least_window_s(own->set);
     own->owed_s += fmax(until_s - fulcrum_wall_s(), 0);
     bool is_first = own->sample_count == 0 && own->failure_count == 0;
-    while (own->set != NULL && run_goes_on(state->bench) &&
+    while (own->set != NULL && fulcrum_bench_goes_on(state->bench, HUGE_VAL) &&
            (is_first || own->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
         TRY(sample_level(state, neediest(own), err));

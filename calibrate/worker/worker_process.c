@@ -382,12 +382,9 @@ void fulcrum_worker_process_follow(const struct fulcrum_worker_process *process)
 
 double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process)
 {
-    struct timespec used = {0, 0};
     /* Nothing but the clock, which does not change: another thread may be reaping. */
-    if (clock_gettime(process->clock, &used) != 0) {
-        return 0.0;
-    }
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    double used_s = fulcrum_clock_s(process->clock);
+    return used_s > 0.0 ? used_s : 0.0;
 }
 
 double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *process)

@@ -97,9 +97,8 @@ static enum fulcrum_status run_calibrate(
     TRY(fulcrum_output_check(output_path(context), err));
     struct fulcrum_calibrate_options options = options_of(settings, &design);
     fulcrum_measuring_progress_start(&watch, context);
-    options.stop = fulcrum_measuring_progress_stops;
-    options.progress = fulcrum_measuring_progress_show;
-    options.user = &watch;
+    options.listener = (struct fulcrum_listener){
+        fulcrum_measuring_progress_stops, fulcrum_measuring_progress_show, &watch};
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
     fulcrum_measuring_progress_end(&watch);

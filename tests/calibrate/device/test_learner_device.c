@@ -210,22 +210,23 @@ TEST(test_a_busy_learner_that_fails_is_told_at_its_end)
         .name = "plain", .forward = fulcrum_learner_cuda.forward};
     struct fulcrum_learner_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_background_load *background_load = NULL;
+    struct fulcrum_background_load *load = NULL;
     int action[2];
     struct fulcrum_bench bench = {.learner = &learner,
         .learner_options = small_mlp,
         .state = open_plain(&small_mlp, &info),
         .action = action};
-    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
+    const struct fulcrum_learner_work work = {bench.state, 2, 0};
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &work, NULL, NULL));
     fulcrum_sleep_s(0.02);
-    ASSERT_OK(fulcrum_background_load_end(background_load, &err));
+    ASSERT_OK(fulcrum_background_load_end(load, NULL, &err));
     device_plain_fail_at(40);
-    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &work, NULL, NULL));
     fulcrum_sleep_s(0.2);
     CU_ASSERT_EQUAL(
-        fulcrum_background_load_end(background_load, &err), FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_background_load_end(load, NULL, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
-    ASSERT_OK(fulcrum_background_load_end(NULL, NULL));
+    ASSERT_OK(fulcrum_background_load_end(NULL, NULL, NULL));
     device_plain_fail_at(0);
     fulcrum_learner_cuda.close(bench.state);
 }
