@@ -54,25 +54,19 @@ static void observe(struct fulcrum_reference_point *point, const char *quantity,
     observation->half_width = half_width;
 }
 
-/* Whether a window is among those that a point's medians are of. */
-static int counts(const struct fulcrum_measured *item, size_t window)
-{
-    bool has_calm = 0;
-    for (size_t i = 0; i < item->window_count; i++) {
-        has_calm |= !item->windows[i].is_disturbed;
-    }
-    return !has_calm || !item->windows[window].is_disturbed;
-}
-
-/* Half of the range over the windows that count, as of the rates. */
+/* Half of the range over the windows that a point's medians are of. */
 static double half_range(const struct fulcrum_measured *item, size_t offset)
 {
+    bool has_calm = false;
     double lo = (double)NAN;
     double hi = (double)NAN;
     for (size_t i = 0; i < item->window_count; i++) {
+        has_calm |= !item->windows[i].is_disturbed;
+    }
+    for (size_t i = 0; i < item->window_count; i++) {
         double value = 0.0;
         memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
-        if (counts(item, i)) {
+        if (!has_calm || !item->windows[i].is_disturbed) {
             lo = fmin(lo, value); /* of two, the one that is a number */
             hi = fmax(hi, value);
         }
@@ -101,15 +95,13 @@ static void fill_point(struct fulcrum_reference_point *point,
         item->is_disturbed ? FULCRUM_MEASURED_DISTURBED : "");
     set_number(point, "run.actor_count", (double)config->actor_count);
     set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
-    bool is_fixed = config->policy == FULCRUM_BATCH_FIXED;
-    const char *text = fulcrum_batch_policy_name(config->policy);
-    struct fulcrum_reference_setting *setting =
-        &point->settings[point->setting_count++];
-    (void)snprintf(
-        setting->path, sizeof setting->path, "%s", "workload.batching.policy");
-    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
-    setting->number = (double)NAN;
-    bool is_share = is_fixed && config->population_frac > 0.0;
+    set_number(point, "workload.batching.policy", (double)NAN);
+    struct fulcrum_reference_setting *policy =
+        &point->settings[point->setting_count - 1];
+    (void)snprintf(policy->text, sizeof policy->text, "%s",
+        fulcrum_batch_policy_name(config->policy));
+    bool is_share =
+        config->policy == FULCRUM_BATCH_FIXED && config->population_frac > 0.0;
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
     set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);

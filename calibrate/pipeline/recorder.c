@@ -460,15 +460,15 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
 
 /* A recording as a trace file. */
 
-/* By begin; of two that begin together the longer one is the outer one. */
-static int compare_spans(const void *left, const void *right)
+/* Both begin with begin_s and end_s. */
+int fulcrum_recorder_by_begin(const void *left, const void *right)
 {
-    const struct fulcrum_trace_span *a = left;
-    const struct fulcrum_trace_span *b = right;
-    if (a->begin_s < b->begin_s || a->begin_s > b->begin_s) {
-        return a->begin_s < b->begin_s ? -1 : 1;
+    const double *a = left;
+    const double *b = right;
+    if (a[0] < b[0] || a[0] > b[0]) {
+        return a[0] < b[0] ? -1 : 1;
     }
-    return (a->end_s < b->end_s) - (a->end_s > b->end_s);
+    return (a[1] < b[1]) - (a[1] > b[1]);
 }
 
 /* Stages as they were recorded, within each other. */
@@ -480,7 +480,7 @@ static void write_spans(
         out[i] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
             fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
     }
-    qsort(out, track->event_count, sizeof *out, compare_spans);
+    qsort(out, track->event_count, sizeof *out, fulcrum_recorder_by_begin);
 }
 
 enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *recorder,

@@ -487,22 +487,16 @@ int main(int argc, char **argv)
      * Dies with the thread that started it, and leaves no core file. The parent may
      * have died before the request: then somebody else's child we are.
      */
-    const char *parent = argv[1];
     const struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGPIPE, SIG_DFL);
-    bool isolate = strtol(parent, NULL, 10) == (long)getppid();
-    if (!isolate) {
+    if (strtol(argv[1], NULL, 10) != (long)getppid()) {
         return 1;
     }
     if (strcmp(argv[2], "plugin") == 0) {
-        /*
-         * Answers commands on descriptor 3 until the other side closes it or says so.
-         * Part of fulcrum-worker alone. Returns the exit status of the process.
-         */
-        const char *path = argv[3];
-        struct server server = {.path = path};
+        /* Answers commands until the other side closes the socket or says so. */
+        struct server server = {.path = argv[3]};
         (void)fcntl(FULCRUM_WORKER_SOCKET_FD, F_SETFD, FD_CLOEXEC);
         (void)fcntl(FULCRUM_WORKER_MEMORY_FD, F_SETFD, FD_CLOEXEC);
         while (serve_one(&server)) {
