@@ -512,21 +512,6 @@ static enum fulcrum_status try_out(
     return FULCRUM_OK;
 }
 
-static void describe_game(
-    struct fulcrum_actor_info *info, const struct fulcrum_actor_shared *shared)
-{
-    const char *slash = strrchr(shared->rom_path, '/');
-    const char *rom = slash != NULL ? slash + 1 : shared->rom_path;
-    *info = (struct fulcrum_actor_info){
-        .observation_kind = FULCRUM_OBSERVE_UINT8,
-        .observation_count = STACK_BYTE,
-        .action_count = BUTTON_COUNT,
-        .frame_skip = shared->frame_skip,
-    };
-    (void)snprintf(info->detail, sizeof info->detail, "libretro core %.60s, ROM %.100s",
-        shared->system, rom[0] != '\0' ? rom : "built in (Lamps and moths)");
-}
-
 static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *options,
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
@@ -545,7 +530,16 @@ static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *opt
         libretro_close(shared);
         return status;
     }
-    describe_game(info, shared);
+    const char *slash = strrchr(shared->rom_path, '/');
+    const char *rom = slash != NULL ? slash + 1 : shared->rom_path;
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = FULCRUM_OBSERVE_UINT8,
+        .observation_count = STACK_BYTE,
+        .action_count = BUTTON_COUNT,
+        .frame_skip = shared->frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail, "libretro core %.60s, ROM %.100s",
+        shared->system, rom[0] != '\0' ? rom : "built in (Lamps and moths)");
     *out = shared;
     return FULCRUM_OK;
 }

@@ -100,15 +100,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err)
-{
-    TRY(fulcrum_stepper_await(&worker->stepper, err));
-    worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
-    return worker->runs ? FULCRUM_OK
-                        : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                              "actor thread %zu cannot start", worker->number + 1);
-}
-
 /* All environments start side by side; then each gets its thread. */
 static enum fulcrum_status hire_all(struct fulcrum_actor_threads *threads,
     const struct fulcrum_stage *stage, struct fulcrum_error *err)
@@ -117,7 +108,11 @@ static enum fulcrum_status hire_all(struct fulcrum_actor_threads *threads,
         TRY(fulcrum_stepper_begin(&threads->workers[i].stepper, stage, i, err));
     }
     for (size_t i = 0; i < threads->count; i++) {
-        TRY(hire(&threads->workers[i], err));
+        struct worker *worker = &threads->workers[i];
+        TRY(fulcrum_stepper_await(&worker->stepper, err));
+        worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
+        FAIL_IF(!worker->runs, err, FULCRUM_ERR_UNSUPPORTED,
+            "actor thread %zu cannot start", i + 1);
     }
     return FULCRUM_OK;
 }

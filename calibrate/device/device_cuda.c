@@ -478,35 +478,6 @@ static double memory_byte_per_s(const struct fulcrum_cuda_gpu *gpu)
     return fmax(2.0 * clock_hz * width_byte, 0.0);
 }
 
-static void tell_info(
-    const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
-{
-    const struct fulcrum_cuda_gpu *gpu = &state->gpu;
-    int clock_khz = attribute(gpu, FULCRUM_CU_CLOCK_RATE);
-    size_t memory_byte = 0;
-    char products[80];
-    *info = (struct fulcrum_device_info){
-        .is_gpu = 1,
-        .is_wide = 1,
-        .sm_count = gpu->sm_count,
-        .granted_sm_count = state->share.sm_count,
-        .least_sm_count = gpu->least_sm_count,
-        .sm_step = gpu->sm_step,
-        .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
-    };
-    describe_uuid(gpu, info);
-    (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
-    (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
-    info->memory_byte = (double)memory_byte;
-    info->memory_byte_per_s = memory_byte_per_s(gpu);
-    describe_products(state, products, sizeof products);
-    (void)snprintf(info->detail, sizeof info->detail,
-        "compute capability %d.%d, driver for CUDA %d.%d, %.70s",
-        attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
-        attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
-        gpu->driver.version % 1000 / 10, products);
-}
-
 static void cuda_close(struct fulcrum_device_state *state)
 {
     if (state == NULL) {
@@ -549,7 +520,30 @@ static enum fulcrum_status cuda_open(const struct fulcrum_device_options *option
         state->gpu.driver.mem_host_alloc(&staging, STAGING_BYTE, 0), "cuMemHostAlloc",
         err));
     state->staging = staging;
-    tell_info(state, info);
+    const struct fulcrum_cuda_gpu *gpu = &state->gpu;
+    int clock_khz = attribute(gpu, FULCRUM_CU_CLOCK_RATE);
+    size_t memory_byte = 0;
+    char products[80];
+    *info = (struct fulcrum_device_info){
+        .is_gpu = 1,
+        .is_wide = 1,
+        .sm_count = gpu->sm_count,
+        .granted_sm_count = state->share.sm_count,
+        .least_sm_count = gpu->least_sm_count,
+        .sm_step = gpu->sm_step,
+        .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
+    };
+    describe_uuid(gpu, info);
+    (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
+    (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
+    info->memory_byte = (double)memory_byte;
+    info->memory_byte_per_s = memory_byte_per_s(gpu);
+    describe_products(state, products, sizeof products);
+    (void)snprintf(info->detail, sizeof info->detail,
+        "compute capability %d.%d, driver for CUDA %d.%d, %.70s",
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
+        gpu->driver.version % 1000 / 10, products);
     step_out(state);
     *out = state;
 end:

@@ -152,19 +152,6 @@ static void add_platform(struct list *list, cl_platform_id platform)
     }
 }
 
-static void put_cpus_last(struct list *list)
-{
-    struct list sorted = {.count = 0};
-    for (size_t i = 0; i < 2 * list->count; i++) {
-        cl_device_id device = list->devices[i % list->count];
-        if (is_cpu(device) == (i >= list->count)) {
-            sorted.devices[sorted.count] = device;
-            sorted.count++;
-        }
-    }
-    *list = sorted;
-}
-
 static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error *err)
 {
     cl_platform_id platforms[MOST_PLATFORMS];
@@ -181,7 +168,15 @@ static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error 
     }
     FAIL_IF(list->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: drivers are installed, but they find no device");
-    put_cpus_last(list);
+    struct list sorted = {.count = 0};
+    for (size_t i = 0; i < 2 * list->count; i++) {
+        cl_device_id device = list->devices[i % list->count];
+        if (is_cpu(device) == (i >= list->count)) {
+            sorted.devices[sorted.count] = device;
+            sorted.count++;
+        }
+    }
+    *list = sorted;
     return FULCRUM_OK;
 }
 
@@ -403,18 +398,6 @@ static void opencl_close(struct fulcrum_device_state *state)
     free(state);
 }
 
-static void look_at(
-    struct fulcrum_device_state *state, cl_device_id device, bool wants_wide)
-{
-    size_t group =
-        (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-    state->device = device;
-    state->is_wide = (wants_wide || !is_cpu(device)) && group >= FULCRUM_TILE_ITEMS;
-    state->group = state->is_wide ? FULCRUM_TILE_ITEMS : 1;
-    state->sm_count =
-        (double)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-}
-
 static enum fulcrum_status opencl_open(const struct fulcrum_device_options *options,
     struct fulcrum_device_state **out, struct fulcrum_device_info *info,
     struct fulcrum_error *err)
@@ -438,7 +421,15 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
     }
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a device");
-    look_at(state, list.devices[options->index], options->is_wide);
+    cl_device_id device = list.devices[options->index];
+    size_t group =
+        (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+    state->device = device;
+    state->is_wide =
+        (options->is_wide || !is_cpu(device)) && group >= FULCRUM_TILE_ITEMS;
+    state->group = state->is_wide ? FULCRUM_TILE_ITEMS : 1;
+    state->sm_count =
+        (double)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(share_for(state, options->sm_count, &share, err));
     TRY_OR_END(engine_open(&state->engine, state, share, err));

@@ -853,26 +853,6 @@ static void backward_head(const struct head *head, const struct fulcrum_pass *pa
     fulcrum_linear_backward(head->hidden, &hidden);
 }
 
-/* `pass` has the LSTM's output as its input. */
-static void backward_heads(const struct r2d2 *net, const struct fulcrum_pass *pass,
-    const struct trace *trace, const struct gradients *gradients)
-{
-    const struct fulcrum_r2d2_layers *layers = &net->layers;
-    struct head value = {&layers->value_hidden, &layers->value, trace->value_hidden,
-        gradients->value, gradients->core.hidden};
-    struct head advantage = {&layers->advantage_hidden, &layers->advantage,
-        trace->advantage_hidden, gradients->advantage, gradients->head_input};
-    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_DUEL_BACKWARD,
-        pass->row_count, 1,
-        &(struct fulcrum_kernel_arguments){
-            .place = {gradients->q, gradients->value, gradients->advantage},
-            .count = {fulcrum_compute_count(layers->action_count)}});
-    backward_head(&value, pass, gradients->head_hidden);
-    backward_head(&advantage, pass, gradients->head_hidden);
-    fulcrum_compute_add(&net->base.compute, gradients->core.hidden,
-        gradients->head_input, pass->row_count * layers->lstm.unit_count);
-}
-
 /*
  * Backward through the batch, which may have fewer steps than the trace: those beyond
  * have no gradient.
@@ -889,7 +869,20 @@ static void backward(const struct r2d2 *net, fulcrum_place parameters,
         .sums = net->base.sums,
         .gradients = net->base.gradients};
     assert(batch->batch_count == trace->core.batch_count);
-    backward_heads(net, &pass, trace, gradients);
+    /* `pass` has the LSTM's output as its input. */
+    struct head value = {&layers->value_hidden, &layers->value, trace->value_hidden,
+        gradients->value, gradients->core.hidden};
+    struct head advantage = {&layers->advantage_hidden, &layers->advantage,
+        trace->advantage_hidden, gradients->advantage, gradients->head_input};
+    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_DUEL_BACKWARD,
+        pass.row_count, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {gradients->q, gradients->value, gradients->advantage},
+            .count = {fulcrum_compute_count(layers->action_count)}});
+    backward_head(&value, &pass, gradients->head_hidden);
+    backward_head(&advantage, &pass, gradients->head_hidden);
+    fulcrum_compute_add(&net->base.compute, gradients->core.hidden,
+        gradients->head_input, pass.row_count * layers->lstm.unit_count);
     pass.input = trace->core_input;
     pass.input_gradient = gradients->core_input;
     fulcrum_lstm_backward(&layers->lstm, &pass, &trace->core, &gradients->core);

@@ -75,21 +75,6 @@ static void close_steppers(struct fulcrum_window_room *room)
     }
 }
 
-static enum fulcrum_status make_steppers(
-    struct fulcrum_window_room *room, struct fulcrum_error *err)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < room->options->config_count; i++) {
-        const struct fulcrum_measure_config *config = &room->options->configs[i];
-        size_t count = config->actor_count * config->envs_per_actor;
-        most = count > most ? count : most;
-    }
-    room->steppers = calloc(most + 1, sizeof *room->steppers);
-    TRY_MEMORY(room->steppers, err, "%zu environments", most);
-    room->stepper_count = most;
-    return open_steppers(room, err);
-}
-
 /* Sleeps, unless the run is to be stopped. */
 static enum fulcrum_status pause_s(
     struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
@@ -160,23 +145,6 @@ static enum fulcrum_status learn(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/*
- * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts of
- * other work, on a virtual machine by its neighbours, last some seconds: a window that
- * begins in one is lost. The readings have nothing to do with what is measured.
- */
-static enum fulcrum_status await_calm(
-    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
-{
-    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
-    TRY(take_pulse(room, out, err));
-    while (out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
-        TRY(pause_s(room, CALM_PAUSE_S, err));
-        TRY(take_pulse(room, out, err));
-    }
-    return learn(room, out, err);
-}
-
 /* A second state of the learner: inference and training never share one. */
 static enum fulcrum_status open_training(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
@@ -222,7 +190,16 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
             (double)placement->actors.count / (double)placement->actor_core_count;
     }
     room->machine = machine;
-    TRY(make_steppers(room, err));
+    size_t most = 0;
+    for (size_t i = 0; i < room->options->config_count; i++) {
+        const struct fulcrum_measure_config *config = &room->options->configs[i];
+        size_t count = config->actor_count * config->envs_per_actor;
+        most = count > most ? count : most;
+    }
+    room->steppers = calloc(most + 1, sizeof *room->steppers);
+    TRY_MEMORY(room->steppers, err, "%zu environments", most);
+    room->stepper_count = most;
+    TRY(open_steppers(room, err));
     TRY(open_training(room, err));
     /* The canaries learn what is usual before anything is judged by them. */
     for (int i = 0; i < PRIME_RUNS; i++) {
@@ -336,33 +313,6 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
-static void count_window(const struct fulcrum_window_room *room,
-    const struct passage *passage, struct fulcrum_measure_window *out)
-{
-    const struct fulcrum_live_reading *begin = &passage->begin;
-    const struct fulcrum_live_reading *end = &passage->end;
-    double wall_s = end->wall_s - begin->wall_s;
-    double steps = end->env_step_count - begin->env_step_count;
-    double batches = end->batch_count - begin->batch_count;
-    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
-    double server_s = end->server_cpu_s - begin->server_cpu_s;
-    *out = (struct fulcrum_measure_window){
-        .steps_per_s = steps / (end->answered_s - begin->answered_s),
-        .mean_batch = steps / batches,
-        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
-        .server_busy_frac = server_s / wall_s,
-        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
-        .train_step_count = end->train_step_count - begin->train_step_count,
-        .actor_cpu_s = actor_s / steps,
-        .server_cpu_s = server_s / batches,
-        .cpu_w = passage->energy.cpu_w,
-        .gpu_w = passage->energy.gpu_w,
-        .j_per_step = passage->energy.j_per_step,
-        .others_frac = (passage->host_busy_s - passage->own_cpu_s) /
-                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
-    };
-}
-
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
@@ -392,7 +342,19 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         err, FULCRUM_ERR_INFEASIBLE,
         "a batch of %g observations has no room for a request of %zu",
         config->batch_size, config->envs_per_actor);
-    TRY(await_calm(room, &before, err));
+    /*
+     * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts
+     * of other work, on a virtual machine by its neighbours, last some seconds: a
+     * window that begins in one is lost. The readings have nothing to do with what is
+     * measured.
+     */
+    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
+    TRY(take_pulse(room, &before, err));
+    while (before.worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
+        TRY(pause_s(room, CALM_PAUSE_S, err));
+        TRY(take_pulse(room, &before, err));
+    }
+    TRY(learn(room, &before, err));
     TRY_OR_END(fulcrum_live_new(&live, &plan, err));
     TRY_OR_END(warm_up(room, live, err));
     status = watch(room, live, &passage, err);
@@ -401,7 +363,28 @@ end:
     TRY(status);
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
-    count_window(room, &passage, out);
+    const struct fulcrum_live_reading *begin = &passage.begin;
+    const struct fulcrum_live_reading *end = &passage.end;
+    double wall_s = end->wall_s - begin->wall_s;
+    double steps = end->env_step_count - begin->env_step_count;
+    double batches = end->batch_count - begin->batch_count;
+    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
+    double server_s = end->server_cpu_s - begin->server_cpu_s;
+    *out = (struct fulcrum_measure_window){
+        .steps_per_s = steps / (end->answered_s - begin->answered_s),
+        .mean_batch = steps / batches,
+        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
+        .server_busy_frac = server_s / wall_s,
+        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
+        .train_step_count = end->train_step_count - begin->train_step_count,
+        .actor_cpu_s = actor_s / steps,
+        .server_cpu_s = server_s / batches,
+        .cpu_w = passage.energy.cpu_w,
+        .gpu_w = passage.energy.gpu_w,
+        .j_per_step = passage.energy.j_per_step,
+        .others_frac = (passage.host_busy_s - passage.own_cpu_s) /
+                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
+    };
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
@@ -616,8 +599,16 @@ static void summarise(struct fulcrum_measured *item, double *values)
     item->hi = count > 0 ? values[count - 1] : (double)NAN;
 }
 
-static void keep_facts(const struct session *session)
+/* Which windows were disturbed is settled late: the canary's usual time is learnt. */
+static enum fulcrum_status settle(struct session *session, struct fulcrum_error *err)
 {
+    double *values = calloc(session->options->most_windows, sizeof *values);
+    TRY_MEMORY(values, err, "medians");
+    session->found->is_complete = !session->is_stopped;
+    for (size_t i = 0; i < session->found->count; i++) {
+        summarise(&session->found->items[i], values);
+    }
+    free(values);
     struct fulcrum_measurement *found = session->found;
     const struct fulcrum_bench *bench = &session->room.bench;
     found->machine = session->room.machine;
@@ -631,19 +622,6 @@ static void keep_facts(const struct session *session)
                                  : (double)NAN;
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);
-}
-
-/* Which windows were disturbed is settled late: the canary's usual time is learnt. */
-static enum fulcrum_status settle(struct session *session, struct fulcrum_error *err)
-{
-    double *values = calloc(session->options->most_windows, sizeof *values);
-    TRY_MEMORY(values, err, "medians");
-    session->found->is_complete = !session->is_stopped;
-    for (size_t i = 0; i < session->found->count; i++) {
-        summarise(&session->found->items[i], values);
-    }
-    free(values);
-    keep_facts(session);
     return FULCRUM_OK;
 }
 

@@ -85,9 +85,16 @@ static void observe_watts(struct fulcrum_reference_point *point,
     }
 }
 
-static void fill_point(struct fulcrum_reference_point *point,
-    const struct fulcrum_measured *item, const struct told *told)
+static enum fulcrum_status add_point(struct fulcrum_reference *reference,
+    const struct fulcrum_measured *item, const struct told *told,
+    struct fulcrum_error *err)
 {
+    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
+    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
+    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
+    point->index = reference->point_count++;
+    FAIL_IF(point->settings == NULL || point->observations == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "a measured point");
     const struct fulcrum_measure_config *config = &item->config;
     char series[48];
     fulcrum_measured_series(config, series, sizeof series);
@@ -119,19 +126,6 @@ static void fill_point(struct fulcrum_reference_point *point,
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
     observe_watts(point, item, "cpu_w", offsetof(struct fulcrum_measure_window, cpu_w));
     observe_watts(point, item, "gpu_w", offsetof(struct fulcrum_measure_window, gpu_w));
-}
-
-static enum fulcrum_status add_point(struct fulcrum_reference *reference,
-    const struct fulcrum_measured *item, const struct told *told,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
-    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
-    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
-    point->index = reference->point_count++;
-    FAIL_IF(point->settings == NULL || point->observations == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "a measured point");
-    fill_point(point, item, told);
     return FULCRUM_OK;
 }
 
@@ -165,21 +159,6 @@ static enum fulcrum_status find_train_step(
                             plan->calibration->name, flop);
 }
 
-/* Steps of another length say nothing of these. */
-static enum fulcrum_status check_frame_skip(
-    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
-{
-    double has = plan->calibration != NULL
-                     ? quantity_of(plan->calibration, "frame_skip")
-                     : (double)NAN;
-    double runs = plan->measurement->actor_info.frame_skip;
-    return isnan(has) || has == runs
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                     "%s was taken with %g frames a step, and this run has %g",
-                     plan->calibration->name, has, runs);
-}
-
 static void add_source(
     struct fulcrum_reference *reference, const char *part, const char *text)
 {
@@ -187,27 +166,6 @@ static void add_source(
         &reference->sources[reference->source_count++];
     (void)snprintf(source->part, sizeof source->part, "%s", part);
     (void)snprintf(source->text, sizeof source->text, "%s", text);
-}
-
-static void add_sources(
-    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
-{
-    const struct fulcrum_measurement *found = plan->measurement;
-    char text[400];
-    char actors[128];
-    char server[128];
-    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
-    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
-    (void)snprintf(text, sizeof text,
-        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
-        "medians of undisturbed windows, half-widths half of their range",
-        actors, isnan(found->train_step_flop) ? "" : " and training", server);
-    add_source(reference, "points", text);
-    add_source(reference, "machine", "detected; as far as the placement uses it");
-    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
-        found->actor, found->actor_info.detail, found->learner,
-        found->learner_info.device.detail);
-    add_source(reference, "workload", text);
 }
 
 static void fill_design(
@@ -284,7 +242,14 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
 {
     const struct fulcrum_measurement *found = plan->measurement;
     struct told told = {.train_step_s = (double)NAN};
-    TRY(check_frame_skip(plan, err));
+    /* Steps of another length say nothing of these. */
+    double has = plan->calibration != NULL
+                     ? quantity_of(plan->calibration, "frame_skip")
+                     : (double)NAN;
+    double runs = plan->measurement->actor_info.frame_skip;
+    FAIL_IF(!isnan(has) && has != runs, err, FULCRUM_ERR_MISSING,
+        "%s was taken with %g frames a step, and this run has %g",
+        plan->calibration->name, has, runs);
     TRY(find_train_step(plan, &told.train_step_s, err));
     /*
      * Environments in processes of their own are asked for their steps one by one. The
@@ -312,7 +277,21 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         plan->calibration_name != NULL ? plan->calibration_name : "");
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip = 1.0;
-    add_sources(reference, plan);
+    char text[400];
+    char actors[128];
+    char server[128];
+    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
+    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
+    (void)snprintf(text, sizeof text,
+        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
+        "medians of undisturbed windows, half-widths half of their range",
+        actors, isnan(found->train_step_flop) ? "" : " and training", server);
+    add_source(reference, "points", text);
+    add_source(reference, "machine", "detected; as far as the placement uses it");
+    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
+        found->actor, found->actor_info.detail, found->learner,
+        found->learner_info.device.detail);
+    add_source(reference, "workload", text);
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].window_count > 0) {
             const struct told at_speed = stretched(&told, plan, &found->items[i]);

@@ -227,18 +227,6 @@ static double edge_s(const _Atomic double *time_s)
     return edge;
 }
 
-static void store(const struct fulcrum_recorder *recorder, struct track *track,
-    const struct fulcrum_recorder_event *event)
-{
-    struct fulcrum_recorder_track *result = &track->result;
-    if (result->event_count < recorder->capacity) {
-        track->events[result->event_count++] = *event;
-    } else {
-        result->dropped_count++;
-        result->dropped_s += event->depth == 0 ? event->end_s - event->begin_s : 0.0;
-    }
-}
-
 /* Cuts an event to the window. Returns 0 where nothing is left. */
 static int cut(
     const struct fulcrum_recorder *recorder, struct fulcrum_recorder_event *event)
@@ -288,7 +276,13 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
         track->frames[depth - 1].inside_s += span_s;
         totals[track->frames[depth - 1].kind].child_count += 1.0;
     }
-    store(recorder, track, &event);
+    struct fulcrum_recorder_track *result = &track->result;
+    if (result->event_count < recorder->capacity) {
+        track->events[result->event_count++] = event;
+    } else {
+        result->dropped_count++;
+        result->dropped_s += event.depth == 0 ? event.end_s - event.begin_s : 0.0;
+    }
 }
 
 void fulcrum_recorder_begin_on(
@@ -471,18 +465,6 @@ int fulcrum_recorder_by_begin(const void *left, const void *right)
     return (a[1] < b[1]) - (a[1] > b[1]);
 }
 
-/* Stages as they were recorded, within each other. */
-static void write_spans(
-    struct fulcrum_trace_span *out, const struct fulcrum_recorder_track *track)
-{
-    for (size_t i = 0; i < track->event_count; i++) {
-        const struct fulcrum_recorder_event *event = &track->events[i];
-        out[i] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
-            fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
-    }
-    qsort(out, track->event_count, sizeof *out, fulcrum_recorder_by_begin);
-}
-
 enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *recorder,
     const char *path, size_t span_max, struct fulcrum_trace_saved *saved,
     struct fulcrum_error *err)
@@ -508,7 +490,13 @@ enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *r
     for (size_t i = 0; i < recorder->track_count; i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
         if (track.is_used) {
-            write_spans(next, &track);
+            /* Stages as they were recorded, within each other. */
+            for (size_t k = 0; k < track.event_count; k++) {
+                const struct fulcrum_recorder_event *event = &track.events[k];
+                next[k] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
+                    fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
+            }
+            qsort(next, track.event_count, sizeof *next, fulcrum_recorder_by_begin);
             lanes[trace.lane_count++] = (struct fulcrum_trace_lane){
                 .name = track.name, .spans = next, .count = track.event_count};
             next += track.event_count;

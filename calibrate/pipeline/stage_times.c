@@ -170,25 +170,6 @@ static void advance(struct sweep *sweep, double to_s)
     }
 }
 
-/* The earliest lane passes its edge. */
-static void pass(struct sweep *sweep)
-{
-    struct cursor *cursor = &sweep->heap[0];
-    size_t *busy = &sweep->busy[segment_of(cursor)->kind];
-    if (!cursor->is_inside) {
-        cursor->is_inside = 1;
-        (*busy)++;
-    } else {
-        cursor->is_inside = 0;
-        cursor->segment++;
-        (*busy)--;
-    }
-    if (cursor->segment == cursor->lane->count) {
-        sweep->heap[0] = sweep->heap[--sweep->count];
-    }
-    sift_down(sweep, 0);
-}
-
 enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     const struct fulcrum_stage_lane *lanes, size_t count, double end_s,
     struct fulcrum_error *err)
@@ -205,7 +186,21 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     }
     while (sweep.count > 0 && edge_s(&sweep.heap[0]) < end_s) {
         advance(&sweep, edge_s(&sweep.heap[0]));
-        pass(&sweep);
+        /* The earliest lane passes its edge. */
+        struct cursor *cursor = &sweep.heap[0];
+        size_t *busy = &sweep.busy[segment_of(cursor)->kind];
+        if (!cursor->is_inside) {
+            cursor->is_inside = 1;
+            (*busy)++;
+        } else {
+            cursor->is_inside = 0;
+            cursor->segment++;
+            (*busy)--;
+        }
+        if (cursor->segment == cursor->lane->count) {
+            sweep.heap[0] = sweep.heap[--sweep.count];
+        }
+        sift_down(&sweep, 0);
     }
     advance(&sweep, end_s);
     free(sweep.heap);
@@ -291,20 +286,6 @@ static double busiest_recording_s(
     return most_s;
 }
 
-/* Recording took the same share of a stage's wall time as of its threads' time. */
-static void put_overlap(
-    struct fulcrum_stage_times *times, const struct fulcrum_stage_overlap *overlap)
-{
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        struct fulcrum_stage_time *kind = &times->kinds[k];
-        double raw_s = kind->thread_s + kind->recording_s;
-        double kept = raw_s > 0.0 ? kind->thread_s / raw_s : 1.0;
-        kind->wall_s = kept * overlap->wall_s[k];
-        kind->active_s = kept * overlap->active_s[k];
-    }
-    times->idle_s = overlap->idle_s;
-}
-
 static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
@@ -318,7 +299,15 @@ static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     }
     TRY_OR_END(
         fulcrum_stage_sweep(&overlap, lanes, times->track_count, times->swept_s, err));
-    put_overlap(times, &overlap);
+    /* Recording took the same share of a stage's wall time as of its threads' time. */
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        struct fulcrum_stage_time *kind = &times->kinds[k];
+        double raw_s = kind->thread_s + kind->recording_s;
+        double kept = raw_s > 0.0 ? kind->thread_s / raw_s : 1.0;
+        kind->wall_s = kept * overlap.wall_s[k];
+        kind->active_s = kept * overlap.active_s[k];
+    }
+    times->idle_s = overlap.idle_s;
 end:
     for (size_t i = 0; i < times->track_count; i++) {
         fulcrum_stage_lane_free(&lanes[i]);

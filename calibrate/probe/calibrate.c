@@ -117,17 +117,6 @@ static enum fulcrum_status open_any_actor(struct fulcrum_stage *stage,
     return fulcrum_fail(err, why.status, "%s", why.detail);
 }
 
-static enum fulcrum_status open_stage(struct fulcrum_stage *stage,
-    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
-{
-    TRY(options->actor != NULL
-            ? open_actor(stage, options->actor, &options->actor_options, err)
-            : open_any_actor(stage, &options->actor_options, err));
-    stage->seed = options->seed + SEED_STRIDE;
-    return fulcrum_actions_new(
-        &stage->actions, options->seed, stage->info.action_count, err);
-}
-
 /* Any input will do: what a network computes takes as long for every picture. */
 static void fill_input(struct fulcrum_bench *bench)
 {
@@ -215,19 +204,6 @@ static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status look_at_step(
-    struct fulcrum_bench *bench, struct fulcrum_error *err)
-{
-    struct fulcrum_stepper stepper = {0};
-    TRY(fulcrum_stepper_open(&stepper, &bench->stage, 0, err));
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(look(&stepper, WARM_UP_S, &bench->step_s, err));
-    status = look(&stepper, LOOK_S, &bench->step_s, err);
-end:
-    fulcrum_stepper_close(&stepper);
-    return status;
-}
-
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -238,9 +214,21 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
     out->max_threads = options->max_threads > 0 ? options->max_threads : most;
-    TRY(open_stage(&out->stage, options, err));
+    TRY(options->actor != NULL
+            ? open_actor(&out->stage, options->actor, &options->actor_options, err)
+            : open_any_actor(&out->stage, &options->actor_options, err));
+    out->stage.seed = options->seed + SEED_STRIDE;
+    TRY(fulcrum_actions_new(
+        &out->stage.actions, options->seed, out->stage.info.action_count, err));
     TRY(open_learner(out, options, err));
-    return look_at_step(out, err);
+    struct fulcrum_stepper stepper = {0};
+    TRY(fulcrum_stepper_open(&stepper, &out->stage, 0, err));
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(look(&stepper, WARM_UP_S, &out->step_s, err));
+    status = look(&stepper, LOOK_S, &out->step_s, err);
+end:
+    fulcrum_stepper_close(&stepper);
+    return status;
 }
 
 void fulcrum_bench_close(struct fulcrum_bench *bench)
@@ -563,19 +551,6 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
     return FULCRUM_OK;
 }
 
-/* Chooses the probes that apply to what was opened, and shares out the time. */
-static void plan(struct run *run)
-{
-    double share[FULCRUM_SCHEDULE_MAX_PROBES];
-    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
-        if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
-            share[run->probe_count] = probes[i]->share;
-            run->probe[run->probe_count++] = probes[i];
-        }
-    }
-    run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
-}
-
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -598,7 +573,15 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
-        plan(run);
+        /* Chooses the probes that apply to what was opened, and shares out the time. */
+        double share[FULCRUM_SCHEDULE_MAX_PROBES];
+        for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+            if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
+                share[run->probe_count] = probes[i]->share;
+                run->probe[run->probe_count++] = probes[i];
+            }
+        }
+        run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
         run->bench.listener =
             (struct fulcrum_listener){.stop = looks_around, .user = run};
         status = measure(run, &run->failure);

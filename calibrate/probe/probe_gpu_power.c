@@ -395,27 +395,6 @@ static bool grant(
     return 1;
 }
 
-static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
-    const struct level *level, const struct fulcrum_energy_reading *energy,
-    const struct fulcrum_duty_cycle_reading *duty, struct fulcrum_error *err)
-{
-    struct own *own = state->own;
-    if (isnan(energy->gpu_w)) {
-        own->failure_count++;
-        if (own->failure_count >= FAILURES_MAX) {
-            give_up(own, energy->gpu_reason);
-        }
-        return FULCRUM_OK;
-    }
-    own->sample_count++;
-    own->failure_count = 0;
-    double busy_frac = duty->busy_s / duty->wall_s;
-    const struct fulcrum_sample sample = {.x = level->busy_frac,
-        .value = energy->gpu_w,
-        .marked = fabs(busy_frac - level->busy_frac) > BUSY_TOLERANCE};
-    return fulcrum_recording_add(&state->recording[level->family], &sample, err);
-}
-
 /* Settles, then a window; nothing is kept of one that an interrupt ended. */
 static enum fulcrum_status run_level(
     struct fulcrum_probe_state *state, struct level *level, struct fulcrum_error *err)
@@ -446,7 +425,20 @@ static enum fulcrum_status run_level(
     if (level->family == TRAINING && level->busy_frac >= 1) {
         ask_facts(state->bench->meter_root, own, 1);
     }
-    return keep_sample(state, level, &energy, &done, err);
+    if (isnan(energy.gpu_w)) {
+        own->failure_count++;
+        if (own->failure_count >= FAILURES_MAX) {
+            give_up(own, energy.gpu_reason);
+        }
+        return FULCRUM_OK;
+    }
+    own->sample_count++;
+    own->failure_count = 0;
+    double busy_frac = done.busy_s / done.wall_s;
+    const struct fulcrum_sample sample = {.x = level->busy_frac,
+        .value = energy.gpu_w,
+        .marked = fabs(busy_frac - level->busy_frac) > BUSY_TOLERANCE};
+    return fulcrum_recording_add(&state->recording[level->family], &sample, err);
 }
 
 static enum fulcrum_status sample_level(
@@ -634,23 +626,6 @@ static void note_left_out(const struct fulcrum_probe_state *state,
     }
 }
 
-/* Windows of the GPU while nobody held it, as a series of their own. */
-static void add_idle(
-    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
-    const struct own *own = state->own;
-    size_t gpu = own->gpu_index;
-    for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
-        const struct fulcrum_sample sample = {
-            .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
-        if (isfinite(sample.value) && findings->status == FULCRUM_OK) {
-            findings->status = fulcrum_recording_add(
-                &state->recording[NOBODY], &sample, findings->err);
-        }
-    }
-}
-
 /* Medians of the levels that were sampled; returns how many, LEVEL_MAX + 1 at most. */
 static size_t find_loads(const struct fulcrum_probe_state *state,
     struct fulcrum_gpu_load *loads, struct fulcrum_findings *findings)
@@ -719,7 +694,17 @@ static void gpu_power_report(
         fulcrum_findings_value(
             findings, "gpu_training_clock_hz", "Hz", own->load_clock_hz);
     }
-    add_idle(state, findings);
+    /* Windows of the GPU while nobody held it, as a series of their own. */
+    const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
+    size_t gpu = own->gpu_index;
+    for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
+        const struct fulcrum_sample sample = {
+            .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
+        if (isfinite(sample.value) && findings->status == FULCRUM_OK) {
+            findings->status = fulcrum_recording_add(
+                &state->recording[NOBODY], &sample, findings->err);
+        }
+    }
     report_fit(state, findings);
 }
 

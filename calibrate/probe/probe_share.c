@@ -119,28 +119,22 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_both(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    const struct own *own = state->own;
-    enum fulcrum_clock clock = state->bench->learner->clock;
-    struct fulcrum_sample out = {.value = 0.0};
-    struct fulcrum_span span;
-    size_t batches = 0;
-    double train_s = 0.0;
-    TRY(fulcrum_sample_begin(state, 0, err));
-    TRY(time_training(state->bench, own->training, &train_s, err));
-    TRY(infer(state->bench, NULL, &batches, &span, err));
-    double batch_s = fulcrum_span_on(span, clock) / (double)batches;
-    TRY(share(state, train_s, batch_s, &out.value, err));
-    return fulcrum_sample_keep(state, 0, clock, &out, err);
-}
-
 static enum fulcrum_status share_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
+    const struct own *own = state->own;
+    enum fulcrum_clock clock = state->bench->learner->clock;
     do {
-        TRY(sample_both(state, err));
+        struct fulcrum_sample out = {.value = 0.0};
+        struct fulcrum_span span;
+        size_t batches = 0;
+        double train_s = 0.0;
+        TRY(fulcrum_sample_begin(state, 0, err));
+        TRY(time_training(state->bench, own->training, &train_s, err));
+        TRY(infer(state->bench, NULL, &batches, &span, err));
+        double batch_s = fulcrum_span_on(span, clock) / (double)batches;
+        TRY(share(state, train_s, batch_s, &out.value, err));
+        TRY(fulcrum_sample_keep(state, 0, clock, &out, err));
     } while (fulcrum_bench_goes_on(state->bench, until_s));
     return FULCRUM_OK;
 }

@@ -79,26 +79,6 @@ static enum fulcrum_status sm_open(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_item(struct fulcrum_probe_state *state, size_t item,
-    size_t which, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    double *rough_s = &own->rough_s[item][which];
-    struct fulcrum_learner_work work = {
-        own->learner, item < TRAINING ? (size_t)batches[item] : 0, 1};
-    struct fulcrum_sample sample = {.x = own->sm_counts[which]};
-    /* The first after a grant sets up what the share needs: not kept. */
-    double first_s = 0.0;
-    TRY(fulcrum_bench_time(bench, &work, &first_s, err));
-    TRY(fulcrum_sample_begin(state, item, err));
-    double usual_s = *rough_s > 0.0 ? *rough_s : first_s;
-    work.repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
-    TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
-    *rough_s = sample.value;
-    return fulcrum_sample_keep(state, item, bench->learner->clock, &sample, err);
-}
-
 /* Takes a number of SMs out of the list; the others keep their order. */
 static void drop_count(struct own *own, size_t which)
 {
@@ -138,6 +118,7 @@ static bool take_share(
 static enum fulcrum_status sample_share(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     double sm_count =
         fulcrum_recording_neediest(&state->recording[0], own->sm_counts, own->sm_count);
@@ -150,7 +131,19 @@ static enum fulcrum_status sample_share(
     }
     for (size_t i = 0; i < ITEMS && fulcrum_bench_goes_on(state->bench, HUGE_VAL);
          i++) {
-        TRY(sample_item(state, i, which, err));
+        double *rough_s = &own->rough_s[i][which];
+        struct fulcrum_learner_work work = {
+            own->learner, i < TRAINING ? (size_t)batches[i] : 0, 1};
+        struct fulcrum_sample sample = {.x = own->sm_counts[which]};
+        /* The first after a grant sets up what the share needs: not kept. */
+        double first_s = 0.0;
+        TRY(fulcrum_bench_time(bench, &work, &first_s, err));
+        TRY(fulcrum_sample_begin(state, i, err));
+        double usual_s = *rough_s > 0.0 ? *rough_s : first_s;
+        work.repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
+        TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
+        *rough_s = sample.value;
+        TRY(fulcrum_sample_keep(state, i, bench->learner->clock, &sample, err));
     }
     return FULCRUM_OK;
 }

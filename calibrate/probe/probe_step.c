@@ -699,33 +699,6 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     return cv;
 }
 
-static void report_parameters(const struct fulcrum_probe_state *state,
-    const struct step_figures *figures, struct fulcrum_findings *findings)
-{
-    const struct own *own = state->own;
-    const struct fulcrum_summary *used = figures->used;
-    fulcrum_findings_parameter(findings, "workload.step.mean_s",
-        &(struct fulcrum_parameter){.value = figures->mean_s,
-            .standard_error = used->standard_error,
-            .scale = FULCRUM_SCALE_LOG},
-        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
-        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
-        used->used, used == &figures->busy ? " beside a busy learner" : "",
-        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures->reset_per_step,
-        used->took_all ? 0 : used->disturbed,
-        used->took_all ? "; too few were undisturbed, so all count" : "");
-    if (figures->cv > 0.0) {
-        fulcrum_findings_parameter(findings, "workload.step.cv",
-            &(struct fulcrum_parameter){.value = figures->cv,
-                .standard_error = CV_ERROR_REL * figures->cv,
-                .scale = FULCRUM_SCALE_LOG},
-            "%s; standard error assumed",
-            times_singles(state->bench)
-                ? "single steps and resets, CPU time"
-                : "neighbouring blocks of steps, scaled by the root of their size");
-    }
-}
-
 static void report_busy(
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
@@ -761,23 +734,6 @@ static void report_handed(
         own->other_count > 0 ? own->other_count : (size_t)1);
 }
 
-static void report_means(const struct fulcrum_probe_state *state,
-    const struct step_figures *figures, struct fulcrum_findings *findings)
-{
-    const struct own *own = state->own;
-    fulcrum_findings_log(
-        findings, "actor_step_mean_s", figures->mean_s, figures->used->standard_error);
-    fulcrum_findings_summary(
-        findings, "actor_step_without_reset_s", "s", figures->used);
-    if (figures->reset.used > 0) {
-        fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
-    }
-    if (own->reset_count > 0.0) {
-        fulcrum_findings_value(
-            findings, "steps_per_episode", "", 1.0 / figures->reset_per_step);
-    }
-}
-
 static void step_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -800,7 +756,16 @@ static void step_report(
         figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
     figures.reset_per_step = own->reset_count / own->step_count;
     figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
-    report_means(state, &figures, findings);
+    fulcrum_findings_log(
+        findings, "actor_step_mean_s", figures.mean_s, figures.used->standard_error);
+    fulcrum_findings_summary(findings, "actor_step_without_reset_s", "s", figures.used);
+    if (figures.reset.used > 0) {
+        fulcrum_findings_value(findings, "reset_mean_s", "s", figures.reset.mean);
+    }
+    if (own->reset_count > 0.0) {
+        fulcrum_findings_value(
+            findings, "steps_per_episode", "", 1.0 / figures.reset_per_step);
+    }
     if (times_singles(state->bench)) {
         report_singles(state, &figures, findings);
     } else {
@@ -813,7 +778,27 @@ static void step_report(
             "that, an upper bound; the median is that of blocks; no quantiles",
             state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
     }
-    report_parameters(state, &figures, findings);
+    const struct fulcrum_summary *used = figures.used;
+    fulcrum_findings_parameter(findings, "workload.step.mean_s",
+        &(struct fulcrum_parameter){.value = figures.mean_s,
+            .standard_error = used->standard_error,
+            .scale = FULCRUM_SCALE_LOG},
+        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
+        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
+        used->used, used == &figures.busy ? " beside a busy learner" : "",
+        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures.reset_per_step,
+        used->took_all ? 0 : used->disturbed,
+        used->took_all ? "; too few were undisturbed, so all count" : "");
+    if (figures.cv > 0.0) {
+        fulcrum_findings_parameter(findings, "workload.step.cv",
+            &(struct fulcrum_parameter){.value = figures.cv,
+                .standard_error = CV_ERROR_REL * figures.cv,
+                .scale = FULCRUM_SCALE_LOG},
+            "%s; standard error assumed",
+            times_singles(state->bench)
+                ? "single steps and resets, CPU time"
+                : "neighbouring blocks of steps, scaled by the root of their size");
+    }
     report_busy(&figures, findings);
     report_handed(state, findings);
 }

@@ -583,26 +583,18 @@ static struct layout lay_out(const struct fulcrum_env *worker)
     return layout;
 }
 
-static void fill_memory(struct fulcrum_env *worker)
-{
-    const struct layout *layout = &worker->layout;
-    unsigned char *observation = worker->memory + layout->observation_offset;
-    unsigned char *end = worker->memory + layout->memory_byte;
-    memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
-        (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
-    memset(observation, 0, worker->observation_byte);
-    *word_of(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
-    *word_of(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
-    *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
-    *word_of(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
-    *word_of(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
-    *word_of(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
-    *word_of(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
-}
-
-static enum fulcrum_status share_memory(
+static enum fulcrum_status worker_await(
     struct fulcrum_env *worker, struct fulcrum_error *err)
 {
+    const struct fulcrum_worker_description *first = &worker->shared->description;
+    const struct fulcrum_worker_description *own = &worker->description;
+    TRY(worker_describe(worker, err));
+    FAIL_IF(own->observation_kind != first->observation_kind ||
+                own->observation_count != first->observation_count ||
+                own->action_count != first->action_count,
+        err, FULCRUM_ERR_ENVIRONMENT,
+        "%s: an environment describes itself otherwise than the first one did",
+        worker->shared->what);
     worker->observation_byte = observation_byte(&worker->description);
     worker->layout = lay_out(worker);
     size_t byte = worker->layout.memory_byte;
@@ -618,23 +610,19 @@ static enum fulcrum_status share_memory(
     (void)close(fd);
     worker->process.memory_fd = -1;
     worker->memory = memory;
-    fill_memory(worker);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status worker_await(
-    struct fulcrum_env *worker, struct fulcrum_error *err)
-{
-    const struct fulcrum_worker_description *first = &worker->shared->description;
-    const struct fulcrum_worker_description *own = &worker->description;
-    TRY(worker_describe(worker, err));
-    FAIL_IF(own->observation_kind != first->observation_kind ||
-                own->observation_count != first->observation_count ||
-                own->action_count != first->action_count,
-        err, FULCRUM_ERR_ENVIRONMENT,
-        "%s: an environment describes itself otherwise than the first one did",
-        worker->shared->what);
-    TRY(share_memory(worker, err));
+    const struct layout *layout = &worker->layout;
+    unsigned char *observation = worker->memory + layout->observation_offset;
+    unsigned char *end = worker->memory + layout->memory_byte;
+    memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
+        (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
+    memset(observation, 0, worker->observation_byte);
+    *word_of(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
+    *word_of(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
+    *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
+    *word_of(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
+    *word_of(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
     struct fulcrum_worker_reply reply;
     return status_of(worker,
         exchange(worker, command_of(FULCRUM_WORKER_CREATE, worker->seed, 0, 0), &reply),
@@ -817,22 +805,6 @@ static enum fulcrum_status look(
     return status;
 }
 
-static void fill_info(
-    const struct fulcrum_actor_shared *shared, struct fulcrum_actor_info *info)
-{
-    const struct fulcrum_worker_description *told = &shared->description;
-    *info = (struct fulcrum_actor_info){
-        .observation_kind = told->observation_kind == 1 ? FULCRUM_OBSERVE_FLOAT32
-                                                        : FULCRUM_OBSERVE_UINT8,
-        .observation_count = (size_t)told->observation_count,
-        .action_count = (size_t)told->action_count,
-        .frame_skip = told->frame_skip,
-    };
-    (void)snprintf(info->detail, sizeof info->detail, "%s%s%.110s", told->name,
-        told->detail[0] != '\0' ? ": " : "", told->detail);
-    make_line(info->detail);
-}
-
 static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
@@ -866,7 +838,17 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
     TRY_OR_END(set(shared, options, err));
     TRY_OR_END(fulcrum_worker_find_program(shared->program, err));
     TRY_OR_END(look(shared, err));
-    fill_info(shared, info);
+    const struct fulcrum_worker_description *told = &shared->description;
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = told->observation_kind == 1 ? FULCRUM_OBSERVE_FLOAT32
+                                                        : FULCRUM_OBSERVE_UINT8,
+        .observation_count = (size_t)told->observation_count,
+        .action_count = (size_t)told->action_count,
+        .frame_skip = told->frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail, "%s%s%.110s", told->name,
+        told->detail[0] != '\0' ? ": " : "", told->detail);
+    make_line(info->detail);
     *out = shared;
     return FULCRUM_OK;
 end:
