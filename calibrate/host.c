@@ -64,19 +64,6 @@ static const char *cpuinfo_value(const char *line, const char *key)
     return *colon == ':' ? colon + 1 + strspn(colon + 1, " \t") : NULL;
 }
 
-static void read_cpuinfo_line(struct fulcrum_cpu *out, const char *line)
-{
-    const char *model = cpuinfo_value(line, "model name");
-    const char *mhz = cpuinfo_value(line, "cpu MHz");
-    if (model != NULL && out->name[0] == '\0') {
-        (void)snprintf(out->name, sizeof out->name, "%s", model);
-    }
-    if (mhz != NULL && isnan(out->clock_hz)) {
-        double clock_hz = 1e6 * strtod(mhz, NULL);
-        out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
-    }
-}
-
 void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
 {
     char name[512];
@@ -90,7 +77,15 @@ void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
     FILE *file = fopen(name, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        read_cpuinfo_line(out, line);
+        const char *model = cpuinfo_value(line, "model name");
+        const char *mhz = cpuinfo_value(line, "cpu MHz");
+        if (model != NULL && out->name[0] == '\0') {
+            (void)snprintf(out->name, sizeof out->name, "%s", model);
+        }
+        if (mhz != NULL && isnan(out->clock_hz)) {
+            double clock_hz = 1e6 * strtod(mhz, NULL);
+            out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
+        }
     }
     if (file != NULL) {
         (void)fclose(file);

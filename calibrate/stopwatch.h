@@ -5,10 +5,9 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
-/* Seconds on a clock of the kernel; NAN where it does not tell. */
-double fulcrum_clock_s(clockid_t clock);
+/* Seconds on a clock of the kernel, a clockid_t; NAN where it does not tell. */
+double fulcrum_clock_s(int clock);
 
 /* Seconds on a clock that never goes back; its origin means nothing. */
 double fulcrum_wall_s(void);

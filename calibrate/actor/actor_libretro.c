@@ -338,9 +338,18 @@ static const char *text_or(const char *text, const char *other)
     return text != NULL ? text : other;
 }
 
-static enum fulcrum_status load_game(
-    const struct fulcrum_env *env, struct fulcrum_error *err)
+/* All that runs inside the core, with `current` set around it. */
+static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_error *err)
 {
+    const struct fulcrum_libretro_core *core = &env->core;
+    core->set_environment(on_environment);
+    core->init();
+    env->core_is_ready = 1;
+    core->set_video_refresh(on_video);
+    core->set_audio_sample(on_audio);
+    core->set_audio_sample_batch(on_audio_batch);
+    core->set_input_poll(on_poll);
+    core->set_input_state(on_input);
     const struct fulcrum_actor_shared *shared = env->shared;
     struct libretro_system_info system = {0};
     env->core.get_system_info(&system);
@@ -359,16 +368,11 @@ static enum fulcrum_status load_game(
         "core \"%s\" (%s) refuses the ROM \"%s\"; it expects one of: %s",
         shared->core_path, text_or(system.library_name, "nameless"), game.path,
         extensions);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status make_buffers(
-    struct fulcrum_env *env, struct fulcrum_error *err)
-{
-    struct libretro_av_info info = {0};
-    env->core.get_system_av_info(&info);
-    env->width_max = info.geometry.max_width;
-    env->height_max = info.geometry.max_height;
+    env->game_is_loaded = 1;
+    struct libretro_av_info av_info = {0};
+    env->core.get_system_av_info(&av_info);
+    env->width_max = av_info.geometry.max_width;
+    env->height_max = av_info.geometry.max_height;
     FAIL_IF(env->width_max == 0 || env->width_max > FULCRUM_FRAME_SOURCE_MAX ||
                 env->height_max == 0 || env->height_max > FULCRUM_FRAME_SOURCE_MAX,
         err, FULCRUM_ERR_FORMAT,
@@ -382,24 +386,6 @@ static enum fulcrum_status make_buffers(
     FAIL_IF(env->grey == NULL || env->row == NULL || env->sums == NULL ||
                 env->stack == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "pictures of a game");
-    return FULCRUM_OK;
-}
-
-/* All that runs inside the core, with `current` set around it. */
-static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_error *err)
-{
-    const struct fulcrum_libretro_core *core = &env->core;
-    core->set_environment(on_environment);
-    core->init();
-    env->core_is_ready = 1;
-    core->set_video_refresh(on_video);
-    core->set_audio_sample(on_audio);
-    core->set_audio_sample_batch(on_audio_batch);
-    core->set_input_poll(on_poll);
-    core->set_input_state(on_input);
-    TRY(load_game(env, err));
-    env->game_is_loaded = 1;
-    TRY(make_buffers(env, err));
     /* Some cores listen to no input before this. */
     core->set_controller_port_device(0, LIBRETRO_JOYPAD);
     /* Without memory or where the core cannot save, resets press the button instead. */

@@ -69,27 +69,20 @@ static int await_turn(struct worker *worker, size_t *seen)
     return goes_on;
 }
 
-/* Steps until it is told to stop, or its environment fails. */
-static void step_on(struct worker *worker)
-{
-    struct fulcrum_actor_threads *threads = worker->threads;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK &&
-           !atomic_load_explicit(&threads->stops, memory_order_relaxed)) {
-        status = fulcrum_stepper_run(
-            &worker->stepper, threads->burst, NULL, &worker->failure);
-        size_t done = status == FULCRUM_OK ? threads->burst : 0;
-        atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
-    }
-}
-
 static void *work(void *argument)
 {
     struct worker *worker = argument;
+    struct fulcrum_actor_threads *threads = worker->threads;
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
-        step_on(worker);
-        struct fulcrum_actor_threads *threads = worker->threads;
+        enum fulcrum_status status = FULCRUM_OK;
+        while (status == FULCRUM_OK &&
+               !atomic_load_explicit(&threads->stops, memory_order_relaxed)) {
+            status = fulcrum_stepper_run(
+                &worker->stepper, threads->burst, NULL, &worker->failure);
+            size_t done = status == FULCRUM_OK ? threads->burst : 0;
+            atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
+        }
         (void)pthread_mutex_lock(&threads->lock);
         threads->running_count--;
         if (threads->running_count == 0) {

@@ -96,9 +96,8 @@ enum fulcrum_status fulcrum_libretro_find(
     return FULCRUM_OK;
 }
 
-/* The size of a regular file, or a failure that names it. */
-static enum fulcrum_status check_size(
-    size_t *out, const char *path, const char *what, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out,
+    const char *path, const char *what, struct fulcrum_error *err)
 {
     struct stat info;
     FAIL_IF(stat(path, &info) != 0, err, FULCRUM_ERR_FILE, "%s \"%s\": %s", what, path,
@@ -108,15 +107,7 @@ static enum fulcrum_status check_size(
     FAIL_IF(info.st_size <= 0 || info.st_size > FILE_BYTE_MAX, err, FULCRUM_ERR_FORMAT,
         "%s \"%s\" has %lld bytes, expected 1 to %lld", what, path,
         (long long)info.st_size, (long long)FILE_BYTE_MAX);
-    *out = (size_t)info.st_size;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out,
-    const char *path, const char *what, struct fulcrum_error *err)
-{
-    size_t size_byte = 0;
-    TRY(check_size(&size_byte, path, what, err));
+    size_t size_byte = (size_t)info.st_size;
     assert(size_byte > 0);
     uint8_t *bytes = calloc(size_byte, 1);
     TRY_MEMORY(bytes, err, "%s \"%s\"", what, path);

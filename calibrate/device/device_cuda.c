@@ -398,35 +398,28 @@ static enum fulcrum_status refuse_index(const struct fulcrum_cuda_driver *driver
         err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
 }
 
-static enum fulcrum_status find_gpu(
-    struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
-{
-    const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    int count = 0;
-    int sm_count = 0;
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
-    if (index >= (size_t)count) {
-        return refuse_index(driver, index, count, err);
-    }
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get(&gpu->device, (int)index), "cuDeviceGet", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
-        "cuDeviceGetAttribute", err));
-    gpu->sm_count = (double)sm_count;
-    return fulcrum_cuda_check(driver,
-        driver->primary_retain(&gpu->context, gpu->device), "cuDevicePrimaryCtxRetain",
-        err);
-}
-
 /* Kernels are compiled for the GPU whose context is current. */
 static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_gpu *gpu = &state->gpu;
     TRY(fulcrum_cuda_driver_open(&gpu->driver, err));
-    TRY(find_gpu(gpu, options->index, err));
+    const struct fulcrum_cuda_driver *driver = &gpu->driver;
+    int count = 0;
+    int sm_count = 0;
+    TRY(fulcrum_cuda_check(
+        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
+    if (options->index >= (size_t)count) {
+        return refuse_index(driver, options->index, count, err);
+    }
+    TRY(fulcrum_cuda_check(driver,
+        driver->device_get(&gpu->device, (int)options->index), "cuDeviceGet", err));
+    TRY(fulcrum_cuda_check(driver,
+        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
+        "cuDeviceGetAttribute", err));
+    gpu->sm_count = (double)sm_count;
+    TRY(fulcrum_cuda_check(driver, driver->primary_retain(&gpu->context, gpu->device),
+        "cuDevicePrimaryCtxRetain", err));
     TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
         "cuCtxSetCurrent", err));
     cuda_gpu_ask_parts(gpu);

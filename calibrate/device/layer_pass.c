@@ -186,38 +186,14 @@ void fulcrum_lstm_advance(const struct fulcrum_lstm *layer,
     lstm_step(layer, pass, trace, 0, 0);
 }
 
-/* One step back: the gates' sums, the cell before, then the recurrent gradient. */
-static void lstm_step_back(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
-    const struct fulcrum_lstm_gradients *gradients, size_t first)
-{
-    const size_t units = layer->unit_count;
-    const size_t width = layer->gates.output_count;
-    const fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
-    const struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
-        .col_count = units,
-        .inner_count = width,
-        .a = sums,
-        .b = fulcrum_place_at(pass->parameters, layer->recurrent),
-        .c = gradients->recurrent};
-    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD,
-        trace->batch_count, units,
-        &(struct fulcrum_kernel_arguments){
-            .place = {sums, fulcrum_place_at(trace->gates, first * width),
-                fulcrum_place_at(trace->cell, first * units),
-                fulcrum_place_at(trace->cell_tanh, first * units),
-                fulcrum_place_at(gradients->hidden, first * units),
-                gradients->recurrent, gradients->cell},
-            .count = {fulcrum_compute_count(units)}});
-    multiply(pass, &of_state);
-}
-
 void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
     const struct fulcrum_lstm_gradients *gradients)
 {
     const size_t batch = trace->batch_count;
-    const size_t state = batch * layer->unit_count;
+    const size_t units = layer->unit_count;
+    const size_t width = layer->gates.output_count;
+    const size_t state = batch * units;
     struct fulcrum_pass of_input = *pass;
     of_input.output_gradient = gradients->gates;
     struct fulcrum_pass of_state = of_input;
@@ -225,9 +201,26 @@ void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
     fulcrum_compute_fill(pass->compute, gradients->cell, state, 0.0F);
     fulcrum_compute_fill(pass->compute, gradients->recurrent, state, 0.0F);
     for (size_t step = pass->row_count / batch; step > 0; step--) {
-        lstm_step_back(layer, pass, trace, gradients, (step - 1) * batch);
+        /* The gates' sums, the cell before, then the recurrent gradient. */
+        const size_t first = (step - 1) * batch;
+        const fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
+        const struct fulcrum_device_product of_step = {.row_count = batch,
+            .col_count = units,
+            .inner_count = width,
+            .a = sums,
+            .b = fulcrum_place_at(pass->parameters, layer->recurrent),
+            .c = gradients->recurrent};
+        fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD, batch,
+            units,
+            &(struct fulcrum_kernel_arguments){
+                .place = {sums, fulcrum_place_at(trace->gates, first * width),
+                    fulcrum_place_at(trace->cell, first * units),
+                    fulcrum_place_at(trace->cell_tanh, first * units),
+                    fulcrum_place_at(gradients->hidden, first * units),
+                    gradients->recurrent, gradients->cell},
+                .count = {fulcrum_compute_count(units)}});
+        multiply(pass, &of_step);
     }
-    add_weight_gradients(
-        &of_state, layer->recurrent, layer->gates.output_count, layer->unit_count);
+    add_weight_gradients(&of_state, layer->recurrent, width, units);
     fulcrum_linear_backward(&layer->gates, &of_input);
 }

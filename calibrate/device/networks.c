@@ -134,28 +134,23 @@ static void drop_rows(struct fulcrum_learner_state *network)
 /* Indices that are turned into floats at a time. */
 enum { INDEX_BLOCK = 1024 };
 
-static void upload_indices(const struct fulcrum_learner_state *network,
-    fulcrum_place to, const int *index, size_t count)
-{
-    float block[INDEX_BLOCK];
-    size_t filled = 0;
-    for (size_t i = 0; i < count; i++) {
-        block[filled] = (float)index[i];
-        filled++;
-        if (filled == INDEX_BLOCK || i + 1 == count) {
-            upload(network, fulcrum_place_at(to, i + 1 - filled), block,
-                filled * sizeof *block);
-            filled = 0;
-        }
-    }
-}
-
 static void upload_rows(const struct fulcrum_learner_state *network)
 {
     for (size_t i = 0; i < ALL_ROWS; i++) {
         const struct rows *rows = &network->rows[i];
         if (rows->host != NULL && rows->is_index) {
-            upload_indices(network, rows->place, rows->host, rows->count);
+            const int *index = rows->host;
+            float block[INDEX_BLOCK];
+            size_t filled = 0;
+            for (size_t k = 0; k < rows->count; k++) {
+                block[filled] = (float)index[k];
+                filled++;
+                if (filled == INDEX_BLOCK || k + 1 == rows->count) {
+                    upload(network, fulcrum_place_at(rows->place, k + 1 - filled),
+                        block, filled * sizeof *block);
+                    filled = 0;
+                }
+            }
         } else if (rows->host != NULL) {
             upload(network, rows->place, rows->host, rows->count * rows->element_byte);
         }
@@ -713,22 +708,6 @@ static struct fulcrum_pass image_pass(const struct r2d2 *net, fulcrum_place para
         .input_gradient = FULCRUM_NOWHERE};
 }
 
-static void forward_images(const struct r2d2 *net, fulcrum_place parameters,
-    const struct batch *batch, const struct trace *trace)
-{
-    size_t rows = batch->step_count * batch->batch_count;
-    for (size_t first = 0; first < rows; first += net->chunk) {
-        struct chunk chunk = chunk_at(net, batch, first);
-        struct fulcrum_pass pass = image_pass(net, parameters, batch, chunk);
-        for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-            pass.output = output_at(net, trace, i, chunk);
-            fulcrum_conv_forward(&net->layers.conv[i], &pass);
-            pass.input = pass.output;
-            pass.input_is_bytes = 0;
-        }
-    }
-}
-
 static void backward_chunk(const struct r2d2 *net, const struct fulcrum_pass *images,
     const struct trace *trace, struct chunk chunk)
 {
@@ -772,7 +751,17 @@ static struct fulcrum_pass forward_to_core(const struct r2d2 *net,
         .row_count = batch->step_count * batch->batch_count,
         .input = trace->conv[LAST],
         .output = trace->dense};
-    forward_images(net, parameters, batch, trace);
+    size_t row_count = batch->step_count * batch->batch_count;
+    for (size_t first = 0; first < row_count; first += net->chunk) {
+        struct chunk chunk = chunk_at(net, batch, first);
+        struct fulcrum_pass images = image_pass(net, parameters, batch, chunk);
+        for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+            images.output = output_at(net, trace, i, chunk);
+            fulcrum_conv_forward(&net->layers.conv[i], &images);
+            images.input = images.output;
+            images.input_is_bytes = 0;
+        }
+    }
     fulcrum_linear_forward(&net->layers.dense, &pass);
     /* dense output, last reward, one-hot last action */
     size_t width = net->layers.lstm.gates.input_count;

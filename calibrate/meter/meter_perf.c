@@ -86,29 +86,6 @@ static int take_range(const char **text, long *first, long *last)
     return *last >= *first && *last < most;
 }
 
-/* Processors of a list such as "0,18-19". */
-static enum fulcrum_status read_processors(int *cpu, size_t *count, size_t capacity,
-    const char *list, struct fulcrum_error *err)
-{
-    const char *text = list;
-    size_t found = 0;
-    long first = 0;
-    long last = 0;
-    int more = 1;
-    while (more) {
-        FAIL_IF(!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
-                    (size_t)(last - first) >= capacity - found,
-            err, FULCRUM_ERR_FORMAT, "\"%s\" is not a list of at most %zu processors",
-            list, capacity);
-        for (long i = first; i <= last; i++) {
-            cpu[found++] = (int)i;
-        }
-        more = *text++ == ',';
-    }
-    *count = found;
-    return FULCRUM_OK;
-}
-
 /* More packages than any machine has; two events each. */
 enum { MOST_PACKAGES = 64, MOST_DOMAINS = 2 * MOST_PACKAGES };
 
@@ -145,14 +122,27 @@ static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *
         "perf_event_open on processor %d: %s", cpu, strerror(reason));
 }
 
-/* One domain per package for one event. */
+/* One domain per package for one event; `list` is such as "0,18-19". */
 static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
     const struct perf_event *event, const struct fulcrum_meter_domain *kind,
     const char *list, struct fulcrum_error *err)
 {
     int cpu[MOST_PACKAGES];
     size_t package_count = 0;
-    TRY(read_processors(cpu, &package_count, MOST_PACKAGES, list, err));
+    const char *text = list;
+    long first = 0;
+    long last = 0;
+    int more = 1;
+    while (more) {
+        FAIL_IF(!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
+                    (size_t)(last - first) >= MOST_PACKAGES - package_count,
+            err, FULCRUM_ERR_FORMAT, "\"%s\" is not a list of at most %d processors",
+            list, MOST_PACKAGES);
+        for (long i = first; i <= last; i++) {
+            cpu[package_count++] = (int)i;
+        }
+        more = *text++ == ',';
+    }
     for (size_t i = 0; i < package_count; i++) {
         int file = open_event(event, cpu[i]);
         if (file < 0) {

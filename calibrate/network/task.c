@@ -175,22 +175,18 @@ size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options)
            options->train_batch;
 }
 
-static void fill_bytes(uint8_t *bytes, size_t count, struct fulcrum_random *random)
-{
-    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t bits = fulcrum_random_bits(random);
-        size_t left = count - i;
-        memcpy(bytes + i, &bits, left < sizeof bits ? left : sizeof bits);
-    }
-}
-
 void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,
     const struct fulcrum_r2d2_options *options, struct fulcrum_random *random)
 {
     size_t rows = fulcrum_r2d2_replay_rows(options);
     size_t count = rows + options->train_batch;
     uint64_t actions = options->shape.action_count;
-    fill_bytes(replay->image, rows * fulcrum_r2d2_image_byte(options), random);
+    size_t byte_count = rows * fulcrum_r2d2_image_byte(options);
+    for (size_t i = 0; i < byte_count; i += sizeof(uint64_t)) {
+        uint64_t bits = fulcrum_random_bits(random);
+        size_t left = byte_count - i;
+        memcpy(replay->image + i, &bits, left < sizeof bits ? left : sizeof bits);
+    }
     for (size_t i = 0; i < count; i++) {
         replay->action[i] = (int)(fulcrum_random_bits(random) % actions);
         replay->reward[i] = (float)fulcrum_random_between(random, -1.0, 1.0);

@@ -6,20 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calibrate/device/learner.h"
 #include "calibrate/network/layer.h"
 #include "calibrate/random.h"
-
-/*
- * What one network costs. Work counts the multiply-adds of matrix products, two
- * operations each; element-wise functions, Adam and the windows of convolutions are
- * left out (below 1 % of it).
- */
-struct fulcrum_network_cost {
-    size_t parameter_count;
-    double forward_flop; /* per observation */
-    double train_step_flop;
-    size_t buffer_byte; /* weights, optimiser, replay and every buffer */
-};
 
 /* What a PPO learner is to do: layers and minibatch. */
 

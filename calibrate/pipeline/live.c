@@ -290,11 +290,15 @@ static int await_due(struct fulcrum_live *live)
     return goes_on;
 }
 
-/* Draws a batch of sequences and gives it to the learner. */
-static enum fulcrum_status draw_rows(
-    struct fulcrum_live *live, struct fulcrum_error *err)
+/* One train step, and its weights where inference is to have them. */
+static enum fulcrum_status train_once(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
 {
     const struct fulcrum_live_learner *training = &live->plan.training;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    double loss = 0.0;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
+    /* Draws a batch of sequences and gives it to the learner. */
     const struct fulcrum_replay_target target = {.rows = live->rows.observation,
         .row_byte = training->info.input_byte,
         .batch_count = live->rows.batch_count,
@@ -315,18 +319,7 @@ static enum fulcrum_status draw_rows(
         memcpy(rows->action + i * rows->action_count, after + i * pitch + 1,
             action_count * sizeof *rows->action);
     }
-    return training->learner->take_rows(training->state, err);
-}
-
-/* One train step, and its weights where inference is to have them. */
-static enum fulcrum_status train_once(
-    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
-{
-    const struct fulcrum_live_learner *training = &live->plan.training;
-    struct fulcrum_recorder *recorder = live->plan.recorder;
-    double loss = 0.0;
-    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
-    TRY(draw_rows(live, err));
+    TRY(training->learner->take_rows(training->state, err));
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
     TRY(training->learner->train(training->state, &loss, err));
     struct weights *weights = &live->weights;

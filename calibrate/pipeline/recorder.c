@@ -363,27 +363,6 @@ static double exclusive_s(
     return fulcrum_recorder_read(recorder, 0).totals[kind].exclusive_s;
 }
 
-static void run_block(
-    struct fulcrum_recorder *recorder, struct blocks *blocks, size_t i)
-{
-    double before_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION);
-    double begin_s = fulcrum_wall_s();
-    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
-        fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
-        fulcrum_recorder_end(recorder, 0);
-    }
-    blocks->pair_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
-    double inside_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION) - before_s;
-    blocks->pair_inside_s[i] = inside_s / BLOCK_EVENTS;
-    fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
-    begin_s = fulcrum_wall_s();
-    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
-        fulcrum_recorder_next(recorder, 0, FULCRUM_STAGE_HANDOFF);
-    }
-    blocks->chained_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
-    fulcrum_recorder_end(recorder, 0);
-}
-
 enum fulcrum_status fulcrum_recorder_cost_measure(
     struct fulcrum_recorder_cost *out, struct fulcrum_error *err)
 {
@@ -394,7 +373,22 @@ enum fulcrum_status fulcrum_recorder_cost_measure(
     struct blocks blocks;
     fulcrum_recorder_start(recorder);
     for (size_t i = 0; i < BLOCKS; i++) {
-        run_block(recorder, &blocks, i);
+        double before_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION);
+        double begin_s = fulcrum_wall_s();
+        for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+            fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
+            fulcrum_recorder_end(recorder, 0);
+        }
+        blocks.pair_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+        double inside_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION) - before_s;
+        blocks.pair_inside_s[i] = inside_s / BLOCK_EVENTS;
+        fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
+        begin_s = fulcrum_wall_s();
+        for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+            fulcrum_recorder_next(recorder, 0, FULCRUM_STAGE_HANDOFF);
+        }
+        blocks.chained_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+        fulcrum_recorder_end(recorder, 0);
     }
     fulcrum_recorder_free(recorder);
     out->pair_inside_s = fulcrum_statistics_median(blocks.pair_inside_s, BLOCKS);

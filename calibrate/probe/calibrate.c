@@ -401,20 +401,6 @@ static void make_name(char *name, size_t size, const char *title)
     name[length] = '\0';
 }
 
-static void name_calibration(
-    const struct run *run, struct fulcrum_calibration *calibration)
-{
-    const char *actor = run->bench.stage.actor->name;
-    const char *network = fulcrum_learner_network_name(run->options->network);
-    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
-        run->bench.machine.cpu.name, actor, network);
-    char title[sizeof calibration->title];
-    /* The short name keeps what tells calibrations of one machine apart. */
-    (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
-        run->bench.machine.cpu.name);
-    make_name(calibration->name, sizeof calibration->name, title);
-}
-
 /* What the learner ran on: the BLAS of this machine's cores, or a device. */
 static void note_backend(
     const struct fulcrum_device_info *info, struct fulcrum_findings *findings)
@@ -510,7 +496,15 @@ static enum fulcrum_status assemble(
     TRY(fulcrum_calibration_new(&calibration, err));
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
-    name_calibration(run, calibration);
+    const char *actor = run->bench.stage.actor->name;
+    const char *network = fulcrum_learner_network_name(run->options->network);
+    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
+        run->bench.machine.cpu.name, actor, network);
+    char title[sizeof calibration->title];
+    /* The short name keeps what tells calibrations of one machine apart. */
+    (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
+        run->bench.machine.cpu.name);
+    make_name(calibration->name, sizeof calibration->name, title);
     enum fulcrum_status status = describe_run(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_probe *probe = run->probe[i];

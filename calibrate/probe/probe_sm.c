@@ -79,18 +79,6 @@ static enum fulcrum_status sm_open(
     return FULCRUM_OK;
 }
 
-/* Takes a number of SMs out of the list; the others keep their order. */
-static void drop_count(struct own *own, size_t which)
-{
-    own->sm_count--;
-    for (size_t i = which; i < own->sm_count; i++) {
-        own->sm_counts[i] = own->sm_counts[i + 1];
-        for (size_t k = 0; k < ITEMS; k++) {
-            own->rough_s[k][i] = own->rough_s[k][i + 1];
-        }
-    }
-}
-
 /*
  * Grants the number of that place; what was really given takes its place, and is taken
  * out where it is in the list already. Returns whether it is to be measured.
@@ -107,7 +95,14 @@ static bool take_share(
     }
     for (size_t i = 0; i < own->sm_count; i++) {
         if (i != which && fabs(own->sm_counts[i] - granted) < 0.5) {
-            drop_count(own, which);
+            /* Takes a number of SMs out of the list; the others keep their order. */
+            own->sm_count--;
+            for (size_t later = which; later < own->sm_count; later++) {
+                own->sm_counts[later] = own->sm_counts[later + 1];
+                for (size_t k = 0; k < ITEMS; k++) {
+                    own->rough_s[k][later] = own->rough_s[k][later + 1];
+                }
+            }
             return false;
         }
     }
@@ -227,24 +222,6 @@ static void report_follower(const struct fulcrum_sm_fit *fit,
         follower->slope < 0.0 ? "; kept in the proportions of a V100" : "");
 }
 
-/* How the errors of the fields go together. */
-static void report_covariances(const struct fulcrum_sm_fit *fit,
-    const struct follower *followers, size_t count, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_result *result = &fit->fit;
-    for (size_t k = 0; k < count * count; k++) {
-        const struct follower *a = &followers[k / count];
-        const struct follower *b = &followers[k % count];
-        size_t i = index_of(result, a->share);
-        size_t j = index_of(result, b->share);
-        double covariance = result->covariance[i * result->parameter_count + j];
-        if (a < b && isfinite(covariance)) {
-            fulcrum_findings_covariance(
-                findings, a->path, b->path, a->slope * b->slope * covariance);
-        }
-    }
-}
-
 static void report_fit(
     const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
@@ -253,7 +230,19 @@ static void report_fit(
     for (size_t i = 0; i < count; i++) {
         report_follower(fit, &followers[i], findings);
     }
-    report_covariances(fit, followers, count, findings);
+    /* How the errors of the fields go together. */
+    const struct fulcrum_fit_result *result = &fit->fit;
+    for (size_t k = 0; k < count * count; k++) {
+        const struct follower *a = &followers[k / count];
+        const struct follower *b = &followers[k % count];
+        size_t row = index_of(result, a->share);
+        size_t column = index_of(result, b->share);
+        double covariance = result->covariance[row * result->parameter_count + column];
+        if (a < b && isfinite(covariance)) {
+            fulcrum_findings_covariance(
+                findings, a->path, b->path, a->slope * b->slope * covariance);
+        }
+    }
     fulcrum_findings_fit(findings, "sm_sweep",
         "(5)-(6): t0 [l + (1-l) phi(s)] + t1 b phi(s), phi = f S/s + 1-f", &fit->fit);
     fulcrum_findings_value(findings, "sm_per_batch_s", "s", fit->per_batch_s);

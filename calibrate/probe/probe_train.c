@@ -107,40 +107,33 @@ static enum fulcrum_status sample_step(
                : fulcrum_sample_keep(state, 0, bench->learner->clock, &sample, err);
 }
 
-/* Makes the plan, opens a learner of each size and warms it up. */
-static enum fulcrum_status prepare(
-    struct fulcrum_probe_state *state, double slice_s, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
-    double flop_per_s = 0.0;
-    /* Operations per second while inferring a large batch. */
-    size_t most = bench->learner_options.max_batch;
-    const struct fulcrum_learner_work work = {
-        bench->state, most < RATE_BATCH ? most : RATE_BATCH, 1};
-    double batch_s = 0.0;
-    TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
-    TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
-    flop_per_s = (double)work.batch * bench->learner_info.cost.forward_flop /
-                 fmax(batch_s, 1e-9);
-    own->plan = fulcrum_train_plan_of(
-        &own->work, &bench->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
-    for (size_t i = 0; i < own->plan.count && fulcrum_bench_goes_on(bench, HUGE_VAL);
-         i++) {
-        TRY(open_size(bench, &own->plan.size[i], &own->learner[i], &own->flop[i], err));
-        TRY(sample_step(state, i, err));
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status train_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    const struct own *own = state->own;
+    struct own *own = state->own;
     const struct fulcrum_recording *recording = &state->recording[0];
     if (own->plan.count == 0) {
-        TRY(prepare(state, until_s - fulcrum_wall_s(), err));
+        /* Makes the plan, opens a learner of each size and warms it up. */
+        double slice_s = until_s - fulcrum_wall_s();
+        const struct fulcrum_bench *bench = state->bench;
+        double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
+        /* Operations per second while inferring a large batch. */
+        size_t most = bench->learner_options.max_batch;
+        const struct fulcrum_learner_work work = {
+            bench->state, most < RATE_BATCH ? most : RATE_BATCH, 1};
+        double batch_s = 0.0;
+        TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
+        TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
+        double flop_per_s = (double)work.batch * bench->learner_info.cost.forward_flop /
+                            fmax(batch_s, 1e-9);
+        own->plan = fulcrum_train_plan_of(
+            &own->work, &bench->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
+        for (size_t k = 0;
+             k < own->plan.count && fulcrum_bench_goes_on(bench, HUGE_VAL); k++) {
+            TRY(open_size(
+                bench, &own->plan.size[k], &own->learner[k], &own->flop[k], err));
+            TRY(sample_step(state, k, err));
+        }
     }
     if (!fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
         return FULCRUM_OK;

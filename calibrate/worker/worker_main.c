@@ -395,16 +395,6 @@ static void run_untimed(struct server *server, struct course *course, uint64_t c
     }
 }
 
-static void run_timed(struct server *server, struct course *course, uint64_t count)
-{
-    for (uint64_t i = 0; i < count && server->failure[0] == '\0'; i++) {
-        double begin_s = cpu_s();
-        int result = step(server, course->row);
-        course->step_s[i] = since(server, begin_s);
-        finish_step(server, course, result);
-    }
-}
-
 /* value: count, first row, steps to a time. Returns how many resets there were. */
 static uint64_t run(struct server *server, const uint64_t value[3])
 {
@@ -416,7 +406,12 @@ static uint64_t run(struct server *server, const uint64_t value[3])
     if (stride == 0) {
         run_untimed(server, &course, value[0]);
     } else if (stride == 1) {
-        run_timed(server, &course, value[0]);
+        for (uint64_t i = 0; i < value[0] && server->failure[0] == '\0'; i++) {
+            double start_s = cpu_s();
+            int result = step(server, course.row);
+            course.step_s[i] = since(server, start_s);
+            finish_step(server, &course, result);
+        }
     } else {
         for (uint64_t i = 0; i < value[0] / stride; i++) {
             double begin_s = cpu_s();

@@ -14,7 +14,7 @@ static void make_bench(struct fulcrum_bench *bench)
 {
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
     *bench = (struct fulcrum_bench){.learner = &fulcrum_learner_cuda,
-        .learner_info = {.is_gpu = 1},
+        .learner_info = {.device = {.is_gpu = 1}},
         .stopwatch = fulcrum_stopwatch_calibrated()};
 }
 
