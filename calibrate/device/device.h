@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calibrate/device/learner.h"
+#include "calibrate/device/device_info.h"
 #include "calibrate/kernels/device_kernels.h"
 #include "model/status.h"
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calibrate/device/device_info.h"
+#include "calibrate/network/network_cost.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"
 
@@ -32,33 +34,6 @@ struct fulcrum_learner_options {
     uint64_t seed;        /* weights and training data */
     size_t device_index;  /* which device, where a learner has several */
     double sm_count;      /* SMs (compute units) to run on; 0: what is usual there */
-};
-
-/*
- * What one network costs. Work counts the multiply-adds of matrix products, two
- * operations each; element-wise functions, Adam and the windows of convolutions are
- * left out (below 1 % of it).
- */
-struct fulcrum_network_cost {
-    size_t parameter_count;
-    double forward_flop; /* per observation */
-    double train_step_flop;
-    size_t buffer_byte; /* weights, optimiser, replay and every buffer */
-};
-
-struct fulcrum_device_info {
-    char name[96];
-    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
-    char detail[200];        /* driver, libraries and their versions: provenance */
-    bool is_gpu;             /* 0: its kernels run on the host's own cores */
-    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
-    double sm_count;         /* of the whole device */
-    double granted_sm_count; /* in force */
-    double least_sm_count;   /* smallest share that can be granted */
-    double sm_step;          /* shares are multiples of it */
-    double clock_hz;         /* NAN where it is not told */
-    double memory_byte;
-    double memory_byte_per_s; /* at most, as it is built; 0: not told */
 };
 
 struct fulcrum_learner_info {

@@ -134,23 +134,29 @@ static void drop_rows(struct fulcrum_learner_state *network)
 /* Indices that are turned into floats at a time. */
 enum { INDEX_BLOCK = 1024 };
 
+static void upload_indices(
+    const struct fulcrum_learner_state *network, const struct rows *rows)
+{
+    const int *index = rows->host;
+    float block[INDEX_BLOCK];
+    size_t filled = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        block[filled] = (float)index[i];
+        filled++;
+        if (filled == INDEX_BLOCK || i + 1 == rows->count) {
+            upload(network, fulcrum_place_at(rows->place, i + 1 - filled), block,
+                filled * sizeof *block);
+            filled = 0;
+        }
+    }
+}
+
 static void upload_rows(const struct fulcrum_learner_state *network)
 {
     for (size_t i = 0; i < ALL_ROWS; i++) {
         const struct rows *rows = &network->rows[i];
         if (rows->host != NULL && rows->is_index) {
-            const int *index = rows->host;
-            float block[INDEX_BLOCK];
-            size_t filled = 0;
-            for (size_t k = 0; k < rows->count; k++) {
-                block[filled] = (float)index[k];
-                filled++;
-                if (filled == INDEX_BLOCK || k + 1 == rows->count) {
-                    upload(network, fulcrum_place_at(rows->place, k + 1 - filled),
-                        block, filled * sizeof *block);
-                    filled = 0;
-                }
-            }
+            upload_indices(network, rows);
         } else if (rows->host != NULL) {
             upload(network, rows->place, rows->host, rows->count * rows->element_byte);
         }

@@ -93,37 +93,6 @@ void fulcrum_nvml_close(struct fulcrum_nvml *nvml)
     free(nvml);
 }
 
-/* A given root stands for another machine: nothing of this one is looked at. */
-static enum fulcrum_status open_library(
-    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
-{
-    char path[FULCRUM_METER_PATH_SIZE] = DEFAULT_LIBRARY;
-    const char *const names[] = {path, NULL};
-    if (root[0] != '\0') {
-        TRY(fulcrum_meter_path(path, err, "%s/lib/%s", root, DEFAULT_LIBRARY));
-    }
-    return fulcrum_shared_library_open(
-        &nvml->library, root[0] == '\0' ? "FULCRUM_NVML_LIBRARY" : "", names, err);
-}
-
-static enum fulcrum_status load(
-    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
-{
-    if (open_library(nvml, root, err) != FULCRUM_OK) {
-        return fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "NVIDIA's driver");
-    }
-    if (fulcrum_shared_library_bind(nvml->library, &nvml->call, symbols,
-            sizeof symbols / sizeof symbols[0], err) != FULCRUM_OK) {
-        return fulcrum_fail_in(
-            err, FULCRUM_ERR_UNSUPPORTED, "not NVIDIA's management library");
-    }
-    int result = nvml->call.init();
-    FAIL_IF(result != FULCRUM_NVML_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
-        "nvmlInit_v2: %.100s", nvml->call.error_string(result));
-    nvml->is_initialised = 1;
-    return FULCRUM_OK;
-}
-
 /* Of a GPU that does not tell what it is: the longer settling is the safe one. */
 #define POWER_AVERAGE_S 1.0
 
@@ -180,13 +149,43 @@ static enum fulcrum_status find_gpus(
     return FULCRUM_OK;
 }
 
+/* A given root stands for another machine: nothing of this one is looked at. */
+static enum fulcrum_status open_library(
+    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
+{
+    char path[FULCRUM_METER_PATH_SIZE] = DEFAULT_LIBRARY;
+    const char *const names[] = {path, NULL};
+    if (root[0] != '\0') {
+        TRY(fulcrum_meter_path(path, err, "%s/lib/%s", root, DEFAULT_LIBRARY));
+    }
+    return fulcrum_shared_library_open(
+        &nvml->library, root[0] == '\0' ? "FULCRUM_NVML_LIBRARY" : "", names, err);
+}
+
+static enum fulcrum_status load(
+    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
+{
+    if (open_library(nvml, root, err) != FULCRUM_OK) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "NVIDIA's driver");
+    }
+    if (fulcrum_shared_library_bind(nvml->library, &nvml->call, symbols,
+            sizeof symbols / sizeof symbols[0], err) != FULCRUM_OK) {
+        return fulcrum_fail_in(
+            err, FULCRUM_ERR_UNSUPPORTED, "not NVIDIA's management library");
+    }
+    int result = nvml->call.init();
+    FAIL_IF(result != FULCRUM_NVML_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
+        "nvmlInit_v2: %.100s", nvml->call.error_string(result));
+    nvml->is_initialised = 1;
+    return find_gpus(nvml, err);
+}
+
 enum fulcrum_status fulcrum_nvml_open(
     struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err)
 {
     struct fulcrum_nvml *nvml = calloc(1, sizeof *nvml);
     TRY_MEMORY(nvml, err, "NVML");
     enum fulcrum_status status = load(nvml, root, err);
-    status = status == FULCRUM_OK ? find_gpus(nvml, err) : status;
     if (status != FULCRUM_OK) {
         fulcrum_nvml_close(nvml);
         return status;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calibrate/device/learner.h"
 #include "calibrate/network/layer.h"
+#include "calibrate/network/network_cost.h"
 #include "calibrate/random.h"
 
 /* What a PPO learner is to do: layers and minibatch. */

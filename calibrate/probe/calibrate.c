@@ -545,6 +545,19 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
     return FULCRUM_OK;
 }
 
+/* Chooses the probes that apply to what was opened, and shares out the time. */
+static void choose_probes(struct run *run)
+{
+    double share[FULCRUM_SCHEDULE_MAX_PROBES];
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+        if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
+            share[run->probe_count] = probes[i]->share;
+            run->probe[run->probe_count++] = probes[i];
+        }
+    }
+    run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
+}
+
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -567,15 +580,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
-        /* Chooses the probes that apply to what was opened, and shares out the time. */
-        double share[FULCRUM_SCHEDULE_MAX_PROBES];
-        for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
-            if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
-                share[run->probe_count] = probes[i]->share;
-                run->probe[run->probe_count++] = probes[i];
-            }
-        }
-        run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
+        choose_probes(run);
         run->bench.listener =
             (struct fulcrum_listener){.stop = looks_around, .user = run};
         status = measure(run, &run->failure);

@@ -43,12 +43,13 @@
 /* False where the run is to end. */
 static bool rest(const struct fulcrum_listener *listener, double until_s)
 {
-    for (double left_s = until_s - fulcrum_wall_s(); left_s > 0;
-         left_s = until_s - fulcrum_wall_s()) {
+    double left_s = until_s - fulcrum_wall_s();
+    while (left_s > 0) {
         if (fulcrum_listener_stops(listener)) {
             return false;
         }
         fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
+        left_s = until_s - fulcrum_wall_s();
     }
     return true;
 }

@@ -79,6 +79,18 @@ static enum fulcrum_status sm_open(
     return FULCRUM_OK;
 }
 
+/* Takes a number of SMs out of the list; the others keep their order. */
+static void drop_count(struct own *own, size_t which)
+{
+    own->sm_count--;
+    for (size_t i = which; i < own->sm_count; i++) {
+        own->sm_counts[i] = own->sm_counts[i + 1];
+        for (size_t k = 0; k < ITEMS; k++) {
+            own->rough_s[k][i] = own->rough_s[k][i + 1];
+        }
+    }
+}
+
 /*
  * Grants the number of that place; what was really given takes its place, and is taken
  * out where it is in the list already. Returns whether it is to be measured.
@@ -95,14 +107,7 @@ static bool take_share(
     }
     for (size_t i = 0; i < own->sm_count; i++) {
         if (i != which && fabs(own->sm_counts[i] - granted) < 0.5) {
-            /* Takes a number of SMs out of the list; the others keep their order. */
-            own->sm_count--;
-            for (size_t later = which; later < own->sm_count; later++) {
-                own->sm_counts[later] = own->sm_counts[later + 1];
-                for (size_t k = 0; k < ITEMS; k++) {
-                    own->rough_s[k][later] = own->rough_s[k][later + 1];
-                }
-            }
+            drop_count(own, which);
             return false;
         }
     }

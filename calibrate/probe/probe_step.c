@@ -734,6 +734,23 @@ static void report_handed(
         own->other_count > 0 ? own->other_count : (size_t)1);
 }
 
+static void report_means(const struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    const struct own *own = state->own;
+    fulcrum_findings_log(
+        findings, "actor_step_mean_s", figures->mean_s, figures->used->standard_error);
+    fulcrum_findings_summary(
+        findings, "actor_step_without_reset_s", "s", figures->used);
+    if (figures->reset.used > 0) {
+        fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
+    }
+    if (own->reset_count > 0.0) {
+        fulcrum_findings_value(
+            findings, "steps_per_episode", "", 1.0 / figures->reset_per_step);
+    }
+}
+
 static void step_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -756,16 +773,7 @@ static void step_report(
         figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
     figures.reset_per_step = own->reset_count / own->step_count;
     figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
-    fulcrum_findings_log(
-        findings, "actor_step_mean_s", figures.mean_s, figures.used->standard_error);
-    fulcrum_findings_summary(findings, "actor_step_without_reset_s", "s", figures.used);
-    if (figures.reset.used > 0) {
-        fulcrum_findings_value(findings, "reset_mean_s", "s", figures.reset.mean);
-    }
-    if (own->reset_count > 0.0) {
-        fulcrum_findings_value(
-            findings, "steps_per_episode", "", 1.0 / figures.reset_per_step);
-    }
+    report_means(state, &figures, findings);
     if (times_singles(state->bench)) {
         report_singles(state, &figures, findings);
     } else {

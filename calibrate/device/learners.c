@@ -1,4 +1,4 @@
-/* learner.c - the table of learners: the networks on one device each. */
+/* learners.c - the table of learners: the networks on one device each. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/learner.h"
 
