@@ -133,7 +133,7 @@ static struct bench *dense_bench(const struct fulcrum_linear *layer, size_t rows
     return &bench;
 }
 
-static void run_dense(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_dense_gradient_matches_differences)
 {
     const struct fulcrum_linear layers[] = {{7, 5, FULCRUM_LINEAR, 3, 38},
         {7, 5, FULCRUM_RELU, 3, 38}, {1, 4, FULCRUM_RELU, 0, 4},
@@ -147,12 +147,7 @@ static void run_dense(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_dense_gradient_matches_differences)
-{
-    devices_run(run_dense);
-}
-
-static void run_dense_alone(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_dense_without_input_gradient_leaves_parameters_alike)
 {
     const struct fulcrum_linear layer = {7, 5, FULCRUM_RELU, 3, 38};
     struct bench *bench = dense_bench(&layer, 4);
@@ -165,11 +160,6 @@ static void run_dense_alone(const struct fulcrum_compute *compute)
     for (size_t i = 0; i < ROOM; i++) {
         CU_ASSERT_TRUE(with_input[i] == bench->gradients[i]);
     }
-}
-
-TEST(test_dense_without_input_gradient_leaves_parameters_alike)
-{
-    devices_run(run_dense_alone);
 }
 
 /* Odd sizes: unequal edges, windows that leave pixels over, stride above 1. */
@@ -213,16 +203,11 @@ static struct bench *conv_bench(size_t i, const struct fulcrum_compute *compute)
     return &bench;
 }
 
-static void run_conv(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_conv_gradient_matches_differences)
 {
     for (size_t i = 0; i < CONVOLUTIONS; i++) {
         check_gradients(conv_bench(i, compute), convolutions[i].offset);
     }
-}
-
-TEST(test_conv_gradient_matches_differences)
-{
-    devices_run(run_conv);
 }
 
 /* The sum over one window, written as in a textbook. */
@@ -252,7 +237,7 @@ static double window_sum(size_t which, const struct bench *bench, size_t output)
     return sum;
 }
 
-static void run_conv_sums(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_conv_equals_the_direct_sum)
 {
     for (size_t i = 0; i < CONVOLUTIONS; i++) {
         struct bench *bench = conv_bench(i, compute);
@@ -265,11 +250,6 @@ static void run_conv_sums(const struct fulcrum_compute *compute)
         /* Below 40 terms of at most one, each rounded to 2^-24 of it. */
         CU_ASSERT_TRUE(worst < 4e-6);
     }
-}
-
-TEST(test_conv_equals_the_direct_sum)
-{
-    devices_run(run_conv_sums);
 }
 
 TEST(test_conv_counts_those_of_the_atari_agent)
@@ -305,7 +285,7 @@ static void duel_backward(const struct bench *bench)
         INPUT_GRADIENT);
 }
 
-static void run_duel(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_duel_mean_is_the_value_and_its_gradient_matches)
 {
     const float value[DUEL_ROWS] = {2.0F, -1.0F};
     const float advantage[ADVANTAGES] = {1.0F, 4.0F, 1.0F, 0.0F, -3.0F, 6.0F};
@@ -324,11 +304,6 @@ static void run_duel(const struct fulcrum_compute *compute)
     for (size_t i = 0; i < ADVANTAGES; i++) {
         CU_ASSERT_DOUBLE_EQUAL((double)bench.output[i], (double)expected[i], 1e-6);
     }
-}
-
-TEST(test_duel_mean_is_the_value_and_its_gradient_matches)
-{
-    devices_run(run_duel);
 }
 
 #define UNITS ((size_t)4)
@@ -383,16 +358,11 @@ static struct bench *lstm_bench(const struct fulcrum_compute *compute, size_t st
 }
 
 /* All steps, and a loss that ends before the trace does. */
-static void run_lstm(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_lstm_gradient_matches_differences)
 {
     for (size_t steps = STEPS - 1; steps <= STEPS; steps++) {
         check_gradients(lstm_bench(compute, steps), FIRST);
     }
-}
-
-TEST(test_lstm_gradient_matches_differences)
-{
-    devices_run(run_lstm);
 }
 
 static double sigmoid(double x)
@@ -401,7 +371,7 @@ static double sigmoid(double x)
 }
 
 /* One unit, one input, two steps, from the equations with the C library's functions. */
-static void run_equations(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_two_steps_of_one_unit_follow_the_equations)
 {
     size_t taken = 0;
     const struct fulcrum_lstm one = fulcrum_lstm_make(&taken, 1, 1);
@@ -443,13 +413,8 @@ static void run_equations(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_two_steps_of_one_unit_follow_the_equations)
-{
-    devices_run(run_equations);
-}
-
 /* Steps one by one, the state after each replacing the one before, are all at once. */
-static void run_advance(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_steps_one_by_one_are_the_sequence)
 {
     struct bench *bench = lstm_bench(compute, STEPS);
     struct fulcrum_lstm_trace step = whole;
@@ -469,11 +434,6 @@ static void run_advance(const struct fulcrum_compute *compute)
     for (size_t i = 0; i < STATE; i++) {
         CU_ASSERT_DOUBLE_EQUAL((double)actual[i], (double)expected[i], 1e-6);
     }
-}
-
-TEST(test_steps_one_by_one_are_the_sequence)
-{
-    devices_run(run_advance);
 }
 
 TEST(test_init_opens_the_forget_gates)

@@ -49,9 +49,24 @@ static struct fulcrum_learner_state *open_here(const struct fulcrum_learner *lea
     return state;
 }
 
-static void run_learner(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+/* Runs a case with every learner and both networks. */
+static void learners_run(void (*run)(const struct fulcrum_learner *learner,
+    const struct fulcrum_learner_options *options))
 {
+    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
+            run(*at, small[i]);
+        }
+    }
+}
+
+#define LEARNER_TEST(function)                                                         \
+    TEST_EACH(function, learners_run, const struct fulcrum_learner *learner,           \
+        const struct fulcrum_learner_options *options)
+
+LEARNER_TEST(test_every_learner_infers_and_trains_both_networks)
+{
+    CU_ASSERT_TRUE(strlen(learner->summary) > 0);
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = open_here(learner, options, &info);
     if (state == NULL) {
@@ -72,16 +87,6 @@ static void run_learner(const struct fulcrum_learner *learner,
     CU_ASSERT_TRUE(info.cost.buffer_byte > info.cost.parameter_count * sizeof(float));
     CU_ASSERT_TRUE(strlen(info.device.detail) > 0);
     learner->close(state);
-}
-
-TEST(test_every_learner_infers_and_trains_both_networks)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        CU_ASSERT_TRUE(strlen((*at)->summary) > 0);
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            run_learner(*at, small[i]);
-        }
-    }
 }
 
 /* Training takes them for zero; whoever calls it computes as before. */
@@ -201,8 +206,7 @@ static double largest_difference(
 }
 
 /* Loss and weights follow from the rows, and from nothing that was there before. */
-static void assert_rows_count(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_every_learner_trains_on_the_rows_it_is_given)
 {
     struct trained own = train_on(learner, options, 0);
     struct trained first = train_on(learner, options, 41);
@@ -221,15 +225,6 @@ static void assert_rows_count(const struct fulcrum_learner *learner,
     free(first.weights);
     free(again.weights);
     free(other.weights);
-}
-
-TEST(test_every_learner_trains_on_the_rows_it_is_given)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_rows_count(*at, small[i]);
-        }
-    }
 }
 
 /*
@@ -282,8 +277,7 @@ static void infer(const struct fulcrum_learner *learner,
 }
 
 /* Weights that one state trained, in a state that began with others. */
-static void assert_carried(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_trained_weights_infer_alike_in_another_state)
 {
     struct fulcrum_learner_info info;
     struct fulcrum_learner_options other = *options;
@@ -320,18 +314,8 @@ static void assert_carried(const struct fulcrum_learner *learner,
     free(trained.weights);
 }
 
-TEST(test_trained_weights_infer_alike_in_another_state)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_carried(*at, small[i]);
-        }
-    }
-}
-
 /* One layout for all: rows and weights of the CPU's learner mean the same elsewhere. */
-static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_rows_and_weights_mean_the_same_on_every_learner)
 {
     struct trained here = train_on(fulcrum_learner_find("cpu"), options, 46);
     struct trained there = train_on(learner, options, 46);
@@ -349,15 +333,6 @@ static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
     }
     free(here.weights);
     free(there.weights);
-}
-
-TEST(test_rows_and_weights_mean_the_same_on_every_learner)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_as_on_the_cpu(*at, small[i]);
-        }
-    }
 }
 
 TEST(test_counts_are_those_of_the_networks)

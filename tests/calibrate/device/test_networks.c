@@ -214,23 +214,6 @@ static void value_steps(
     }
 }
 
-static double rescaled(double value)
-{
-    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
-}
-
-/* The inverse, by bisection. */
-static double unscaled(double value)
-{
-    double low = -1e3;
-    double high = 1e3;
-    for (int i = 0; i < 80; i++) {
-        double middle = 0.5 * (low + high);
-        *(rescaled(middle) < value ? &low : &high) = middle;
-    }
-    return 0.5 * (low + high);
-}
-
 /* The replay that a network's seed makes. */
 static void make_replay(const struct fulcrum_r2d2_options *options,
     const struct fulcrum_r2d2_replay *replay)
@@ -255,12 +238,12 @@ static double loss_of(
         size_t ahead = left < 5 ? left : 5;
         const float *later = values->q[step + ahead][lane];
         double best = fmax(fmax((double)later[0], (double)later[1]), (double)later[2]);
-        double aim = unscaled(best);
+        double aim = devices_unscaled(best);
         for (size_t j = ahead; j > 0; j--) {
             aim = (double)rewards[(step + j) * SEQUENCES + lane] + 0.997 * aim;
         }
         double taken = (double)values->q[step][lane][values->action[step][lane]];
-        double error = taken - rescaled(aim);
+        double error = taken - devices_rescaled(aim);
         sum += 0.5 * error * error;
     }
     return sum / (double)(unroll * SEQUENCES);
@@ -555,25 +538,37 @@ static void compare_costs(const struct lab *device, const struct lab *host)
     CU_ASSERT_TRUE(cost.buffer_byte > 4 * sizeof(float) * cost.parameter_count);
 }
 
-static void compare_r2d2(const struct fulcrum_r2d2_options *options, size_t step_count)
+/* Either network, on every device as on the host, over some train steps. */
+static void compare(const struct fulcrum_r2d2_options *r2d2,
+    const struct fulcrum_mlp_options *mlp, size_t step_count)
 {
     struct lab device;
-    size_t byte = options->max_batch * fulcrum_r2d2_image_byte(options);
+    size_t batch = r2d2 != NULL ? r2d2->max_batch : mlp->max_batch;
+    size_t columns = r2d2 != NULL ? r2d2->shape.action_count : mlp->action_count + 1;
+    size_t byte = batch * (r2d2 != NULL ? fulcrum_r2d2_image_byte(r2d2)
+                                        : mlp->input_count * sizeof(float));
     for (size_t i = 0; devices_at(i) != NULL; i++) {
-        if (!lab_open(&device, devices_at(i), options, NULL)) {
+        if (!lab_open(&device, devices_at(i), r2d2, mlp)) {
             continue;
         }
-        struct lab host = host_r2d2(options);
-        uint8_t *images = fulcrum_network_input(host.network);
+        struct lab host = r2d2 != NULL ? host_r2d2(r2d2) : host_mlp(mlp);
+        unsigned char *input = fulcrum_network_input(host.network);
         struct fulcrum_random random = fulcrum_random_seeded(3);
-        for (size_t j = 0; j < byte; j++) {
-            images[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
+        for (size_t j = 0; r2d2 != NULL && j < byte; j++) {
+            input[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
         }
-        memcpy(fulcrum_network_input(device.network), images, byte);
-        compare_inference(
-            &device, &host, options->max_batch, options->shape.action_count);
-        compare_training(&device, &host, step_count, tolerance);
-        expect_alike(&device, &host, "parameters", host.count, tolerance);
+        if (mlp != NULL) {
+            gradient_fill((float *)(void *)input, byte / sizeof(float), 9);
+        }
+        memcpy(fulcrum_network_input(device.network), input, byte);
+        compare_inference(&device, &host, batch, columns);
+        compare_training(
+            &device, &host, step_count, r2d2 != NULL ? tolerance : adam_tolerance);
+        if (r2d2 != NULL) {
+            expect_alike(&device, &host, "parameters", host.count, tolerance);
+        } else {
+            check_trained_alike(&device, &host);
+        }
         compare_costs(&device, &host);
         lab_close(&host);
         lab_close(&device);
@@ -590,7 +585,7 @@ TEST(test_r2d2_is_that_of_the_host_on_every_device)
     const struct fulcrum_r2d2_options *const options[] = {
         &tiny_r2d2, &with_burn_in, &long_burn_in};
     for (size_t i = 0; i < LENGTH(options); i++) {
-        compare_r2d2(options[i], 3);
+        compare(options[i], NULL, 3);
     }
 }
 
@@ -603,28 +598,7 @@ TEST(test_atari_network_is_that_of_the_host_on_every_device)
         .train_unroll = 2,
         .train_burn_in = 1,
         .seed = 11};
-    compare_r2d2(&atari, 2);
-}
-
-static void compare_mlp(const struct fulcrum_mlp_options *options)
-{
-    struct lab device;
-    size_t count = options->max_batch * options->input_count;
-    for (size_t i = 0; devices_at(i) != NULL; i++) {
-        if (!lab_open(&device, devices_at(i), NULL, options)) {
-            continue;
-        }
-        struct lab host = host_mlp(options);
-        gradient_fill(fulcrum_network_input(host.network), count, 9);
-        gradient_fill(fulcrum_network_input(device.network), count, 9);
-        compare_inference(
-            &device, &host, options->max_batch, options->action_count + 1);
-        compare_training(&device, &host, ADAM_STEPS, adam_tolerance);
-        check_trained_alike(&device, &host);
-        compare_costs(&device, &host);
-        lab_close(&host);
-        lab_close(&device);
-    }
+    compare(&atari, NULL, 2);
 }
 
 TEST(test_mlp_is_that_of_the_host_on_every_device)
@@ -635,6 +609,6 @@ TEST(test_mlp_is_that_of_the_host_on_every_device)
         .max_batch = 33,
         .train_batch = 256,
         .seed = 4};
-    compare_mlp(&tiny_mlp);
-    compare_mlp(&humanoid);
+    compare(NULL, &tiny_mlp, ADAM_STEPS);
+    compare(NULL, &humanoid, ADAM_STEPS);
 }
