@@ -17,28 +17,24 @@
 #include "calibrate/random.h"
 #include "model/try.h"
 
-/* Where standard output went before; `fd` is -1 where nothing was changed. */
-struct fulcrum_stdout_guard {
-    int fd;
-};
-
-/* Standard output kept clean of what foreign libraries print. */
-
-/* Both ends flush, since the libraries write to the same buffer of the C library. */
-static struct fulcrum_stdout_guard guard_stdout(void)
+/*
+ * Standard output kept clean of what foreign libraries print. Where it went before; -1
+ * where nothing was changed. Both ends flush, since the libraries write to the same
+ * buffer of the C library.
+ */
+static int guard_stdout(void)
 {
-    struct fulcrum_stdout_guard guard = {-1};
     (void)fflush(stdout);
     int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (sink < 0) {
-        return guard;
-    }
-    guard.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (guard.fd >= 0) {
+    int before =
+        sink < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (before >= 0) {
         (void)dup2(sink, STDOUT_FILENO);
     }
-    (void)close(sink);
-    return guard;
+    if (sink >= 0) {
+        (void)close(sink);
+    }
+    return before;
 }
 
 /*
@@ -408,7 +404,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     (void)pthread_mutex_lock(&shared->loading);
-    struct fulcrum_stdout_guard guard = guard_stdout();
+    int before = guard_stdout();
     enum fulcrum_status status = fulcrum_libretro_core_open(
         &env->core, &shared->core_image, shared->core_path, err);
     if (status == FULCRUM_OK) {
@@ -416,11 +412,10 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         status = power_on(env, err);
         current = NULL;
     }
-    /* Ends what guard_stdout began. */
-    if (guard.fd >= 0) {
+    if (before >= 0) {
         (void)fflush(stdout);
-        (void)dup2(guard.fd, STDOUT_FILENO);
-        (void)close(guard.fd);
+        (void)dup2(before, STDOUT_FILENO);
+        (void)close(before);
     }
     (void)pthread_mutex_unlock(&shared->loading);
     if (status != FULCRUM_OK) {

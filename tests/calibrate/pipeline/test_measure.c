@@ -356,42 +356,39 @@ TEST(test_a_stop_ends_the_wait)
     fulcrum_window_room_close(&room);
 }
 
-static void refuse(const struct fulcrum_measure_options *options,
-    enum fulcrum_status expected, const char *part)
-{
-    struct fulcrum_measurement *found = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_measure(&found, options, &err), expected);
-    CU_ASSERT_PTR_NULL(found);
-    assert_part(err.detail, part);
-}
-
 TEST(test_what_cannot_be_measured_is_refused)
 {
     const struct fulcrum_measure_config nobody = {.actor_count = 0};
     const struct fulcrum_measure_config crowd = {
         .actor_count = 65537, .envs_per_actor = 1};
-    refuse(&(struct fulcrum_measure_options){.window_s = 1.0}, FULCRUM_ERR_RANGE,
-        "nothing to measure");
-    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
-    options.window_s = 0.0;
-    refuse(&options, FULCRUM_ERR_RANGE, "windows of 0 s, 1 to 2 of them");
-    options = small_options(&greedy_two, 1);
-    options.window_count = 3;
-    refuse(&options, FULCRUM_ERR_RANGE, "3 to 2 of them");
-    options = small_options(&greedy_two, 1);
-    options.calm_wait_s = (double)NAN;
-    refuse(&options, FULCRUM_ERR_RANGE, "a wait of nan s");
-    options = small_options(&nobody, 1);
-    refuse(&options, FULCRUM_ERR_RANGE, "0 actors with 0 environments: expected 1 to");
-    options = small_options(&crowd, 1);
-    refuse(&options, FULCRUM_ERR_RANGE, "65537 actors with 1 environments");
-    options = small_options(&greedy_two, 1);
-    options.actor = "tamer";
-    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "tamer");
-    options = small_options(&greedy_two, 1);
-    options.learner = "slide-rule";
-    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule");
+    const struct fulcrum_measure_options small = small_options(&greedy_two, 1);
+    struct {
+        struct fulcrum_measure_options options;
+        enum fulcrum_status expected;
+        const char *says;
+    } rows[] = {
+        {{.window_s = 1.0}, FULCRUM_ERR_RANGE, "nothing to measure"},
+        {small, FULCRUM_ERR_RANGE, "windows of 0 s, 1 to 2 of them"},
+        {small, FULCRUM_ERR_RANGE, "3 to 2 of them"},
+        {small, FULCRUM_ERR_RANGE, "a wait of nan s"},
+        {small_options(&nobody, 1), FULCRUM_ERR_RANGE,
+            "0 actors with 0 environments: expected 1 to"},
+        {small_options(&crowd, 1), FULCRUM_ERR_RANGE,
+            "65537 actors with 1 environments"},
+        {small, FULCRUM_ERR_UNKNOWN_NAME, "tamer"},
+        {small, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule"},
+    };
+    rows[1].options.window_s = 0.0;
+    rows[2].options.window_count = 3;
+    rows[3].options.calm_wait_s = (double)NAN;
+    rows[6].options.actor = "tamer";
+    rows[7].options.learner = "slide-rule";
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct fulcrum_measurement *found = NULL;
+        ASSERT_FAILS(fulcrum_measure(&found, &rows[i].options, &err), rows[i].expected,
+            rows[i].says);
+        CU_ASSERT_PTR_NULL(found);
+    }
 }
 
 TEST(test_requests_of_a_batch_are_whole)
@@ -519,11 +516,7 @@ TEST(test_a_run_can_be_stopped)
 /* A batch that never fills is that configuration's own failure. */
 TEST(test_configurations_that_cannot_run_keep_their_reason)
 {
-    const struct fulcrum_measure_config configs[] = {{.actor_count = 1,
-                                                         .envs_per_actor = 1,
-                                                         .policy = FULCRUM_BATCH_FIXED,
-                                                         .batch_size = 8.0},
-        greedy_two};
+    const struct fulcrum_measure_config configs[] = {too_large, greedy_two};
     struct fulcrum_measure_options base = stage_options();
     const struct fulcrum_measure_stages_options options = {
         .measure = &base, .pair_count = 1};
