@@ -216,12 +216,12 @@ TEST(test_a_busy_learner_that_fails_is_told_at_its_end)
         .learner_options = small_mlp,
         .state = open_plain(&small_mlp, &info),
         .action = action};
-    const struct fulcrum_learner_work work = {bench.state, 2, 0};
-    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &work, NULL, NULL));
+    const struct fulcrum_learner_work inference = {bench.state, 2, 0};
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &inference, NULL, NULL));
     fulcrum_sleep_s(0.02);
     ASSERT_OK(fulcrum_background_load_end(load, NULL, &err));
     device_plain_fail_at(40);
-    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &work, NULL, NULL));
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &inference, NULL, NULL));
     fulcrum_sleep_s(0.2);
     CU_ASSERT_EQUAL(
         fulcrum_background_load_end(load, NULL, &err), FULCRUM_ERR_UNSUPPORTED);
