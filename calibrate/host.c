@@ -64,19 +64,6 @@ static const char *cpuinfo_value(const char *line, const char *key)
     return *colon == ':' ? colon + 1 + strspn(colon + 1, " \t") : NULL;
 }
 
-static void read_cpuinfo_line(struct fulcrum_cpu *out, const char *line)
-{
-    const char *model = cpuinfo_value(line, "model name");
-    const char *mhz = cpuinfo_value(line, "cpu MHz");
-    if (model != NULL && out->name[0] == '\0') {
-        (void)snprintf(out->name, sizeof out->name, "%s", model);
-    }
-    if (mhz != NULL && isnan(out->clock_hz)) {
-        double clock_hz = 1e6 * strtod(mhz, NULL);
-        out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
-    }
-}
-
 void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
 {
     char name[512];
@@ -90,7 +77,15 @@ void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
     FILE *file = fopen(name, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        read_cpuinfo_line(out, line);
+        const char *model = cpuinfo_value(line, "model name");
+        const char *mhz = cpuinfo_value(line, "cpu MHz");
+        if (model != NULL && out->name[0] == '\0') {
+            (void)snprintf(out->name, sizeof out->name, "%s", model);
+        }
+        if (mhz != NULL && isnan(out->clock_hz)) {
+            double clock_hz = 1e6 * strtod(mhz, NULL);
+            out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
+        }
     }
     if (file != NULL) {
         (void)fclose(file);
@@ -173,6 +168,20 @@ double fulcrum_host_busy_s(
     return passed_s - (end->idle_s - begin->idle_s);
 }
 
+/* NULL where hwloc cannot tell; given back with hwloc_topology_destroy. */
+static hwloc_topology_t load_topology(void)
+{
+    hwloc_topology_t topology = NULL;
+    if (hwloc_topology_init(&topology) != 0) {
+        return NULL;
+    }
+    if (hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return NULL;
+    }
+    return topology;
+}
+
 static size_t count_type(
     hwloc_topology_t topology, hwloc_const_cpuset_t allowed, hwloc_obj_type_t type)
 {
@@ -186,20 +195,19 @@ static size_t count_type(
 
 static void count_hwloc(struct fulcrum_cpu *out)
 {
-    hwloc_topology_t topology = NULL;
-    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
-    if (allowed == NULL || hwloc_topology_init(&topology) != 0) {
-        hwloc_bitmap_free(allowed);
+    hwloc_topology_t topology = load_topology();
+    if (topology == NULL) {
         return;
     }
-    if (hwloc_topology_load(topology) == 0 &&
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    if (allowed != NULL &&
         hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
         out->thread_count = (double)count_type(topology, allowed, HWLOC_OBJ_PU);
         out->core_count = (double)count_type(topology, allowed, HWLOC_OBJ_CORE);
         out->socket_count = (double)count_type(topology, allowed, HWLOC_OBJ_PACKAGE);
     }
-    hwloc_topology_destroy(topology);
     hwloc_bitmap_free(allowed);
+    hwloc_topology_destroy(topology);
 }
 
 /* How many caches of one type there are, and the size of the first. */
@@ -222,13 +230,12 @@ void fulcrum_host_describe_caches(char *text, size_t size)
 {
     static const hwloc_obj_type_t types[] = {
         HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
-    hwloc_topology_t topology = NULL;
+    hwloc_topology_t topology = load_topology();
     text[0] = '\0';
-    if (hwloc_topology_init(&topology) == 0) {
-        int loaded = hwloc_topology_load(topology) == 0;
-        for (size_t i = 0; loaded && i < sizeof types / sizeof types[0]; i++) {
-            append_cache(topology, types[i], text, size);
-        }
+    for (size_t i = 0; topology != NULL && i < sizeof types / sizeof types[0]; i++) {
+        append_cache(topology, types[i], text, size);
+    }
+    if (topology != NULL) {
         hwloc_topology_destroy(topology);
     }
     if (text[0] == '\0') {
@@ -280,12 +287,11 @@ void fulcrum_host_find_cores(unsigned short *core_of, size_t count)
     for (size_t cpu = 0; cpu < count; cpu++) {
         core_of[cpu] = (unsigned short)cpu;
     }
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0) {
+    hwloc_topology_t topology = load_topology();
+    if (topology == NULL) {
         return;
     }
-    int found = hwloc_topology_load(topology) == 0;
-    int core_count = found ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 0;
+    int core_count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     for (int i = 0; i < core_count; i++) {
         hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
         int first = hwloc_bitmap_first(core->cpuset);

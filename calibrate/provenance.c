@@ -16,28 +16,39 @@
 #include "calibrate/host.h"
 #include "model/try.h"
 
-#define TEXT_SIZE 240
+#if defined(__clang__)
+#define COMPILER "Clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "GCC " __VERSION__
+#else
+#define COMPILER ""
+#endif
+#if defined(NDEBUG)
+#define ASSERTIONS "; assertions off"
+#else
+#define ASSERTIONS ""
+#endif
 
-static void host_name(char *text)
+static void host_name(char *text, size_t size)
 {
-    if (gethostname(text, TEXT_SIZE - 1) != 0) {
+    if (gethostname(text, size - 1) != 0) {
         text[0] = '\0';
     }
 }
 
-static void cpu_model(char *text)
+static void cpu_model(char *text, size_t size)
 {
     struct fulcrum_cpu cpu = {.name = ""};
     fulcrum_host_read_cpuinfo(&cpu, "");
-    (void)snprintf(text, TEXT_SIZE, "%s", cpu.name);
+    (void)snprintf(text, size, "%s", cpu.name);
 }
 
-static void kernel(char *text)
+static void kernel(char *text, size_t size)
 {
     struct utsname name;
     if (uname(&name) == 0) {
-        (void)snprintf(text, TEXT_SIZE, "%.60s %.60s %.60s", name.sysname, name.release,
-            name.machine);
+        (void)snprintf(
+            text, size, "%.60s %.60s %.60s", name.sysname, name.release, name.machine);
     }
 }
 
@@ -56,101 +67,69 @@ static bool has_hypervisor_flag(void)
     return found;
 }
 
-static void virtualisation(char *text)
+static void virtualisation(char *text, size_t size)
 {
     char vendor[100];
     int virtual = has_hypervisor_flag();
     (void)fulcrum_host_read_line(
         "", "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor);
-    (void)snprintf(text, TEXT_SIZE, "%s%s%s",
+    (void)snprintf(text, size, "%s%s%s",
         virtual ? "virtual machine: the hypervisor may take time away"
                 : "no hypervisor seen",
         vendor[0] != '\0' ? "; system vendor " : "", vendor);
 }
 
-static void affinity(char *text)
+static void affinity(char *text, size_t size)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        (void)snprintf(text, TEXT_SIZE,
+        (void)snprintf(text, size,
             "%d of %ld online processors; threads are not pinned", CPU_COUNT(&set),
             sysconf(_SC_NPROCESSORS_ONLN));
     }
 }
 
-static void quota(char *text)
+static void quota(char *text, size_t size)
 {
     double cores = fulcrum_host_quota_cores("");
     if (isnan(cores)) {
-        (void)snprintf(text, TEXT_SIZE, "none");
+        (void)snprintf(text, size, "none");
     } else {
-        (void)snprintf(text, TEXT_SIZE, "%.4g cores", cores);
+        (void)snprintf(text, size, "%.4g cores", cores);
     }
 }
 
-static void governor(char *text)
-{
-    (void)fulcrum_host_read_line(
-        "", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, TEXT_SIZE);
-}
-
-static void load_average(char *text)
-{
-    (void)fulcrum_host_read_line("", "/proc/loadavg", text, TEXT_SIZE);
-}
-
-static void compiler(char *text)
-{
-#if defined(__clang__)
-    (void)snprintf(text, TEXT_SIZE, "Clang %s", __clang_version__);
-#elif defined(__GNUC__)
-    (void)snprintf(text, TEXT_SIZE, "GCC %s", __VERSION__);
-#else
-    text[0] = '\0';
-#endif
-#if defined(NDEBUG)
-    (void)strncat(text, "; assertions off", TEXT_SIZE - strlen(text) - 1);
-#endif
-}
-
-static void tool(char *text)
-{
-    (void)snprintf(text, TEXT_SIZE, "fulcrum %s", FULCRUM_VERSION);
-}
-
-static void date(char *text)
+static void date(char *text, size_t size)
 {
     struct tm parts;
     time_t now = time(NULL);
     if (gmtime_r(&now, &parts) != NULL) {
-        (void)strftime(text, TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
+        (void)strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &parts);
     }
 }
 
-static void caches(char *text)
-{
-    fulcrum_host_describe_caches(text, TEXT_SIZE);
-}
-
+/* Found in one of three ways. */
 struct fact {
     const char *key;
-    void (*find)(char *text); /* TEXT_SIZE bytes, "" on entry */
+    void (*find)(char *text, size_t size); /* "" on entry */
+    const char *file;                      /* whose first line it is */
+    const char *text;
 };
 
 static const struct fact facts[] = {
-    {"host", host_name},
-    {"cpu_model", cpu_model},
-    {"caches", caches},
-    {"kernel", kernel},
-    {"virtualisation", virtualisation},
-    {"affinity", affinity},
-    {"cpu_quota", quota},
-    {"clock_governor", governor},
-    {"load_average", load_average},
-    {"compiler", compiler},
-    {"tool", tool},
-    {"date", date},
+    {"host", .find = host_name},
+    {"cpu_model", .find = cpu_model},
+    {"caches", .find = fulcrum_host_describe_caches},
+    {"kernel", .find = kernel},
+    {"virtualisation", .find = virtualisation},
+    {"affinity", .find = affinity},
+    {"cpu_quota", .find = quota},
+    {"clock_governor", .file = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+    {"load_average", .file = "/proc/loadavg"},
+    {"compiler", .text = COMPILER ASSERTIONS},
+    {"tool", .text = "fulcrum " FULCRUM_VERSION},
+    {"date", .find = date},
 };
 
 /* Variables that change what the learner's library does. */
@@ -177,8 +156,14 @@ enum fulcrum_status fulcrum_provenance_add(
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
-        char text[TEXT_SIZE] = "";
-        facts[i].find(text);
+        char text[240] = "";
+        if (facts[i].find != NULL) {
+            facts[i].find(text, sizeof text);
+        } else if (facts[i].file != NULL) {
+            (void)fulcrum_host_read_line("", facts[i].file, text, sizeof text);
+        } else {
+            (void)snprintf(text, sizeof text, "%s", facts[i].text);
+        }
         TRY(fulcrum_calibration_add_note(
             calibration, facts[i].key, text[0] != '\0' ? text : "unknown", err));
     }

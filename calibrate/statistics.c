@@ -72,17 +72,6 @@ static double lag1_of(const double *sample, size_t count)
     return square > 0 ? product / square : 0;
 }
 
-/* The part that needs order: `sorted` is used up. */
-static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t count)
-{
-    out->median = fulcrum_statistics_median(sorted, count);
-    out->low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
-    out->high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
-    size_t rank = fulcrum_statistics_median_rank(count);
-    out->median_low = rank > 0 ? sorted[rank - 1] : (double)NAN;
-    out->median_high = rank > 0 ? sorted[count - rank] : (double)NAN;
-}
-
 enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
     const double *sample, size_t count, struct fulcrum_error *err)
 {
@@ -95,7 +84,13 @@ enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
     TRY_MEMORY(sorted, err, "%zu samples", count);
     memcpy(sorted, sample, count * sizeof *sorted);
     struct fulcrum_statistics result = {.count = count};
-    fill_ranks(&result, sorted, count);
+    /* The part that needs order: `sorted` is used up. */
+    result.median = fulcrum_statistics_median(sorted, count);
+    result.low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
+    result.high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
+    size_t rank = fulcrum_statistics_median_rank(count);
+    result.median_low = rank > 0 ? sorted[rank - 1] : (double)NAN;
+    result.median_high = rank > 0 ? sorted[count - rank] : (double)NAN;
     free(sorted);
     result.mean = gsl_stats_mean(sample, 1, count);
     result.lag1 = lag1_of(sample, count);

@@ -12,35 +12,36 @@
 
 #define PAIR_COUNT 2001
 
-static double clock_s(clockid_t clock)
+double fulcrum_clock_s(int clock)
 {
     struct timespec now = {0, 0};
-    (void)clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_gettime(clock, &now) == 0
+               ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec
+               : (double)NAN;
 }
 
 double fulcrum_wall_s(void)
 {
-    return clock_s(CLOCK_MONOTONIC);
+    return fulcrum_clock_s(CLOCK_MONOTONIC);
 }
 
 double fulcrum_thread_cpu_s(void)
 {
-    return clock_s(CLOCK_THREAD_CPUTIME_ID);
+    return fulcrum_clock_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double fulcrum_cpu_s_of(pthread_t thread)
 {
     clockid_t clock = 0;
-    return pthread_getcpuclockid(thread, &clock) == 0 ? clock_s(clock) : 0.0;
+    return pthread_getcpuclockid(thread, &clock) == 0 ? fulcrum_clock_s(clock) : 0.0;
 }
 
 static double pair_cost_s(clockid_t clock)
 {
     double cost_s[PAIR_COUNT];
     for (size_t i = 0; i < PAIR_COUNT; i++) {
-        double begin_s = clock_s(clock);
-        cost_s[i] = clock_s(clock) - begin_s;
+        double begin_s = fulcrum_clock_s(clock);
+        cost_s[i] = fulcrum_clock_s(clock) - begin_s;
     }
     return fulcrum_statistics_median(cost_s, PAIR_COUNT);
 }
@@ -78,6 +79,20 @@ const char *fulcrum_clock_name(enum fulcrum_clock clock)
 double fulcrum_span_on(struct fulcrum_span span, enum fulcrum_clock clock)
 {
     return clock == FULCRUM_CLOCK_WALL ? span.wall_s : span.cpu_s;
+}
+
+bool fulcrum_listener_stops(const struct fulcrum_listener *listener)
+{
+    return listener->stop != NULL && listener->stop(listener->user);
+}
+
+bool fulcrum_listener_told(
+    const struct fulcrum_listener *listener, double done_frac, const char *what)
+{
+    if (listener->progress != NULL) {
+        listener->progress(listener->user, done_frac, what);
+    }
+    return fulcrum_listener_stops(listener);
 }
 
 void fulcrum_sleep_s(double seconds)

@@ -4,6 +4,10 @@
 #define FULCRUM_CALIBRATE_STOPWATCH_H
 
 #include <pthread.h>
+#include <stdbool.h>
+
+/* Seconds on a clock of the kernel, a clockid_t; NAN where it does not tell. */
+double fulcrum_clock_s(int clock);
 
 /* Seconds on a clock that never goes back; its origin means nothing. */
 double fulcrum_wall_s(void);
@@ -46,6 +50,19 @@ const char *fulcrum_clock_name(enum fulcrum_clock clock);
 
 /* The span's time on that clock. */
 double fulcrum_span_on(struct fulcrum_span span, enum fulcrum_clock clock);
+
+/* Whoever waits for a long measurement. {0}: nobody. */
+struct fulcrum_listener {
+    bool (*stop)(void *user); /* whether to end soon; NULL: never */
+    /* NULL: not told. `what` is being measured ("step time"); static. */
+    void (*progress)(void *user, double done_frac, const char *what);
+    void *user; /* of both */
+};
+
+/* Asks whether to end; the second one first tells how far the measurement is. */
+bool fulcrum_listener_stops(const struct fulcrum_listener *listener);
+bool fulcrum_listener_told(
+    const struct fulcrum_listener *listener, double done_frac, const char *what);
 
 /* Sleeps; returns early where a signal arrives. Nothing for seconds <= 0. */
 void fulcrum_sleep_s(double seconds);

@@ -158,9 +158,8 @@ bool fulcrum_measuring_progress_stops(void *watch)
     return *own->interrupted != 0;
 }
 
-void fulcrum_measuring_progress_show(
-    void *watch, const struct fulcrum_calibrate_progress *progress)
+void fulcrum_measuring_progress_show(void *watch, double done_frac, const char *what)
 {
     struct fulcrum_measuring_progress *own = watch;
-    fulcrum_progress_update(&own->progress, progress->done_frac, progress->what);
+    fulcrum_progress_update(&own->progress, done_frac, what);
 }

@@ -73,7 +73,6 @@ enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status
 bool fulcrum_measuring_progress_stops(void *watch);
 
 /* For `progress`. */
-void fulcrum_measuring_progress_show(
-    void *watch, const struct fulcrum_calibrate_progress *progress);
+void fulcrum_measuring_progress_show(void *watch, double done_frac, const char *what);
 
 #endif

@@ -3,11 +3,13 @@
 # writes presets, measures or draws, and nothing more. Everything else is private.
 set(FULCRUM_PUBLIC_HEADERS
   calibrate/actor/actor.h
+  calibrate/device/device_info.h
   calibrate/device/learner.h
   calibrate/fit/fit.h
   calibrate/fulcrum_env.h
   calibrate/host.h
   calibrate/meter/meter.h
+  calibrate/network/network_cost.h
   calibrate/statistics.h
   calibrate/stopwatch.h
   model/cpu_curve.h

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Writes the main of a file of tests: its TEST() cases in their order.
+# Writes the main of a file of tests: its TEST() and WHAT_TEST() cases in their order.
 # usage: cmake -DNAME=suite -DSOURCE=test_suite.c -DOUT=main.c -P suite_main.cmake
-file(STRINGS ${SOURCE} lines REGEX "^(TEST\\([a-z0-9_]+\\)|SUITE_SETUP)$")
+file(STRINGS ${SOURCE} lines REGEX "^(([A-Z]+_)?TEST\\([a-z0-9_]+\\)|SUITE_SETUP)$")
 set(declarations "")
 set(cases "")
 set(setup "")
@@ -10,7 +10,7 @@ foreach(line IN LISTS lines)
     string(APPEND declarations "int suite_setup(void);\n")
     set(setup "    int status = suite_setup();\n    if (status != 0) {\n        return status;\n    }\n")
   else()
-    string(REGEX REPLACE "^TEST\\((.*)\\)$" "\\1" case ${line})
+    string(REGEX REPLACE "^.*\\((.*)\\)$" "\\1" case ${line})
     string(APPEND declarations "void ${case}(void);\n")
     string(APPEND cases "        SUITE_CASE(${case}),\n")
   endif()

@@ -17,28 +17,24 @@
 #include "calibrate/random.h"
 #include "model/try.h"
 
-/* Where standard output went before; `fd` is -1 where nothing was changed. */
-struct fulcrum_stdout_guard {
-    int fd;
-};
-
-/* Standard output kept clean of what foreign libraries print. */
-
-/* Both ends flush, since the libraries write to the same buffer of the C library. */
-static struct fulcrum_stdout_guard guard_stdout(void)
+/*
+ * Standard output kept clean of what foreign libraries print. Where it went before; -1
+ * where nothing was changed. Both ends flush, since the libraries write to the same
+ * buffer of the C library.
+ */
+static int guard_stdout(void)
 {
-    struct fulcrum_stdout_guard guard = {-1};
     (void)fflush(stdout);
     int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (sink < 0) {
-        return guard;
-    }
-    guard.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (guard.fd >= 0) {
+    int before =
+        sink < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (before >= 0) {
         (void)dup2(sink, STDOUT_FILENO);
     }
-    (void)close(sink);
-    return guard;
+    if (sink >= 0) {
+        (void)close(sink);
+    }
+    return before;
 }
 
 /*
@@ -338,9 +334,18 @@ static const char *text_or(const char *text, const char *other)
     return text != NULL ? text : other;
 }
 
-static enum fulcrum_status load_game(
-    const struct fulcrum_env *env, struct fulcrum_error *err)
+/* All that runs inside the core, with `current` set around it. */
+static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_error *err)
 {
+    const struct fulcrum_libretro_core *core = &env->core;
+    core->set_environment(on_environment);
+    core->init();
+    env->core_is_ready = 1;
+    core->set_video_refresh(on_video);
+    core->set_audio_sample(on_audio);
+    core->set_audio_sample_batch(on_audio_batch);
+    core->set_input_poll(on_poll);
+    core->set_input_state(on_input);
     const struct fulcrum_actor_shared *shared = env->shared;
     struct libretro_system_info system = {0};
     env->core.get_system_info(&system);
@@ -359,16 +364,11 @@ static enum fulcrum_status load_game(
         "core \"%s\" (%s) refuses the ROM \"%s\"; it expects one of: %s",
         shared->core_path, text_or(system.library_name, "nameless"), game.path,
         extensions);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status make_buffers(
-    struct fulcrum_env *env, struct fulcrum_error *err)
-{
-    struct libretro_av_info info = {0};
-    env->core.get_system_av_info(&info);
-    env->width_max = info.geometry.max_width;
-    env->height_max = info.geometry.max_height;
+    env->game_is_loaded = 1;
+    struct libretro_av_info av_info = {0};
+    env->core.get_system_av_info(&av_info);
+    env->width_max = av_info.geometry.max_width;
+    env->height_max = av_info.geometry.max_height;
     FAIL_IF(env->width_max == 0 || env->width_max > FULCRUM_FRAME_SOURCE_MAX ||
                 env->height_max == 0 || env->height_max > FULCRUM_FRAME_SOURCE_MAX,
         err, FULCRUM_ERR_FORMAT,
@@ -382,24 +382,6 @@ static enum fulcrum_status make_buffers(
     FAIL_IF(env->grey == NULL || env->row == NULL || env->sums == NULL ||
                 env->stack == NULL,
         err, FULCRUM_ERR_NO_MEMORY, "pictures of a game");
-    return FULCRUM_OK;
-}
-
-/* All that runs inside the core, with `current` set around it. */
-static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_error *err)
-{
-    const struct fulcrum_libretro_core *core = &env->core;
-    core->set_environment(on_environment);
-    core->init();
-    env->core_is_ready = 1;
-    core->set_video_refresh(on_video);
-    core->set_audio_sample(on_audio);
-    core->set_audio_sample_batch(on_audio_batch);
-    core->set_input_poll(on_poll);
-    core->set_input_state(on_input);
-    TRY(load_game(env, err));
-    env->game_is_loaded = 1;
-    TRY(make_buffers(env, err));
     /* Some cores listen to no input before this. */
     core->set_controller_port_device(0, LIBRETRO_JOYPAD);
     /* Without memory or where the core cannot save, resets press the button instead. */
@@ -422,7 +404,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     (void)pthread_mutex_lock(&shared->loading);
-    struct fulcrum_stdout_guard guard = guard_stdout();
+    int before = guard_stdout();
     enum fulcrum_status status = fulcrum_libretro_core_open(
         &env->core, &shared->core_image, shared->core_path, err);
     if (status == FULCRUM_OK) {
@@ -430,11 +412,10 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         status = power_on(env, err);
         current = NULL;
     }
-    /* Ends what guard_stdout began. */
-    if (guard.fd >= 0) {
+    if (before >= 0) {
         (void)fflush(stdout);
-        (void)dup2(guard.fd, STDOUT_FILENO);
-        (void)close(guard.fd);
+        (void)dup2(before, STDOUT_FILENO);
+        (void)close(before);
     }
     (void)pthread_mutex_unlock(&shared->loading);
     if (status != FULCRUM_OK) {
@@ -512,21 +493,6 @@ static enum fulcrum_status try_out(
     return FULCRUM_OK;
 }
 
-static void describe_game(
-    struct fulcrum_actor_info *info, const struct fulcrum_actor_shared *shared)
-{
-    const char *slash = strrchr(shared->rom_path, '/');
-    const char *rom = slash != NULL ? slash + 1 : shared->rom_path;
-    *info = (struct fulcrum_actor_info){
-        .observation_kind = FULCRUM_OBSERVE_UINT8,
-        .observation_count = STACK_BYTE,
-        .action_count = BUTTON_COUNT,
-        .frame_skip = shared->frame_skip,
-    };
-    (void)snprintf(info->detail, sizeof info->detail, "libretro core %.60s, ROM %.100s",
-        shared->system, rom[0] != '\0' ? rom : "built in (Lamps and moths)");
-}
-
 static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *options,
     struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,
     struct fulcrum_error *err)
@@ -545,7 +511,16 @@ static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *opt
         libretro_close(shared);
         return status;
     }
-    describe_game(info, shared);
+    const char *slash = strrchr(shared->rom_path, '/');
+    const char *rom = slash != NULL ? slash + 1 : shared->rom_path;
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = FULCRUM_OBSERVE_UINT8,
+        .observation_count = STACK_BYTE,
+        .action_count = BUTTON_COUNT,
+        .frame_skip = shared->frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail, "libretro core %.60s, ROM %.100s",
+        shared->system, rom[0] != '\0' ? rom : "built in (Lamps and moths)");
     *out = shared;
     return FULCRUM_OK;
 }

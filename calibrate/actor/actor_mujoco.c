@@ -168,22 +168,6 @@ static void mujoco_close(struct fulcrum_actor_shared *shared)
     }
 }
 
-static void describe_task(struct fulcrum_actor_info *info,
-    const struct fulcrum_actor_shared *shared, double frame_skip)
-{
-    const mjModel *model = shared->model;
-    assert(model != NULL);
-    *info = (struct fulcrum_actor_info){
-        .observation_kind = FULCRUM_OBSERVE_FLOAT32,
-        .observation_count = observation_count(shared->task, model),
-        .action_count = (size_t)model->nu,
-        .frame_skip = frame_skip,
-    };
-    (void)snprintf(info->detail, sizeof info->detail,
-        "MuJoCo %s, built-in model %s, RK4 steps of %g s", mj_versionString(),
-        model->names, model->opt.timestep);
-}
-
 static enum fulcrum_status open_task(const struct task *task,
     const struct fulcrum_actor_options *options, struct fulcrum_actor_shared **out,
     struct fulcrum_actor_info *info, struct fulcrum_error *err)
@@ -198,7 +182,17 @@ static enum fulcrum_status open_task(const struct task *task,
         return status;
     }
     shared->frame_skip = (int)frame_skip;
-    describe_task(info, shared, frame_skip);
+    const mjModel *model = shared->model;
+    assert(model != NULL);
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = FULCRUM_OBSERVE_FLOAT32,
+        .observation_count = observation_count(shared->task, model),
+        .action_count = (size_t)model->nu,
+        .frame_skip = frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail,
+        "MuJoCo %s, built-in model %s, RK4 steps of %g s", mj_versionString(),
+        model->names, model->opt.timestep);
     *out = shared;
     return FULCRUM_OK;
 }

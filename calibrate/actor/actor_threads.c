@@ -69,27 +69,20 @@ static int await_turn(struct worker *worker, size_t *seen)
     return goes_on;
 }
 
-/* Steps until it is told to stop, or its environment fails. */
-static void step_on(struct worker *worker)
-{
-    struct fulcrum_actor_threads *threads = worker->threads;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK &&
-           !atomic_load_explicit(&threads->stops, memory_order_relaxed)) {
-        status = fulcrum_stepper_run(
-            &worker->stepper, threads->burst, NULL, &worker->failure);
-        size_t done = status == FULCRUM_OK ? threads->burst : 0;
-        atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
-    }
-}
-
 static void *work(void *argument)
 {
     struct worker *worker = argument;
+    struct fulcrum_actor_threads *threads = worker->threads;
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
-        step_on(worker);
-        struct fulcrum_actor_threads *threads = worker->threads;
+        enum fulcrum_status status = FULCRUM_OK;
+        while (status == FULCRUM_OK &&
+               !atomic_load_explicit(&threads->stops, memory_order_relaxed)) {
+            status = fulcrum_stepper_run(
+                &worker->stepper, threads->burst, NULL, &worker->failure);
+            size_t done = status == FULCRUM_OK ? threads->burst : 0;
+            atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
+        }
         (void)pthread_mutex_lock(&threads->lock);
         threads->running_count--;
         if (threads->running_count == 0) {
@@ -100,15 +93,6 @@ static void *work(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err)
-{
-    TRY(fulcrum_stepper_await(&worker->stepper, err));
-    worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
-    return worker->runs ? FULCRUM_OK
-                        : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                              "actor thread %zu cannot start", worker->number + 1);
-}
-
 /* All environments start side by side; then each gets its thread. */
 static enum fulcrum_status hire_all(struct fulcrum_actor_threads *threads,
     const struct fulcrum_stage *stage, struct fulcrum_error *err)
@@ -117,7 +101,11 @@ static enum fulcrum_status hire_all(struct fulcrum_actor_threads *threads,
         TRY(fulcrum_stepper_begin(&threads->workers[i].stepper, stage, i, err));
     }
     for (size_t i = 0; i < threads->count; i++) {
-        TRY(hire(&threads->workers[i], err));
+        struct worker *worker = &threads->workers[i];
+        TRY(fulcrum_stepper_await(&worker->stepper, err));
+        worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
+        FAIL_IF(!worker->runs, err, FULCRUM_ERR_UNSUPPORTED,
+            "actor thread %zu cannot start", i + 1);
     }
     return FULCRUM_OK;
 }

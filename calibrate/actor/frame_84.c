@@ -121,29 +121,11 @@ struct edge {
     uint32_t part;
 };
 
-static void edges_of(struct edge *edges, size_t source_count)
-{
-    for (size_t i = 0; i < SIDE; i++) {
-        edges[i].index = i * source_count / SIDE;
-        edges[i].part = (uint32_t)(i * source_count % SIDE);
-    }
-    edges[SIDE].index = source_count - 1;
-    edges[SIDE].part = (uint32_t)SIDE;
-}
-
 /* running[0] is 0 and running[x] the sum over the pixels before x. */
 static uint32_t running_to(const uint32_t *running, const struct edge *edge)
 {
     return ((uint32_t)SIDE - edge->part) * running[edge->index] +
            edge->part * running[edge->index + 1];
-}
-
-static void accumulate(uint32_t *running, size_t width)
-{
-    running[0] = 0;
-    for (size_t x = 0; x < width; x++) {
-        running[x + 1] += running[x];
-    }
 }
 
 void fulcrum_frame_84(
@@ -156,7 +138,12 @@ void fulcrum_frame_84(
     for (size_t i = 0; i < SIDE; i++) {
         spans[i] = span_of(i, height);
     }
-    edges_of(columns, width);
+    for (size_t i = 0; i < SIDE; i++) {
+        columns[i].index = i * width / SIDE;
+        columns[i].part = (uint32_t)(i * width % SIDE);
+    }
+    columns[SIDE].index = width - 1;
+    columns[SIDE].part = (uint32_t)SIDE;
     /*
      * Weights add up to `area` <= 2^24, so a sum is below 256 area. Multiplying by
      * floor(2^56 / area) + 1 and dropping 56 bits is then an exact division: the
@@ -167,7 +154,10 @@ void fulcrum_frame_84(
     uint64_t reciprocal = (UINT64_C(1) << 56) / area + 1;
     for (size_t y = 0; y < SIDE; y++) {
         sum_rows(sums + 1, grey, width, &rows[y]);
-        accumulate(sums, width);
+        sums[0] = 0;
+        for (size_t at = 0; at < width; at++) {
+            sums[at + 1] += sums[at];
+        }
         uint32_t before = 0;
         for (size_t x = 0; x < SIDE; x++) {
             uint32_t after = running_to(sums, &columns[x + 1]);

@@ -42,43 +42,31 @@ typedef Elf32_Ehdr elf_header;
 typedef Elf32_Phdr elf_segment;
 #endif
 
-/* First match of a pattern such as /usr/lib/?/libretro/x.so; 0 where there is none. */
-static int first_match(char *path, size_t path_byte, const char *pattern)
-{
-    glob_t found;
-    int matched = 0;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        matched = strlen(found.gl_pathv[0]) < path_byte;
-        if (matched) {
-            memcpy(path, found.gl_pathv[0], strlen(found.gl_pathv[0]) + 1);
-        }
-        globfree(&found);
-    }
-    return matched;
-}
-
+/* The first match of a pattern such as /usr/lib/?/libretro/x.so. */
 static enum fulcrum_status find_installed(
     char *path, size_t path_byte, const char *name, struct fulcrum_error *err)
 {
     const char *folders[] = {getenv("LIBRETRO_DIRECTORY"), "/usr/lib/*/libretro",
         "/usr/lib/libretro", "/usr/local/lib/libretro", "/usr/local/lib/*/libretro"};
-    char pattern[4096];
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        if (folders[i] == NULL) {
+        char pattern[4096];
+        glob_t found;
+        int length = snprintf(pattern, sizeof pattern, "%s/%s_libretro.so",
+            folders[i] != NULL ? folders[i] : "", name);
+        if (folders[i] == NULL || (size_t)length >= sizeof pattern ||
+            glob(pattern, 0, NULL, &found) != 0) {
             continue;
         }
-        int length =
-            snprintf(pattern, sizeof pattern, "%s/%s_libretro.so", folders[i], name);
-        if (length > 0 && (size_t)length < sizeof pattern &&
-            first_match(path, path_byte, pattern)) {
+        int got = snprintf(path, path_byte, "%s", found.gl_pathv[0]);
+        globfree(&found);
+        if (got >= 0 && (size_t)got < path_byte) {
             return FULCRUM_OK;
         }
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
         "no core \"%s\": looked for %s_libretro.so in $LIBRETRO_DIRECTORY, "
         "/usr/lib/*/libretro, /usr/lib/libretro and /usr/local/lib/libretro (on "
-        "Debian: "
-        "apt install libretro-%s); a core elsewhere is given by its path",
+        "Debian: apt install libretro-%s); a core elsewhere is given by its path",
         name, name, name);
 }
 
@@ -89,16 +77,14 @@ enum fulcrum_status fulcrum_libretro_find(
         return find_installed(path, path_byte, name, err);
     }
     FAIL_IF(strlen(name) >= path_byte, err, FULCRUM_ERR_RANGE,
-        "the path of a core is %zu bytes long, "
-        "more than %zu",
-        strlen(name), path_byte - 1);
+        "the path of a core is %zu bytes long, more than %zu", strlen(name),
+        path_byte - 1);
     memcpy(path, name, strlen(name) + 1);
     return FULCRUM_OK;
 }
 
-/* The size of a regular file, or a failure that names it. */
-static enum fulcrum_status check_size(
-    size_t *out, const char *path, const char *what, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out,
+    const char *path, const char *what, struct fulcrum_error *err)
 {
     struct stat info;
     FAIL_IF(stat(path, &info) != 0, err, FULCRUM_ERR_FILE, "%s \"%s\": %s", what, path,
@@ -108,15 +94,7 @@ static enum fulcrum_status check_size(
     FAIL_IF(info.st_size <= 0 || info.st_size > FILE_BYTE_MAX, err, FULCRUM_ERR_FORMAT,
         "%s \"%s\" has %lld bytes, expected 1 to %lld", what, path,
         (long long)info.st_size, (long long)FILE_BYTE_MAX);
-    *out = (size_t)info.st_size;
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out,
-    const char *path, const char *what, struct fulcrum_error *err)
-{
-    size_t size_byte = 0;
-    TRY(check_size(&size_byte, path, what, err));
+    size_t size_byte = (size_t)info.st_size;
     assert(size_byte > 0);
     uint8_t *bytes = calloc(size_byte, 1);
     TRY_MEMORY(bytes, err, "%s \"%s\"", what, path);

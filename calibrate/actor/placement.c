@@ -182,21 +182,6 @@ static void take_rest(const struct cores *cores, const struct fulcrum_cpu_list *
     }
 }
 
-/* The last core that the actors do not have. */
-static void place_server(const struct cores *cores,
-    const struct fulcrum_cpu_list *allowed, struct fulcrum_placement *placement)
-{
-    struct fulcrum_cpu_list rest = {.count = 0};
-    take_rest(cores, allowed, &placement->actors, &rest);
-    placement->server.count = 0;
-    for (size_t i = 0; i < rest.count; i++) {
-        unsigned last = rest.cpu[rest.count - 1];
-        if (cores->core_of[rest.cpu[i]] == cores->core_of[last]) {
-            add(&placement->server, rest.cpu[i]);
-        }
-    }
-}
-
 enum fulcrum_status fulcrum_placement_complete(
     struct fulcrum_placement *placement, struct fulcrum_error *err)
 {
@@ -205,7 +190,15 @@ enum fulcrum_status fulcrum_placement_complete(
     struct cores cores = {{0}};
     fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
     if (placement->server.count == 0) {
-        place_server(&cores, &allowed, placement);
+        /* The last core that the actors do not have. */
+        struct fulcrum_cpu_list rest = {.count = 0};
+        take_rest(&cores, &allowed, &placement->actors, &rest);
+        for (size_t i = 0; i < rest.count; i++) {
+            unsigned last = rest.cpu[rest.count - 1];
+            if (cores.core_of[rest.cpu[i]] == cores.core_of[last]) {
+                add(&placement->server, rest.cpu[i]);
+            }
+        }
     }
     if (placement->actors.count == 0) {
         take_rest(&cores, &allowed, &placement->server, &placement->actors);

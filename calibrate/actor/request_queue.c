@@ -211,7 +211,7 @@ static void *act(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status make_room(
+static enum fulcrum_status make_seats(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
     const struct fulcrum_handoff_plan *plan = &handoff->plan;
@@ -232,7 +232,7 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     TRY_MEMORY(handoff, err, "%zu waiting actors", plan->actor_count);
     handoff->plan = *plan;
     handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
-    enum fulcrum_status status = make_room(handoff, err);
+    enum fulcrum_status status = make_seats(handoff, err);
     /* The calling thread onto the server's processors, where there are two cores. */
     handoff->is_apart =
         fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&

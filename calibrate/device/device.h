@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calibrate/device/device_info.h"
 #include "calibrate/kernels/device_kernels.h"
 #include "model/status.h"
 
@@ -22,21 +23,6 @@ struct fulcrum_device_options {
     size_t index;    /* of the device among those that the library lists */
     double sm_count; /* SMs (compute units) to run on; 0: all */
     bool is_wide;    /* 1: in the manner of a GPU, even where it is a CPU (tests) */
-};
-
-struct fulcrum_device_info {
-    char name[96];
-    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
-    char detail[200];        /* driver, libraries and their versions: provenance */
-    bool is_gpu;             /* 0: its kernels run on the host's own cores */
-    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
-    double sm_count;         /* of the whole device */
-    double granted_sm_count; /* in force */
-    double least_sm_count;   /* smallest share that can be granted */
-    double sm_step;          /* shares are multiples of it */
-    double clock_hz;         /* NAN where it is not told */
-    double memory_byte;
-    double memory_byte_per_s; /* at most, as it is built; 0: not told */
 };
 
 /* One product of row-major matrices: c = op(a) op(b) + beta c; beta is 0 or 1. */

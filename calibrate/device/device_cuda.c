@@ -398,35 +398,28 @@ static enum fulcrum_status refuse_index(const struct fulcrum_cuda_driver *driver
         err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
 }
 
-static enum fulcrum_status find_gpu(
-    struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
-{
-    const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    int count = 0;
-    int sm_count = 0;
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
-    if (index >= (size_t)count) {
-        return refuse_index(driver, index, count, err);
-    }
-    TRY(fulcrum_cuda_check(
-        driver, driver->device_get(&gpu->device, (int)index), "cuDeviceGet", err));
-    TRY(fulcrum_cuda_check(driver,
-        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
-        "cuDeviceGetAttribute", err));
-    gpu->sm_count = (double)sm_count;
-    return fulcrum_cuda_check(driver,
-        driver->primary_retain(&gpu->context, gpu->device), "cuDevicePrimaryCtxRetain",
-        err);
-}
-
 /* Kernels are compiled for the GPU whose context is current. */
 static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_gpu *gpu = &state->gpu;
     TRY(fulcrum_cuda_driver_open(&gpu->driver, err));
-    TRY(find_gpu(gpu, options->index, err));
+    const struct fulcrum_cuda_driver *driver = &gpu->driver;
+    int count = 0;
+    int sm_count = 0;
+    TRY(fulcrum_cuda_check(
+        driver, driver->device_get_count(&count), "cuDeviceGetCount", err));
+    if (options->index >= (size_t)count) {
+        return refuse_index(driver, options->index, count, err);
+    }
+    TRY(fulcrum_cuda_check(driver,
+        driver->device_get(&gpu->device, (int)options->index), "cuDeviceGet", err));
+    TRY(fulcrum_cuda_check(driver,
+        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
+        "cuDeviceGetAttribute", err));
+    gpu->sm_count = (double)sm_count;
+    TRY(fulcrum_cuda_check(driver, driver->primary_retain(&gpu->context, gpu->device),
+        "cuDevicePrimaryCtxRetain", err));
     TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
         "cuCtxSetCurrent", err));
     cuda_gpu_ask_parts(gpu);
@@ -478,35 +471,6 @@ static double memory_byte_per_s(const struct fulcrum_cuda_gpu *gpu)
     return fmax(2.0 * clock_hz * width_byte, 0.0);
 }
 
-static void tell_info(
-    const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
-{
-    const struct fulcrum_cuda_gpu *gpu = &state->gpu;
-    int clock_khz = attribute(gpu, FULCRUM_CU_CLOCK_RATE);
-    size_t memory_byte = 0;
-    char products[80];
-    *info = (struct fulcrum_device_info){
-        .is_gpu = 1,
-        .is_wide = 1,
-        .sm_count = gpu->sm_count,
-        .granted_sm_count = state->share.sm_count,
-        .least_sm_count = gpu->least_sm_count,
-        .sm_step = gpu->sm_step,
-        .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
-    };
-    describe_uuid(gpu, info);
-    (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
-    (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
-    info->memory_byte = (double)memory_byte;
-    info->memory_byte_per_s = memory_byte_per_s(gpu);
-    describe_products(state, products, sizeof products);
-    (void)snprintf(info->detail, sizeof info->detail,
-        "compute capability %d.%d, driver for CUDA %d.%d, %.70s",
-        attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
-        attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
-        gpu->driver.version % 1000 / 10, products);
-}
-
 static void cuda_close(struct fulcrum_device_state *state)
 {
     if (state == NULL) {
@@ -549,7 +513,30 @@ static enum fulcrum_status cuda_open(const struct fulcrum_device_options *option
         state->gpu.driver.mem_host_alloc(&staging, STAGING_BYTE, 0), "cuMemHostAlloc",
         err));
     state->staging = staging;
-    tell_info(state, info);
+    const struct fulcrum_cuda_gpu *gpu = &state->gpu;
+    int clock_khz = attribute(gpu, FULCRUM_CU_CLOCK_RATE);
+    size_t memory_byte = 0;
+    char products[80];
+    *info = (struct fulcrum_device_info){
+        .is_gpu = 1,
+        .is_wide = 1,
+        .sm_count = gpu->sm_count,
+        .granted_sm_count = state->share.sm_count,
+        .least_sm_count = gpu->least_sm_count,
+        .sm_step = gpu->sm_step,
+        .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
+    };
+    describe_uuid(gpu, info);
+    (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
+    (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
+    info->memory_byte = (double)memory_byte;
+    info->memory_byte_per_s = memory_byte_per_s(gpu);
+    describe_products(state, products, sizeof products);
+    (void)snprintf(info->detail, sizeof info->detail,
+        "compute capability %d.%d, driver for CUDA %d.%d, %.70s",
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
+        gpu->driver.version % 1000 / 10, products);
     step_out(state);
     *out = state;
 end:

@@ -78,21 +78,23 @@ static const char *code_name(cl_int code)
     return "see CL/cl.h";
 }
 
-static enum fulcrum_status fail_with(
-    struct fulcrum_error *err, const char *what, cl_int code)
+/* FULCRUM_OK, or the failure of a call that returned `code`. */
+static enum fulcrum_status check(
+    cl_int code, const char *what, struct fulcrum_error *err)
 {
     bool is_memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
                      code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
-    return fulcrum_fail(err,
+    FAIL_IF(code != CL_SUCCESS, err,
         is_memory ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: %s: error %d (%s)", what, (int)code, code_name(code));
+    return FULCRUM_OK;
 }
 
 /* Keeps the first failure for `finish`. */
 static void keep(struct fulcrum_device_state *state, const char *what, cl_int code)
 {
     if (code != CL_SUCCESS && state->first.status == FULCRUM_OK) {
-        (void)fail_with(&state->first, what, code);
+        (void)check(code, what, &state->first);
     }
 }
 
@@ -152,19 +154,6 @@ static void add_platform(struct list *list, cl_platform_id platform)
     }
 }
 
-static void put_cpus_last(struct list *list)
-{
-    struct list sorted = {.count = 0};
-    for (size_t i = 0; i < 2 * list->count; i++) {
-        cl_device_id device = list->devices[i % list->count];
-        if (is_cpu(device) == (i >= list->count)) {
-            sorted.devices[sorted.count] = device;
-            sorted.count++;
-        }
-    }
-    *list = sorted;
-}
-
 static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error *err)
 {
     cl_platform_id platforms[MOST_PLATFORMS];
@@ -181,7 +170,15 @@ static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error 
     }
     FAIL_IF(list->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: drivers are installed, but they find no device");
-    put_cpus_last(list);
+    struct list sorted = {.count = 0};
+    for (size_t i = 0; i < 2 * list->count; i++) {
+        cl_device_id device = list->devices[i % list->count];
+        if (is_cpu(device) == (i >= list->count)) {
+            sorted.devices[sorted.count] = device;
+            sorted.count++;
+        }
+    }
+    *list = sorted;
     return FULCRUM_OK;
 }
 
@@ -247,34 +244,27 @@ static void wait_for_events(cl_command_queue queue)
     }
 }
 
+#define RELEASE(kind, object)                                                          \
+    ((object) != NULL ? (void)clRelease##kind(object) : (void)0)
+
 static void engine_close(struct engine *engine)
 {
     if (engine->queue != NULL) {
         (void)clFinish(engine->queue);
     }
     for (size_t i = 0; i < 2; i++) {
-        if (engine->marks[i] != NULL) {
-            (void)clReleaseEvent(engine->marks[i]);
-        }
+        RELEASE(Event, engine->marks[i]);
     }
-    if (engine->arena != NULL) {
-        (void)clReleaseMemObject(engine->arena);
-    }
+    RELEASE(MemObject, engine->arena);
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
-        if (engine->kernels[i] != NULL) {
-            (void)clReleaseKernel(engine->kernels[i]);
-        }
+        RELEASE(Kernel, engine->kernels[i]);
     }
-    if (engine->program != NULL) {
-        (void)clReleaseProgram(engine->program);
-    }
+    RELEASE(Program, engine->program);
     if (engine->queue != NULL) {
         wait_for_events(engine->queue);
         (void)clReleaseCommandQueue(engine->queue);
     }
-    if (engine->context != NULL) {
-        (void)clReleaseContext(engine->context);
-    }
+    RELEASE(Context, engine->context);
     if (engine->is_share) {
         (void)clReleaseDevice(engine->part);
     }
@@ -306,9 +296,7 @@ static enum fulcrum_status build(
     cl_int code = CL_SUCCESS;
     engine->program =
         clCreateProgramWithSource(engine->context, 2, texts, lengths, &code);
-    if (code != CL_SUCCESS) {
-        return fail_with(err, "clCreateProgramWithSource", code);
-    }
+    TRY(check(code, "clCreateProgramWithSource", err));
     code = clBuildProgram(engine->program, 1, &engine->part,
         is_wide ? "-cl-std=CL1.2" : "-cl-std=CL1.2 -DFULCRUM_ONE_LANE", NULL, NULL);
     return code == CL_SUCCESS ? FULCRUM_OK : fail_build(engine, code, err);
@@ -332,24 +320,16 @@ static enum fulcrum_status engine_open(struct engine *engine,
         code = divide(state->device, share, &engine->part);
         engine->is_share = code == CL_SUCCESS;
     }
-    if (code != CL_SUCCESS) {
-        return fail_with(err, "clCreateSubDevices", code);
-    }
+    TRY(check(code, "clCreateSubDevices", err));
     engine->context = clCreateContext(NULL, 1, &engine->part, NULL, NULL, &code);
-    if (code != CL_SUCCESS) {
-        return fail_with(err, "clCreateContext", code);
-    }
+    TRY(check(code, "clCreateContext", err));
     engine->queue = clCreateCommandQueue(
         engine->context, engine->part, CL_QUEUE_PROFILING_ENABLE, &code);
-    if (code != CL_SUCCESS) {
-        return fail_with(err, "clCreateCommandQueue", code);
-    }
+    TRY(check(code, "clCreateCommandQueue", err));
     TRY(build(engine, state->is_wide, err));
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
         engine->kernels[i] = clCreateKernel(engine->program, kernel_name(i), &code);
-        if (code != CL_SUCCESS) {
-            return fail_with(err, kernel_name(i), code);
-        }
+        TRY(check(code, kernel_name(i), err));
     }
     return FULCRUM_OK;
 }
@@ -403,18 +383,6 @@ static void opencl_close(struct fulcrum_device_state *state)
     free(state);
 }
 
-static void look_at(
-    struct fulcrum_device_state *state, cl_device_id device, bool wants_wide)
-{
-    size_t group =
-        (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-    state->device = device;
-    state->is_wide = (wants_wide || !is_cpu(device)) && group >= FULCRUM_TILE_ITEMS;
-    state->group = state->is_wide ? FULCRUM_TILE_ITEMS : 1;
-    state->sm_count =
-        (double)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-}
-
 static enum fulcrum_status opencl_open(const struct fulcrum_device_options *options,
     struct fulcrum_device_state **out, struct fulcrum_device_info *info,
     struct fulcrum_error *err)
@@ -438,7 +406,15 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
     }
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a device");
-    look_at(state, list.devices[options->index], options->is_wide);
+    cl_device_id device = list.devices[options->index];
+    size_t group =
+        (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+    state->device = device;
+    state->is_wide =
+        (options->is_wide || !is_cpu(device)) && group >= FULCRUM_TILE_ITEMS;
+    state->group = state->is_wide ? FULCRUM_TILE_ITEMS : 1;
+    state->sm_count =
+        (double)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(share_for(state, options->sm_count, &share, err));
     TRY_OR_END(engine_open(&state->engine, state, share, err));
@@ -471,12 +447,9 @@ static enum fulcrum_status make_arena(
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT && code == CL_SUCCESS; i++) {
         code = clSetKernelArg(engine->kernels[i], 0, sizeof(cl_mem), &engine->arena);
     }
-    if (code != CL_SUCCESS) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "an arena of %.3g MB", 1e-6 * (double)byte);
-        return fail_with(err, what, code);
-    }
-    return FULCRUM_OK;
+    char what[80];
+    (void)snprintf(what, sizeof what, "an arena of %.3g MB", 1e-6 * (double)byte);
+    return check(code, what, err);
 }
 
 static enum fulcrum_status opencl_reserve(
@@ -564,7 +537,7 @@ static enum fulcrum_status move_arena(struct engine *from, struct engine *to,
             to->queue, to->arena, CL_TRUE, 0, byte, copy, 0, NULL, NULL);
     }
     free(copy);
-    return code == CL_SUCCESS ? status : fail_with(err, "a copy of the arena", code);
+    return code == CL_SUCCESS ? status : check(code, "a copy of the arena", err);
 }
 
 static enum fulcrum_status opencl_grant(struct fulcrum_device_state *state,

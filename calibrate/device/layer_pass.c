@@ -2,26 +2,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/networks.h"
 
-/* Weights stored output x input, then somewhere the biases, and what follows. */
-struct linear {
-    size_t input_count;
-    size_t output_count;
-    size_t weights; /* offsets among the network's parameters */
-    size_t biases;
-    enum fulcrum_activation activation;
-};
-
 static void multiply(
     const struct fulcrum_pass *pass, const struct fulcrum_device_product *product)
 {
     pass->compute->device->multiply(pass->compute->state, product);
 }
 
-/* output = activation(input weights' + biases) */
-static void linear_forward(
-    const struct linear *layer, const struct fulcrum_pass *pass, size_t row_count)
+void fulcrum_linear_forward(
+    const struct fulcrum_linear *layer, const struct fulcrum_pass *pass)
 {
-    const struct fulcrum_device_product product = {.row_count = row_count,
+    const struct fulcrum_device_product product = {.row_count = pass->row_count,
         .col_count = layer->output_count,
         .inner_count = layer->input_count,
         .is_right_transposed = 1,
@@ -29,7 +19,7 @@ static void linear_forward(
         .b = fulcrum_place_at(pass->parameters, layer->weights),
         .c = pass->output};
     multiply(pass, &product);
-    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ACTIVATE, row_count,
+    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ACTIVATE, pass->row_count,
         layer->output_count,
         &(struct fulcrum_kernel_arguments){
             .place = {pass->output, fulcrum_place_at(pass->parameters, layer->biases)},
@@ -37,36 +27,39 @@ static void linear_forward(
                 layer->activation == FULCRUM_RELU}});
 }
 
-/* weights' gradients += gradients of sums' x input, summed over rows. */
-static void weight_gradients(const struct fulcrum_pass *pass, size_t row_count,
-    struct fulcrum_device_product product)
+/* Gradients of weights += gradients of sums' x input, summed over rows. */
+static void add_weight_gradients(const struct fulcrum_pass *pass, size_t weights,
+    size_t output_count, size_t input_count)
 {
-    product.inner_count = row_count;
-    product.is_left_transposed = 1;
-    product.beta = 1.0F;
+    const struct fulcrum_device_product product = {.row_count = output_count,
+        .col_count = input_count,
+        .inner_count = pass->row_count,
+        .is_left_transposed = 1,
+        .a = pass->output_gradient,
+        .b = pass->input,
+        .beta = 1.0F,
+        .c = fulcrum_place_at(pass->gradients, weights)};
     multiply(pass, &product);
 }
 
-/* From the gradients of the sums, which is what `output_gradient` holds. */
-static void linear_backward(
-    const struct linear *layer, const struct fulcrum_pass *pass, size_t row_count)
+void fulcrum_linear_backward(
+    const struct fulcrum_linear *layer, const struct fulcrum_pass *pass)
 {
-    const struct fulcrum_device_product of_weights = {.row_count = layer->output_count,
-        .col_count = layer->input_count,
-        .a = pass->output_gradient,
-        .b = pass->input,
-        .c = fulcrum_place_at(pass->gradients, layer->weights)};
-    const struct fulcrum_compute_sum of_biases = {.row_count = row_count,
+    if (layer->activation == FULCRUM_RELU) {
+        fulcrum_compute_rectify_backward(pass->compute, pass->output_gradient,
+            pass->output, pass->row_count * layer->output_count);
+    }
+    add_weight_gradients(pass, layer->weights, layer->output_count, layer->input_count);
+    const struct fulcrum_compute_sum of_biases = {.row_count = pass->row_count,
         .col_count = layer->output_count,
         .value = pass->output_gradient,
         .sums = fulcrum_place_at(pass->gradients, layer->biases),
         .is_added = 1,
         .factor = 1.0F,
         .scratch = pass->sums};
-    weight_gradients(pass, row_count, of_weights);
     fulcrum_compute_sum_rows(pass->compute, &of_biases);
     if (pass->input_gradient != FULCRUM_NOWHERE) {
-        const struct fulcrum_device_product of_input = {.row_count = row_count,
+        const struct fulcrum_device_product of_input = {.row_count = pass->row_count,
             .col_count = layer->input_count,
             .inner_count = layer->output_count,
             .a = pass->output_gradient,
@@ -76,20 +69,11 @@ static void linear_backward(
     }
 }
 
-static struct linear linear_of_conv(const struct fulcrum_conv *layer)
-{
-    return (struct linear){.input_count = fulcrum_conv_window_size(layer),
-        .output_count = layer->filter_count,
-        .weights = layer->offset,
-        .biases = layer->offset + fulcrum_conv_weight_count(layer),
-        .activation = FULCRUM_RELU};
-}
-
 static struct fulcrum_kernel_arguments window_arguments(
     const struct fulcrum_conv *layer, fulcrum_place to, fulcrum_place from)
 {
     const size_t counts[] = {layer->height, layer->width, layer->channel_count,
-        layer->kernel, layer->stride, fulcrum_conv_window_count(layer, layer->width),
+        layer->kernel, layer->stride, layer->window_cols,
         fulcrum_conv_position_count(layer)};
     struct fulcrum_kernel_arguments arguments = {.place = {to, from}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -98,77 +82,48 @@ static struct fulcrum_kernel_arguments window_arguments(
     return arguments;
 }
 
-/* A row of items is one run of pixels of one window. */
-static void lay_out_windows(
+/*
+ * Lays out the windows of the input, a row of items being one run of pixels of one
+ * window. Returns the pass through the filters, of which each window is a row.
+ */
+static struct fulcrum_pass lay_out_windows(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
     struct fulcrum_kernel_arguments arguments =
         window_arguments(layer, pass->column, pass->input);
+    struct fulcrum_pass windows = *pass;
+    windows.input = pass->column;
+    windows.row_count = pass->row_count * fulcrum_conv_position_count(layer);
     arguments.count[7] = fulcrum_compute_count(pass->input_first_byte);
     fulcrum_compute_launch(pass->compute,
         pass->input_is_bytes ? FULCRUM_KERNEL_WINDOWS_OF_BYTES : FULCRUM_KERNEL_WINDOWS,
-        pass->row_count * fulcrum_conv_position_count(layer) * layer->kernel,
-        layer->kernel * layer->channel_count, &arguments);
+        windows.row_count * layer->kernel, layer->kernel * layer->channel_count,
+        &arguments);
+    return windows;
 }
 
 void fulcrum_conv_forward(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
-    const struct linear linear = linear_of_conv(layer);
-    struct fulcrum_pass windows = *pass;
-    windows.input = pass->column;
-    lay_out_windows(layer, pass);
-    linear_forward(
-        &linear, &windows, pass->row_count * fulcrum_conv_position_count(layer));
+    const struct fulcrum_pass windows = lay_out_windows(layer, pass);
+    fulcrum_linear_forward(&layer->filters, &windows);
 }
 
 void fulcrum_conv_backward(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
-    const struct linear linear = linear_of_conv(layer);
-    const size_t rows = pass->row_count * fulcrum_conv_position_count(layer);
-    const bool is_first = pass->input_gradient == FULCRUM_NOWHERE;
-    struct fulcrum_pass windows = *pass;
-    windows.input = pass->column;
-    windows.input_gradient = is_first ? FULCRUM_NOWHERE : pass->column;
-    fulcrum_compute_rectify_backward(
-        pass->compute, pass->output_gradient, pass->output, rows * layer->filter_count);
-    lay_out_windows(layer, pass);
-    linear_backward(&linear, &windows, rows);
-    if (!is_first) {
-        const struct fulcrum_kernel_arguments arguments =
-            window_arguments(layer, pass->input_gradient, pass->column);
-        fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ADD_WINDOWS,
-            pass->row_count * layer->height * layer->width, layer->channel_count,
-            &arguments);
+    struct fulcrum_pass windows = lay_out_windows(layer, pass);
+    if (pass->input_gradient == FULCRUM_NOWHERE) {
+        fulcrum_linear_backward(&layer->filters, &windows);
+        return;
     }
-}
-
-static struct linear linear_of_dense(const struct fulcrum_dense *layer)
-{
-    return (struct linear){.input_count = layer->input_count,
-        .output_count = layer->output_count,
-        .weights = layer->offset,
-        .biases = layer->offset + fulcrum_dense_weight_count(layer),
-        .activation = layer->activation};
-}
-
-void fulcrum_dense_forward(
-    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
-{
-    const struct linear linear = linear_of_dense(layer);
-    linear_forward(&linear, pass, pass->row_count);
-}
-
-void fulcrum_dense_backward(
-    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass)
-{
-    const struct linear linear = linear_of_dense(layer);
-    if (layer->activation == FULCRUM_RELU) {
-        fulcrum_compute_rectify_backward(pass->compute, pass->output_gradient,
-            pass->output, pass->row_count * layer->output_count);
-    }
-    linear_backward(&linear, pass, pass->row_count);
+    windows.input_gradient = pass->column;
+    fulcrum_linear_backward(&layer->filters, &windows);
+    const struct fulcrum_kernel_arguments arguments =
+        window_arguments(layer, pass->input_gradient, pass->column);
+    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_ADD_WINDOWS,
+        pass->row_count * layer->height * layer->width, layer->channel_count,
+        &arguments);
 }
 
 /*
@@ -178,23 +133,14 @@ void fulcrum_dense_backward(
  * gradients of all of them, so that the weights' gradients again are one product over
  * the whole sequence.
  */
-static struct linear linear_of_lstm(const struct fulcrum_lstm *layer)
-{
-    return (struct linear){.input_count = layer->input_count,
-        .output_count = fulcrum_lstm_gate_count(layer),
-        .weights = layer->offset,
-        .biases = fulcrum_lstm_bias_offset(layer),
-        .activation = FULCRUM_LINEAR};
-}
-
 static void lstm_inputs(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
     size_t step_count)
 {
-    const struct linear linear = linear_of_lstm(layer);
     struct fulcrum_pass to_gates = *pass;
     to_gates.output = trace->gates;
-    linear_forward(&linear, &to_gates, step_count * trace->batch_count);
+    to_gates.row_count = step_count * trace->batch_count;
+    fulcrum_linear_forward(&layer->gates, &to_gates);
 }
 
 /* From the state before, `first` rows on in the trace, to that `after` rows on. */
@@ -203,13 +149,13 @@ static void lstm_step(const struct fulcrum_lstm *layer, const struct fulcrum_pas
 {
     const size_t units = layer->unit_count;
     const fulcrum_place gates =
-        fulcrum_place_at(trace->gates, first * fulcrum_lstm_gate_count(layer));
+        fulcrum_place_at(trace->gates, first * layer->gates.output_count);
     const struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
-        .col_count = fulcrum_lstm_gate_count(layer),
+        .col_count = layer->gates.output_count,
         .inner_count = units,
         .is_right_transposed = 1,
         .a = fulcrum_place_at(trace->hidden, first * units),
-        .b = fulcrum_place_at(pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
+        .b = fulcrum_place_at(pass->parameters, layer->recurrent),
         .beta = 1.0F,
         .c = gates};
     multiply(pass, &of_state);
@@ -240,77 +186,41 @@ void fulcrum_lstm_advance(const struct fulcrum_lstm *layer,
     lstm_step(layer, pass, trace, 0, 0);
 }
 
-/* One step back: the gates' sums, the cell before, then the recurrent gradient. */
-static void lstm_step_back(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
-    const struct fulcrum_lstm_gradients *gradients, size_t first)
-{
-    const size_t units = layer->unit_count;
-    const size_t width = fulcrum_lstm_gate_count(layer);
-    const fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
-    const struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
-        .col_count = units,
-        .inner_count = width,
-        .a = sums,
-        .b = fulcrum_place_at(pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
-        .c = gradients->recurrent};
-    fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD,
-        trace->batch_count, units,
-        &(struct fulcrum_kernel_arguments){
-            .place = {sums, fulcrum_place_at(trace->gates, first * width),
-                fulcrum_place_at(trace->cell, first * units),
-                fulcrum_place_at(trace->cell_tanh, first * units),
-                fulcrum_place_at(gradients->hidden, first * units),
-                gradients->recurrent, gradients->cell},
-            .count = {fulcrum_compute_count(units)}});
-    multiply(pass, &of_state);
-}
-
 void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
     const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
     const struct fulcrum_lstm_gradients *gradients)
 {
-    const struct linear linear = linear_of_lstm(layer);
     const size_t batch = trace->batch_count;
-    const size_t state = batch * layer->unit_count;
-    const struct fulcrum_device_product of_state = {
-        .row_count = fulcrum_lstm_gate_count(layer),
-        .col_count = layer->unit_count,
-        .a = gradients->gates,
-        .b = trace->hidden,
-        .c = fulcrum_place_at(pass->gradients, fulcrum_lstm_recurrent_offset(layer))};
+    const size_t units = layer->unit_count;
+    const size_t width = layer->gates.output_count;
+    const size_t state = batch * units;
     struct fulcrum_pass of_input = *pass;
     of_input.output_gradient = gradients->gates;
+    struct fulcrum_pass of_state = of_input;
+    of_state.input = trace->hidden;
     fulcrum_compute_fill(pass->compute, gradients->cell, state, 0.0F);
     fulcrum_compute_fill(pass->compute, gradients->recurrent, state, 0.0F);
     for (size_t step = pass->row_count / batch; step > 0; step--) {
-        lstm_step_back(layer, pass, trace, gradients, (step - 1) * batch);
+        /* The gates' sums, the cell before, then the recurrent gradient. */
+        const size_t first = (step - 1) * batch;
+        const fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
+        const struct fulcrum_device_product of_step = {.row_count = batch,
+            .col_count = units,
+            .inner_count = width,
+            .a = sums,
+            .b = fulcrum_place_at(pass->parameters, layer->recurrent),
+            .c = gradients->recurrent};
+        fulcrum_compute_launch(pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD, batch,
+            units,
+            &(struct fulcrum_kernel_arguments){
+                .place = {sums, fulcrum_place_at(trace->gates, first * width),
+                    fulcrum_place_at(trace->cell, first * units),
+                    fulcrum_place_at(trace->cell_tanh, first * units),
+                    fulcrum_place_at(gradients->hidden, first * units),
+                    gradients->recurrent, gradients->cell},
+                .count = {fulcrum_compute_count(units)}});
+        multiply(pass, &of_step);
     }
-    weight_gradients(pass, pass->row_count, of_state);
-    linear_backward(&linear, &of_input, pass->row_count);
-}
-
-static void launch_duel(const struct fulcrum_compute *compute,
-    enum fulcrum_kernel kernel, struct fulcrum_duel shape,
-    struct fulcrum_kernel_arguments arguments)
-{
-    arguments.count[0] = fulcrum_compute_count(shape.action_count);
-    fulcrum_compute_launch(compute, kernel, shape.row_count, 1, &arguments);
-}
-
-void fulcrum_duel_forward(const struct fulcrum_compute *compute,
-    struct fulcrum_duel shape, fulcrum_place value, fulcrum_place advantage,
-    fulcrum_place q)
-{
-    launch_duel(compute, FULCRUM_KERNEL_DUEL, shape,
-        (struct fulcrum_kernel_arguments){.place = {q, value, advantage}});
-}
-
-void fulcrum_duel_backward(const struct fulcrum_compute *compute,
-    struct fulcrum_duel shape, fulcrum_place q_gradient, fulcrum_place value_gradient,
-    fulcrum_place advantage_gradient)
-{
-    launch_duel(compute, FULCRUM_KERNEL_DUEL_BACKWARD, shape,
-        (struct fulcrum_kernel_arguments){
-            .place = {q_gradient, value_gradient, advantage_gradient}});
+    add_weight_gradients(&of_state, layer->recurrent, width, units);
+    fulcrum_linear_backward(&layer->gates, &of_input);
 }

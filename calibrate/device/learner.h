@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calibrate/device/device_info.h"
+#include "calibrate/network/network_cost.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"
 
@@ -36,22 +38,10 @@ struct fulcrum_learner_options {
 
 struct fulcrum_learner_info {
     size_t input_byte; /* of one observation */
-    size_t parameter_count;
-    double forward_flop; /* per observation, 2 per multiply-add */
-    double train_step_flop;
-    size_t buffer_byte; /* weights, optimiser, replay and every other buffer */
-    char backend[200];  /* libraries and their versions, kernels, threads */
-    bool is_gpu;        /* 0: runs on this machine's cores, and all below is zero
-                          unless they are reached as a device */
-    char device_name[96];
-    char device_uuid[48];    /* "GPU-...", as NVML prints it: which of several GPUs its
-                                watts are of; "" where it is not told */
-    double sm_count;         /* of the whole device */
-    double granted_sm_count; /* in force */
-    double least_sm_count;   /* smallest share that `grant` gives */
-    double sm_step;          /* shares are multiples of it */
-    double clock_hz;         /* NAN where a device does not tell */
-    double memory_byte;
+    struct fulcrum_network_cost cost;
+    /* Of this machine's cores, unless they are reached as a device, `detail` alone:
+     * libraries and their versions, kernels, threads. */
+    struct fulcrum_device_info device;
 };
 
 /*
@@ -76,7 +66,6 @@ struct fulcrum_train_rows {
 };
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
-
 struct fulcrum_device;
 
 /*

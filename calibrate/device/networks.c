@@ -32,19 +32,19 @@ enum { CALLERS_ROWS = 3, ALL_ROWS = 5 };
 /* What one kind of network does in its own way. */
 struct kind {
     /* First weights and rows, in the host's memory. */
-    void (*init)(const struct fulcrum_network *network, float *parameters,
+    void (*init)(const struct fulcrum_learner_state *network, float *parameters,
         struct fulcrum_random *random);
     /* Completes the rows by what the first weights, on the device, say; may be NULL. */
-    enum fulcrum_status (*judge)(const struct fulcrum_network *network,
+    enum fulcrum_status (*judge)(const struct fulcrum_learner_state *network,
         struct fulcrum_random *random, struct fulcrum_error *err);
     /* Queues the passes from the input to `inferred`. */
-    void (*infer)(struct fulcrum_network *network, size_t batch);
+    void (*infer)(struct fulcrum_learner_state *network, size_t batch);
     /* Queues the passes that leave losses of rows and the gradients. */
-    void (*learn)(struct fulcrum_network *network);
+    void (*learn)(struct fulcrum_learner_state *network);
 };
 
 /* What both kinds have; the first member of either. */
-struct fulcrum_network {
+struct fulcrum_learner_state {
     const struct kind *kind;
     struct fulcrum_compute compute;
     struct fulcrum_arena arena;
@@ -65,13 +65,15 @@ struct fulcrum_network {
     fulcrum_place gradients;
     fulcrum_place sums; /* scratch of sums of rows */
     struct rows rows[ALL_ROWS];
+    size_t step_count; /* observations of a sequence, or 1 */
+    size_t train_batch;
     size_t loss_count;
     fulcrum_place row_loss;
     fulcrum_place loss;
 };
 
 /* Takes what both kinds have, all but `inferred` and the sums. */
-static void take_places(struct fulcrum_network *network, size_t parameter_count)
+static void take_places(struct fulcrum_learner_state *network, size_t parameter_count)
 {
     struct fulcrum_arena *arena = &network->arena;
     size_t input_byte = network->max_batch * network->input_byte;
@@ -93,21 +95,21 @@ static void take_places(struct fulcrum_network *network, size_t parameter_count)
     }
 }
 
-static void upload(const struct fulcrum_network *network, fulcrum_place to,
+static void upload(const struct fulcrum_learner_state *network, fulcrum_place to,
     const void *from, size_t byte)
 {
     network->compute.device->upload(network->compute.state, to, from, byte);
 }
 
 static enum fulcrum_status finish(
-    const struct fulcrum_network *network, struct fulcrum_error *err)
+    const struct fulcrum_learner_state *network, struct fulcrum_error *err)
 {
     return network->compute.device->finish(network->compute.state, err);
 }
 
 /* Takes the host's memory for the first `count` arrays of rows. */
 static enum fulcrum_status take_rows(
-    struct fulcrum_network *network, size_t count, struct fulcrum_error *err)
+    struct fulcrum_learner_state *network, size_t count, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         struct rows *rows = &network->rows[i];
@@ -121,7 +123,7 @@ static enum fulcrum_status take_rows(
     return FULCRUM_OK;
 }
 
-static void drop_rows(struct fulcrum_network *network)
+static void drop_rows(struct fulcrum_learner_state *network)
 {
     for (size_t i = 0; i < ALL_ROWS; i++) {
         free(network->rows[i].host);
@@ -132,28 +134,29 @@ static void drop_rows(struct fulcrum_network *network)
 /* Indices that are turned into floats at a time. */
 enum { INDEX_BLOCK = 1024 };
 
-static void upload_indices(const struct fulcrum_network *network, fulcrum_place to,
-    const int *index, size_t count)
+static void upload_indices(
+    const struct fulcrum_learner_state *network, const struct rows *rows)
 {
+    const int *index = rows->host;
     float block[INDEX_BLOCK];
     size_t filled = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         block[filled] = (float)index[i];
         filled++;
-        if (filled == INDEX_BLOCK || i + 1 == count) {
-            upload(network, fulcrum_place_at(to, i + 1 - filled), block,
+        if (filled == INDEX_BLOCK || i + 1 == rows->count) {
+            upload(network, fulcrum_place_at(rows->place, i + 1 - filled), block,
                 filled * sizeof *block);
             filled = 0;
         }
     }
 }
 
-static void upload_rows(const struct fulcrum_network *network)
+static void upload_rows(const struct fulcrum_learner_state *network)
 {
     for (size_t i = 0; i < ALL_ROWS; i++) {
         const struct rows *rows = &network->rows[i];
         if (rows->host != NULL && rows->is_index) {
-            upload_indices(network, rows->place, rows->host, rows->count);
+            upload_indices(network, rows);
         } else if (rows->host != NULL) {
             upload(network, rows->place, rows->host, rows->count * rows->element_byte);
         }
@@ -162,7 +165,7 @@ static void upload_rows(const struct fulcrum_network *network)
 
 /* The same random numbers in the same order on every device. */
 static enum fulcrum_status fill_network(
-    struct fulcrum_network *network, struct fulcrum_error *err)
+    struct fulcrum_learner_state *network, struct fulcrum_error *err)
 {
     struct fulcrum_random random = fulcrum_random_seeded(network->seed);
     size_t byte = network->cost.parameter_count * sizeof(float);
@@ -187,10 +190,11 @@ end:
 }
 
 /* The last part of making either kind: its places are taken, its cost is counted. */
-static enum fulcrum_status open_network(struct fulcrum_network **out,
-    struct fulcrum_network *network, struct fulcrum_error *err)
+static enum fulcrum_status open_network(struct fulcrum_learner_state **out,
+    struct fulcrum_learner_state *network, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
+    network->cost.buffer_byte = (size_t)network->arena.taken * sizeof(float);
     network->host_input = calloc(network->max_batch, network->input_byte);
     network->host_action = calloc(network->max_batch, sizeof *network->host_action);
     if (network->host_input == NULL || network->host_action == NULL) {
@@ -209,7 +213,7 @@ end:
     return status;
 }
 
-void fulcrum_network_free(struct fulcrum_network *network)
+void fulcrum_network_free(struct fulcrum_learner_state *network)
 {
     if (network != NULL) {
         drop_rows(network);
@@ -219,13 +223,13 @@ void fulcrum_network_free(struct fulcrum_network *network)
     }
 }
 
-void *fulcrum_network_input(struct fulcrum_network *network)
+void *fulcrum_network_input(struct fulcrum_learner_state *network)
 {
     return network->host_input;
 }
 
-enum fulcrum_status fulcrum_network_infer(struct fulcrum_network *network, size_t batch,
-    int *action, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_network_infer(struct fulcrum_learner_state *network,
+    size_t batch, int *action, struct fulcrum_error *err)
 {
     assert(batch >= 1 && batch <= network->max_batch);
     upload(network, network->input, network->host_input, batch * network->input_byte);
@@ -246,7 +250,7 @@ enum fulcrum_status fulcrum_network_infer(struct fulcrum_network *network, size_
 }
 
 enum fulcrum_status fulcrum_network_train(
-    struct fulcrum_network *network, double *loss, struct fulcrum_error *err)
+    struct fulcrum_learner_state *network, double *loss, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &network->compute;
     const size_t count = network->cost.parameter_count;
@@ -273,32 +277,65 @@ enum fulcrum_status fulcrum_network_train(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_network_rows(
-    struct fulcrum_network *network, void **out, struct fulcrum_error *err)
+/* Row arrays of the caller: observations, actions and, of the perceptron, logarithms.
+ */
+enum fulcrum_status fulcrum_network_rows(struct fulcrum_learner_state *network,
+    struct fulcrum_train_rows *out, struct fulcrum_error *err)
 {
+    const struct rows *rows = network->rows;
     TRY(take_rows(network, CALLERS_ROWS, err));
-    for (size_t i = 0; i < CALLERS_ROWS; i++) {
-        out[i] = network->rows[i].host;
+    *out = (struct fulcrum_train_rows){.batch_count = network->train_batch,
+        .step_count = network->step_count,
+        .observation = rows[0].host};
+    if (rows[1].is_index) {
+        out->index = rows[1].host;
+    } else {
+        out->action = rows[1].host;
+        out->action_count = network->action_count;
+        out->log_probability = rows[2].host;
     }
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_network_load_rows(
-    struct fulcrum_network *network, struct fulcrum_error *err)
+    struct fulcrum_learner_state *network, struct fulcrum_error *err)
 {
     upload_rows(network);
     return finish(network, err);
 }
 
-struct fulcrum_network_cost fulcrum_network_cost(const struct fulcrum_network *network)
+enum fulcrum_status fulcrum_network_read_weights(
+    struct fulcrum_learner_state *network, float *out, struct fulcrum_error *err)
 {
-    return network->cost;
+    network->compute.device->download(network->compute.state, out, network->parameters,
+        network->cost.parameter_count * sizeof *out);
+    return finish(network, err);
+}
+
+enum fulcrum_status fulcrum_network_write_weights(struct fulcrum_learner_state *network,
+    const float *weights, struct fulcrum_error *err)
+{
+    upload(network, network->parameters, weights,
+        network->cost.parameter_count * sizeof *weights);
+    return finish(network, err);
+}
+
+enum fulcrum_status fulcrum_network_grant(struct fulcrum_learner_state *network,
+    double sm_count, double *granted, struct fulcrum_error *err)
+{
+    const struct fulcrum_device *device = network->compute.device;
+    FAIL_IF(device->grant == NULL, err, FULCRUM_ERR_UNSUPPORTED,
+        "the %s device cannot be divided", device->name);
+    return device->grant(network->compute.state, sm_count, granted, err);
 }
 
 struct fulcrum_network_places fulcrum_network_places_of(
-    const struct fulcrum_network *network)
+    const struct fulcrum_learner_state *network)
 {
-    return (struct fulcrum_network_places){.parameters = network->parameters,
+    return (struct fulcrum_network_places){.compute = network->compute,
+        .input_byte = network->input_byte,
+        .cost = network->cost,
+        .parameters = network->parameters,
         .target_parameters = network->target_parameters,
         .gradients = network->gradients,
         .inferred = network->inferred};
@@ -315,7 +352,7 @@ enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };
 enum { MLP_INPUT, MLP_ACTION, MLP_OLD_LOG_PROBABILITY, MLP_ADVANTAGE, MLP_TARGET };
 
 struct mlp {
-    struct fulcrum_network base;
+    struct fulcrum_learner_state base;
     struct fulcrum_mlp_options options;
     struct fulcrum_mlp_layers layers;
     fulcrum_place inferred[LAYER_COUNT];
@@ -344,7 +381,8 @@ static void take_mlp(struct mlp *mlp)
         fulcrum_arena_take(arena, fulcrum_compute_sum_scratch(rows, widest));
 }
 
-static struct fulcrum_mlp_minibatch minibatch_of(const struct fulcrum_network *network)
+static struct fulcrum_mlp_minibatch minibatch_of(
+    const struct fulcrum_learner_state *network)
 {
     const struct rows *rows = network->rows;
     return (struct fulcrum_mlp_minibatch){.input = rows[MLP_INPUT].host,
@@ -354,7 +392,7 @@ static struct fulcrum_mlp_minibatch minibatch_of(const struct fulcrum_network *n
         .value_target = rows[MLP_TARGET].host};
 }
 
-static void mlp_init(const struct fulcrum_network *network, float *parameters,
+static void mlp_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
 {
     const struct mlp *mlp = (const struct mlp *)network;
@@ -372,12 +410,12 @@ static void mlp_forward(const struct mlp *mlp, fulcrum_place input, size_t row_c
         .input = input};
     for (size_t i = 0; i < LAYER_COUNT; i++) {
         pass.output = outputs[i];
-        fulcrum_dense_forward(&mlp->layers.dense[i], &pass);
+        fulcrum_linear_forward(&mlp->layers.dense[i], &pass);
         pass.input = pass.output;
     }
 }
 
-static enum fulcrum_status mlp_judge(const struct fulcrum_network *network,
+static enum fulcrum_status mlp_judge(const struct fulcrum_learner_state *network,
     struct fulcrum_random *random, struct fulcrum_error *err)
 {
     const struct mlp *mlp = (const struct mlp *)network;
@@ -400,7 +438,7 @@ end:
     return status;
 }
 
-static void mlp_infer(struct fulcrum_network *network, size_t batch)
+static void mlp_infer(struct fulcrum_learner_state *network, size_t batch)
 {
     const struct mlp *mlp = (const struct mlp *)network;
     mlp_forward(mlp, network->input, batch, mlp->inferred);
@@ -408,7 +446,7 @@ static void mlp_infer(struct fulcrum_network *network, size_t batch)
 
 static void queue_ppo(const struct mlp *mlp)
 {
-    const struct fulcrum_network *network = &mlp->base;
+    const struct fulcrum_learner_state *network = &mlp->base;
     size_t rows = network->loss_count;
     fulcrum_place log_std = (fulcrum_place)mlp->layers.log_std_offset;
     fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_PPO, rows, 1,
@@ -432,7 +470,7 @@ static void queue_ppo(const struct mlp *mlp)
     fulcrum_compute_sum_rows(&network->compute, &of_log_std);
 }
 
-static void mlp_learn(struct fulcrum_network *network)
+static void mlp_learn(struct fulcrum_learner_state *network)
 {
     const struct mlp *mlp = (const struct mlp *)network;
     fulcrum_place input = network->rows[MLP_INPUT].place;
@@ -450,11 +488,11 @@ static void mlp_learn(struct fulcrum_network *network)
         pass.output_gradient = mlp->trained_gradient[layer];
         pass.input_gradient =
             layer > 0 ? mlp->trained_gradient[layer - 1] : FULCRUM_NOWHERE;
-        fulcrum_dense_backward(&mlp->layers.dense[layer], &pass);
+        fulcrum_linear_backward(&mlp->layers.dense[layer], &pass);
     }
 }
 
-enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **out,
+enum fulcrum_status fulcrum_mlp_new(struct fulcrum_learner_state **out,
     const struct fulcrum_compute *compute, const struct fulcrum_mlp_options *options,
     struct fulcrum_error *err)
 {
@@ -465,7 +503,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **out,
     TRY_MEMORY(mlp, err, "no memory for a network");
     mlp->options = *options;
     mlp->layers = fulcrum_mlp_layers_make(options);
-    mlp->base = (struct fulcrum_network){.kind = &kind,
+    mlp->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
         .adam = {.rate = FULCRUM_PPO_ADAM_RATE, .epsilon = FULCRUM_PPO_ADAM_EPSILON},
         .seed = options->seed,
@@ -473,6 +511,8 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **out,
         .input_byte = options->input_count * sizeof(float),
         .action_count = options->action_count,
         .inferred_count = options->action_count + 1,
+        .step_count = 1,
+        .train_batch = rows,
         .loss_count = rows,
         .rows = {[MLP_INPUT] = {0, rows * options->input_count, one, 0, NULL},
             [MLP_ACTION] = {0, rows * options->action_count, one, 0, NULL},
@@ -480,8 +520,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_network **out,
             [MLP_ADVANTAGE] = {0, rows, one, 0, NULL},
             [MLP_TARGET] = {0, rows, one, 0, NULL}}};
     take_mlp(mlp);
-    mlp->base.cost = fulcrum_mlp_cost_of(
-        &mlp->layers, options, (size_t)mlp->base.arena.taken * sizeof(float));
+    mlp->base.cost = fulcrum_mlp_cost_of(&mlp->layers, options);
     return open_network(out, &mlp->base, err);
 }
 
@@ -532,7 +571,7 @@ enum { LAST = FULCRUM_R2D2_CONV_COUNT - 1 };
 enum { R2D2_IMAGE, R2D2_ACTION, R2D2_REWARD = CALLERS_ROWS };
 
 struct r2d2 {
-    struct fulcrum_network base;
+    struct fulcrum_learner_state base;
     struct fulcrum_r2d2_options options;
     struct fulcrum_r2d2_layers layers;
     size_t chunk; /* images that go through the convolutions together */
@@ -561,10 +600,10 @@ static size_t larger(size_t a, size_t b)
 static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
 {
     const struct fulcrum_r2d2_layers *layers = &net->layers;
-    const struct fulcrum_dense *dense[] = {&layers->dense, &layers->value_hidden,
+    const struct fulcrum_linear *dense[] = {&layers->dense, &layers->value_hidden,
         &layers->value, &layers->advantage_hidden, &layers->advantage};
     size_t count =
-        fulcrum_compute_sum_scratch(row_count, fulcrum_lstm_gate_count(&layers->lstm));
+        fulcrum_compute_sum_scratch(row_count, layers->lstm.gates.output_count);
     for (size_t i = 0; i < sizeof dense / sizeof dense[0]; i++) {
         count = larger(
             count, fulcrum_compute_sum_scratch(row_count, dense[i]->output_count));
@@ -572,7 +611,8 @@ static size_t sum_scratch(const struct r2d2 *net, size_t row_count)
     for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
         const struct fulcrum_conv *conv = &layers->conv[i];
         size_t rows = net->chunk * fulcrum_conv_position_count(conv);
-        count = larger(count, fulcrum_compute_sum_scratch(rows, conv->filter_count));
+        count = larger(
+            count, fulcrum_compute_sum_scratch(rows, conv->filters.output_count));
     }
     return count;
 }
@@ -585,7 +625,7 @@ static struct fulcrum_lstm_trace take_core(const struct fulcrum_lstm *layer,
     return (struct fulcrum_lstm_trace){.step_count = step_count,
         .batch_count = batch_count,
         .gates = fulcrum_arena_take(
-            arena, step_count * batch_count * fulcrum_lstm_gate_count(layer)),
+            arena, step_count * batch_count * layer->gates.output_count),
         .cell = fulcrum_arena_take(arena, with_start),
         .cell_tanh = fulcrum_arena_take(arena, count),
         .hidden = fulcrum_arena_take(arena, with_start)};
@@ -600,7 +640,7 @@ static struct trace trace_take(const struct r2d2 *net, struct fulcrum_arena *are
     size_t head = layers->value_hidden.output_count;
     struct trace trace = {.conv_row_count = conv_row_count,
         .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
-        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.input_count),
+        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
         .core = take_core(&layers->lstm, arena, step_count, batch_count),
         .value_hidden = fulcrum_arena_take(arena, rows * head),
         .value = fulcrum_arena_take(arena, rows),
@@ -629,11 +669,10 @@ static struct gradients gradients_take(const struct r2d2 *net,
             fulcrum_arena_take(arena, rows * layers->value_hidden.output_count),
         .head_input = fulcrum_arena_take(arena, rows * units),
         .core = {.hidden = fulcrum_arena_take(arena, rows * units),
-            .gates = fulcrum_arena_take(
-                arena, rows * fulcrum_lstm_gate_count(&layers->lstm)),
+            .gates = fulcrum_arena_take(arena, rows * layers->lstm.gates.output_count),
             .cell = fulcrum_arena_take(arena, batch_count * units),
             .recurrent = fulcrum_arena_take(arena, batch_count * units)},
-        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.input_count),
+        .core_input = fulcrum_arena_take(arena, rows * layers->lstm.gates.input_count),
         .dense = fulcrum_arena_take(arena, rows * layers->dense.output_count),
         .conv = fulcrum_arena_take(arena, rows * layers->dense.input_count)};
 }
@@ -673,22 +712,6 @@ static struct fulcrum_pass image_pass(const struct r2d2 *net, fulcrum_place para
         .column = net->column,
         .sums = net->base.sums,
         .input_gradient = FULCRUM_NOWHERE};
-}
-
-static void forward_images(const struct r2d2 *net, fulcrum_place parameters,
-    const struct batch *batch, const struct trace *trace)
-{
-    size_t rows = batch->step_count * batch->batch_count;
-    for (size_t first = 0; first < rows; first += net->chunk) {
-        struct chunk chunk = chunk_at(net, batch, first);
-        struct fulcrum_pass pass = image_pass(net, parameters, batch, chunk);
-        for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-            pass.output = output_at(net, trace, i, chunk);
-            fulcrum_conv_forward(&net->layers.conv[i], &pass);
-            pass.input = pass.output;
-            pass.input_is_bytes = 0;
-        }
-    }
 }
 
 static void backward_chunk(const struct r2d2 *net, const struct fulcrum_pass *images,
@@ -734,10 +757,20 @@ static struct fulcrum_pass forward_to_core(const struct r2d2 *net,
         .row_count = batch->step_count * batch->batch_count,
         .input = trace->conv[LAST],
         .output = trace->dense};
-    forward_images(net, parameters, batch, trace);
-    fulcrum_dense_forward(&net->layers.dense, &pass);
+    size_t row_count = batch->step_count * batch->batch_count;
+    for (size_t first = 0; first < row_count; first += net->chunk) {
+        struct chunk chunk = chunk_at(net, batch, first);
+        struct fulcrum_pass images = image_pass(net, parameters, batch, chunk);
+        for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+            images.output = output_at(net, trace, i, chunk);
+            fulcrum_conv_forward(&net->layers.conv[i], &images);
+            images.input = images.output;
+            images.input_is_bytes = 0;
+        }
+    }
+    fulcrum_linear_forward(&net->layers.dense, &pass);
     /* dense output, last reward, one-hot last action */
-    size_t width = net->layers.lstm.input_count;
+    size_t width = net->layers.lstm.gates.input_count;
     fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_JOIN, pass.row_count,
         width,
         &(struct fulcrum_kernel_arguments){.place = {trace->core_input, trace->dense,
@@ -763,23 +796,25 @@ static void forward_heads(const struct r2d2 *net, fulcrum_place parameters,
 {
     const struct fulcrum_r2d2_layers *layers = &net->layers;
     size_t rows = trace->core.step_count * trace->core.batch_count;
-    struct fulcrum_duel duel = {rows, layers->action_count};
     struct fulcrum_pass pass = {.compute = &net->base.compute,
         .parameters = parameters,
         .row_count = rows,
         .input = core_output,
         .output = trace->value_hidden};
-    fulcrum_dense_forward(&layers->value_hidden, &pass);
+    fulcrum_linear_forward(&layers->value_hidden, &pass);
     pass.output = trace->advantage_hidden;
-    fulcrum_dense_forward(&layers->advantage_hidden, &pass);
+    fulcrum_linear_forward(&layers->advantage_hidden, &pass);
     pass.input = trace->value_hidden;
     pass.output = trace->value;
-    fulcrum_dense_forward(&layers->value, &pass);
+    fulcrum_linear_forward(&layers->value, &pass);
     pass.input = trace->advantage_hidden;
     pass.output = trace->advantage;
-    fulcrum_dense_forward(&layers->advantage, &pass);
-    fulcrum_duel_forward(
-        &net->base.compute, duel, trace->value, trace->advantage, trace->q);
+    fulcrum_linear_forward(&layers->advantage, &pass);
+    /* q = value + advantage - mean advantage: Wang et al. (2016), equation 9. */
+    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_DUEL, rows, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {trace->q, trace->value, trace->advantage},
+            .count = {fulcrum_compute_count(layers->action_count)}});
 }
 
 /* Step 0 of the LSTM's output is the state before the first row. */
@@ -791,8 +826,8 @@ static fulcrum_place core_output(const struct r2d2 *net, const struct trace *tra
 
 /* One head: a linear layer on a hidden one. */
 struct head {
-    const struct fulcrum_dense *hidden;
-    const struct fulcrum_dense *last;
+    const struct fulcrum_linear *hidden;
+    const struct fulcrum_linear *last;
     fulcrum_place hidden_output;
     fulcrum_place last_gradient;
     fulcrum_place input_gradient;
@@ -805,30 +840,12 @@ static void backward_head(const struct head *head, const struct fulcrum_pass *pa
     last.input = head->hidden_output;
     last.output_gradient = head->last_gradient;
     last.input_gradient = hidden_gradient;
-    fulcrum_dense_backward(head->last, &last);
+    fulcrum_linear_backward(head->last, &last);
     struct fulcrum_pass hidden = *pass;
     hidden.output = head->hidden_output;
     hidden.output_gradient = hidden_gradient;
     hidden.input_gradient = head->input_gradient;
-    fulcrum_dense_backward(head->hidden, &hidden);
-}
-
-/* `pass` has the LSTM's output as its input. */
-static void backward_heads(const struct r2d2 *net, const struct fulcrum_pass *pass,
-    const struct trace *trace, const struct gradients *gradients)
-{
-    const struct fulcrum_r2d2_layers *layers = &net->layers;
-    struct fulcrum_duel duel = {pass->row_count, layers->action_count};
-    struct head value = {&layers->value_hidden, &layers->value, trace->value_hidden,
-        gradients->value, gradients->core.hidden};
-    struct head advantage = {&layers->advantage_hidden, &layers->advantage,
-        trace->advantage_hidden, gradients->advantage, gradients->head_input};
-    fulcrum_duel_backward(
-        &net->base.compute, duel, gradients->q, gradients->value, gradients->advantage);
-    backward_head(&value, pass, gradients->head_hidden);
-    backward_head(&advantage, pass, gradients->head_hidden);
-    fulcrum_compute_add(&net->base.compute, gradients->core.hidden,
-        gradients->head_input, pass->row_count * layers->lstm.unit_count);
+    fulcrum_linear_backward(head->hidden, &hidden);
 }
 
 /*
@@ -847,7 +864,20 @@ static void backward(const struct r2d2 *net, fulcrum_place parameters,
         .sums = net->base.sums,
         .gradients = net->base.gradients};
     assert(batch->batch_count == trace->core.batch_count);
-    backward_heads(net, &pass, trace, gradients);
+    /* `pass` has the LSTM's output as its input. */
+    struct head value = {&layers->value_hidden, &layers->value, trace->value_hidden,
+        gradients->value, gradients->core.hidden};
+    struct head advantage = {&layers->advantage_hidden, &layers->advantage,
+        trace->advantage_hidden, gradients->advantage, gradients->head_input};
+    fulcrum_compute_launch(&net->base.compute, FULCRUM_KERNEL_DUEL_BACKWARD,
+        pass.row_count, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {gradients->q, gradients->value, gradients->advantage},
+            .count = {fulcrum_compute_count(layers->action_count)}});
+    backward_head(&value, &pass, gradients->head_hidden);
+    backward_head(&advantage, &pass, gradients->head_hidden);
+    fulcrum_compute_add(&net->base.compute, gradients->core.hidden,
+        gradients->head_input, pass.row_count * layers->lstm.unit_count);
     pass.input = trace->core_input;
     pass.input_gradient = gradients->core_input;
     fulcrum_lstm_backward(&layers->lstm, &pass, &trace->core, &gradients->core);
@@ -857,12 +887,13 @@ static void backward(const struct r2d2 *net, fulcrum_place parameters,
         dense,
         &(struct fulcrum_kernel_arguments){
             .place = {gradients->dense, gradients->core_input},
-            .count = {dense, dense, fulcrum_compute_count(layers->lstm.input_count)}});
+            .count = {
+                dense, dense, fulcrum_compute_count(layers->lstm.gates.input_count)}});
     pass.input = trace->conv[LAST];
     pass.output = trace->dense;
     pass.output_gradient = gradients->dense;
     pass.input_gradient = gradients->conv;
-    fulcrum_dense_backward(&layers->dense, &pass);
+    fulcrum_linear_backward(&layers->dense, &pass);
     backward_images(net, parameters, batch, trace, gradients);
 }
 
@@ -880,7 +911,7 @@ static void take_training(struct r2d2 *r2d2)
 
 static void take_r2d2(struct r2d2 *r2d2)
 {
-    struct fulcrum_network *network = &r2d2->base;
+    struct fulcrum_learner_state *network = &r2d2->base;
     struct fulcrum_arena *arena = &network->arena;
     size_t slots = network->max_batch;
     take_places(network, r2d2->layers.parameter_count);
@@ -906,7 +937,7 @@ static void take_r2d2(struct r2d2 *r2d2)
     take_training(r2d2);
 }
 
-static void r2d2_init(const struct fulcrum_network *network, float *parameters,
+static void r2d2_init(const struct fulcrum_learner_state *network, float *parameters,
     struct fulcrum_random *random)
 {
     const struct r2d2 *r2d2 = (const struct r2d2 *)network;
@@ -921,7 +952,7 @@ static void r2d2_init(const struct fulcrum_network *network, float *parameters,
  * One step for each row, the state in step 0 of the trace's core being replaced; then
  * the heads, whose action values are left in `q`.
  */
-static void r2d2_infer(struct fulcrum_network *network, size_t batch)
+static void r2d2_infer(struct fulcrum_learner_state *network, size_t batch)
 {
     struct r2d2 *r2d2 = (struct r2d2 *)network;
     struct trace *trace = &r2d2->inference;
@@ -993,7 +1024,7 @@ static void forward_replay(
 static void queue_td(const struct r2d2 *r2d2)
 {
     const struct fulcrum_r2d2_options *options = &r2d2->options;
-    const struct fulcrum_network *network = &r2d2->base;
+    const struct fulcrum_learner_state *network = &r2d2->base;
     size_t after = (options->train_burn_in + 1) * options->train_batch;
     fulcrum_compute_launch(&network->compute, FULCRUM_KERNEL_TD, network->loss_count, 1,
         &(struct fulcrum_kernel_arguments){
@@ -1007,7 +1038,7 @@ static void queue_td(const struct r2d2 *r2d2)
             .number = {FULCRUM_R2D2_DISCOUNT}});
 }
 
-static void r2d2_learn(struct fulcrum_network *network)
+static void r2d2_learn(struct fulcrum_learner_state *network)
 {
     struct r2d2 *r2d2 = (struct r2d2 *)network;
     const struct fulcrum_r2d2_options *options = &r2d2->options;
@@ -1020,7 +1051,7 @@ static void r2d2_learn(struct fulcrum_network *network)
     backward(r2d2, network->parameters, &trained, &r2d2->online, &r2d2->gradients);
 }
 
-enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_network **out,
+enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_learner_state **out,
     const struct fulcrum_compute *compute, const struct fulcrum_r2d2_options *options,
     struct fulcrum_error *err)
 {
@@ -1032,7 +1063,7 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_network **out,
     TRY_MEMORY(r2d2, err, "no memory for a network");
     r2d2->options = *options;
     r2d2->layers = fulcrum_r2d2_layers_make(&options->shape);
-    r2d2->base = (struct fulcrum_network){.kind = &kind,
+    r2d2->base = (struct fulcrum_learner_state){.kind = &kind,
         .compute = *compute,
         .adam = {.rate = FULCRUM_R2D2_ADAM_RATE, .epsilon = FULCRUM_R2D2_ADAM_EPSILON},
         .seed = options->seed,
@@ -1040,12 +1071,13 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_network **out,
         .input_byte = image_byte,
         .action_count = options->shape.action_count,
         .inferred_count = options->shape.action_count,
+        .step_count = rows / options->train_batch,
+        .train_batch = options->train_batch,
         .loss_count = options->train_unroll * options->train_batch,
         .rows = {[R2D2_IMAGE] = {0, rows, image_byte, 0, NULL},
             [R2D2_ACTION] = {0, with_last, sizeof(int), 1, NULL},
             [R2D2_REWARD] = {0, with_last, sizeof(float), 0, NULL}}};
     take_r2d2(r2d2);
-    r2d2->base.cost = fulcrum_r2d2_cost_of(
-        &r2d2->layers, options, (size_t)r2d2->base.arena.taken * sizeof(float));
+    r2d2->base.cost = fulcrum_r2d2_cost_of(&r2d2->layers, options);
     return open_network(out, &r2d2->base, err);
 }

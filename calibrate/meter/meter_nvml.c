@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,10 +61,17 @@ struct fulcrum_meter_state {
     int ends;
 };
 
-static void note_fault(struct gauge *gauge, const char *fault)
+/* The first one since the last read stays. */
+static void note_fault(struct gauge *gauge, const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+
+static void note_fault(struct gauge *gauge, const char *format, ...)
 {
     if (gauge->fault[0] == '\0') {
-        (void)snprintf(gauge->fault, sizeof gauge->fault, "%s", fault);
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(gauge->fault, sizeof gauge->fault, format, args);
+        va_end(args);
     }
 }
 
@@ -75,15 +83,12 @@ static void take_count(struct fulcrum_meter_state *state, size_t i)
     double now_j = 0;
     if (fulcrum_nvml_ask(state->nvml, i, FULCRUM_NVML_ENERGY_J, &now_j, &err) !=
         FULCRUM_OK) {
-        note_fault(gauge, err.detail);
+        note_fault(gauge, "%s", err.detail);
         return;
     }
     if (now_j < gauge->counter_j) {
-        char fault[120];
-        (void)snprintf(fault, sizeof fault,
-            "gpu-%zu: its counter went back from %.9g J to %.9g J", i, gauge->counter_j,
-            now_j);
-        note_fault(gauge, fault);
+        note_fault(gauge, "gpu-%zu: its counter went back from %.9g J to %.9g J", i,
+            gauge->counter_j, now_j);
     } else {
         gauge->energy_j += now_j - gauge->counter_j;
     }
@@ -103,17 +108,15 @@ static void take_watts(struct fulcrum_meter_state *state, size_t i)
         /* The trapezoid from the last sample to this one. */
         double gap_s = now_s - gauge->last_s;
         if (gap_s > GAP_S) {
-            char fault[120];
-            (void)snprintf(fault, sizeof fault,
-                "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
-            note_fault(gauge, fault);
+            note_fault(
+                gauge, "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
         } else if (gap_s > 0) {
             gauge->energy_j += 0.5 * (watts + gauge->last_w) * gap_s;
         }
         gauge->last_s = now_s;
         gauge->last_w = watts;
     } else {
-        note_fault(gauge, err.detail);
+        note_fault(gauge, "%s", err.detail);
         gauge->last_s = (double)NAN;
     }
 }
@@ -127,13 +130,6 @@ static void take_all_watts(struct fulcrum_meter_state *state)
     }
 }
 
-static struct timespec sample_time(double s)
-{
-    struct timespec at = {.tv_sec = (time_t)s};
-    at.tv_nsec = (long)(1e9 * (s - (double)at.tv_sec));
-    return at;
-}
-
 static void *sample(void *argument)
 {
     struct fulcrum_meter_state *state = argument;
@@ -142,7 +138,8 @@ static void *sample(void *argument)
     while (!state->ends) {
         take_all_watts(state);
         next_s = fmax(next_s + SAMPLE_S, fulcrum_wall_s());
-        struct timespec at = sample_time(next_s);
+        double whole_s = floor(next_s);
+        struct timespec at = {(time_t)whole_s, (long)(1e9 * (next_s - whole_s))};
         (void)pthread_cond_timedwait(&state->wake, &state->lock, &at);
     }
     (void)pthread_mutex_unlock(&state->lock);
@@ -234,21 +231,6 @@ static enum fulcrum_status choose_ways(
                : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s", all.detail);
 }
 
-static struct fulcrum_meter_state *state_new(void)
-{
-    struct fulcrum_meter_state *state = calloc(1, sizeof *state);
-    pthread_condattr_t steady;
-    if (state == NULL) {
-        return NULL;
-    }
-    (void)pthread_mutex_init(&state->lock, NULL);
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&state->wake, &steady);
-    (void)pthread_condattr_destroy(&steady);
-    return state;
-}
-
 static enum fulcrum_status open_gpus(
     struct fulcrum_meter_state *state, struct fulcrum_error *err)
 {
@@ -277,8 +259,14 @@ static enum fulcrum_status open_gpus(
 static enum fulcrum_status nvml_open(
     const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
 {
-    struct fulcrum_meter_state *state = state_new();
+    struct fulcrum_meter_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "GPU meter");
+    pthread_condattr_t steady;
+    (void)pthread_mutex_init(&state->lock, NULL);
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&state->wake, &steady);
+    (void)pthread_condattr_destroy(&steady);
     enum fulcrum_status status = fulcrum_nvml_open(&state->nvml, root, err);
     if (status == FULCRUM_OK) {
         status = open_gpus(state, err);
@@ -298,9 +286,13 @@ static const struct fulcrum_meter_domain *nvml_domains(
     return state->domain;
 }
 
-/* Samples once more, so that the joules reach up to now; forgets the faults told. */
-static void read_gauges(struct fulcrum_meter_state *state)
+static enum fulcrum_status nvml_read(
+    struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err)
 {
+    struct fulcrum_error all = {FULCRUM_OK, ""};
+    size_t good_count = 0;
+    (void)pthread_mutex_lock(&state->lock);
+    /* Once more, so that the joules reach up to now; faults are told and forgotten. */
     take_all_watts(state);
     for (size_t i = 0; i < state->count; i++) {
         struct gauge *gauge = &state->gauge[i];
@@ -309,21 +301,9 @@ static void read_gauges(struct fulcrum_meter_state *state)
         }
         memcpy(gauge->told, gauge->fault, sizeof gauge->told);
         gauge->fault[0] = '\0';
-    }
-}
-
-static enum fulcrum_status nvml_read(
-    struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err)
-{
-    struct fulcrum_error all = {FULCRUM_OK, ""};
-    size_t good_count = 0;
-    (void)pthread_mutex_lock(&state->lock);
-    read_gauges(state);
-    for (size_t i = 0; i < state->count; i++) {
-        const char *told = state->gauge[i].told;
-        good_count += told[0] == '\0';
-        if (told[0] != '\0') {
-            (void)fulcrum_fail_more(&all, FULCRUM_ERR_FILE, "%s", told);
+        good_count += gauge->told[0] == '\0';
+        if (gauge->told[0] != '\0') {
+            (void)fulcrum_fail_more(&all, FULCRUM_ERR_FILE, "%s", gauge->told);
         }
     }
     for (size_t i = 0; good_count > 0 && i < state->count; i++) {

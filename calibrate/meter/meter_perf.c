@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,34 +28,6 @@ struct perf_event {
     double j_per_count; /* > 0 */
 };
 
-/* "event=0x02": the only term that the energy events have. */
-static enum fulcrum_status parse_config(
-    uint64_t *out, const char *path, const char *line, struct fulcrum_error *err)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = 0;
-    int named = strncmp(line, "event=", 6) == 0;
-    if (named) {
-        value = strtoull(line + 6, &end, 0);
-    }
-    FAIL_IF(!named || end == line + 6 || *end != '\0' || errno != 0, err,
-        FULCRUM_ERR_FORMAT, "%s: \"%s\" is not event=<number>", path, line);
-    *out = value;
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status parse_scale(
-    double *out, const char *path, const char *line, struct fulcrum_error *err)
-{
-    char *end = NULL;
-    double value = strtod(line, &end);
-    FAIL_IF(end == line || *end != '\0' || !isfinite(value) || value <= 0, err,
-        FULCRUM_ERR_FORMAT, "%s: \"%s\" is not a number above 0", path, line);
-    *out = value;
-    return FULCRUM_OK;
-}
-
 /* Reads `root`/unit/events/`name``suffix`; `path` stays for error details. */
 static enum fulcrum_status read_event_file(char path[FULCRUM_METER_PATH_SIZE],
     char line[64], const char *const part[3], struct fulcrum_error *err)
@@ -69,20 +42,26 @@ static enum fulcrum_status read_event(struct perf_event *out, const char *root,
 {
     char path[FULCRUM_METER_PATH_SIZE];
     char line[64];
+    char *end = NULL;
     uint64_t type = 0;
-    struct perf_event event = {0};
     TRY(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
     TRY(fulcrum_meter_read_count(path, &type, err));
     FAIL_IF(type > UINT32_MAX, err, FULCRUM_ERR_FORMAT, "%s: too large", path);
-    event.type = (uint32_t)type;
+    /* "event=0x02": the only term that the energy events have. */
     TRY(read_event_file(path, line, (const char *const[]){root, name, ""}, err));
-    TRY(parse_config(&event.config, path, line, err));
+    bool is_named = strncmp(line, "event=", 6) == 0;
+    errno = 0;
+    unsigned long long config = is_named ? strtoull(line + 6, &end, 0) : 0;
+    FAIL_IF(!is_named || end == line + 6 || *end != '\0' || errno != 0, err,
+        FULCRUM_ERR_FORMAT, "%s: \"%s\" is not event=<number>", path, line);
     TRY(read_event_file(path, line, (const char *const[]){root, name, ".scale"}, err));
-    TRY(parse_scale(&event.j_per_count, path, line, err));
+    double j_per_count = strtod(line, &end);
+    FAIL_IF(end == line || *end != '\0' || !isfinite(j_per_count) || j_per_count <= 0,
+        err, FULCRUM_ERR_FORMAT, "%s: \"%s\" is not a number above 0", path, line);
     TRY(read_event_file(path, line, (const char *const[]){root, name, ".unit"}, err));
     FAIL_IF(strcmp(line, "Joules") != 0, err, FULCRUM_ERR_FORMAT,
         "%s: \"%s\" is not Joules", path, line);
-    *out = event;
+    *out = (struct perf_event){(uint32_t)type, config, j_per_count};
     return FULCRUM_OK;
 }
 
@@ -107,29 +86,6 @@ static int take_range(const char **text, long *first, long *last)
     return *last >= *first && *last < most;
 }
 
-/* Processors of a list such as "0,18-19". */
-static enum fulcrum_status read_processors(int *cpu, size_t *count, size_t capacity,
-    const char *list, struct fulcrum_error *err)
-{
-    const char *text = list;
-    size_t found = 0;
-    long first = 0;
-    long last = 0;
-    int more = 1;
-    while (more) {
-        FAIL_IF(!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
-                    (size_t)(last - first) >= capacity - found,
-            err, FULCRUM_ERR_FORMAT, "\"%s\" is not a list of at most %zu processors",
-            list, capacity);
-        for (long i = first; i <= last; i++) {
-            cpu[found++] = (int)i;
-        }
-        more = *text++ == ',';
-    }
-    *count = found;
-    return FULCRUM_OK;
-}
-
 /* More packages than any machine has; two events each. */
 enum { MOST_PACKAGES = 64, MOST_DOMAINS = 2 * MOST_PACKAGES };
 
@@ -151,11 +107,8 @@ static void perf_close(struct fulcrum_meter_state *state)
 /* Counts from now on, whatever runs on the package. Negative on failure. */
 static int open_event(const struct perf_event *event, int cpu)
 {
-    struct perf_event_attr attr;
-    memset(&attr, 0, sizeof attr);
-    attr.size = sizeof attr;
-    attr.type = event->type;
-    attr.config = event->config;
+    struct perf_event_attr attr = {
+        .size = sizeof attr, .type = event->type, .config = event->config};
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -169,14 +122,27 @@ static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *
         "perf_event_open on processor %d: %s", cpu, strerror(reason));
 }
 
-/* One domain per package for one event. */
+/* One domain per package for one event; `list` is such as "0,18-19". */
 static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
     const struct perf_event *event, const struct fulcrum_meter_domain *kind,
     const char *list, struct fulcrum_error *err)
 {
     int cpu[MOST_PACKAGES];
     size_t package_count = 0;
-    TRY(read_processors(cpu, &package_count, MOST_PACKAGES, list, err));
+    const char *text = list;
+    long first = 0;
+    long last = 0;
+    int more = 1;
+    while (more) {
+        FAIL_IF(!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
+                    (size_t)(last - first) >= MOST_PACKAGES - package_count,
+            err, FULCRUM_ERR_FORMAT, "\"%s\" is not a list of at most %d processors",
+            list, MOST_PACKAGES);
+        for (long i = first; i <= last; i++) {
+            cpu[package_count++] = (int)i;
+        }
+        more = *text++ == ',';
+    }
     for (size_t i = 0; i < package_count; i++) {
         int file = open_event(event, cpu[i]);
         if (file < 0) {
@@ -205,8 +171,7 @@ static enum fulcrum_status open_events(
     char list[512];
     struct perf_event event = {0};
     TRY(read_event(&event, root, "energy-pkg", err));
-    TRY(fulcrum_meter_path(
-        path, err, "%s/sys/bus/event_source/devices/power/cpumask", root));
+    TRY(fulcrum_meter_path(path, err, "%s/%s/cpumask", root, unit_folder));
     TRY(fulcrum_meter_read_line(path, list, sizeof list, err));
     TRY(add_event(state, &event, &package, list, err));
     /* Memory is counted on servers only; its absence is no fault. */

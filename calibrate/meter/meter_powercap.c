@@ -60,18 +60,6 @@ static int name_domain(
     return 0;
 }
 
-/* What readings of a zone may be used for. No package draws a kilowatt for long. */
-static void describe_domain(
-    struct fulcrum_meter_domain *domain, const struct zone *zone)
-{
-    const double most_w = 1000;
-    const double j_per_uj = 1e-6;
-    domain->least_window_s = FULCRUM_RAPL_LEAST_WINDOW_S;
-    domain->most_window_s = (double)zone->range_uj * j_per_uj / most_w;
-    (void)snprintf(
-        domain->detail, sizeof domain->detail, "RAPL counter %.200s", zone->path);
-}
-
 /* Adds the zone in `base`/`folder` if it is one to count. */
 static enum fulcrum_status add_zone(struct fulcrum_meter_state *state, const char *base,
     const char *folder, struct fulcrum_error *err)
@@ -88,7 +76,14 @@ static enum fulcrum_status add_zone(struct fulcrum_meter_state *state, const cha
     TRY(fulcrum_meter_read_count(path, &zone->range_uj, err));
     TRY(fulcrum_meter_path(zone->path, err, "%s/%s/energy_uj", base, folder));
     TRY(fulcrum_meter_read_count(zone->path, &zone->last_uj, err));
-    describe_domain(&state->domain[state->count++], zone);
+    /* What readings of a zone may be used for. No package draws a kilowatt for long. */
+    struct fulcrum_meter_domain *domain = &state->domain[state->count++];
+    const double most_w = 1000;
+    const double j_per_uj = 1e-6;
+    domain->least_window_s = FULCRUM_RAPL_LEAST_WINDOW_S;
+    domain->most_window_s = (double)zone->range_uj * j_per_uj / most_w;
+    (void)snprintf(
+        domain->detail, sizeof domain->detail, "RAPL counter %.200s", zone->path);
     return FULCRUM_OK;
 }
 

@@ -19,26 +19,46 @@
 #include "model/status.h"
 #include "model/try.h"
 
-/* Calls by the name that the library exports; results are enum fulcrum_nvml_result. */
+/* X(result, member, name in the library, 1: NULL where it is too old, parameters);
+ * results that are int are enum fulcrum_nvml_result. */
+/* clang-format off */
+#define NVML_CALLS(X) \
+    X(int, init, "nvmlInit_v2", 0, (void)) \
+    X(int, shutdown, "nvmlShutdown", 0, (void)) \
+    X(const char *, error_string, "nvmlErrorString", 0, (int result)) \
+    X(int, count, "nvmlDeviceGetCount_v2", 0, (unsigned *count)) \
+    X(int, handle, "nvmlDeviceGetHandleByIndex_v2", 0, (unsigned index, fulcrum_nvml_device *device)) \
+    X(int, name, "nvmlDeviceGetName", 1, (fulcrum_nvml_device device, char *name, unsigned length)) \
+    X(int, uuid, "nvmlDeviceGetUUID", 1, (fulcrum_nvml_device device, char *uuid, unsigned length)) \
+    X(int, compute, "nvmlDeviceGetCudaComputeCapability", 1, \
+        (fulcrum_nvml_device device, int *major, int *minor)) \
+    X(int, mig_mode, "nvmlDeviceGetMigMode", 1, \
+        (fulcrum_nvml_device device, unsigned *mode, unsigned *pending)) \
+    X(int, energy, "nvmlDeviceGetTotalEnergyConsumption", 1, \
+        (fulcrum_nvml_device device, unsigned long long *energy_mj)) \
+    X(int, power_usage, "nvmlDeviceGetPowerUsage", 1, (fulcrum_nvml_device device, unsigned *power_mw)) \
+    X(int, field_values, "nvmlDeviceGetFieldValues", 1, \
+        (fulcrum_nvml_device device, int count, struct fulcrum_nvml_field *fields)) \
+    X(int, power_limit, "nvmlDeviceGetEnforcedPowerLimit", 1, \
+        (fulcrum_nvml_device device, unsigned *limit_mw)) \
+    X(int, clock_info, "nvmlDeviceGetClockInfo", 1, \
+        (fulcrum_nvml_device device, int kind, unsigned *clock_mhz)) \
+    X(int, utilization, "nvmlDeviceGetUtilizationRates", 1, \
+        (fulcrum_nvml_device device, struct fulcrum_nvml_utilization *utilization))
+/* clang-format on */
+
 struct fulcrum_nvml_calls {
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error_string)(int result);
-    int (*count)(unsigned *count);
-    int (*handle)(unsigned index, fulcrum_nvml_device *device);
-    /* NULL where the library is too old for it. */
-    int (*name)(fulcrum_nvml_device device, char *name, unsigned length);
-    int (*uuid)(fulcrum_nvml_device device, char *uuid, unsigned length);
-    int (*compute)(fulcrum_nvml_device device, int *major, int *minor);
-    int (*mig_mode)(fulcrum_nvml_device device, unsigned *mode, unsigned *pending);
-    int (*energy)(fulcrum_nvml_device device, unsigned long long *energy_mj);
-    int (*power_usage)(fulcrum_nvml_device device, unsigned *power_mw);
-    int (*field_values)(
-        fulcrum_nvml_device device, int count, struct fulcrum_nvml_field *fields);
-    int (*power_limit)(fulcrum_nvml_device device, unsigned *limit_mw);
-    int (*clock_info)(fulcrum_nvml_device device, int kind, unsigned *clock_mhz);
-    int (*utilization)(
-        fulcrum_nvml_device device, struct fulcrum_nvml_utilization *utilization);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(result, member, symbol, is_optional, parameters) result(*member) parameters;
+    NVML_CALLS(X)
+#undef X
+};
+
+static const struct fulcrum_symbol symbols[] = {
+#define X(result, member, symbol, is_optional, parameters)                             \
+    {symbol, offsetof(struct fulcrum_nvml_calls, member), is_optional},
+    NVML_CALLS(X)
+#undef X
 };
 
 #define DEFAULT_LIBRARY "libnvidia-ml.so.1"
@@ -73,80 +93,20 @@ void fulcrum_nvml_close(struct fulcrum_nvml *nvml)
     free(nvml);
 }
 
-/* Whether every call that is needed is there. */
-static enum fulcrum_status find_calls(
-    struct fulcrum_nvml *nvml, struct fulcrum_error *err)
-{
-#define ROW(member, symbol, is_optional)                                               \
-    {                                                                                  \
-        (symbol), offsetof(struct fulcrum_nvml_calls, member), (is_optional)           \
-    }
-    static const struct fulcrum_symbol symbols[] = {
-        ROW(init, "nvmlInit_v2", 0),
-        ROW(shutdown, "nvmlShutdown", 0),
-        ROW(error_string, "nvmlErrorString", 0),
-        ROW(count, "nvmlDeviceGetCount_v2", 0),
-        ROW(handle, "nvmlDeviceGetHandleByIndex_v2", 0),
-        ROW(name, "nvmlDeviceGetName", 1),
-        ROW(uuid, "nvmlDeviceGetUUID", 1),
-        ROW(compute, "nvmlDeviceGetCudaComputeCapability", 1),
-        ROW(mig_mode, "nvmlDeviceGetMigMode", 1),
-        ROW(energy, "nvmlDeviceGetTotalEnergyConsumption", 1),
-        ROW(power_usage, "nvmlDeviceGetPowerUsage", 1),
-        ROW(field_values, "nvmlDeviceGetFieldValues", 1),
-        ROW(power_limit, "nvmlDeviceGetEnforcedPowerLimit", 1),
-        ROW(clock_info, "nvmlDeviceGetClockInfo", 1),
-        ROW(utilization, "nvmlDeviceGetUtilizationRates", 1),
-    };
-#undef ROW
-    return fulcrum_shared_library_bind(
-        nvml->library, &nvml->call, symbols, sizeof symbols / sizeof symbols[0], err);
-}
-
-/* A given root stands for another machine: nothing of this one is looked at. */
-static enum fulcrum_status open_library(
-    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
-{
-    static const char *const standard[] = {DEFAULT_LIBRARY, NULL};
-    if (root[0] == '\0') {
-        return fulcrum_shared_library_open(
-            &nvml->library, "FULCRUM_NVML_LIBRARY", standard, err);
-    }
-    char path[FULCRUM_METER_PATH_SIZE];
-    enum fulcrum_status status =
-        fulcrum_meter_path(path, err, "%s/lib/%s", root, DEFAULT_LIBRARY);
-    const char *const names[] = {path, NULL};
-    return status == FULCRUM_OK
-               ? fulcrum_shared_library_open(&nvml->library, "", names, err)
-               : status;
-}
-
-/* 0, with the reason in `err`, where the library cannot be used. */
-static int load(struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
-{
-    if (open_library(nvml, root, err) != FULCRUM_OK) {
-        (void)fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "NVIDIA's driver");
-        return 0;
-    }
-    if (find_calls(nvml, err) != FULCRUM_OK) {
-        (void)fulcrum_fail_in(
-            err, FULCRUM_ERR_UNSUPPORTED, "not NVIDIA's management library");
-        return 0;
-    }
-    int result = nvml->call.init();
-    if (result != FULCRUM_NVML_SUCCESS) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nvmlInit_v2: %.100s",
-            nvml->call.error_string(result));
-        return 0;
-    }
-    nvml->is_initialised = 1;
-    return 1;
-}
-
 /* Of a GPU that does not tell what it is: the longer settling is the safe one. */
 #define POWER_AVERAGE_S 1.0
 
-/* What is not told stays empty. */
+/* What is not told is empty. */
+static void tell(fulcrum_nvml_device device,
+    int (*call)(fulcrum_nvml_device device, char *text, unsigned length),
+    char text[FULCRUM_NVML_TEXT_SIZE])
+{
+    if (call == NULL || call(device, text, FULCRUM_NVML_TEXT_SIZE) != 0) {
+        text[0] = '\0';
+    }
+    text[FULCRUM_NVML_TEXT_SIZE - 1] = '\0';
+}
+
 static void describe_gpu(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
 {
     struct fulcrum_nvml_info *info = &gpu->info;
@@ -154,16 +114,8 @@ static void describe_gpu(const struct fulcrum_nvml_calls *call, struct gpu *gpu)
     unsigned pending = 0;
     int major = 0;
     int minor = 0;
-    if (call->name == NULL ||
-        call->name(gpu->device, info->name, sizeof info->name) != 0) {
-        info->name[0] = '\0';
-    }
-    if (call->uuid == NULL ||
-        call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
-        info->uuid[0] = '\0';
-    }
-    info->name[sizeof info->name - 1] = '\0';
-    info->uuid[sizeof info->uuid - 1] = '\0';
+    tell(gpu->device, call->name, info->name);
+    tell(gpu->device, call->uuid, info->uuid);
     /* nvml.h on nvmlDeviceGetPowerUsage: Ampere (except GA100) or newer. GA100 is
      * compute capability 8.0, the other chips of Ampere are 8.6 and 8.7. */
     bool is_told =
@@ -197,13 +149,43 @@ static enum fulcrum_status find_gpus(
     return FULCRUM_OK;
 }
 
+/* A given root stands for another machine: nothing of this one is looked at. */
+static enum fulcrum_status open_library(
+    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
+{
+    char path[FULCRUM_METER_PATH_SIZE] = DEFAULT_LIBRARY;
+    const char *const names[] = {path, NULL};
+    if (root[0] != '\0') {
+        TRY(fulcrum_meter_path(path, err, "%s/lib/%s", root, DEFAULT_LIBRARY));
+    }
+    return fulcrum_shared_library_open(
+        &nvml->library, root[0] == '\0' ? "FULCRUM_NVML_LIBRARY" : "", names, err);
+}
+
+static enum fulcrum_status load(
+    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
+{
+    if (open_library(nvml, root, err) != FULCRUM_OK) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "NVIDIA's driver");
+    }
+    if (fulcrum_shared_library_bind(nvml->library, &nvml->call, symbols,
+            sizeof symbols / sizeof symbols[0], err) != FULCRUM_OK) {
+        return fulcrum_fail_in(
+            err, FULCRUM_ERR_UNSUPPORTED, "not NVIDIA's management library");
+    }
+    int result = nvml->call.init();
+    FAIL_IF(result != FULCRUM_NVML_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
+        "nvmlInit_v2: %.100s", nvml->call.error_string(result));
+    nvml->is_initialised = 1;
+    return find_gpus(nvml, err);
+}
+
 enum fulcrum_status fulcrum_nvml_open(
     struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err)
 {
     struct fulcrum_nvml *nvml = calloc(1, sizeof *nvml);
     TRY_MEMORY(nvml, err, "NVML");
-    enum fulcrum_status status =
-        load(nvml, root, err) ? find_gpus(nvml, err) : FULCRUM_ERR_UNSUPPORTED;
+    enum fulcrum_status status = load(nvml, root, err);
     if (status != FULCRUM_OK) {
         fulcrum_nvml_close(nvml);
         return status;
@@ -221,7 +203,7 @@ size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml)
 enum { ABSENT = FULCRUM_NVML_FUNCTION_NOT_FOUND };
 
 /* The library's unit in ours, and what is above `most` is no reading. */
-static const struct figure {
+static const struct {
     const char *call;
     double unit;
     double most;
@@ -236,37 +218,30 @@ static const struct figure {
 };
 
 /* Drivers have stored the same field in several widths; NAN: in none that we know. */
-static int read_instant(
-    const struct fulcrum_nvml_calls *call, fulcrum_nvml_device device, double *out)
+static double field_value(const struct fulcrum_nvml_field *field)
 {
-    struct fulcrum_nvml_field field = {.field_id = FULCRUM_NVML_FIELD_POWER_INSTANT};
-    int result =
-        call->field_values == NULL ? ABSENT : call->field_values(device, 1, &field);
-    *out = field.value_type == FULCRUM_NVML_VALUE_UINT    ? (double)field.value.uint
-           : field.value_type == FULCRUM_NVML_VALUE_ULONG ? (double)field.value.ulong
-           : field.value_type == FULCRUM_NVML_VALUE_ULONGLONG
-               ? (double)field.value.ulonglong
+    return field->value_type == FULCRUM_NVML_VALUE_UINT    ? (double)field->value.uint
+           : field->value_type == FULCRUM_NVML_VALUE_ULONG ? (double)field->value.ulong
+           : field->value_type == FULCRUM_NVML_VALUE_ULONGLONG
+               ? (double)field->value.ulonglong
                : (double)NAN;
-    return result == FULCRUM_NVML_SUCCESS ? field.result : result;
 }
 
-static int read_energy(
-    const struct fulcrum_nvml_calls *call, fulcrum_nvml_device device, double *out)
-{
-    unsigned long long energy_mj = 0;
-    int result = call->energy == NULL ? ABSENT : call->energy(device, &energy_mj);
-    *out = (double)energy_mj;
-    return result;
-}
-
-/* One unsigned number, which is what the other calls give. */
-static int read_number(const struct fulcrum_nvml_calls *call,
+/* Each figure by its call, one that is not there being absent. */
+static int read_figure(const struct fulcrum_nvml_calls *call,
     fulcrum_nvml_device device, enum fulcrum_nvml_figure figure, double *out)
 {
+    struct fulcrum_nvml_field field = {.field_id = FULCRUM_NVML_FIELD_POWER_INSTANT};
     struct fulcrum_nvml_utilization rates = {0, 0};
+    unsigned long long energy_mj = 0;
     unsigned value = 0;
     int result = ABSENT;
-    if (figure == FULCRUM_NVML_USAGE_W && call->power_usage != NULL) {
+    if (figure == FULCRUM_NVML_ENERGY_J && call->energy != NULL) {
+        result = call->energy(device, &energy_mj);
+    } else if (figure == FULCRUM_NVML_INSTANT_W && call->field_values != NULL) {
+        result = call->field_values(device, 1, &field);
+        result = result == FULCRUM_NVML_SUCCESS ? field.result : result;
+    } else if (figure == FULCRUM_NVML_USAGE_W && call->power_usage != NULL) {
         result = call->power_usage(device, &value);
     } else if (figure == FULCRUM_NVML_LIMIT_W && call->power_limit != NULL) {
         result = call->power_limit(device, &value);
@@ -274,9 +249,9 @@ static int read_number(const struct fulcrum_nvml_calls *call,
         result = call->clock_info(device, FULCRUM_NVML_CLOCK_SM, &value);
     } else if (figure == FULCRUM_NVML_BUSY_FRAC && call->utilization != NULL) {
         result = call->utilization(device, &rates);
-        value = rates.gpu;
     }
-    *out = (double)value;
+    *out = figure == FULCRUM_NVML_INSTANT_W ? field_value(&field)
+                                            : (double)energy_mj + value + rates.gpu;
     return result;
 }
 
@@ -308,11 +283,7 @@ enum fulcrum_status fulcrum_nvml_ask(const struct fulcrum_nvml *nvml, size_t ind
             nvml, index, "nvmlDeviceGetHandleByIndex_v2", gpu->result, err);
     }
     double value = 0;
-    int result = figure == FULCRUM_NVML_ENERGY_J
-                     ? read_energy(&nvml->call, gpu->device, &value)
-                 : figure == FULCRUM_NVML_INSTANT_W
-                     ? read_instant(&nvml->call, gpu->device, &value)
-                     : read_number(&nvml->call, gpu->device, figure, &value);
+    int result = read_figure(&nvml->call, gpu->device, figure, &value);
     if (result != FULCRUM_NVML_SUCCESS) {
         return fail_call(nvml, index, figures[figure].call, result, err);
     }

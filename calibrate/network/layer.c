@@ -7,8 +7,18 @@
 
 #include "calibrate/random.h"
 
+enum { GATE_COUNT = 4 };
+
+/* Places `count` parameters behind those before. */
+static size_t take(size_t *taken, size_t count)
+{
+    size_t offset = *taken;
+    *taken += count;
+    return offset;
+}
+
 /* Uniform in +-sqrt(6 / (fan_in + fan_out)): Glorot and Bengio (2010). */
-static void layer_fill(
+static void fill(
     float *weights, size_t count, size_t fan_sum, struct fulcrum_random *random)
 {
     double limit = sqrt(6.0 / (double)fan_sum);
@@ -17,22 +27,42 @@ static void layer_fill(
     }
 }
 
-/* The sizes and first weights of a convolution. */
-
-size_t fulcrum_conv_window_count(const struct fulcrum_conv *layer, size_t length)
+struct fulcrum_linear fulcrum_linear_make(size_t *taken, size_t input_count,
+    size_t output_count, enum fulcrum_activation activation)
 {
-    return (length - layer->kernel) / layer->stride + 1;
+    struct fulcrum_linear layer = {.input_count = input_count,
+        .output_count = output_count,
+        .activation = activation,
+        .weights = take(taken, input_count * output_count)};
+    layer.biases = take(taken, output_count);
+    return layer;
+}
+
+double fulcrum_linear_mac_count(const struct fulcrum_linear *layer)
+{
+    return (double)(layer->input_count * layer->output_count);
+}
+
+void fulcrum_linear_init(const struct fulcrum_linear *layer, float *parameters,
+    struct fulcrum_random *random)
+{
+    fill(parameters + layer->weights, layer->input_count * layer->output_count,
+        layer->input_count + layer->output_count, random);
+}
+
+struct fulcrum_conv fulcrum_conv_make(
+    size_t *taken, struct fulcrum_conv shape, size_t filter_count)
+{
+    shape.window_rows = (shape.height - shape.kernel) / shape.stride + 1;
+    shape.window_cols = (shape.width - shape.kernel) / shape.stride + 1;
+    shape.filters = fulcrum_linear_make(taken,
+        shape.kernel * shape.kernel * shape.channel_count, filter_count, FULCRUM_RELU);
+    return shape;
 }
 
 size_t fulcrum_conv_position_count(const struct fulcrum_conv *layer)
 {
-    return fulcrum_conv_window_count(layer, layer->height) *
-           fulcrum_conv_window_count(layer, layer->width);
-}
-
-size_t fulcrum_conv_window_size(const struct fulcrum_conv *layer)
-{
-    return layer->kernel * layer->kernel * layer->channel_count;
+    return layer->window_rows * layer->window_cols;
 }
 
 size_t fulcrum_conv_image_count(const struct fulcrum_conv *layer)
@@ -40,106 +70,61 @@ size_t fulcrum_conv_image_count(const struct fulcrum_conv *layer)
     return layer->height * layer->width * layer->channel_count;
 }
 
-size_t fulcrum_conv_weight_count(const struct fulcrum_conv *layer)
-{
-    return fulcrum_conv_window_size(layer) * layer->filter_count;
-}
-
 size_t fulcrum_conv_output_count(const struct fulcrum_conv *layer)
 {
-    return fulcrum_conv_position_count(layer) * layer->filter_count;
+    return fulcrum_conv_position_count(layer) * layer->filters.output_count;
 }
 
 size_t fulcrum_conv_column_count(const struct fulcrum_conv *layer)
 {
-    return fulcrum_conv_position_count(layer) * fulcrum_conv_window_size(layer);
-}
-
-size_t fulcrum_conv_parameter_count(const struct fulcrum_conv *layer)
-{
-    return fulcrum_conv_weight_count(layer) + layer->filter_count;
+    return fulcrum_conv_position_count(layer) * layer->filters.input_count;
 }
 
 double fulcrum_conv_mac_count(const struct fulcrum_conv *layer)
 {
     return (double)fulcrum_conv_position_count(layer) *
-           (double)fulcrum_conv_weight_count(layer);
+           fulcrum_linear_mac_count(&layer->filters);
 }
 
 void fulcrum_conv_init(
     const struct fulcrum_conv *layer, float *parameters, struct fulcrum_random *random)
 {
-    size_t fan_out = layer->kernel * layer->kernel * layer->filter_count;
-    layer_fill(parameters + layer->offset, fulcrum_conv_weight_count(layer),
-        fulcrum_conv_window_size(layer) + fan_out, random);
+    const struct fulcrum_linear *filters = &layer->filters;
+    size_t fan_out = layer->kernel * layer->kernel * filters->output_count;
+    fill(parameters + filters->weights, filters->input_count * filters->output_count,
+        filters->input_count + fan_out, random);
 }
 
-/* The sizes and first weights of a fully connected layer. */
-
-size_t fulcrum_dense_weight_count(const struct fulcrum_dense *layer)
+/* Weights of the input, recurrent ones, then the biases. */
+struct fulcrum_lstm fulcrum_lstm_make(
+    size_t *taken, size_t input_count, size_t unit_count)
 {
-    return layer->input_count * layer->output_count;
-}
-
-size_t fulcrum_dense_parameter_count(const struct fulcrum_dense *layer)
-{
-    return fulcrum_dense_weight_count(layer) + layer->output_count;
-}
-
-double fulcrum_dense_mac_count(const struct fulcrum_dense *layer)
-{
-    return (double)fulcrum_dense_weight_count(layer);
-}
-
-void fulcrum_dense_init(
-    const struct fulcrum_dense *layer, float *parameters, struct fulcrum_random *random)
-{
-    layer_fill(parameters + layer->offset, fulcrum_dense_weight_count(layer),
-        layer->input_count + layer->output_count, random);
-}
-
-/* The sizes and first weights of a long short-term memory layer. */
-
-enum { GATE_COUNT = 4 };
-
-size_t fulcrum_lstm_gate_count(const struct fulcrum_lstm *layer)
-{
-    return GATE_COUNT * layer->unit_count;
-}
-
-size_t fulcrum_lstm_recurrent_offset(const struct fulcrum_lstm *layer)
-{
-    return layer->offset + layer->input_count * fulcrum_lstm_gate_count(layer);
-}
-
-size_t fulcrum_lstm_bias_offset(const struct fulcrum_lstm *layer)
-{
-    return fulcrum_lstm_recurrent_offset(layer) +
-           layer->unit_count * fulcrum_lstm_gate_count(layer);
-}
-
-size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer)
-{
-    return fulcrum_lstm_bias_offset(layer) + fulcrum_lstm_gate_count(layer) -
-           layer->offset;
+    size_t width = GATE_COUNT * unit_count;
+    struct fulcrum_lstm layer = {.unit_count = unit_count,
+        .gates = {.input_count = input_count,
+            .output_count = width,
+            .activation = FULCRUM_LINEAR,
+            .weights = take(taken, input_count * width)}};
+    layer.recurrent = take(taken, unit_count * width);
+    layer.gates.biases = take(taken, width);
+    return layer;
 }
 
 double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer)
 {
-    return (double)(layer->input_count + layer->unit_count) *
-           (double)fulcrum_lstm_gate_count(layer);
+    return (double)(layer->gates.input_count + layer->unit_count) *
+           (double)layer->gates.output_count;
 }
 
 void fulcrum_lstm_init(
     const struct fulcrum_lstm *layer, float *parameters, struct fulcrum_random *random)
 {
-    size_t width = fulcrum_lstm_gate_count(layer);
-    layer_fill(parameters + layer->offset, layer->input_count * width,
-        layer->input_count + layer->unit_count, random);
-    layer_fill(parameters + fulcrum_lstm_recurrent_offset(layer),
-        layer->unit_count * width, 2 * layer->unit_count, random);
-    float *forget = parameters + fulcrum_lstm_bias_offset(layer) + layer->unit_count;
-    for (size_t i = 0; i < layer->unit_count; i++) {
-        forget[i] = 1.0F;
+    const struct fulcrum_linear *gates = &layer->gates;
+    size_t units = layer->unit_count;
+    fill(parameters + gates->weights, gates->input_count * gates->output_count,
+        gates->input_count + units, random);
+    fill(parameters + layer->recurrent, units * gates->output_count, 2 * units, random);
+    for (size_t i = 0; i < units; i++) {
+        parameters[gates->biases + units + i] = 1.0F;
     }
 }

@@ -11,49 +11,59 @@
 enum fulcrum_activation { FULCRUM_LINEAR, FULCRUM_RELU };
 
 /*
- * A layer is its shape and the offset of its parameters in the network's one array of
- * them, so that two sets of weights (online, target) share the layers.
+ * A layer is its shape and the offsets of its parameters in the network's one array of
+ * them, so that two sets of weights (online, target) share the layers. What makes a
+ * layer places its parameters behind the `taken` ones, and counts them among these.
  */
 
-/* A two-dimensional convolution followed by ReLU. */
+/* activation(weights input + biases): the fully connected layer, and part of others. */
+struct fulcrum_linear {
+    size_t input_count;
+    size_t output_count;
+    enum fulcrum_activation activation;
+    size_t weights; /* offset of output_count x input_count */
+    size_t biases;  /* offset of output_count */
+};
+
+struct fulcrum_linear fulcrum_linear_make(size_t *taken, size_t input_count,
+    size_t output_count, enum fulcrum_activation activation);
+
+/* Multiply-adds of the forward pass of one row. */
+double fulcrum_linear_mac_count(const struct fulcrum_linear *layer);
+
+/* Random weights, zero biases. */
+void fulcrum_linear_init(const struct fulcrum_linear *layer, float *parameters,
+    struct fulcrum_random *random);
 
 /*
- * Images are height x width x channel, the channel fastest; no padding. Parameters:
- * weights filter x (kernel y, kernel x, channel), then filter_count biases.
+ * A two-dimensional convolution followed by ReLU. Images are height x width x channel,
+ * the channel fastest; no padding. The edge of the square window is `kernel`.
  */
 struct fulcrum_conv {
     size_t height;
     size_t width;
     size_t channel_count;
-    size_t filter_count;
-    size_t kernel; /* edge of the square window */
+    size_t kernel;
     size_t stride;
-    size_t offset; /* of its first parameter */
+    /* The rest is set by fulcrum_conv_make. Windows down and across an image: */
+    size_t window_rows;
+    size_t window_cols;
+    /* One row is one window, in the order kernel y, kernel x, channel. */
+    struct fulcrum_linear filters;
 };
 
-/* Windows along an edge of `length` pixels. */
-size_t fulcrum_conv_window_count(const struct fulcrum_conv *layer, size_t length);
+struct fulcrum_conv fulcrum_conv_make(
+    size_t *taken, struct fulcrum_conv shape, size_t filter_count);
 
 /* Windows of one image: positions of its output. */
 size_t fulcrum_conv_position_count(const struct fulcrum_conv *layer);
 
-/* Elements of one window. */
-size_t fulcrum_conv_window_size(const struct fulcrum_conv *layer);
-
-/* Elements of one image of the input. */
+/* Elements of one image of the input, and of the output. */
 size_t fulcrum_conv_image_count(const struct fulcrum_conv *layer);
-
-/* Weights: how far the biases lie beyond the offset. */
-size_t fulcrum_conv_weight_count(const struct fulcrum_conv *layer);
-
-/* Elements of one output image. */
 size_t fulcrum_conv_output_count(const struct fulcrum_conv *layer);
 
 /* Floats that one image takes in a pass's `column`. */
 size_t fulcrum_conv_column_count(const struct fulcrum_conv *layer);
-
-/* Weights and biases: how far the next layer's offset lies beyond its own. */
-size_t fulcrum_conv_parameter_count(const struct fulcrum_conv *layer);
 
 /* Multiply-adds of the forward pass of one image. */
 double fulcrum_conv_mac_count(const struct fulcrum_conv *layer);
@@ -62,53 +72,18 @@ double fulcrum_conv_mac_count(const struct fulcrum_conv *layer);
 void fulcrum_conv_init(
     const struct fulcrum_conv *layer, float *parameters, struct fulcrum_random *random);
 
-/* A fully connected layer. */
-
-/* Parameters: weights output_count x input_count, then output_count biases. */
-struct fulcrum_dense {
-    size_t input_count;
-    size_t output_count;
-    enum fulcrum_activation activation;
-    size_t offset; /* of its first parameter */
-};
-
-/* Weights: how far the biases lie beyond the offset. */
-size_t fulcrum_dense_weight_count(const struct fulcrum_dense *layer);
-
-/* Weights and biases: how far the next layer's offset lies beyond its own. */
-size_t fulcrum_dense_parameter_count(const struct fulcrum_dense *layer);
-
-/* Multiply-adds of the forward pass of one row. */
-double fulcrum_dense_mac_count(const struct fulcrum_dense *layer);
-
-/* Random weights, zero biases. */
-void fulcrum_dense_init(const struct fulcrum_dense *layer, float *parameters,
-    struct fulcrum_random *random);
-
-/* A long short-term memory layer over sequences. */
-
 /*
- * Parameters: weights 4 unit_count x input_count, recurrent weights
- * 4 unit_count x unit_count, then 4 unit_count biases; the four gates are input,
- * forget, candidate, output, in this order.
+ * A long short-term memory layer over sequences. The four gates of every unit are
+ * input, forget, candidate, output, in this order.
  */
 struct fulcrum_lstm {
-    size_t input_count;
     size_t unit_count;
-    size_t offset; /* of its first parameter */
+    struct fulcrum_linear gates; /* from the input; 4 unit_count sums */
+    size_t recurrent;            /* offset of weights, 4 unit_count x unit_count */
 };
 
-/* Sums of one row: four gates of every unit. */
-size_t fulcrum_lstm_gate_count(const struct fulcrum_lstm *layer);
-
-/* Of the first recurrent weight. */
-size_t fulcrum_lstm_recurrent_offset(const struct fulcrum_lstm *layer);
-
-/* Of the first bias. */
-size_t fulcrum_lstm_bias_offset(const struct fulcrum_lstm *layer);
-
-/* Weights and biases: how far the next layer's offset lies beyond its own. */
-size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer);
+struct fulcrum_lstm fulcrum_lstm_make(
+    size_t *taken, size_t input_count, size_t unit_count);
 
 /* Multiply-adds of the forward pass of one row. */
 double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer);

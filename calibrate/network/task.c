@@ -15,11 +15,9 @@ struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
     size_t input_count = options->input_count;
     for (size_t i = 0; i < FULCRUM_MLP_LAYER_COUNT; i++) {
         bool is_last = i + 1 == FULCRUM_MLP_LAYER_COUNT;
-        layers.dense[i] = (struct fulcrum_dense){.input_count = input_count,
-            .output_count = is_last ? options->action_count + 1 : options->hidden_count,
-            .activation = is_last ? FULCRUM_LINEAR : FULCRUM_RELU,
-            .offset = layers.parameter_count};
-        layers.parameter_count += fulcrum_dense_parameter_count(&layers.dense[i]);
+        layers.dense[i] = fulcrum_linear_make(&layers.parameter_count, input_count,
+            is_last ? options->action_count + 1 : options->hidden_count,
+            is_last ? FULCRUM_LINEAR : FULCRUM_RELU);
         input_count = layers.dense[i].output_count;
     }
     layers.log_std_offset = layers.parameter_count;
@@ -31,7 +29,7 @@ void fulcrum_mlp_layers_init(const struct fulcrum_mlp_layers *layers, float *par
     struct fulcrum_random *random)
 {
     for (size_t i = 0; i < FULCRUM_MLP_LAYER_COUNT; i++) {
-        fulcrum_dense_init(&layers->dense[i], parameters, random);
+        fulcrum_linear_init(&layers->dense[i], parameters, random);
     }
 }
 
@@ -74,84 +72,61 @@ void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
     }
 }
 
-struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers *layers,
-    const struct fulcrum_mlp_options *options, size_t buffer_byte)
+struct fulcrum_network_cost fulcrum_mlp_cost_of(
+    const struct fulcrum_mlp_layers *layers, const struct fulcrum_mlp_options *options)
 {
     double mac_count = 0.0;
     for (size_t i = 0; i < FULCRUM_MLP_LAYER_COUNT; i++) {
-        mac_count += fulcrum_dense_mac_count(&layers->dense[i]);
+        mac_count += fulcrum_linear_mac_count(&layers->dense[i]);
     }
     /* Backward: gradients of weights and of inputs, but not of the observations. */
     double train_mac_count =
-        3.0 * mac_count - fulcrum_dense_mac_count(&layers->dense[0]);
+        3.0 * mac_count - fulcrum_linear_mac_count(&layers->dense[0]);
     return (struct fulcrum_network_cost){.parameter_count = layers->parameter_count,
         .forward_flop = 2.0 * mac_count,
-        .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count,
-        .buffer_byte = buffer_byte};
+        .train_step_flop = 2.0 * (double)options->train_batch * train_mac_count};
 }
 
 /* What an R2D2 learner is to do: layers and replay. */
-
-/* Places a layer's parameters after those before it. */
-static size_t place(struct fulcrum_r2d2_layers *layers, size_t count)
-{
-    size_t offset = layers->parameter_count;
-    layers->parameter_count += count;
-    return offset;
-}
 
 /* Returns the elements of one output image of the last convolution. */
 static size_t make_convolutions(
     struct fulcrum_r2d2_layers *layers, const struct fulcrum_r2d2_shape *shape)
 {
-    size_t height = shape->height;
-    size_t width = shape->width;
-    size_t channels = shape->channel_count;
+    struct fulcrum_conv next = {.height = shape->height,
+        .width = shape->width,
+        .channel_count = shape->channel_count};
     for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
         const struct fulcrum_r2d2_filters *filters = &shape->filters[i];
-        struct fulcrum_conv *conv = &layers->conv[i];
-        assert(filters->kernel <= height && filters->kernel <= width);
-        *conv = (struct fulcrum_conv){.height = height,
-            .width = width,
-            .channel_count = channels,
-            .filter_count = filters->filter_count,
-            .kernel = filters->kernel,
-            .stride = filters->stride};
-        conv->offset = place(layers, fulcrum_conv_parameter_count(conv));
-        height = fulcrum_conv_window_count(conv, height);
-        width = fulcrum_conv_window_count(conv, width);
-        channels = filters->filter_count;
+        assert(filters->kernel <= next.height && filters->kernel <= next.width);
+        next.kernel = filters->kernel;
+        next.stride = filters->stride;
+        layers->conv[i] =
+            fulcrum_conv_make(&layers->parameter_count, next, filters->filter_count);
+        next = (struct fulcrum_conv){.height = layers->conv[i].window_rows,
+            .width = layers->conv[i].window_cols,
+            .channel_count = filters->filter_count};
     }
-    return height * width * channels;
-}
-
-static struct fulcrum_dense make_dense(struct fulcrum_r2d2_layers *layers,
-    size_t input_count, size_t output_count, enum fulcrum_activation activation)
-{
-    struct fulcrum_dense dense = {.input_count = input_count,
-        .output_count = output_count,
-        .activation = activation};
-    dense.offset = place(layers, fulcrum_dense_parameter_count(&dense));
-    return dense;
+    return fulcrum_conv_image_count(&next);
 }
 
 struct fulcrum_r2d2_layers fulcrum_r2d2_layers_make(
     const struct fulcrum_r2d2_shape *shape)
 {
     struct fulcrum_r2d2_layers layers = {.action_count = shape->action_count};
+    size_t *taken = &layers.parameter_count;
+    size_t head = shape->head_count;
     size_t flat = make_convolutions(&layers, shape);
-    layers.dense = make_dense(&layers, flat, shape->dense_count, FULCRUM_RELU);
-    layers.lstm = (struct fulcrum_lstm){
-        .input_count = shape->dense_count + 1 + shape->action_count,
-        .unit_count = shape->lstm_count};
-    layers.lstm.offset = place(&layers, fulcrum_lstm_parameter_count(&layers.lstm));
+    layers.dense = fulcrum_linear_make(taken, flat, shape->dense_count, FULCRUM_RELU);
+    layers.lstm = fulcrum_lstm_make(
+        taken, shape->dense_count + 1 + shape->action_count, shape->lstm_count);
     layers.value_hidden =
-        make_dense(&layers, shape->lstm_count, shape->head_count, FULCRUM_RELU);
-    layers.value = make_dense(&layers, shape->head_count, 1, FULCRUM_LINEAR);
+        fulcrum_linear_make(taken, shape->lstm_count, head, FULCRUM_RELU);
+    layers.value = fulcrum_linear_make(taken, head, 1, FULCRUM_LINEAR);
     layers.advantage_hidden =
-        make_dense(&layers, shape->lstm_count, shape->head_count, FULCRUM_RELU);
+        fulcrum_linear_make(taken, shape->lstm_count, head, FULCRUM_RELU);
     layers.advantage =
-        make_dense(&layers, shape->head_count, shape->action_count, FULCRUM_LINEAR);
+        fulcrum_linear_make(taken, head, shape->action_count, FULCRUM_LINEAR);
     return layers;
 }
 
@@ -161,12 +136,12 @@ void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
     for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
         fulcrum_conv_init(&layers->conv[i], parameters, random);
     }
-    fulcrum_dense_init(&layers->dense, parameters, random);
+    fulcrum_linear_init(&layers->dense, parameters, random);
     fulcrum_lstm_init(&layers->lstm, parameters, random);
-    fulcrum_dense_init(&layers->value_hidden, parameters, random);
-    fulcrum_dense_init(&layers->value, parameters, random);
-    fulcrum_dense_init(&layers->advantage_hidden, parameters, random);
-    fulcrum_dense_init(&layers->advantage, parameters, random);
+    fulcrum_linear_init(&layers->value_hidden, parameters, random);
+    fulcrum_linear_init(&layers->value, parameters, random);
+    fulcrum_linear_init(&layers->advantage_hidden, parameters, random);
+    fulcrum_linear_init(&layers->advantage, parameters, random);
 }
 
 struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
@@ -200,53 +175,38 @@ size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options)
            options->train_batch;
 }
 
-static void fill_bytes(uint8_t *bytes, size_t count, struct fulcrum_random *random)
-{
-    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t bits = fulcrum_random_bits(random);
-        size_t left = count - i;
-        memcpy(bytes + i, &bits, left < sizeof bits ? left : sizeof bits);
-    }
-}
-
 void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,
     const struct fulcrum_r2d2_options *options, struct fulcrum_random *random)
 {
     size_t rows = fulcrum_r2d2_replay_rows(options);
     size_t count = rows + options->train_batch;
     uint64_t actions = options->shape.action_count;
-    fill_bytes(replay->image, rows * fulcrum_r2d2_image_byte(options), random);
+    size_t byte_count = rows * fulcrum_r2d2_image_byte(options);
+    for (size_t i = 0; i < byte_count; i += sizeof(uint64_t)) {
+        uint64_t bits = fulcrum_random_bits(random);
+        size_t left = byte_count - i;
+        memcpy(replay->image + i, &bits, left < sizeof bits ? left : sizeof bits);
+    }
     for (size_t i = 0; i < count; i++) {
         replay->action[i] = (int)(fulcrum_random_bits(random) % actions);
         replay->reward[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
     }
 }
 
-/* Multiply-adds per observation: up to the LSTM, and of the heads. */
-static double core_mac_count(const struct fulcrum_r2d2_layers *layers)
-{
-    double count =
-        fulcrum_dense_mac_count(&layers->dense) + fulcrum_lstm_mac_count(&layers->lstm);
-    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-        count += fulcrum_conv_mac_count(&layers->conv[i]);
-    }
-    return count;
-}
-
-static double head_mac_count(const struct fulcrum_r2d2_layers *layers)
-{
-    return fulcrum_dense_mac_count(&layers->value_hidden) +
-           fulcrum_dense_mac_count(&layers->value) +
-           fulcrum_dense_mac_count(&layers->advantage_hidden) +
-           fulcrum_dense_mac_count(&layers->advantage);
-}
-
 struct fulcrum_network_cost fulcrum_r2d2_cost_of(
     const struct fulcrum_r2d2_layers *layers,
-    const struct fulcrum_r2d2_options *options, size_t buffer_byte)
+    const struct fulcrum_r2d2_options *options)
 {
-    double core = core_mac_count(layers);
-    double all = core + head_mac_count(layers);
+    /* Multiply-adds per observation: up to the LSTM, and with the heads. */
+    double core = fulcrum_linear_mac_count(&layers->dense) +
+                  fulcrum_lstm_mac_count(&layers->lstm);
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        core += fulcrum_conv_mac_count(&layers->conv[i]);
+    }
+    double all = core + fulcrum_linear_mac_count(&layers->value_hidden) +
+                 fulcrum_linear_mac_count(&layers->value) +
+                 fulcrum_linear_mac_count(&layers->advantage_hidden) +
+                 fulcrum_linear_mac_count(&layers->advantage);
     double burn_in = (double)options->train_burn_in;
     double unroll = (double)options->train_unroll;
     /* Two networks go forward. Backward: gradients of weights and of inputs, but not of
@@ -255,6 +215,5 @@ struct fulcrum_network_cost fulcrum_r2d2_cost_of(
                        unroll * (2.0 * all - fulcrum_conv_mac_count(&layers->conv[0]));
     return (struct fulcrum_network_cost){.parameter_count = layers->parameter_count,
         .forward_flop = 2.0 * all,
-        .train_step_flop = 2.0 * (double)options->train_batch * mac_count,
-        .buffer_byte = buffer_byte};
+        .train_step_flop = 2.0 * (double)options->train_batch * mac_count};
 }

@@ -7,19 +7,8 @@
 #include <stdint.h>
 
 #include "calibrate/network/layer.h"
+#include "calibrate/network/network_cost.h"
 #include "calibrate/random.h"
-
-/*
- * What one network costs. Work counts the multiply-adds of matrix products, two
- * operations each; element-wise functions, Adam and the windows of convolutions are
- * left out (below 1 % of it).
- */
-struct fulcrum_network_cost {
-    size_t parameter_count;
-    double forward_flop; /* per observation */
-    double train_step_flop;
-    size_t buffer_byte; /* weights, optimiser, replay and every buffer */
-};
 
 /* What a PPO learner is to do: layers and minibatch. */
 
@@ -44,7 +33,7 @@ struct fulcrum_mlp_options {
 
 /* Three hidden layers, the output layer, then a log standard deviation per action. */
 struct fulcrum_mlp_layers {
-    struct fulcrum_dense dense[FULCRUM_MLP_LAYER_COUNT];
+    struct fulcrum_linear dense[FULCRUM_MLP_LAYER_COUNT];
     size_t log_std_offset;
     size_t parameter_count;
 };
@@ -78,9 +67,9 @@ void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
     const struct fulcrum_mlp_options *options, const float *output,
     struct fulcrum_random *random);
 
-/* Work counted from the layers' sizes, beside the memory that the owner took. */
-struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers *layers,
-    const struct fulcrum_mlp_options *options, size_t buffer_byte);
+/* Work counted from the layers' sizes; the owner adds the memory that it takes. */
+struct fulcrum_network_cost fulcrum_mlp_cost_of(
+    const struct fulcrum_mlp_layers *layers, const struct fulcrum_mlp_options *options);
 
 /* What an R2D2 learner is to do: layers and replay. */
 
@@ -111,12 +100,12 @@ struct fulcrum_r2d2_shape {
  */
 struct fulcrum_r2d2_layers {
     struct fulcrum_conv conv[FULCRUM_R2D2_CONV_COUNT];
-    struct fulcrum_dense dense;
+    struct fulcrum_linear dense;
     struct fulcrum_lstm lstm;
-    struct fulcrum_dense value_hidden;
-    struct fulcrum_dense value;
-    struct fulcrum_dense advantage_hidden;
-    struct fulcrum_dense advantage;
+    struct fulcrum_linear value_hidden;
+    struct fulcrum_linear value;
+    struct fulcrum_linear advantage_hidden;
+    struct fulcrum_linear advantage;
     size_t action_count;
     size_t parameter_count;
 };
@@ -168,9 +157,9 @@ size_t fulcrum_r2d2_replay_rows(const struct fulcrum_r2d2_options *options);
 void fulcrum_r2d2_replay_fill(const struct fulcrum_r2d2_replay *replay,
     const struct fulcrum_r2d2_options *options, struct fulcrum_random *random);
 
-/* Work counted from the layers' sizes, beside the memory that the owner took. */
+/* Work counted from the layers' sizes; the owner adds the memory that it takes. */
 struct fulcrum_network_cost fulcrum_r2d2_cost_of(
     const struct fulcrum_r2d2_layers *layers,
-    const struct fulcrum_r2d2_options *options, size_t buffer_byte);
+    const struct fulcrum_r2d2_options *options);
 
 #endif

@@ -150,26 +150,6 @@ static void copy_in(struct fulcrum_live *live, size_t request_count)
     }
 }
 
-static void hand_out(struct fulcrum_live *live, size_t request_count)
-{
-    size_t envs = live->plan.envs_per_actor;
-    for (size_t i = 0; i < request_count; i++) {
-        memcpy(live->actors[live->seats[i]].answers, live->inferred + i * envs,
-            envs * sizeof *live->inferred);
-    }
-}
-
-/* What was answered and done before the observation that an environment shows. */
-static void write_note(struct fulcrum_live *live, const struct actor *actor, size_t env)
-{
-    const struct fulcrum_stepper *stepper = &actor->steppers[env];
-    const struct fulcrum_actions *actions = &stepper->stage->actions;
-    size_t done = (stepper->row + actions->row_count - 1) % actions->row_count;
-    live->note[0] = (float)actor->answers[env];
-    memcpy(live->note + 1, actions->values + done * actions->column_count,
-        actions->column_count * sizeof *live->note);
-}
-
 /* Train steps that the environments' steps have earned and that are not done. */
 static double backlog(const struct fulcrum_live *live)
 {
@@ -178,17 +158,6 @@ static double backlog(const struct fulcrum_live *live)
     return ledger->has_sequence ? earning / live->plan.env_steps_per_train_step -
                                       ledger->totals.train_step_count
                                 : 0.0;
-}
-
-/* Nothing is due before there is something to train on. */
-static void look_for_sequence(struct fulcrum_live *live)
-{
-    struct ledger *ledger = &live->ledger;
-    if (!ledger->has_sequence) {
-        ledger->has_sequence =
-            fulcrum_replay_holds(live->replay, live->rows.step_count + 1);
-        ledger->idle_step_count = ledger->totals.env_step_count;
-    }
 }
 
 /* Books a batch, and holds the server up where training lags behind. */
@@ -202,7 +171,12 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     ledger->totals.observation_count += count;
     ledger->totals.env_step_count += count;
     if (live->has_trainer) {
-        look_for_sequence(live);
+        /* Nothing is due before there is something to train on. */
+        if (!ledger->has_sequence) {
+            ledger->has_sequence =
+                fulcrum_replay_holds(live->replay, live->rows.step_count + 1);
+            ledger->idle_step_count = ledger->totals.env_step_count;
+        }
         (void)pthread_cond_broadcast(&ledger->changed);
         fulcrum_recorder_begin(
             live->plan.recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
@@ -245,6 +219,7 @@ static int serve_batch(struct fulcrum_live *live)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;
     struct fulcrum_recorder *recorder = live->plan.recorder;
+    size_t envs = live->plan.envs_per_actor;
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
     size_t count = fulcrum_request_queue_collect(
         live->request_queue, live->least_requests, live->most_requests, live->seats);
@@ -256,11 +231,18 @@ static int serve_batch(struct fulcrum_live *live)
     if (live->replay != NULL) {
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_REPLAY);
         /* What the actors saw and did goes into the replay. */
-        size_t envs = live->plan.envs_per_actor;
         for (size_t i = 0; i < count; i++) {
             const struct actor *actor = &live->actors[live->seats[i]];
             for (size_t k = 0; k < envs; k++) {
-                write_note(live, actor, k);
+                /* What was answered and done before the observation that an environment
+                 * shows. */
+                const struct fulcrum_stepper *stepper = &actor->steppers[k];
+                const struct fulcrum_actions *actions = &stepper->stage->actions;
+                size_t done =
+                    (stepper->row + actions->row_count - 1) % actions->row_count;
+                live->note[0] = (float)actor->answers[k];
+                memcpy(live->note + 1, actions->values + done * actions->column_count,
+                    actions->column_count * sizeof *live->note);
                 fulcrum_replay_store(live->replay, actor->seat * envs + k,
                     actor->steppers[k].observation, live->note);
             }
@@ -268,13 +250,16 @@ static int serve_batch(struct fulcrum_live *live)
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_INFERENCE);
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    if (inference->learner->forward(inference->state, count * live->plan.envs_per_actor,
-            live->inferred, &why) != FULCRUM_OK) {
+    if (inference->learner->forward(
+            inference->state, count * envs, live->inferred, &why) != FULCRUM_OK) {
         give_up(live, &why);
         return 0;
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
-    hand_out(live, count);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(live->actors[live->seats[i]].answers, live->inferred + i * envs,
+            envs * sizeof *live->inferred);
+    }
     fulcrum_request_queue_answer(live->request_queue, live->seats, count);
     book_batch(live, count);
     return live->weights.values == NULL || take_weights(live);
@@ -305,11 +290,15 @@ static int await_due(struct fulcrum_live *live)
     return goes_on;
 }
 
-/* Draws a batch of sequences and gives it to the learner. */
-static enum fulcrum_status draw_rows(
-    struct fulcrum_live *live, struct fulcrum_error *err)
+/* One train step, and its weights where inference is to have them. */
+static enum fulcrum_status train_once(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
 {
     const struct fulcrum_live_learner *training = &live->plan.training;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    double loss = 0.0;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
+    /* Draws a batch of sequences and gives it to the learner. */
     const struct fulcrum_replay_target target = {.rows = live->rows.observation,
         .row_byte = training->info.input_byte,
         .batch_count = live->rows.batch_count,
@@ -330,18 +319,7 @@ static enum fulcrum_status draw_rows(
         memcpy(rows->action + i * rows->action_count, after + i * pitch + 1,
             action_count * sizeof *rows->action);
     }
-    return training->learner->take_rows(training->state, err);
-}
-
-/* One train step, and its weights where inference is to have them. */
-static enum fulcrum_status train_once(
-    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
-{
-    const struct fulcrum_live_learner *training = &live->plan.training;
-    struct fulcrum_recorder *recorder = live->plan.recorder;
-    double loss = 0.0;
-    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
-    TRY(draw_rows(live, err));
+    TRY(training->learner->take_rows(training->state, err));
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
     TRY(training->learner->train(training->state, &loss, err));
     struct weights *weights = &live->weights;
@@ -480,7 +458,7 @@ static enum fulcrum_status make_replay(
         rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
     }
     if (plan->train_steps_per_copy > 0) {
-        size_t weight_count = training->info.parameter_count;
+        size_t weight_count = training->info.cost.parameter_count;
         live->weights.values = calloc(weight_count + 1, sizeof *live->weights.values);
         TRY_MEMORY(live->weights.values, err, "a copy of %zu weights", weight_count);
     }
@@ -514,8 +492,11 @@ end:
     return status;
 }
 
-static void stop_threads(struct fulcrum_live *live)
+void fulcrum_live_free(struct fulcrum_live *live)
 {
+    if (live == NULL) {
+        return;
+    }
     (void)pthread_mutex_lock(&live->ledger.lock);
     live->ledger.ends = 1;
     (void)pthread_cond_broadcast(&live->ledger.changed);
@@ -534,14 +515,6 @@ static void stop_threads(struct fulcrum_live *live)
             (void)pthread_join(live->actors[i].thread, NULL);
         }
     }
-}
-
-void fulcrum_live_free(struct fulcrum_live *live)
-{
-    if (live == NULL) {
-        return;
-    }
-    stop_threads(live);
     fulcrum_request_queue_free(live->request_queue);
     fulcrum_replay_free(live->replay);
     (void)pthread_mutex_destroy(&live->weights.lock);

@@ -7,7 +7,7 @@
  * the cores of actors and server before and after the window, and the CPU time that
  * other programs had meanwhile.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _POSIX_C_SOURCE 200809L /* clockid_t */
 
 #include "calibrate/pipeline/measure.h"
 
@@ -75,35 +75,12 @@ static void close_steppers(struct fulcrum_window_room *room)
     }
 }
 
-/* After an environment has failed. */
-static enum fulcrum_status renew(
-    struct fulcrum_window_room *room, struct fulcrum_error *err)
-{
-    close_steppers(room);
-    return open_steppers(room, err);
-}
-
-static enum fulcrum_status make_steppers(
-    struct fulcrum_window_room *room, struct fulcrum_error *err)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < room->options->config_count; i++) {
-        const struct fulcrum_measure_config *config = &room->options->configs[i];
-        size_t count = config->actor_count * config->envs_per_actor;
-        most = count > most ? count : most;
-    }
-    room->steppers = calloc(most + 1, sizeof *room->steppers);
-    TRY_MEMORY(room->steppers, err, "%zu environments", most);
-    room->stepper_count = most;
-    return open_steppers(room, err);
-}
-
 /* Sleeps, unless the run is to be stopped. */
 static enum fulcrum_status pause_s(
     struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
 {
-    FAIL_IF(room->stops != NULL && room->stops(room->user), err,
-        FULCRUM_ERR_INTERRUPTED, "stopped");
+    FAIL_IF(fulcrum_listener_stops(&room->listener), err, FULCRUM_ERR_INTERRUPTED,
+        "stopped");
     fulcrum_sleep_s(time_s);
     return FULCRUM_OK;
 }
@@ -168,23 +145,6 @@ static enum fulcrum_status learn(struct fulcrum_window_room *room,
     return FULCRUM_OK;
 }
 
-/*
- * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts of
- * other work, on a virtual machine by its neighbours, last some seconds: a window that
- * begins in one is lost. The readings have nothing to do with what is measured.
- */
-static enum fulcrum_status await_calm(
-    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
-{
-    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
-    TRY(take_pulse(room, out, err));
-    while (out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
-        TRY(pause_s(room, CALM_PAUSE_S, err));
-        TRY(take_pulse(room, out, err));
-    }
-    return learn(room, out, err);
-}
-
 /* A second state of the learner: inference and training never share one. */
 static enum fulcrum_status open_training(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
@@ -230,7 +190,16 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
             (double)placement->actors.count / (double)placement->actor_core_count;
     }
     room->machine = machine;
-    TRY(make_steppers(room, err));
+    size_t most = 0;
+    for (size_t i = 0; i < room->options->config_count; i++) {
+        const struct fulcrum_measure_config *config = &room->options->configs[i];
+        size_t count = config->actor_count * config->envs_per_actor;
+        most = count > most ? count : most;
+    }
+    room->steppers = calloc(most + 1, sizeof *room->steppers);
+    TRY_MEMORY(room->steppers, err, "%zu environments", most);
+    room->stepper_count = most;
+    TRY(open_steppers(room, err));
     TRY(open_training(room, err));
     /* The canaries learn what is usual before anything is judged by them. */
     for (int i = 0; i < PRIME_RUNS; i++) {
@@ -239,7 +208,7 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         TRY(learn(room, &pulse, err));
     }
     const struct fulcrum_energy_options energy = {.root = options->meter_root,
-        .gpu = room->bench.learner_info.device_uuid,
+        .gpu = room->bench.learner_info.device.uuid,
         .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
     return fulcrum_energy_open(&room->energy, &energy, err);
 }
@@ -263,9 +232,7 @@ void fulcrum_window_room_close(struct fulcrum_window_room *room)
 /* CPU time of this process and of its environments elsewhere. */
 static double own_cpu_s(const struct fulcrum_window_room *room)
 {
-    struct timespec used = {0, 0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    double cpu_s = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    double cpu_s = fulcrum_clock_s(CLOCK_PROCESS_CPUTIME_ID);
     for (size_t i = 0; i < room->stepper_count; i++) {
         cpu_s += fulcrum_stepper_cpu_s(&room->steppers[i]);
     }
@@ -346,33 +313,6 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     return status;
 }
 
-static void count_window(const struct fulcrum_window_room *room,
-    const struct passage *passage, struct fulcrum_measure_window *out)
-{
-    const struct fulcrum_live_reading *begin = &passage->begin;
-    const struct fulcrum_live_reading *end = &passage->end;
-    double wall_s = end->wall_s - begin->wall_s;
-    double steps = end->env_step_count - begin->env_step_count;
-    double batches = end->batch_count - begin->batch_count;
-    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
-    double server_s = end->server_cpu_s - begin->server_cpu_s;
-    *out = (struct fulcrum_measure_window){
-        .steps_per_s = steps / (end->answered_s - begin->answered_s),
-        .mean_batch = steps / batches,
-        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
-        .server_busy_frac = server_s / wall_s,
-        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
-        .train_step_count = end->train_step_count - begin->train_step_count,
-        .actor_cpu_s = actor_s / steps,
-        .server_cpu_s = server_s / batches,
-        .cpu_w = passage->energy.cpu_w,
-        .gpu_w = passage->energy.gpu_w,
-        .j_per_step = passage->energy.j_per_step,
-        .others_frac = (passage->host_busy_s - passage->own_cpu_s) /
-                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
-    };
-}
-
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
@@ -402,7 +342,19 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
         err, FULCRUM_ERR_INFEASIBLE,
         "a batch of %g observations has no room for a request of %zu",
         config->batch_size, config->envs_per_actor);
-    TRY(await_calm(room, &before, err));
+    /*
+     * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts
+     * of other work, on a virtual machine by its neighbours, last some seconds: a
+     * window that begins in one is lost. The readings have nothing to do with what is
+     * measured.
+     */
+    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
+    TRY(take_pulse(room, &before, err));
+    while (before.worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s) {
+        TRY(pause_s(room, CALM_PAUSE_S, err));
+        TRY(take_pulse(room, &before, err));
+    }
+    TRY(learn(room, &before, err));
     TRY_OR_END(fulcrum_live_new(&live, &plan, err));
     TRY_OR_END(warm_up(room, live, err));
     status = watch(room, live, &passage, err);
@@ -411,7 +363,28 @@ end:
     TRY(status);
     TRY(take_pulse(room, &after, err));
     TRY(learn(room, &after, err));
-    count_window(room, &passage, out);
+    const struct fulcrum_live_reading *begin = &passage.begin;
+    const struct fulcrum_live_reading *end = &passage.end;
+    double wall_s = end->wall_s - begin->wall_s;
+    double steps = end->env_step_count - begin->env_step_count;
+    double batches = end->batch_count - begin->batch_count;
+    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
+    double server_s = end->server_cpu_s - begin->server_cpu_s;
+    *out = (struct fulcrum_measure_window){
+        .steps_per_s = steps / (end->answered_s - begin->answered_s),
+        .mean_batch = steps / batches,
+        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
+        .server_busy_frac = server_s / wall_s,
+        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
+        .train_step_count = end->train_step_count - begin->train_step_count,
+        .actor_cpu_s = actor_s / steps,
+        .server_cpu_s = server_s / batches,
+        .cpu_w = passage.energy.cpu_w,
+        .gpu_w = passage.energy.gpu_w,
+        .j_per_step = passage.energy.j_per_step,
+        .others_frac = (passage.host_busy_s - passage.own_cpu_s) /
+                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
+    };
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
     out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
@@ -476,14 +449,8 @@ static bool looks_around(void *user)
         done += is_wanted(options, item) ? fmin(share, 0.95) : 1.0;
     }
     done /= (double)session->found->count;
-    if (options->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {
-            .done_frac = done, .what = "end to end"};
-        options->progress(options->user, &progress);
-    }
-    if (options->stop != NULL && options->stop(options->user)) {
-        session->is_stopped = 1;
-    }
+    session->is_stopped |=
+        fulcrum_listener_told(&options->listener, done, "end to end");
     return session->is_stopped;
 }
 
@@ -545,7 +512,11 @@ enum fulcrum_status fulcrum_window_keep_failure(struct fulcrum_window_room *room
         err, why->status, "%s", why->detail);
     (void)snprintf(failure, FULCRUM_MEASURE_FAILURE_SIZE, "%.*s",
         FULCRUM_MEASURE_FAILURE_SIZE - 1, why->detail);
-    return why->status == FULCRUM_ERR_ENVIRONMENT ? renew(room, err) : FULCRUM_OK;
+    if (why->status != FULCRUM_ERR_ENVIRONMENT) {
+        return FULCRUM_OK;
+    }
+    close_steppers(room);
+    return open_steppers(room, err);
 }
 
 /* One window of an item. */
@@ -586,22 +557,9 @@ static enum fulcrum_status measure_all(
     return FULCRUM_OK;
 }
 
-/* Offsets of the numbers of a window that have a median. */
-static const size_t medians[] = {
-    offsetof(struct fulcrum_measure_window, steps_per_s),
-    offsetof(struct fulcrum_measure_window, mean_batch),
-    offsetof(struct fulcrum_measure_window, actor_busy_frac),
-    offsetof(struct fulcrum_measure_window, server_busy_frac),
-    offsetof(struct fulcrum_measure_window, train_busy_frac),
-    offsetof(struct fulcrum_measure_window, train_step_count),
-    offsetof(struct fulcrum_measure_window, actor_cpu_s),
-    offsetof(struct fulcrum_measure_window, server_cpu_s),
-    offsetof(struct fulcrum_measure_window, cpu_w),
-    offsetof(struct fulcrum_measure_window, gpu_w),
-    offsetof(struct fulcrum_measure_window, j_per_step),
-    offsetof(struct fulcrum_measure_window, canary_rel),
-    offsetof(struct fulcrum_measure_window, canary_s),
-    offsetof(struct fulcrum_measure_window, others_frac),
+/* A window is so many numbers, of each of which there is a median. */
+enum {
+    NUMBERS = offsetof(struct fulcrum_measure_window, is_disturbed) / sizeof(double)
 };
 
 /* The numbers at `offset` of the windows that count, sorted; returns how many. */
@@ -628,40 +586,17 @@ static void summarise(struct fulcrum_measured *item, double *values)
         calm += !item->windows[i].is_disturbed;
     }
     bool takes_all = calm == 0;
+    size_t count = 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
-    for (size_t k = 0; k < sizeof medians / sizeof medians[0]; k++) {
-        size_t count = sort_numbers(item, takes_all, medians[k], values);
+    for (size_t k = NUMBERS; k-- > 0;) {
+        count = sort_numbers(item, takes_all, k * sizeof(double), values);
         double median =
             count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
-        memcpy((char *)&item->median + medians[k], &median, sizeof median);
+        memcpy((char *)&item->median + k * sizeof median, &median, sizeof median);
     }
-    size_t count = sort_numbers(item, takes_all, medians[0], values);
+    /* The last ones are the rates. */
     item->lo = count > 0 ? values[0] : (double)NAN;
     item->hi = count > 0 ? values[count - 1] : (double)NAN;
-}
-
-static void keep_facts(const struct session *session)
-{
-    struct fulcrum_measurement *found = session->found;
-    const struct fulcrum_bench *bench = &session->room.bench;
-    found->machine = session->room.machine;
-    found->placement = session->room.placement;
-    (void)snprintf(found->actor, sizeof found->actor, "%s", bench->stage.actor->name);
-    (void)snprintf(found->actor_detail, sizeof found->actor_detail, "%s",
-        bench->stage.info.detail);
-    (void)snprintf(found->learner, sizeof found->learner, "%s", bench->learner->name);
-    (void)snprintf(
-        found->backend, sizeof found->backend, "%s", bench->learner_info.backend);
-    found->frame_skip = bench->stage.info.frame_skip;
-    found->observation_byte = (double)fulcrum_observation_byte(&bench->stage.info);
-    found->input_byte = (double)bench->learner_info.input_byte;
-    found->parameter_count = (double)bench->learner_info.parameter_count;
-    found->forward_flop = bench->learner_info.forward_flop;
-    found->train_step_flop = session->room.training.state != NULL
-                                 ? session->room.training.info.train_step_flop
-                                 : (double)NAN;
-    (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
-        session->room.energy_reason);
 }
 
 /* Which windows were disturbed is settled late: the canary's usual time is learnt. */
@@ -674,7 +609,19 @@ static enum fulcrum_status settle(struct session *session, struct fulcrum_error 
         summarise(&session->found->items[i], values);
     }
     free(values);
-    keep_facts(session);
+    struct fulcrum_measurement *found = session->found;
+    const struct fulcrum_bench *bench = &session->room.bench;
+    found->machine = session->room.machine;
+    found->placement = session->room.placement;
+    found->actor = bench->stage.actor->name;
+    found->actor_info = bench->stage.info;
+    found->learner = bench->learner->name;
+    found->learner_info = bench->learner_info;
+    found->train_step_flop = session->room.training.state != NULL
+                                 ? session->room.training.info.cost.train_step_flop
+                                 : (double)NAN;
+    (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
+        session->room.energy_reason);
     return FULCRUM_OK;
 }
 
@@ -686,8 +633,8 @@ enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
     TRY_OR_END(check_options(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options, err));
-    session.room.stops = looks_around;
-    session.room.user = &session;
+    session.room.listener =
+        (struct fulcrum_listener){.stop = looks_around, .user = &session};
     TRY_OR_END(measure_all(&session, err));
     status = settle(&session, err);
 end:

@@ -64,14 +64,12 @@ struct fulcrum_measure_options {
     double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
     double train_steps_least; /* a window goes on until so many are done */
     const char *meter_root;   /* NULL: this machine's files */
-    bool (*stop)(void *user); /* non-zero: end soon; NULL: never */
-    void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
-    void *user;
+    struct fulcrum_listener listener;
 };
 
-/* What one window showed. */
+/* What one window showed: numbers, of which a point's medians are taken, and a mark. */
 struct fulcrum_measure_window {
-    double steps_per_s;
+    double steps_per_s;      /* stays the first */
     double mean_batch;       /* observations */
     double actor_busy_frac;  /* CPU time over that of the actors' processors */
     double server_busy_frac; /* CPU time of the server's thread over wall time */
@@ -107,17 +105,12 @@ struct fulcrum_measured {
 struct fulcrum_measurement {
     struct fulcrum_machine machine; /* as detected, as far as the placement uses it */
     struct fulcrum_placement placement;
-    char actor[64];
-    char actor_detail[200];
-    double frame_skip;
-    char learner[64];
-    char backend[200];
-    double observation_byte;
-    double input_byte;
-    double parameter_count;
-    double forward_flop;
-    double train_step_flop;   /* NAN: nothing trains */
-    char energy_reason[1200]; /* why watts are missing; "" */
+    const char *actor; /* its name, as of the learner */
+    struct fulcrum_actor_info actor_info;
+    const char *learner;
+    struct fulcrum_learner_info learner_info; /* that infers */
+    double train_step_flop;                   /* NAN: nothing trains */
+    char energy_reason[1200];                 /* why watts are missing; "" */
     bool is_complete; /* 0: stopped before every configuration had its windows */
     size_t count;
     struct fulcrum_measured *items;
@@ -166,8 +159,8 @@ struct fulcrum_window_room {
     struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
     struct fulcrum_energy_meterset *energy;
     char energy_reason[1200];
-    bool (*stops)(void *user); /* NULL: never */
-    void *user;
+    struct fulcrum_listener
+        listener; /* whoever asks between two looks; progress is theirs */
 };
 
 /* Given back with fulcrum_window_room_close, after a failure too. */

@@ -60,12 +60,7 @@ static bool looks_around(void *user)
     const struct fulcrum_measure_options *measure = session->options->measure;
     double whole = 2.0 * (double)(session->options->pair_count * measure->config_count);
     double done = (double)session->done_count / whole;
-    if (measure->progress != NULL) {
-        const struct fulcrum_calibrate_progress progress = {
-            .done_frac = done, .what = "stages"};
-        measure->progress(measure->user, &progress);
-    }
-    return measure->stop != NULL && measure->stop(measure->user);
+    return fulcrum_listener_told(&measure->listener, done, "stages");
 }
 
 static enum fulcrum_status new_recorder(struct fulcrum_recorder **out,
@@ -209,8 +204,8 @@ enum fulcrum_status fulcrum_measure_stages(struct fulcrum_stages_measurement **o
     TRY_OR_END(check_options(options, err));
     TRY_OR_END(new_items(&session, err));
     TRY_OR_END(fulcrum_window_room_open(&session.room, options->measure, err));
-    session.room.stops = looks_around;
-    session.room.user = &session;
+    session.room.listener =
+        (struct fulcrum_listener){.stop = looks_around, .user = &session};
     TRY_OR_END(fulcrum_recorder_cost_measure(&session.found->cost, err));
     for (size_t i = 0; i < session.found->count; i++) {
         TRY_OR_END(measure_item(&session, &session.found->items[i], err));

@@ -54,25 +54,19 @@ static void observe(struct fulcrum_reference_point *point, const char *quantity,
     observation->half_width = half_width;
 }
 
-/* Whether a window is among those that a point's medians are of. */
-static int counts(const struct fulcrum_measured *item, size_t window)
-{
-    bool has_calm = 0;
-    for (size_t i = 0; i < item->window_count; i++) {
-        has_calm |= !item->windows[i].is_disturbed;
-    }
-    return !has_calm || !item->windows[window].is_disturbed;
-}
-
-/* Half of the range over the windows that count, as of the rates. */
+/* Half of the range over the windows that a point's medians are of. */
 static double half_range(const struct fulcrum_measured *item, size_t offset)
 {
+    bool has_calm = false;
     double lo = (double)NAN;
     double hi = (double)NAN;
     for (size_t i = 0; i < item->window_count; i++) {
+        has_calm |= !item->windows[i].is_disturbed;
+    }
+    for (size_t i = 0; i < item->window_count; i++) {
         double value = 0.0;
         memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
-        if (counts(item, i)) {
+        if (!has_calm || !item->windows[i].is_disturbed) {
             lo = fmin(lo, value); /* of two, the one that is a number */
             hi = fmax(hi, value);
         }
@@ -91,9 +85,16 @@ static void observe_watts(struct fulcrum_reference_point *point,
     }
 }
 
-static void fill_point(struct fulcrum_reference_point *point,
-    const struct fulcrum_measured *item, const struct told *told)
+static enum fulcrum_status add_point(struct fulcrum_reference *reference,
+    const struct fulcrum_measured *item, const struct told *told,
+    struct fulcrum_error *err)
 {
+    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
+    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
+    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
+    point->index = reference->point_count++;
+    FAIL_IF(point->settings == NULL || point->observations == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "a measured point");
     const struct fulcrum_measure_config *config = &item->config;
     char series[48];
     fulcrum_measured_series(config, series, sizeof series);
@@ -101,15 +102,13 @@ static void fill_point(struct fulcrum_reference_point *point,
         item->is_disturbed ? FULCRUM_MEASURED_DISTURBED : "");
     set_number(point, "run.actor_count", (double)config->actor_count);
     set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
-    bool is_fixed = config->policy == FULCRUM_BATCH_FIXED;
-    const char *text = fulcrum_batch_policy_name(config->policy);
-    struct fulcrum_reference_setting *setting =
-        &point->settings[point->setting_count++];
-    (void)snprintf(
-        setting->path, sizeof setting->path, "%s", "workload.batching.policy");
-    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
-    setting->number = (double)NAN;
-    bool is_share = is_fixed && config->population_frac > 0.0;
+    set_number(point, "workload.batching.policy", (double)NAN);
+    struct fulcrum_reference_setting *policy =
+        &point->settings[point->setting_count - 1];
+    (void)snprintf(policy->text, sizeof policy->text, "%s",
+        fulcrum_batch_policy_name(config->policy));
+    bool is_share =
+        config->policy == FULCRUM_BATCH_FIXED && config->population_frac > 0.0;
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
     set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
@@ -127,19 +126,6 @@ static void fill_point(struct fulcrum_reference_point *point,
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
     observe_watts(point, item, "cpu_w", offsetof(struct fulcrum_measure_window, cpu_w));
     observe_watts(point, item, "gpu_w", offsetof(struct fulcrum_measure_window, gpu_w));
-}
-
-static enum fulcrum_status add_point(struct fulcrum_reference *reference,
-    const struct fulcrum_measured *item, const struct told *told,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
-    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
-    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
-    point->index = reference->point_count++;
-    FAIL_IF(point->settings == NULL || point->observations == NULL, err,
-        FULCRUM_ERR_NO_MEMORY, "a measured point");
-    fill_point(point, item, told);
     return FULCRUM_OK;
 }
 
@@ -173,21 +159,6 @@ static enum fulcrum_status find_train_step(
                             plan->calibration->name, flop);
 }
 
-/* Steps of another length say nothing of these. */
-static enum fulcrum_status check_frame_skip(
-    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
-{
-    double has = plan->calibration != NULL
-                     ? quantity_of(plan->calibration, "frame_skip")
-                     : (double)NAN;
-    double runs = plan->measurement->frame_skip;
-    return isnan(has) || has == runs
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                     "%s was taken with %g frames a step, and this run has %g",
-                     plan->calibration->name, has, runs);
-}
-
 static void add_source(
     struct fulcrum_reference *reference, const char *part, const char *text)
 {
@@ -195,26 +166,6 @@ static void add_source(
         &reference->sources[reference->source_count++];
     (void)snprintf(source->part, sizeof source->part, "%s", part);
     (void)snprintf(source->text, sizeof source->text, "%s", text);
-}
-
-static void add_sources(
-    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
-{
-    const struct fulcrum_measurement *found = plan->measurement;
-    char text[400];
-    char actors[128];
-    char server[128];
-    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
-    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
-    (void)snprintf(text, sizeof text,
-        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
-        "medians of undisturbed windows, half-widths half of their range",
-        actors, isnan(found->train_step_flop) ? "" : " and training", server);
-    add_source(reference, "points", text);
-    add_source(reference, "machine", "detected; as far as the placement uses it");
-    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
-        found->actor, found->actor_detail, found->learner, found->backend);
-    add_source(reference, "workload", text);
 }
 
 static void fill_design(
@@ -252,10 +203,12 @@ static void fill_design(
         "%s and the network of %.60s, end to end", plan->measurement->actor,
         plan->base->workload.name);
     workload->calibration[0] = '\0';
-    workload->frame_skip = plan->measurement->frame_skip;
-    workload->network.parameter_count = plan->measurement->parameter_count;
-    workload->network.forward_flop = plan->measurement->forward_flop;
-    workload->network.observation_byte = plan->measurement->observation_byte;
+    workload->frame_skip = plan->measurement->actor_info.frame_skip;
+    workload->network.parameter_count =
+        (double)plan->measurement->learner_info.cost.parameter_count;
+    workload->network.forward_flop = plan->measurement->learner_info.cost.forward_flop;
+    workload->network.observation_byte =
+        (double)fulcrum_observation_byte(&plan->measurement->actor_info);
     workload->batching.depth = 1.0;
     workload->batching.size = 0.0;
     workload->batching.population_frac = 0.0;
@@ -289,7 +242,14 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
 {
     const struct fulcrum_measurement *found = plan->measurement;
     struct told told = {.train_step_s = (double)NAN};
-    TRY(check_frame_skip(plan, err));
+    /* Steps of another length say nothing of these. */
+    double has = plan->calibration != NULL
+                     ? quantity_of(plan->calibration, "frame_skip")
+                     : (double)NAN;
+    double runs = plan->measurement->actor_info.frame_skip;
+    FAIL_IF(!isnan(has) && has != runs, err, FULCRUM_ERR_MISSING,
+        "%s was taken with %g frames a step, and this run has %g",
+        plan->calibration->name, has, runs);
     TRY(find_train_step(plan, &told.train_step_s, err));
     /*
      * Environments in processes of their own are asked for their steps one by one. The
@@ -317,7 +277,21 @@ static enum fulcrum_status fill_reference(struct fulcrum_reference *reference,
         plan->calibration_name != NULL ? plan->calibration_name : "");
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip = 1.0;
-    add_sources(reference, plan);
+    char text[400];
+    char actors[128];
+    char server[128];
+    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
+    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
+    (void)snprintf(text, sizeof text,
+        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
+        "medians of undisturbed windows, half-widths half of their range",
+        actors, isnan(found->train_step_flop) ? "" : " and training", server);
+    add_source(reference, "points", text);
+    add_source(reference, "machine", "detected; as far as the placement uses it");
+    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
+        found->actor, found->actor_info.detail, found->learner,
+        found->learner_info.device.detail);
+    add_source(reference, "workload", text);
     for (size_t i = 0; i < found->count; i++) {
         if (found->items[i].window_count > 0) {
             const struct told at_speed = stretched(&told, plan, &found->items[i]);

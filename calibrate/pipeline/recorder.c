@@ -75,15 +75,6 @@ struct fulcrum_recorder {
     struct track *tracks; /* owned */
 };
 
-static double cpu_time_s(clockid_t clock)
-{
-    struct timespec now = {0, 0};
-    if (clock_gettime(clock, &now) != 0) {
-        return FULCRUM_UNKNOWN;
-    }
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int track_init(struct track *track, size_t number, size_t capacity)
 {
     track->events = calloc(capacity, sizeof *track->events);
@@ -158,7 +149,7 @@ void fulcrum_recorder_free(struct fulcrum_recorder *recorder)
 static void read_cpu_clock(struct track *track, _Atomic double *out_s)
 {
     if (atomic_load(&track->attachment) == ATTACHED) {
-        double now_s = cpu_time_s(track->cpu_clock);
+        double now_s = fulcrum_clock_s(track->cpu_clock);
         if (!isnan(now_s)) {
             atomic_store(out_s, now_s);
         }
@@ -201,7 +192,7 @@ void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
     track->result.processor_group = processor_group;
     if (pthread_getcpuclockid(pthread_self(), &track->cpu_clock) == 0) {
         /* Of use to a thread that attaches when the window is open already. */
-        atomic_store(&track->cpu_begin_s, cpu_time_s(track->cpu_clock));
+        atomic_store(&track->cpu_begin_s, fulcrum_clock_s(track->cpu_clock));
         atomic_store(&track->attachment, ATTACHED);
     }
 }
@@ -234,18 +225,6 @@ static double edge_s(const _Atomic double *time_s)
         edge = atomic_load_explicit(time_s, memory_order_acquire);
     }
     return edge;
-}
-
-static void store(const struct fulcrum_recorder *recorder, struct track *track,
-    const struct fulcrum_recorder_event *event)
-{
-    struct fulcrum_recorder_track *result = &track->result;
-    if (result->event_count < recorder->capacity) {
-        track->events[result->event_count++] = *event;
-    } else {
-        result->dropped_count++;
-        result->dropped_s += event->depth == 0 ? event->end_s - event->begin_s : 0.0;
-    }
 }
 
 /* Cuts an event to the window. Returns 0 where nothing is left. */
@@ -297,7 +276,13 @@ static void leave(const struct fulcrum_recorder *recorder, struct track *track,
         track->frames[depth - 1].inside_s += span_s;
         totals[track->frames[depth - 1].kind].child_count += 1.0;
     }
-    store(recorder, track, &event);
+    struct fulcrum_recorder_track *result = &track->result;
+    if (result->event_count < recorder->capacity) {
+        track->events[result->event_count++] = event;
+    } else {
+        result->dropped_count++;
+        result->dropped_s += event.depth == 0 ? event.end_s - event.begin_s : 0.0;
+    }
 }
 
 void fulcrum_recorder_begin_on(
@@ -378,27 +363,6 @@ static double exclusive_s(
     return fulcrum_recorder_read(recorder, 0).totals[kind].exclusive_s;
 }
 
-static void run_block(
-    struct fulcrum_recorder *recorder, struct blocks *blocks, size_t i)
-{
-    double before_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION);
-    double begin_s = fulcrum_wall_s();
-    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
-        fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
-        fulcrum_recorder_end(recorder, 0);
-    }
-    blocks->pair_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
-    double inside_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION) - before_s;
-    blocks->pair_inside_s[i] = inside_s / BLOCK_EVENTS;
-    fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
-    begin_s = fulcrum_wall_s();
-    for (size_t k = 0; k < BLOCK_EVENTS; k++) {
-        fulcrum_recorder_next(recorder, 0, FULCRUM_STAGE_HANDOFF);
-    }
-    blocks->chained_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
-    fulcrum_recorder_end(recorder, 0);
-}
-
 enum fulcrum_status fulcrum_recorder_cost_measure(
     struct fulcrum_recorder_cost *out, struct fulcrum_error *err)
 {
@@ -409,7 +373,22 @@ enum fulcrum_status fulcrum_recorder_cost_measure(
     struct blocks blocks;
     fulcrum_recorder_start(recorder);
     for (size_t i = 0; i < BLOCKS; i++) {
-        run_block(recorder, &blocks, i);
+        double before_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION);
+        double begin_s = fulcrum_wall_s();
+        for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+            fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_SIMULATION);
+            fulcrum_recorder_end(recorder, 0);
+        }
+        blocks.pair_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+        double inside_s = exclusive_s(recorder, FULCRUM_STAGE_SIMULATION) - before_s;
+        blocks.pair_inside_s[i] = inside_s / BLOCK_EVENTS;
+        fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_HANDOFF);
+        begin_s = fulcrum_wall_s();
+        for (size_t k = 0; k < BLOCK_EVENTS; k++) {
+            fulcrum_recorder_next(recorder, 0, FULCRUM_STAGE_HANDOFF);
+        }
+        blocks.chained_s[i] = (fulcrum_wall_s() - begin_s) / BLOCK_EVENTS;
+        fulcrum_recorder_end(recorder, 0);
     }
     fulcrum_recorder_free(recorder);
     out->pair_inside_s = fulcrum_statistics_median(blocks.pair_inside_s, BLOCKS);
@@ -469,27 +448,15 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
 
 /* A recording as a trace file. */
 
-/* By begin; of two that begin together the longer one is the outer one. */
-static int compare_spans(const void *left, const void *right)
+/* Both begin with begin_s and end_s. */
+int fulcrum_recorder_by_begin(const void *left, const void *right)
 {
-    const struct fulcrum_trace_span *a = left;
-    const struct fulcrum_trace_span *b = right;
-    if (a->begin_s < b->begin_s || a->begin_s > b->begin_s) {
-        return a->begin_s < b->begin_s ? -1 : 1;
+    const double *a = left;
+    const double *b = right;
+    if (a[0] < b[0] || a[0] > b[0]) {
+        return a[0] < b[0] ? -1 : 1;
     }
-    return (a->end_s < b->end_s) - (a->end_s > b->end_s);
-}
-
-/* Stages as they were recorded, within each other. */
-static void write_spans(
-    struct fulcrum_trace_span *out, const struct fulcrum_recorder_track *track)
-{
-    for (size_t i = 0; i < track->event_count; i++) {
-        const struct fulcrum_recorder_event *event = &track->events[i];
-        out[i] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
-            fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
-    }
-    qsort(out, track->event_count, sizeof *out, compare_spans);
+    return (a[1] < b[1]) - (a[1] > b[1]);
 }
 
 enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *recorder,
@@ -517,7 +484,13 @@ enum fulcrum_status fulcrum_recorder_save_trace(const struct fulcrum_recorder *r
     for (size_t i = 0; i < recorder->track_count; i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
         if (track.is_used) {
-            write_spans(next, &track);
+            /* Stages as they were recorded, within each other. */
+            for (size_t k = 0; k < track.event_count; k++) {
+                const struct fulcrum_recorder_event *event = &track.events[k];
+                next[k] = (struct fulcrum_trace_span){event->begin_s, event->end_s,
+                    fulcrum_stage_kind_name((enum fulcrum_stage_kind)event->kind)};
+            }
+            qsort(next, track.event_count, sizeof *next, fulcrum_recorder_by_begin);
             lanes[trace.lane_count++] = (struct fulcrum_trace_lane){
                 .name = track.name, .spans = next, .count = track.event_count};
             next += track.event_count;

@@ -111,6 +111,13 @@ struct fulcrum_recorder_event {
     uint8_t depth; /* 0: outermost */
 };
 
+/*
+ * For qsort of events, or of what else begins with the times of begin and end: by
+ * begin; of two that begin together the longer one, which is the outer one, comes
+ * first.
+ */
+int fulcrum_recorder_by_begin(const void *left, const void *right);
+
 /* Of one kind of stage on one track: whole, even where events found no room. */
 struct fulcrum_recorder_total {
     double exclusive_s; /* without the stages inside it */

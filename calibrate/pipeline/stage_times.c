@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/pipeline/recorder.h"
 #include "model/quantity.h"
@@ -24,28 +25,17 @@ struct cutter {
     struct fulcrum_stage_lane lane;
     double at_s; /* what lies before is cut */
     size_t open_count;
-    struct fulcrum_stage_segment open[OPEN_MAX]; /* from the outermost */
+    struct fulcrum_recorder_event open[OPEN_MAX]; /* from the outermost */
 };
-
-/* By begin; of two that begin together the longer one is the outer one. */
-static int compare_segments(const void *left, const void *right)
-{
-    const struct fulcrum_stage_segment *a = left;
-    const struct fulcrum_stage_segment *b = right;
-    if (a->begin_s < b->begin_s || a->begin_s > b->begin_s) {
-        return a->begin_s < b->begin_s ? -1 : 1;
-    }
-    return (a->end_s < b->end_s) - (a->end_s > b->end_s);
-}
 
 /* Gives the time up to `to_s` to the innermost open stage. */
 static void cut(struct cutter *cutter, double to_s)
 {
     if (cutter->open_count > 0 && to_s > cutter->at_s) {
-        cutter->lane.segments[cutter->lane.count++] =
-            (struct fulcrum_stage_segment){.begin_s = cutter->at_s,
-                .end_s = to_s,
-                .kind = cutter->open[cutter->open_count - 1].kind};
+        cutter->lane.segments[cutter->lane.count++] = (struct fulcrum_stage_segment){
+            .begin_s = cutter->at_s,
+            .end_s = to_s,
+            .kind = (enum fulcrum_stage_kind)cutter->open[cutter->open_count - 1].kind};
     }
     cutter->at_s = fmax(cutter->at_s, to_s);
 }
@@ -63,24 +53,22 @@ enum fulcrum_status fulcrum_stage_lane_new(struct fulcrum_stage_lane *out,
     const struct fulcrum_recorder_track *track, struct fulcrum_error *err)
 {
     /* Each event begins one segment, and one more of the stage around it. */
-    size_t room = track->event_count + 1;
+    size_t count = track->event_count;
     struct cutter cutter = {.at_s = 0.0, .open_count = 0};
-    struct fulcrum_stage_segment *stages = calloc(room, sizeof *stages);
-    cutter.lane.segments = calloc(room, 2 * sizeof *stages);
+    struct fulcrum_recorder_event *stages = calloc(count + 1, sizeof *stages);
+    cutter.lane.segments = calloc(count + 1, 2 * sizeof *cutter.lane.segments);
     if (stages == NULL || cutter.lane.segments == NULL) {
         free(stages);
         free(cutter.lane.segments);
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "%zu events of a track", track->event_count);
     }
-    for (size_t i = 0; i < track->event_count; i++) {
-        const struct fulcrum_recorder_event *event = &track->events[i];
-        stages[i] = (struct fulcrum_stage_segment){
-            event->begin_s, event->end_s, (enum fulcrum_stage_kind)event->kind};
+    if (count > 0) {
+        memcpy(stages, track->events, count * sizeof *stages);
     }
-    qsort(stages, track->event_count, sizeof *stages, compare_segments);
-    for (size_t i = 0; i < track->event_count; i++) {
-        struct fulcrum_stage_segment stage = stages[i];
+    qsort(stages, count, sizeof *stages, fulcrum_recorder_by_begin);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_recorder_event stage = stages[i];
         close_until(&cutter, stage.begin_s);
         cut(&cutter, stage.begin_s);
         if (cutter.open_count > 0) {
@@ -182,25 +170,6 @@ static void advance(struct sweep *sweep, double to_s)
     }
 }
 
-/* The earliest lane passes its edge. */
-static void pass(struct sweep *sweep)
-{
-    struct cursor *cursor = &sweep->heap[0];
-    size_t *busy = &sweep->busy[segment_of(cursor)->kind];
-    if (!cursor->is_inside) {
-        cursor->is_inside = 1;
-        (*busy)++;
-    } else {
-        cursor->is_inside = 0;
-        cursor->segment++;
-        (*busy)--;
-    }
-    if (cursor->segment == cursor->lane->count) {
-        sweep->heap[0] = sweep->heap[--sweep->count];
-    }
-    sift_down(sweep, 0);
-}
-
 enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     const struct fulcrum_stage_lane *lanes, size_t count, double end_s,
     struct fulcrum_error *err)
@@ -217,7 +186,21 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     }
     while (sweep.count > 0 && edge_s(&sweep.heap[0]) < end_s) {
         advance(&sweep, edge_s(&sweep.heap[0]));
-        pass(&sweep);
+        /* The earliest lane passes its edge. */
+        struct cursor *cursor = &sweep.heap[0];
+        size_t *busy = &sweep.busy[segment_of(cursor)->kind];
+        if (!cursor->is_inside) {
+            cursor->is_inside = 1;
+            (*busy)++;
+        } else {
+            cursor->is_inside = 0;
+            cursor->segment++;
+            (*busy)--;
+        }
+        if (cursor->segment == cursor->lane->count) {
+            sweep.heap[0] = sweep.heap[--sweep.count];
+        }
+        sift_down(&sweep, 0);
     }
     advance(&sweep, end_s);
     free(sweep.heap);
@@ -303,20 +286,6 @@ static double busiest_recording_s(
     return most_s;
 }
 
-/* Recording took the same share of a stage's wall time as of its threads' time. */
-static void put_overlap(
-    struct fulcrum_stage_times *times, const struct fulcrum_stage_overlap *overlap)
-{
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        struct fulcrum_stage_time *kind = &times->kinds[k];
-        double raw_s = kind->thread_s + kind->recording_s;
-        double kept = raw_s > 0.0 ? kind->thread_s / raw_s : 1.0;
-        kind->wall_s = kept * overlap->wall_s[k];
-        kind->active_s = kept * overlap->active_s[k];
-    }
-    times->idle_s = overlap->idle_s;
-}
-
 static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
@@ -330,7 +299,15 @@ static enum fulcrum_status sweep_tracks(struct fulcrum_stage_times *times,
     }
     TRY_OR_END(
         fulcrum_stage_sweep(&overlap, lanes, times->track_count, times->swept_s, err));
-    put_overlap(times, &overlap);
+    /* Recording took the same share of a stage's wall time as of its threads' time. */
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        struct fulcrum_stage_time *kind = &times->kinds[k];
+        double raw_s = kind->thread_s + kind->recording_s;
+        double kept = raw_s > 0.0 ? kind->thread_s / raw_s : 1.0;
+        kind->wall_s = kept * overlap.wall_s[k];
+        kind->active_s = kept * overlap.active_s[k];
+    }
+    times->idle_s = overlap.idle_s;
 end:
     for (size_t i = 0; i < times->track_count; i++) {
         fulcrum_stage_lane_free(&lanes[i]);

@@ -58,12 +58,12 @@ static const char *const standard_actors[] = {
 
 bool fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s)
 {
-    bool is_stopped = bench->stops != NULL && bench->stops(bench->user);
-    return !is_stopped && fulcrum_wall_s() < until_s;
+    return !fulcrum_listener_stops(&bench->listener) && fulcrum_wall_s() < until_s;
 }
 
-enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
-    const struct fulcrum_learner_work *work, double *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_bench_work(const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, struct fulcrum_span *out,
+    struct fulcrum_error *err)
 {
     const struct fulcrum_learner *learner = bench->learner;
     double loss = 0.0;
@@ -73,8 +73,17 @@ enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
                 ? learner->forward(work->state, work->batch, bench->action, err)
                 : learner->train(work->state, &loss, err));
     }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    *out = fulcrum_span_on(span, learner->clock) / fmax((double)work->repeats, 1.0);
+    *out = fulcrum_span_end(&bench->stopwatch, begin);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_bench_time(const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_span span;
+    TRY(fulcrum_bench_work(bench, work, &span, err));
+    *out =
+        fulcrum_span_on(span, bench->learner->clock) / fmax((double)work->repeats, 1.0);
     return FULCRUM_OK;
 }
 
@@ -108,17 +117,6 @@ static enum fulcrum_status open_any_actor(struct fulcrum_stage *stage,
     return fulcrum_fail(err, why.status, "%s", why.detail);
 }
 
-static enum fulcrum_status open_stage(struct fulcrum_stage *stage,
-    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
-{
-    TRY(options->actor != NULL
-            ? open_actor(stage, options->actor, &options->actor_options, err)
-            : open_any_actor(stage, &options->actor_options, err));
-    stage->seed = options->seed + SEED_STRIDE;
-    return fulcrum_actions_new(
-        &stage->actions, options->seed, stage->info.action_count, err);
-}
-
 /* Any input will do: what a network computes takes as long for every picture. */
 static void fill_input(struct fulcrum_bench *bench)
 {
@@ -138,7 +136,7 @@ static void fill_input(struct fulcrum_bench *bench)
 }
 
 void fulcrum_bench_accelerator(
-    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info)
+    struct fulcrum_machine *machine, const struct fulcrum_device_info *info)
 {
     if (!info->is_gpu) {
         return;
@@ -149,7 +147,7 @@ void fulcrum_bench_accelerator(
     machine->gpu.clock_hz = info->clock_hz;
     machine->gpu.memory_byte = info->memory_byte;
     (void)snprintf(machine->gpu.name, sizeof machine->gpu.name, "%.*s",
-        (int)sizeof machine->gpu.name - 1, info->device_name);
+        (int)sizeof machine->gpu.name - 1, info->name);
 }
 
 static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
@@ -183,7 +181,7 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     };
     TRY(bench->learner->open(
         &bench->learner_options, &bench->state, &bench->learner_info, err));
-    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
+    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info.device);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     TRY_MEMORY(bench->action, err, "%d actions", MAX_BATCH);
     fill_input(bench);
@@ -206,19 +204,6 @@ static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status look_at_step(
-    struct fulcrum_bench *bench, struct fulcrum_error *err)
-{
-    struct fulcrum_stepper stepper = {0};
-    TRY(fulcrum_stepper_open(&stepper, &bench->stage, 0, err));
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(look(&stepper, WARM_UP_S, &bench->step_s, err));
-    status = look(&stepper, LOOK_S, &bench->step_s, err);
-end:
-    fulcrum_stepper_close(&stepper);
-    return status;
-}
-
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -229,9 +214,21 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
     out->max_threads = options->max_threads > 0 ? options->max_threads : most;
-    TRY(open_stage(&out->stage, options, err));
+    TRY(options->actor != NULL
+            ? open_actor(&out->stage, options->actor, &options->actor_options, err)
+            : open_any_actor(&out->stage, &options->actor_options, err));
+    out->stage.seed = options->seed + SEED_STRIDE;
+    TRY(fulcrum_actions_new(
+        &out->stage.actions, options->seed, out->stage.info.action_count, err));
     TRY(open_learner(out, options, err));
-    return look_at_step(out, err);
+    struct fulcrum_stepper stepper = {0};
+    TRY(fulcrum_stepper_open(&stepper, &out->stage, 0, err));
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(look(&stepper, WARM_UP_S, &out->step_s, err));
+    status = look(&stepper, LOOK_S, &out->step_s, err);
+end:
+    fulcrum_stepper_close(&stepper);
+    return status;
 }
 
 void fulcrum_bench_close(struct fulcrum_bench *bench)
@@ -252,6 +249,7 @@ void fulcrum_bench_close(struct fulcrum_bench *bench)
 /* One run of all probes. */
 struct run {
     const struct fulcrum_calibrate_options *options;
+    double budget_s;
     struct fulcrum_schedule schedule;
     double start_s;
     const char *what; /* is being measured */
@@ -265,44 +263,31 @@ struct run {
     size_t open_count;
 };
 
-/* NULL-terminated, in the order of a round. Static. */
-static const struct fulcrum_probe *const *fulcrum_probes(void)
-{
-    /* Memory comes first: later probes leave freed memory that would be taken again. */
-    static const struct fulcrum_probe *const probes[] = {
-        &fulcrum_probe_memory,
-        &fulcrum_probe_step,
-        &fulcrum_probe_threads,
-        &fulcrum_probe_inference,
-        &fulcrum_probe_pause,
-        &fulcrum_probe_train,
-        &fulcrum_probe_share,
-        &fulcrum_probe_handoff,
-        &fulcrum_probe_power,
-        &fulcrum_probe_sm,
-        &fulcrum_probe_gpu_power,
-        &fulcrum_probe_device,
-        NULL,
-    };
-    return probes;
-}
+/* In the order of a round. Memory comes first: later probes leave freed memory that
+ * would be taken again. */
+static const struct fulcrum_probe *const probes[] = {
+    &fulcrum_probe_memory,
+    &fulcrum_probe_step,
+    &fulcrum_probe_threads,
+    &fulcrum_probe_inference,
+    &fulcrum_probe_pause,
+    &fulcrum_probe_train,
+    &fulcrum_probe_share,
+    &fulcrum_probe_handoff,
+    &fulcrum_probe_power,
+    &fulcrum_probe_sm,
+    &fulcrum_probe_gpu_power,
+    &fulcrum_probe_device,
+};
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
 static bool looks_around(void *user)
 {
     struct run *run = user;
-    const struct fulcrum_calibrate_options *options = run->options;
-    if (options->progress != NULL) {
-        double elapsed_s = fulcrum_wall_s() - run->start_s;
-        struct fulcrum_calibrate_progress progress = {
-            .done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0),
-            .what = run->what,
-        };
-        options->progress(options->user, &progress);
-    }
-    if (options->stop != NULL && options->stop(options->user)) {
-        run->is_stopped = 1;
-    }
+    double elapsed_s = fulcrum_wall_s() - run->start_s;
+    double done_frac = fmin(fmax(elapsed_s / run->schedule.budget_s, 0.0), 1.0);
+    run->is_stopped |=
+        fulcrum_listener_told(&run->options->listener, done_frac, run->what);
     return run->is_stopped;
 }
 
@@ -416,31 +401,17 @@ static void make_name(char *name, size_t size, const char *title)
     name[length] = '\0';
 }
 
-static void name_calibration(
-    const struct run *run, struct fulcrum_calibration *calibration)
-{
-    const char *actor = run->bench.stage.actor->name;
-    const char *network = fulcrum_learner_network_name(run->options->network);
-    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
-        run->bench.machine.cpu.name, actor, network);
-    char title[sizeof calibration->title];
-    /* The short name keeps what tells calibrations of one machine apart. */
-    (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
-        run->bench.machine.cpu.name);
-    make_name(calibration->name, sizeof calibration->name, title);
-}
-
 /* What the learner ran on: the BLAS of this machine's cores, or a device. */
 static void note_backend(
-    const struct fulcrum_learner_info *info, struct fulcrum_findings *findings)
+    const struct fulcrum_device_info *info, struct fulcrum_findings *findings)
 {
-    if (info->device_name[0] == '\0') {
-        fulcrum_findings_note(findings, "blas", "%s", info->backend);
+    if (info->name[0] == '\0') {
+        fulcrum_findings_note(findings, "blas", "%s", info->detail);
         return;
     }
-    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s",
-        info->device_name, info->granted_sm_count, info->sm_count,
-        info->is_gpu ? "SMs" : "compute units", info->backend);
+    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s", info->name,
+        info->granted_sm_count, info->sm_count, info->is_gpu ? "SMs" : "compute units",
+        info->detail);
     if (!info->is_gpu && info->granted_sm_count > 1.5) {
         fulcrum_findings_note(findings, "warning",
             "the learner's times are of %g cores together; the model takes each "
@@ -459,7 +430,7 @@ static enum fulcrum_status describe_run(const struct run *run,
         bench->stage.info.detail);
     fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
         fulcrum_learner_network_name(run->options->network));
-    note_backend(&bench->learner_info, &findings);
+    note_backend(&bench->learner_info.device, &findings);
     /* Observations that do not fit the network are as many bytes all the same. */
     const struct fulcrum_actor_info *actor = &run->bench.stage.info;
     size_t has_byte = fulcrum_observation_byte(actor);
@@ -479,9 +450,9 @@ static enum fulcrum_status describe_run(const struct run *run,
     fulcrum_findings_value(
         &findings, "observation_byte", "byte", (double)bench->learner_info.input_byte);
     fulcrum_findings_value(&findings, "network_parameter_count", "",
-        (double)bench->learner_info.parameter_count);
+        (double)bench->learner_info.cost.parameter_count);
     fulcrum_findings_value(
-        &findings, "forward_flop", "", bench->learner_info.forward_flop);
+        &findings, "forward_flop", "", bench->learner_info.cost.forward_flop);
     if (bench->alone.count > 0) {
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);
@@ -525,7 +496,15 @@ static enum fulcrum_status assemble(
     TRY(fulcrum_calibration_new(&calibration, err));
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
-    name_calibration(run, calibration);
+    const char *actor = run->bench.stage.actor->name;
+    const char *network = fulcrum_learner_network_name(run->options->network);
+    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
+        run->bench.machine.cpu.name, actor, network);
+    char title[sizeof calibration->title];
+    /* The short name keeps what tells calibrations of one machine apart. */
+    (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
+        run->bench.machine.cpu.name);
+    make_name(calibration->name, sizeof calibration->name, title);
     enum fulcrum_status status = describe_run(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
@@ -567,19 +546,16 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
 }
 
 /* Chooses the probes that apply to what was opened, and shares out the time. */
-static void plan(struct run *run)
+static void choose_probes(struct run *run)
 {
     double share[FULCRUM_SCHEDULE_MAX_PROBES];
-    for (const struct fulcrum_probe *const *probe = fulcrum_probes(); *probe != NULL;
-         probe++) {
-        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
-            share[run->probe_count] = (*probe)->share;
-            run->probe[run->probe_count++] = *probe;
+    for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+        if (probes[i]->applies == NULL || probes[i]->applies(&run->bench)) {
+            share[run->probe_count] = probes[i]->share;
+            run->probe[run->probe_count++] = probes[i];
         }
     }
-    double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
-                                                   : FULCRUM_CALIBRATE_BUDGET_S;
-    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
+    run->schedule = fulcrum_schedule_plan(run->budget_s, share, run->probe_count);
 }
 
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
@@ -591,24 +567,22 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     run->options = options;
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";
+    run->budget_s =
+        options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S;
     struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
     /* Learners on the processor leave GPUs alone, whatever they draw. */
-    const struct fulcrum_gpu_idle_options idle = {
-        .root = options->meter_root != NULL ? options->meter_root : "",
-        .budget_s =
-            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
-        .stop = options->stop,
-        .user = options->user};
     if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
         fulcrum_learner_find(options->learner) != NULL) {
-        fulcrum_gpu_idle_measure(&gpu_idle, &idle);
+        const struct fulcrum_energy_options meters = {
+            .root = options->meter_root != NULL ? options->meter_root : ""};
+        fulcrum_gpu_idle_measure(&gpu_idle, &meters, run->budget_s, &options->listener);
     }
     enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
-        plan(run);
-        run->bench.stops = looks_around;
-        run->bench.user = run;
+        choose_probes(run);
+        run->bench.listener =
+            (struct fulcrum_listener){.stop = looks_around, .user = run};
         status = measure(run, &run->failure);
         /* What was measured before an environment failed is as good as ever. */
         bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;

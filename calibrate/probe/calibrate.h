@@ -15,11 +15,6 @@
 
 #define FULCRUM_CALIBRATE_BUDGET_MAX_S 3600.0
 
-struct fulcrum_calibrate_progress {
-    double done_frac;
-    const char *what; /* what is being measured: "step time"; static */
-};
-
 /* {0} is a legal start: zero means what the comments say. */
 struct fulcrum_calibrate_options {
     const char
@@ -37,10 +32,8 @@ struct fulcrum_calibrate_options {
     double nominal_train_batch;
     double nominal_unroll;
     double nominal_burn_in;
-    const char *meter_root;   /* NULL: this machine's files; tests give a folder */
-    bool (*stop)(void *user); /* non-zero: end soon; NULL: never */
-    void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
-    void *user;
+    const char *meter_root; /* NULL: this machine's files; tests give a folder */
+    struct fulcrum_listener listener;
 };
 
 /*
@@ -48,9 +41,8 @@ struct fulcrum_calibrate_options {
  * say which actor and learner ran, on what and how many samples were disturbed.
  *   out      set on success; with FULCRUM_ERR_INTERRUPTED and, where the measurement
  *            had begun, FULCRUM_ERR_ENVIRONMENT too: then it holds what was measured
- *            until `stop` said so or an environment failed, its `complete` is 0, and a
- *            note "incomplete" says why; the caller frees it with
- *            fulcrum_calibration_free
+ *            until the listener said so or an environment failed, its `complete` is 0,
+ * and a note "incomplete" says why; the caller frees it with fulcrum_calibration_free
  *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
  *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_ENVIRONMENT,
  *            FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY, or as the actor and the
@@ -74,6 +66,6 @@ void fulcrum_bench_close(struct fulcrum_bench *bench);
  * learner core, however it reaches them.
  */
 void fulcrum_bench_accelerator(
-    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info);
+    struct fulcrum_machine *machine, const struct fulcrum_device_info *info);
 
 #endif

@@ -146,20 +146,6 @@ void fulcrum_findings_note(
     }
 }
 
-/* Every warning of the fit, with "; " between two. */
-static void join_warnings(unsigned warnings, char *text, size_t size)
-{
-    text[0] = '\0';
-    for (unsigned flag = 1; flag < FULCRUM_FIT_WARNING_END; flag *= 2) {
-        const char *words = fulcrum_fit_warning_text(warnings & flag);
-        size_t used = strlen(text);
-        if (words != NULL && used + 1 < size) {
-            (void)snprintf(
-                text + used, size - used, "%s%s", used > 0 ? "; " : "", words);
-        }
-    }
-}
-
 void fulcrum_findings_fit(struct fulcrum_findings *findings, const char *name,
     const char *form, const struct fulcrum_fit_result *fit)
 {
@@ -173,7 +159,17 @@ void fulcrum_findings_fit(struct fulcrum_findings *findings, const char *name,
     };
     (void)snprintf(report.name, sizeof report.name, "%s", name);
     (void)snprintf(report.form, sizeof report.form, "%s", form);
-    join_warnings(fit->warnings, report.warning, sizeof report.warning);
+    /* Every warning of the fit, with "; " between two. */
+    size_t size = sizeof report.warning;
+    report.warning[0] = '\0';
+    for (unsigned flag = 1; flag < FULCRUM_FIT_WARNING_END; flag *= 2) {
+        const char *words = fulcrum_fit_warning_text(fit->warnings & flag);
+        size_t used = strlen(report.warning);
+        if (words != NULL && used + 1 < size) {
+            (void)snprintf(report.warning + used, size - used, "%s%s",
+                used > 0 ? "; " : "", words);
+        }
+    }
     if (findings->status == FULCRUM_OK) {
         findings->status =
             fulcrum_calibration_add_fit(findings->calibration, &report, findings->err);

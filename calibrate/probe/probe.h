@@ -10,6 +10,7 @@
 #include "calibrate/actor/stepper.h"
 #include "calibrate/device/learner.h"
 #include "calibrate/fit/fit.h"
+#include "calibrate/meter/energy.h"
 #include "calibrate/random.h"
 #include "calibrate/stopwatch.h"
 #include "model/design/calibration.h"
@@ -107,10 +108,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_add(
     struct fulcrum_recording *recording, const struct fulcrum_sample *sample,
     struct fulcrum_error *err);
 
-/* Whether the canary or a mark says so of sample `i`, and how many at `x` are not. */
+/* Whether the canary or a mark says so of sample `i`. */
 bool fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
-size_t fulcrum_recording_calm_count(
-    const struct fulcrum_recording *recording, double x);
 
 /*
  * The entry of `x` (count > 0) with the fewest samples, the first of such; a disturbed
@@ -131,9 +130,13 @@ struct fulcrum_summary {
 };
 
 /*
- * Over the undisturbed samples at `x`, or over all where these are fewer than four and
- * fewer than half.
+ * The undisturbed values at `x`, or all where these are fewer than `enough` and fewer
+ * than half; `out`: which, its statistics unknown. Owned; NULL: no memory.
  */
+double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
+    size_t enough, struct fulcrum_summary *out);
+
+/* Over these values, of which four are enough. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
     const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
     struct fulcrum_error *err);
@@ -154,17 +157,13 @@ struct fulcrum_gpu_idle {
     char reason[400]; /* why there is no sample, or none of some GPU; "" otherwise */
 };
 
-struct fulcrum_gpu_idle_options {
-    const char *root;  /* of meters */
-    double window_rel; /* as fulcrum_energy_options has it; 0: 1 */
-    double budget_s;   /* of the whole run: about a twelfth of it is spent here */
-    bool (*stop)(void *user); /* NULL: never */
-    void *user;
-};
-
-/* Takes a window of the GPU meter at least, 3 s, where there is one. */
-void fulcrum_gpu_idle_measure(
-    struct fulcrum_gpu_idle *out, const struct fulcrum_gpu_idle_options *options);
+/*
+ * Takes a window of the GPU meter at least, 3 s, where there is one, and about a
+ * twelfth of the whole run's budget. options  of meters: root and window_rel
+ */
+void fulcrum_gpu_idle_measure(struct fulcrum_gpu_idle *out,
+    const struct fulcrum_energy_options *options, double budget_s,
+    const struct fulcrum_listener *listener);
 
 /* Sequences (or samples) of a training step, their trained length and what precedes it.
  */
@@ -193,9 +192,8 @@ struct fulcrum_bench {
     const char *meter_root;           /* where meters look for the kernel's files */
     double meter_window_rel;          /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;
-    /* Also tells whoever waits how far the run is. NULL: never stops. */
-    bool (*stops)(void *user);
-    void *user;
+    struct fulcrum_listener
+        listener; /* `stop` also tells whoever waits how far the run is */
 };
 
 /* True until `until_s` on the wall clock, false at once where the run is to end. */
@@ -207,6 +205,11 @@ struct fulcrum_learner_work {
     size_t batch; /* of inference; 0: training steps */
     size_t repeats;
 };
+
+/* Does it on the calling thread; `out`: how long all of it took. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_work(
+    const struct fulcrum_bench *bench, const struct fulcrum_learner_work *work,
+    struct fulcrum_span *out, struct fulcrum_error *err);
 
 /* Mean time of one repeat, on the learner's clock. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_time(
@@ -445,19 +448,31 @@ struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work 
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s);
 
 struct fulcrum_background_load; /* opaque */
+struct fulcrum_cpu_list;
 
 /*
- * Starts a thread that infers batches of 32 with the bench's learner, one after the
- * other, until the background load ends. Nothing else may use that learner meanwhile.
+ * Starts a thread that does the work; nothing else may use that state of the learner
+ * until its end.
+ *   work     0 repeats: over and over, until the background load ends
+ *   cpus     where it runs; borrowed; NULL: anywhere
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (no thread)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_start(
-    struct fulcrum_background_load **out, struct fulcrum_bench *bench,
+    struct fulcrum_background_load **out, const struct fulcrum_bench *bench,
+    const struct fulcrum_learner_work *work, const struct fulcrum_cpu_list *cpus,
     struct fulcrum_error *err);
 
-/* Ends after the batch at hand; accepts NULL. fails: as the learner, where it failed */
+/* Whether it has done what it was told to. */
+bool fulcrum_background_load_is_done(const struct fulcrum_background_load *load);
+
+/*
+ * Waits for the repeats, or for the one at hand where they have no end; accepts NULL.
+ *   out      how long they took; may be NULL
+ *   fails    as the learner, where it failed
+ */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_background_load_end(
-    struct fulcrum_background_load *background_load, struct fulcrum_error *err);
+    struct fulcrum_background_load *load, struct fulcrum_span *out,
+    struct fulcrum_error *err);
 
 /* A duty cycle: work that keeps a share of the time. */
 
@@ -468,22 +483,17 @@ enum fulcrum_duty_cycle_work {
 };
 
 struct fulcrum_duty_cycle {
-    const struct fulcrum_learner *learner;
+    const struct fulcrum_bench *bench; /* whose listener may end it early */
     struct fulcrum_learner_state *state;
-    enum fulcrum_duty_cycle_work work;
+    enum fulcrum_duty_cycle_work work; /* inference is of batches of 64 */
     double busy_frac; /* of the wall time, (0, 1]; nothing to do: ignored */
-    size_t batch;     /* of inference */
-    int *action;      /* room for `batch` */
-    /* 0 ends the run early. NULL: never. */
-    bool (*goes_on)(void *user);
-    void *user;
 };
 
 struct fulcrum_duty_cycle_reading {
     double wall_s;
     double busy_s;     /* in calls of the learner */
     double step_count; /* batches, or training steps */
-    bool is_ended;     /* `goes_on` said so */
+    bool is_ended;     /* the listener said so */
 };
 
 /*

@@ -46,7 +46,7 @@ struct own {
 
 static bool device_applies(const struct fulcrum_bench *bench)
 {
-    return bench->learner->device != NULL && bench->learner_info.is_gpu;
+    return bench->learner->device != NULL && bench->learner_info.device.is_gpu;
 }
 
 static void device_close(struct fulcrum_probe_state *state)
@@ -55,29 +55,6 @@ static void device_close(struct fulcrum_probe_state *state)
     if (own->compute.device != NULL) {
         own->compute.device->close(own->compute.state);
     }
-}
-
-static enum fulcrum_status prepare(
-    const struct fulcrum_bench *bench, struct own *own, struct fulcrum_error *err)
-{
-    const struct fulcrum_learner_options *learner = &bench->learner_options;
-    const struct fulcrum_device_options options = {
-        .index = learner->device_index, .sm_count = learner->sm_count};
-    const struct fulcrum_device *device = bench->learner->device;
-    TRY(device->open(&options, &own->compute.state, &own->info, err));
-    own->compute.device = device;
-    own->compute.is_wide = own->info.is_wide;
-    /* Both arrays, as large as the largest copy that there is room for. */
-    struct fulcrum_arena arena = {0};
-    double room_byte = memory_frac * own->info.memory_byte / 2.0;
-    own->copies = 1;
-    while (own->copies < COPIES && copy_byte[own->copies] <= room_byte) {
-        own->copies++;
-    }
-    uint64_t floats = (uint64_t)copy_byte[own->copies - 1] / sizeof(float);
-    own->from = fulcrum_arena_take(&arena, floats);
-    own->to = fulcrum_arena_take(&arena, floats);
-    return fulcrum_arena_reserve(&arena, &own->compute, err);
 }
 
 static enum fulcrum_status finish(const struct own *own, struct fulcrum_error *err)
@@ -142,35 +119,46 @@ static enum fulcrum_status rate_copies(const struct fulcrum_probe_state *state,
     return FULCRUM_OK;
 }
 
-/* Launches and copies take turns, sizes of copies too. */
-static enum fulcrum_status sample_next(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    struct own *own = state->own;
-    size_t turn = own->turn++ % (COPY + own->copies);
-    size_t which = turn < COPY ? turn : COPY;
-    double byte = copy_byte[turn < COPY ? 0 : turn - COPY];
-    struct fulcrum_sample sample = {.x = turn < COPY ? 0.0 : 2.0 * byte};
-    TRY(fulcrum_sample_begin(state, which, err));
-    TRY(turn < COPY ? time_launches(state, turn == ALONE ? 1 : ROW, &sample.value, err)
-                    : rate_copies(state, byte, &sample.value, err));
-    /* The first of each compiles, maps and warms up: not kept. */
-    return own->turn > COPY + own->copies
-               ? fulcrum_sample_keep(state, which, FULCRUM_CLOCK_WALL, &sample, err)
-               : fulcrum_sample_end(state, which, FULCRUM_CLOCK_WALL, &sample, err);
-}
-
 static enum fulcrum_status device_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     struct own *own = state->own;
     if (own->compute.device == NULL) {
-        TRY(prepare(state->bench, own, err));
+        const struct fulcrum_learner_options *learner = &state->bench->learner_options;
+        const struct fulcrum_device_options options = {
+            .index = learner->device_index, .sm_count = learner->sm_count};
+        const struct fulcrum_device *device = state->bench->learner->device;
+        TRY(device->open(&options, &own->compute.state, &own->info, err));
+        own->compute.device = device;
+        own->compute.is_wide = own->info.is_wide;
+        /* Both arrays, as large as the largest copy that there is room for. */
+        struct fulcrum_arena arena = {0};
+        double room_byte = memory_frac * own->info.memory_byte / 2.0;
+        own->copies = 1;
+        while (own->copies < COPIES && copy_byte[own->copies] <= room_byte) {
+            own->copies++;
+        }
+        uint64_t floats = (uint64_t)copy_byte[own->copies - 1] / sizeof(float);
+        own->from = fulcrum_arena_take(&arena, floats);
+        own->to = fulcrum_arena_take(&arena, floats);
+        TRY(fulcrum_arena_reserve(&arena, &own->compute, err));
     }
     /* Everything once beside the warm-up, whatever it takes. */
     while (fulcrum_bench_goes_on(
         state->bench, own->turn < 2 * (COPY + own->copies) ? HUGE_VAL : until_s)) {
-        TRY(sample_next(state, err));
+        /* Launches and copies take turns, sizes of copies too. */
+        size_t turn = own->turn++ % (COPY + own->copies);
+        size_t which = turn < COPY ? turn : COPY;
+        double byte = copy_byte[turn < COPY ? 0 : turn - COPY];
+        struct fulcrum_sample sample = {.x = turn < COPY ? 0.0 : 2.0 * byte};
+        TRY(fulcrum_sample_begin(state, which, err));
+        TRY(turn < COPY
+                ? time_launches(state, turn == ALONE ? 1 : ROW, &sample.value, err)
+                : rate_copies(state, byte, &sample.value, err));
+        /* The first of each compiles, maps and warms up: not kept. */
+        TRY(own->turn > COPY + own->copies
+                ? fulcrum_sample_keep(state, which, FULCRUM_CLOCK_WALL, &sample, err)
+                : fulcrum_sample_end(state, which, FULCRUM_CLOCK_WALL, &sample, err));
     }
     return FULCRUM_OK;
 }

@@ -31,28 +31,42 @@
 
 /* Keeps a learner's device busy for a given share of the time. */
 
+/* The batch that is inferred: about half the actors of a run. */
+#define INFERENCE_BATCH 64
+
 /* Long against a launch, short against the windows of meters. */
 #define BURST_S 0.02
 
 /* Rests are cut up so that an interrupt does not wait for their end. */
 #define REST_SLICE_S 0.1
 
-static int goes_on(const struct fulcrum_duty_cycle *duty)
+/* False where the run is to end. */
+static bool rest(const struct fulcrum_listener *listener, double until_s)
 {
-    return duty->goes_on == NULL || duty->goes_on(duty->user);
+    double left_s = until_s - fulcrum_wall_s();
+    while (left_s > 0) {
+        if (fulcrum_listener_stops(listener)) {
+            return false;
+        }
+        fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
+        left_s = until_s - fulcrum_wall_s();
+    }
+    return true;
 }
 
 /* Steps for `burst_s`, at least one. */
 static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double burst_s,
     struct fulcrum_duty_cycle_reading *reading, struct fulcrum_error *err)
 {
+    const struct fulcrum_learner *learner = duty->bench->learner;
     double begin_s = fulcrum_wall_s();
     double spent_s = 0;
     do {
         double loss = 0;
         TRY(duty->work == FULCRUM_DUTY_INFERENCE
-                ? duty->learner->forward(duty->state, duty->batch, duty->action, err)
-                : duty->learner->train(duty->state, &loss, err));
+                ? learner->forward(
+                      duty->state, INFERENCE_BATCH, duty->bench->action, err)
+                : learner->train(duty->state, &loss, err));
         reading->step_count += 1;
         spent_s = fulcrum_wall_s() - begin_s;
     } while (spent_s < burst_s);
@@ -68,7 +82,7 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
     assert(!works || (duty->busy_frac > 0 && duty->busy_frac <= 1));
     struct fulcrum_duty_cycle_reading reading = {0};
     double begin_s = fulcrum_wall_s();
-    while (fulcrum_wall_s() - begin_s < window_s && goes_on(duty)) {
+    while (fulcrum_bench_goes_on(duty->bench, begin_s + window_s)) {
         double end_s = begin_s + window_s;
         if (works) {
             double burst_s = BURST_S * fulcrum_random_between(random, 0.5, 1.5);
@@ -76,14 +90,10 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
             /* From the beginning on, so that a rest too long is made up for. */
             end_s = begin_s + reading.busy_s / duty->busy_frac;
         }
-        double left_s = end_s - fulcrum_wall_s();
-        while (left_s > 0 && goes_on(duty)) {
-            fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
-            left_s = end_s - fulcrum_wall_s();
-        }
+        (void)rest(&duty->bench->listener, end_s);
     }
     reading.wall_s = fulcrum_wall_s() - begin_s;
-    reading.is_ended = !goes_on(duty);
+    reading.is_ended = fulcrum_listener_stops(&duty->bench->listener);
     *out = reading;
     return FULCRUM_OK;
 }
@@ -97,21 +107,6 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
 
 /* A display or a monitoring program shows a percent or two. */
 #define TAKEN_FRAC 0.05
-
-/* 0 where the run is to end. */
-static int wait(const struct fulcrum_gpu_idle_options *options, double seconds)
-{
-    double until_s = fulcrum_wall_s() + seconds;
-    double left_s = seconds;
-    while (left_s > 0) {
-        if (options->stop != NULL && options->stop(options->user)) {
-            return 0;
-        }
-        fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
-        left_s = until_s - fulcrum_wall_s();
-    }
-    return 1;
-}
 
 /* Joules of each GPU within the window at hand. */
 static void take_window(struct fulcrum_gpu_idle *out,
@@ -143,16 +138,17 @@ static void look_for_others(struct fulcrum_gpu_idle *out, const char *root)
 }
 
 static void measure_idle(struct fulcrum_gpu_idle *out,
-    struct fulcrum_energy_meterset *set, const struct fulcrum_gpu_idle_options *options)
+    struct fulcrum_energy_meterset *set, double budget_s,
+    const struct fulcrum_listener *listener)
 {
     double window_s = LONGER * fulcrum_energy_least_window_s(set);
-    double count = fmin(fmax(floor(BUDGET_FRAC * options->budget_s / window_s), 1),
-        FULCRUM_GPU_IDLE_SAMPLES);
-    int is_on = wait(options, fulcrum_energy_settle_s(set));
+    double count = fmin(
+        fmax(floor(BUDGET_FRAC * budget_s / window_s), 1), FULCRUM_GPU_IDLE_SAMPLES);
+    bool is_on = rest(listener, fulcrum_wall_s() + fulcrum_energy_settle_s(set));
     for (size_t i = 0; is_on && i < (size_t)count; i++) {
         struct fulcrum_energy_reading reading;
         fulcrum_energy_begin(set);
-        is_on = wait(options, window_s);
+        is_on = rest(listener, fulcrum_wall_s() + window_s);
         fulcrum_energy_end(set, 1, &reading);
         if (is_on) {
             take_window(out, set, reading.window_s);
@@ -164,29 +160,25 @@ static void measure_idle(struct fulcrum_gpu_idle *out,
     }
 }
 
-void fulcrum_gpu_idle_measure(
-    struct fulcrum_gpu_idle *out, const struct fulcrum_gpu_idle_options *options)
+void fulcrum_gpu_idle_measure(struct fulcrum_gpu_idle *out,
+    const struct fulcrum_energy_options *options, double budget_s,
+    const struct fulcrum_listener *listener)
 {
     struct fulcrum_energy_meterset *set = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     *out = (struct fulcrum_gpu_idle){0};
-    const struct fulcrum_energy_options energy = {
-        .root = options->root, .uses_gpu = 1, .window_rel = options->window_rel};
-    if (fulcrum_energy_open(&set, &energy, &err) != FULCRUM_OK) {
+    if (fulcrum_energy_open(&set, options, &err) != FULCRUM_OK) {
         (void)snprintf(out->reason, sizeof out->reason, "%.399s", err.detail);
         return;
     }
     if (fulcrum_energy_has_gpu(set)) {
-        measure_idle(out, set, options);
+        measure_idle(out, set, budget_s, listener);
         look_for_others(out, options->root);
     } else {
         (void)snprintf(out->reason, sizeof out->reason, "no meter of GPUs");
     }
     fulcrum_energy_close(set);
 }
-
-/* The batch that is inferred: about half the actors of a run. */
-#define INFERENCE_BATCH 64
 
 /* A share of the time missed by more was disturbed. */
 #define BUSY_TOLERANCE 0.03
@@ -301,7 +293,7 @@ static enum fulcrum_status open_meter(
         fulcrum_energy_begin(own->set);
         fulcrum_energy_end(own->set, 1, &reading);
         give_up(own, reading.gpu_reason);
-    } else if (!find_gpu(own, bench->learner_info.device_uuid)) {
+    } else if (!find_gpu(own, bench->learner_info.device.uuid)) {
         give_up(own, "none of the meter's GPUs, or more than one, can be the "
                      "learner's: they are told apart by UUID");
     }
@@ -352,7 +344,7 @@ static void ask_facts(const char *root, struct own *own, bool is_loaded)
 
 static bool gpu_power_applies(const struct fulcrum_bench *bench)
 {
-    return bench->learner_info.is_gpu;
+    return bench->learner_info.device.is_gpu;
 }
 
 static enum fulcrum_status gpu_power_open(
@@ -366,13 +358,13 @@ static enum fulcrum_status gpu_power_open(
     if (own->set == NULL || open_learner(bench, own) != FULCRUM_OK) {
         return FULCRUM_OK;
     }
-    bool shares = bench->learner->grant != NULL && info->least_sm_count > 0;
+    bool shares = bench->learner->grant != NULL && info->device.least_sm_count > 0;
     for (size_t i = 0; i < LEVEL_MAX; i++) {
         struct level level = standard_levels[i];
         bool is_share = level.sm_count > 0;
         /* A fraction of what the learner was given, as the table has it. */
-        level.sm_count *= info->granted_sm_count;
-        if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
+        level.sm_count *= info->device.granted_sm_count;
+        if (!is_share || (shares && level.sm_count >= info->device.least_sm_count)) {
             own->level[own->level_count++] = level;
         }
     }
@@ -384,12 +376,6 @@ static bool gpu_power_rests(const struct fulcrum_probe_state *state)
 {
     const struct own *own = state->own;
     return own->set == NULL;
-}
-
-/* Goes on as long as the run does. */
-static bool run_goes_on(void *user)
-{
-    return fulcrum_bench_goes_on(user, HUGE_VAL);
 }
 
 /* Puts the SMs asked for in force; false where the device refuses. */
@@ -406,29 +392,8 @@ static bool grant(
         (void)snprintf(own->reason, sizeof own->reason, "%.599s", why.detail);
         return 0;
     }
-    level->sm_frac = fmin(granted / bench->learner_info.granted_sm_count, 1);
+    level->sm_frac = fmin(granted / bench->learner_info.device.granted_sm_count, 1);
     return 1;
-}
-
-static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
-    const struct level *level, const struct fulcrum_energy_reading *energy,
-    const struct fulcrum_duty_cycle_reading *duty, struct fulcrum_error *err)
-{
-    struct own *own = state->own;
-    if (isnan(energy->gpu_w)) {
-        own->failure_count++;
-        if (own->failure_count >= FAILURES_MAX) {
-            give_up(own, energy->gpu_reason);
-        }
-        return FULCRUM_OK;
-    }
-    own->sample_count++;
-    own->failure_count = 0;
-    double busy_frac = duty->busy_s / duty->wall_s;
-    const struct fulcrum_sample sample = {.x = level->busy_frac,
-        .value = energy->gpu_w,
-        .marked = fabs(busy_frac - level->busy_frac) > BUSY_TOLERANCE};
-    return fulcrum_recording_add(&state->recording[level->family], &sample, err);
 }
 
 /* Settles, then a window; nothing is kept of one that an interrupt ended. */
@@ -442,14 +407,8 @@ static enum fulcrum_status run_level(
         [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
         [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
     struct own *own = state->own;
-    const struct fulcrum_duty_cycle duty = {.learner = state->bench->learner,
-        .state = own->learner,
-        .work = works[level->family],
-        .busy_frac = level->busy_frac,
-        .batch = INFERENCE_BATCH,
-        .action = state->bench->action,
-        .goes_on = run_goes_on,
-        .user = state->bench};
+    const struct fulcrum_duty_cycle duty = {
+        state->bench, own->learner, works[level->family], level->busy_frac};
     struct fulcrum_duty_cycle_reading done;
     struct fulcrum_energy_reading energy;
     TRY(fulcrum_duty_cycle_run(
@@ -467,7 +426,20 @@ static enum fulcrum_status run_level(
     if (level->family == TRAINING && level->busy_frac >= 1) {
         ask_facts(state->bench->meter_root, own, 1);
     }
-    return keep_sample(state, level, &energy, &done, err);
+    if (isnan(energy.gpu_w)) {
+        own->failure_count++;
+        if (own->failure_count >= FAILURES_MAX) {
+            give_up(own, energy.gpu_reason);
+        }
+        return FULCRUM_OK;
+    }
+    own->sample_count++;
+    own->failure_count = 0;
+    double busy_frac = done.busy_s / done.wall_s;
+    const struct fulcrum_sample sample = {.x = level->busy_frac,
+        .value = energy.gpu_w,
+        .marked = fabs(busy_frac - level->busy_frac) > BUSY_TOLERANCE};
+    return fulcrum_recording_add(&state->recording[level->family], &sample, err);
 }
 
 static enum fulcrum_status sample_level(
@@ -484,13 +456,13 @@ static enum fulcrum_status sample_level(
     TRY(run_level(state, level, err));
     /* Back to what the learner was given. */
     const struct fulcrum_learner_info *info = &bench->learner_info;
-    bool has_all = !(info->granted_sm_count < info->sm_count);
+    bool has_all = !(info->device.granted_sm_count < info->device.sm_count);
     double granted = 0;
     if (!(level->sm_count > 0)) {
         return FULCRUM_OK;
     }
     return bench->learner->grant(
-        own->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
+        own->learner, has_all ? 0 : info->device.granted_sm_count, &granted, err);
 }
 
 static struct level *neediest(struct own *own)
@@ -515,7 +487,7 @@ static enum fulcrum_status gpu_power_visit(
                       LONGER * fulcrum_energy_least_window_s(own->set);
     own->owed_s += fmax(until_s - fulcrum_wall_s(), 0);
     bool is_first = own->sample_count == 0 && own->failure_count == 0;
-    while (own->set != NULL && run_goes_on(state->bench) &&
+    while (own->set != NULL && fulcrum_bench_goes_on(state->bench, HUGE_VAL) &&
            (is_first || own->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
         TRY(sample_level(state, neediest(own), err));
@@ -655,23 +627,6 @@ static void note_left_out(const struct fulcrum_probe_state *state,
     }
 }
 
-/* Windows of the GPU while nobody held it, as a series of their own. */
-static void add_idle(
-    struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
-    const struct own *own = state->own;
-    size_t gpu = own->gpu_index;
-    for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
-        const struct fulcrum_sample sample = {
-            .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
-        if (isfinite(sample.value) && findings->status == FULCRUM_OK) {
-            findings->status = fulcrum_recording_add(
-                &state->recording[NOBODY], &sample, findings->err);
-        }
-    }
-}
-
 /* Medians of the levels that were sampled; returns how many, LEVEL_MAX + 1 at most. */
 static size_t find_loads(const struct fulcrum_probe_state *state,
     struct fulcrum_gpu_load *loads, struct fulcrum_findings *findings)
@@ -740,7 +695,17 @@ static void gpu_power_report(
         fulcrum_findings_value(
             findings, "gpu_training_clock_hz", "Hz", own->load_clock_hz);
     }
-    add_idle(state, findings);
+    /* Windows of the GPU while nobody held it, as a series of their own. */
+    const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
+    size_t gpu = own->gpu_index;
+    for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
+        const struct fulcrum_sample sample = {
+            .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
+        if (isfinite(sample.value) && findings->status == FULCRUM_OK) {
+            findings->status = fulcrum_recording_add(
+                &state->recording[NOBODY], &sample, findings->err);
+        }
+    }
     report_fit(state, findings);
 }
 

@@ -175,33 +175,6 @@ static void report_host(struct fulcrum_findings *findings, const char *path,
 static const char batch_path[] = "workload.host.per_batch_s";
 static const char request_path[] = "workload.host.per_request_s";
 
-static void report_server(
-    const struct hand_off *found, struct fulcrum_findings *findings)
-{
-    static const char source[] =
-        "CPU of a server thread that takes requests of 1 to 16 actors, copies their "
-        "observations and wakes them: line over actors";
-    const struct fulcrum_fit_estimate *batch =
-        fulcrum_fit_find(&found->line.fit, "per_batch_s");
-    const struct fulcrum_fit_estimate *item =
-        fulcrum_fit_find(&found->line.fit, "per_item_s");
-    /* Copying one observation more; 0 where it does not show. */
-    double more_s = found->items.median - found->single.median;
-    double item_cost = found->items.used > 0 && found->single.used > 0
-                           ? fmax(more_s / (ITEM_ACTORS * (ITEMS - 1.0)), 0.0)
-                           : 0.0;
-    double copy_s = fmin(item_cost, item->value);
-    /* 0 where so few samples tell nothing of it. */
-    double error_s = hypot(found->items.standard_error, found->single.standard_error);
-    double copy_error_s =
-        isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
-    report_host(findings, batch_path, batch->value, batch->standard_error, source);
-    report_host(findings, request_path, item->value - copy_s,
-        hypot(item->standard_error, copy_error_s), source);
-    report_host(findings, "workload.host.per_item_s", copy_s, copy_error_s,
-        "the same with 4 observations in a request, over those more");
-}
-
 /* Both lines; the share of requests that wake the server is 1 / actors. */
 static void report_lines(const struct fulcrum_medians *server,
     struct fulcrum_medians *ask, struct hand_off *found,
@@ -220,7 +193,29 @@ static void report_lines(const struct fulcrum_medians *server,
     if (!fulcrum_findings_fitted(findings, status, &why, "handoff_fit", "no line: ")) {
         return;
     }
-    report_server(found, findings);
+    static const char server_source[] =
+        "CPU of a server thread that takes requests of 1 to 16 actors, copies their "
+        "observations and wakes them: line over actors";
+    const struct fulcrum_fit_estimate *batch =
+        fulcrum_fit_find(&found->line.fit, "per_batch_s");
+    const struct fulcrum_fit_estimate *item =
+        fulcrum_fit_find(&found->line.fit, "per_item_s");
+    /* Copying one observation more; 0 where it does not show. */
+    double more_s = found->items.median - found->single.median;
+    double item_cost = found->items.used > 0 && found->single.used > 0
+                           ? fmax(more_s / (ITEM_ACTORS * (ITEMS - 1.0)), 0.0)
+                           : 0.0;
+    double copy_s = fmin(item_cost, item->value);
+    /* 0 where so few samples tell nothing of it. */
+    double error_s = hypot(found->items.standard_error, found->single.standard_error);
+    double copy_error_s =
+        isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
+    report_host(
+        findings, batch_path, batch->value, batch->standard_error, server_source);
+    report_host(findings, request_path, item->value - copy_s,
+        hypot(item->standard_error, copy_error_s), server_source);
+    report_host(findings, "workload.host.per_item_s", copy_s, copy_error_s,
+        "the same with 4 observations in a request, over those more");
     if (found->trip.used > 0) {
         /*
          * Of n requests that the server waits for one wakes it: the CPU time of an

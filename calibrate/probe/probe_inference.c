@@ -125,9 +125,15 @@ static enum fulcrum_status warm_up(
     return FULCRUM_OK;
 }
 
-/* The sizes between once each main one would be sampled several times in a visit. */
-static void widen(struct own *own, double slice_s)
+static enum fulcrum_status inference_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
+    double slice_s = until_s - fulcrum_wall_s();
+    TRY(warm_up(state, err));
+    /* The sizes between once each main one would be sampled several times in a visit.
+     */
     double pass_s = 0.0;
     for (size_t i = 0; i < own->size_count; i++) {
         pass_s += fmax(own->rough_s[i], BLOCK_S) + 0.001;
@@ -139,16 +145,6 @@ static void widen(struct own *own, double slice_s)
             own->rough_s[i] = 0.0;
         }
     }
-}
-
-static enum fulcrum_status inference_visit(
-    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    double slice_s = until_s - fulcrum_wall_s();
-    TRY(warm_up(state, err));
-    widen(own, slice_s);
     TRY(warm_up(state, err));
     slice_s = until_s - fulcrum_wall_s();
     double alone_s = until_s - (own->actor_threads != NULL ? BUSY_FRAC * slice_s : 0.0);
@@ -197,26 +193,6 @@ static void report_line(const struct fulcrum_medians *alone, const char *clock,
         findings, rows[0].path, rows[1].path, line.fit.covariance[1]);
 }
 
-/* Geometric mean over the sizes that both conditions have. */
-static void report_slowdown(const struct fulcrum_medians *alone,
-    const struct fulcrum_medians *busy, struct fulcrum_findings *findings)
-{
-    double sum = 0.0;
-    size_t count = 0;
-    for (size_t i = 0; i < alone->count; i++) {
-        for (size_t j = 0; j < busy->count; j++) {
-            if (fabs(busy->x[j] - alone->x[i]) < 0.5) {
-                sum += log(busy->value[j] / alone->value[i]);
-                count++;
-            }
-        }
-    }
-    if (count > 0) {
-        fulcrum_findings_value(
-            findings, "inference_busy_rel", "", exp(sum / (double)count));
-    }
-}
-
 static void inference_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -242,7 +218,21 @@ static void inference_report(
     if (alone.count >= 2) {
         report_line(&alone, fulcrum_clock_name(state->bench->learner->clock), findings);
     }
-    report_slowdown(&alone, &busy, findings);
+    /* Geometric mean over the sizes that both conditions have. */
+    double sum = 0.0;
+    size_t count = 0;
+    for (size_t i = 0; i < alone.count; i++) {
+        for (size_t j = 0; j < busy.count; j++) {
+            if (fabs(busy.x[j] - alone.x[i]) < 0.5) {
+                sum += log(busy.value[j] / alone.value[i]);
+                count++;
+            }
+        }
+    }
+    if (count > 0) {
+        fulcrum_findings_value(
+            findings, "inference_busy_rel", "", exp(sum / (double)count));
+    }
 }
 
 const struct fulcrum_probe fulcrum_probe_inference = {

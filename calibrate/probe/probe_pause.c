@@ -31,21 +31,6 @@ enum {
     AFTER, /* of one after a pause, over a warm one's */
 };
 
-/* Warm batches, a pause, and one batch more. */
-static enum fulcrum_status time_pause(const struct fulcrum_bench *bench, double pause_s,
-    double *warm_s, double *after_s, struct fulcrum_error *err)
-{
-    struct fulcrum_learner_work work = {bench->state, BATCH, 1};
-    double once_s = 0.0;
-    TRY(fulcrum_bench_time(bench, &work, &once_s, err));
-    work.repeats = (size_t)fmin(fmax(ceil(WARM_UP_S / once_s), 2.0), WARM_MOST);
-    TRY(fulcrum_bench_time(bench, &work, warm_s, err));
-    TRY(fulcrum_bench_time(bench, &work, warm_s, err));
-    fulcrum_sleep_s(pause_s);
-    work.repeats = 1;
-    return fulcrum_bench_time(bench, &work, after_s, err);
-}
-
 static enum fulcrum_status sample_pause(
     struct fulcrum_probe_state *state, double pause_s, struct fulcrum_error *err)
 {
@@ -53,7 +38,16 @@ static enum fulcrum_status sample_pause(
     double warm_s = 0.0;
     double after_s = 0.0;
     TRY(fulcrum_sample_begin(state, AFTER, err));
-    TRY(time_pause(state->bench, pause_s, &warm_s, &after_s, err));
+    /* Warm batches, a pause, and one batch more. */
+    struct fulcrum_learner_work work = {state->bench->state, BATCH, 1};
+    double once_s = 0.0;
+    TRY(fulcrum_bench_time(state->bench, &work, &once_s, err));
+    work.repeats = (size_t)fmin(fmax(ceil(WARM_UP_S / once_s), 2.0), WARM_MOST);
+    TRY(fulcrum_bench_time(state->bench, &work, &warm_s, err));
+    TRY(fulcrum_bench_time(state->bench, &work, &warm_s, err));
+    fulcrum_sleep_s(pause_s);
+    work.repeats = 1;
+    TRY(fulcrum_bench_time(state->bench, &work, &after_s, err));
     TRY(fulcrum_sample_end(state, AFTER, state->bench->learner->clock, &sample, err));
     if (!(warm_s > 0.0)) {
         return FULCRUM_OK;

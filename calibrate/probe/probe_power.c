@@ -45,28 +45,23 @@ static void power_close(struct fulcrum_probe_state *state)
     }
 }
 
-static void find_meter(struct own *own, const char *root)
+static enum fulcrum_status power_open(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
+    struct own *own = state->own;
     const struct fulcrum_meter *const *meter = fulcrum_meters();
     for (size_t i = 0; i < METER_MAX && meter[i] != NULL && own->meter == NULL; i++) {
         struct fulcrum_error why = {FULCRUM_OK, ""};
         if (meter[i]->scope != FULCRUM_METER_CPU_PACKAGE) {
             continue;
         }
-        if (meter[i]->open(root, &own->open, &why) == FULCRUM_OK) {
+        if (meter[i]->open(bench->meter_root, &own->open, &why) == FULCRUM_OK) {
             own->meter = meter[i];
         } else {
             (void)snprintf(own->reason[i], sizeof own->reason[i], "%.199s", why.detail);
         }
     }
-}
-
-static enum fulcrum_status power_open(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    find_meter(own, bench->meter_root);
     if (own->meter == NULL) {
         return FULCRUM_OK;
     }
@@ -126,30 +121,6 @@ static enum fulcrum_status watch(const struct own *own, double *begin_j, double 
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status sample_level(
-    struct fulcrum_probe_state *state, double level, struct fulcrum_error *err)
-{
-    const struct own *own = state->own;
-    double begin_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
-    double end_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
-    double wall_s = WINDOW_S;
-    if (level > 0.0) {
-        fulcrum_actor_threads_start(own->actor_threads, (size_t)level);
-    }
-    enum fulcrum_status status = watch(own, begin_j, end_j, &wall_s, err);
-    if (level > 0.0) {
-        /* The first failure is the one to tell of. */
-        enum fulcrum_status stopped = fulcrum_actor_threads_stop(
-            own->actor_threads, status == FULCRUM_OK ? err : NULL);
-        status = status == FULCRUM_OK ? stopped : status;
-    }
-    TRY(status);
-    TRY(add_watts(
-        &state->recording[PACKAGE], level, (end_j[0] - begin_j[0]) / wall_s, err));
-    return add_watts(
-        &state->recording[MEMORY], level, (end_j[1] - begin_j[1]) / wall_s, err);
-}
-
 static enum fulcrum_status power_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -160,7 +131,24 @@ static enum fulcrum_status power_visit(
     do {
         double level = fulcrum_recording_neediest(
             &state->recording[PACKAGE], own->level, own->level_count);
-        TRY(sample_level(state, level, err));
+        double begin_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
+        double end_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
+        double wall_s = WINDOW_S;
+        if (level > 0.0) {
+            fulcrum_actor_threads_start(own->actor_threads, (size_t)level);
+        }
+        enum fulcrum_status status = watch(own, begin_j, end_j, &wall_s, err);
+        if (level > 0.0) {
+            /* The first failure is the one to tell of. */
+            enum fulcrum_status stopped = fulcrum_actor_threads_stop(
+                own->actor_threads, status == FULCRUM_OK ? err : NULL);
+            status = status == FULCRUM_OK ? stopped : status;
+        }
+        TRY(status);
+        TRY(add_watts(
+            &state->recording[PACKAGE], level, (end_j[0] - begin_j[0]) / wall_s, err));
+        TRY(add_watts(
+            &state->recording[MEMORY], level, (end_j[1] - begin_j[1]) / wall_s, err));
     } while (fulcrum_bench_goes_on(state->bench, until_s - 0.5 * WINDOW_S));
     return FULCRUM_OK;
 }

@@ -10,8 +10,6 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "calibrate/actor/placement.h"
@@ -30,18 +28,6 @@
 
 struct own {
     struct fulcrum_learner_state *training;
-};
-
-/* The side that trains, on a thread of its own. */
-struct trainer {
-    const struct fulcrum_bench *bench;
-    struct fulcrum_learner_state *state;
-    const struct fulcrum_cpu_list *cpus; /* NULL: wherever */
-    size_t step_count;
-    struct fulcrum_span span;
-    enum fulcrum_status status;
-    struct fulcrum_error err;
-    atomic_int is_done;
 };
 
 static void share_close(struct fulcrum_probe_state *state)
@@ -69,52 +55,20 @@ static enum fulcrum_status share_open(
     return bench->learner->open(&options, &own->training, &info, err);
 }
 
-static void *train(void *argument)
-{
-    struct trainer *trainer = argument;
-    const struct fulcrum_bench *bench = trainer->bench;
-    double loss = 0.0;
-    if (trainer->cpus != NULL) {
-        (void)fulcrum_cpu_list_bind(trainer->cpus);
-    }
-    struct fulcrum_span begin = fulcrum_span_begin();
-    for (size_t i = 0; i < trainer->step_count && trainer->status == FULCRUM_OK; i++) {
-        trainer->status = bench->learner->train(trainer->state, &loss, &trainer->err);
-    }
-    trainer->span = fulcrum_span_end(&bench->stopwatch, begin);
-    atomic_store(&trainer->is_done, 1);
-    return NULL;
-}
-
-static struct trainer new_trainer(const struct fulcrum_probe_state *state)
-{
-    const struct own *own = state->own;
-    struct trainer trainer = {
-        .bench = state->bench, .state = own->training, .step_count = 1};
-    atomic_init(&trainer.is_done, 0);
-    return trainer;
-}
-
 /* One training step alone, on the learner's clock, after one to warm up. */
-static enum fulcrum_status time_training(
-    const struct fulcrum_probe_state *state, double *out, struct fulcrum_error *err)
+static enum fulcrum_status time_training(const struct fulcrum_bench *bench,
+    struct fulcrum_learner_state *training, double *out, struct fulcrum_error *err)
 {
-    struct trainer trainer = new_trainer(state);
-    (void)train(&trainer);
-    double once_s = fulcrum_span_on(trainer.span, state->bench->learner->clock);
-    trainer.step_count = (size_t)fmax(ceil(SAMPLE_S / fmax(once_s, 1e-6)), 1.0);
-    (void)train(&trainer);
-    *out = fulcrum_span_on(trainer.span, state->bench->learner->clock) /
-           (double)trainer.step_count;
-    FAIL_IF(
-        trainer.status != FULCRUM_OK, err, trainer.status, "%s", trainer.err.detail);
-    return FULCRUM_OK;
+    struct fulcrum_learner_work work = {training, 0, 1};
+    TRY(fulcrum_bench_time(bench, &work, out, err));
+    work.repeats = (size_t)fmax(ceil(SAMPLE_S / fmax(*out, 1e-6)), 1.0);
+    return fulcrum_bench_time(bench, &work, out, err);
 }
 
-/* Batches on the calling thread until the trainer is done, or for SAMPLE_S without. */
+/* Batches on the calling thread until the training is done, or for SAMPLE_S without. */
 static enum fulcrum_status infer(const struct fulcrum_bench *bench,
-    struct trainer *trainer, size_t *count, struct fulcrum_span *span,
-    struct fulcrum_error *err)
+    const struct fulcrum_background_load *training, size_t *count,
+    struct fulcrum_span *span, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
     double until_s = fulcrum_wall_s() + SAMPLE_S;
@@ -122,8 +76,8 @@ static enum fulcrum_status infer(const struct fulcrum_bench *bench,
     int goes_on = 1;
     for (*count = 0; goes_on && status == FULCRUM_OK; (*count)++) {
         status = bench->learner->forward(bench->state, BATCH, bench->action, err);
-        goes_on = trainer != NULL ? !atomic_load(&trainer->is_done)
-                                  : fulcrum_wall_s() < until_s;
+        goes_on = training != NULL ? !fulcrum_background_load_is_done(training)
+                                   : fulcrum_wall_s() < until_s;
     }
     *span = fulcrum_span_end(&bench->stopwatch, begin);
     return status;
@@ -134,6 +88,7 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     double train_s, double batch_s, double *out, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
+    const struct own *own = state->own;
     bool is_cpu = bench->learner->clock == FULCRUM_CLOCK_CPU;
     struct fulcrum_placement placement = {.is_apart = 0};
     struct fulcrum_cpu_list before = {.count = 0};
@@ -141,52 +96,45 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
                     fulcrum_placement_complete(&placement, NULL) == FULCRUM_OK &&
                     fulcrum_cpu_list_allowed(&before, NULL) == FULCRUM_OK &&
                     fulcrum_cpu_list_bind(&placement.server);
-    struct trainer trainer = new_trainer(state);
-    trainer.cpus = is_bound ? &placement.server : NULL;
-    trainer.step_count = (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 2.0);
+    const struct fulcrum_learner_work work = {
+        own->training, 0, (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 2.0)};
+    struct fulcrum_background_load *training = NULL;
+    struct fulcrum_span trained = {.wall_s = 0.0};
     struct fulcrum_span inference = {.wall_s = 0.0};
     size_t batches = 0;
-    pthread_t thread;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (pthread_create(&thread, NULL, train, &trainer) == 0) {
-        status = infer(bench, &trainer, &batches, &inference, err);
-        (void)pthread_join(thread, NULL);
-    } else {
-        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for training");
+    enum fulcrum_status status = fulcrum_background_load_start(
+        &training, bench, &work, is_bound ? &placement.server : NULL, err);
+    if (status == FULCRUM_OK) {
+        status = infer(bench, training, &batches, &inference, err);
+        enum fulcrum_status ended = fulcrum_background_load_end(
+            training, &trained, status == FULCRUM_OK ? err : NULL);
+        status = status == FULCRUM_OK ? ended : status;
     }
     if (is_bound) {
         (void)fulcrum_cpu_list_bind(&before);
     }
     TRY(status);
-    FAIL_IF(
-        trainer.status != FULCRUM_OK, err, trainer.status, "%s", trainer.err.detail);
-    double spent_s =
-        is_cpu ? inference.cpu_s + trainer.span.cpu_s : trainer.span.wall_s;
-    *out = ((double)trainer.step_count * train_s + (double)batches * batch_s) / spent_s;
+    double spent_s = is_cpu ? inference.cpu_s + trained.cpu_s : trained.wall_s;
+    *out = ((double)work.repeats * train_s + (double)batches * batch_s) / spent_s;
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status sample_both(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    enum fulcrum_clock clock = state->bench->learner->clock;
-    struct fulcrum_sample out = {.value = 0.0};
-    struct fulcrum_span span;
-    size_t batches = 0;
-    double train_s = 0.0;
-    TRY(fulcrum_sample_begin(state, 0, err));
-    TRY(time_training(state, &train_s, err));
-    TRY(infer(state->bench, NULL, &batches, &span, err));
-    double batch_s = fulcrum_span_on(span, clock) / (double)batches;
-    TRY(share(state, train_s, batch_s, &out.value, err));
-    return fulcrum_sample_keep(state, 0, clock, &out, err);
 }
 
 static enum fulcrum_status share_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
+    const struct own *own = state->own;
+    enum fulcrum_clock clock = state->bench->learner->clock;
     do {
-        TRY(sample_both(state, err));
+        struct fulcrum_sample out = {.value = 0.0};
+        struct fulcrum_span span;
+        size_t batches = 0;
+        double train_s = 0.0;
+        TRY(fulcrum_sample_begin(state, 0, err));
+        TRY(time_training(state->bench, own->training, &train_s, err));
+        TRY(infer(state->bench, NULL, &batches, &span, err));
+        double batch_s = fulcrum_span_on(span, clock) / (double)batches;
+        TRY(share(state, train_s, batch_s, &out.value, err));
+        TRY(fulcrum_sample_keep(state, 0, clock, &out, err));
     } while (fulcrum_bench_goes_on(state->bench, until_s));
     return FULCRUM_OK;
 }

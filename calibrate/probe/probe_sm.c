@@ -43,8 +43,8 @@ struct own {
 static bool sm_applies(const struct fulcrum_bench *bench)
 {
     const struct fulcrum_learner_info *info = &bench->learner_info;
-    return bench->learner->grant != NULL && info->is_gpu &&
-           info->least_sm_count < info->granted_sm_count;
+    return bench->learner->grant != NULL && info->device.is_gpu &&
+           info->device.least_sm_count < info->device.granted_sm_count;
 }
 
 static void sm_close(struct fulcrum_probe_state *state)
@@ -62,8 +62,8 @@ static enum fulcrum_status sm_open(
     const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     /* Where the learner was told to run on a part, that part is the GPU. */
-    const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
-        bench->learner_info.least_sm_count, bench->learner_info.sm_step};
+    const struct fulcrum_sm_steps steps = {bench->learner_info.device.granted_sm_count,
+        bench->learner_info.device.least_sm_count, bench->learner_info.device.sm_step};
     /* As many sequences as nominal, and the same proportion of burn-in. */
     const struct fulcrum_train_size *nominal = &bench->nominal;
     struct fulcrum_learner_options *options = &own->options;
@@ -77,26 +77,6 @@ static enum fulcrum_status sm_open(
     (void)snprintf(training->condition, sizeof training->condition, "%zu x (%zu + %zu)",
         options->train_batch, options->train_burn_in, options->train_unroll);
     return FULCRUM_OK;
-}
-
-static enum fulcrum_status sample_item(struct fulcrum_probe_state *state, size_t item,
-    size_t which, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    double *rough_s = &own->rough_s[item][which];
-    struct fulcrum_learner_work work = {
-        own->learner, item < TRAINING ? (size_t)batches[item] : 0, 1};
-    struct fulcrum_sample sample = {.x = own->sm_counts[which]};
-    /* The first after a grant sets up what the share needs: not kept. */
-    double first_s = 0.0;
-    TRY(fulcrum_bench_time(bench, &work, &first_s, err));
-    TRY(fulcrum_sample_begin(state, item, err));
-    double usual_s = *rough_s > 0.0 ? *rough_s : first_s;
-    work.repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
-    TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
-    *rough_s = sample.value;
-    return fulcrum_sample_keep(state, item, bench->learner->clock, &sample, err);
 }
 
 /* Takes a number of SMs out of the list; the others keep their order. */
@@ -138,6 +118,7 @@ static bool take_share(
 static enum fulcrum_status sample_share(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
+    const struct fulcrum_bench *bench = state->bench;
     struct own *own = state->own;
     double sm_count =
         fulcrum_recording_neediest(&state->recording[0], own->sm_counts, own->sm_count);
@@ -150,7 +131,19 @@ static enum fulcrum_status sample_share(
     }
     for (size_t i = 0; i < ITEMS && fulcrum_bench_goes_on(state->bench, HUGE_VAL);
          i++) {
-        TRY(sample_item(state, i, which, err));
+        double *rough_s = &own->rough_s[i][which];
+        struct fulcrum_learner_work work = {
+            own->learner, i < TRAINING ? (size_t)batches[i] : 0, 1};
+        struct fulcrum_sample sample = {.x = own->sm_counts[which]};
+        /* The first after a grant sets up what the share needs: not kept. */
+        double first_s = 0.0;
+        TRY(fulcrum_bench_time(bench, &work, &first_s, err));
+        TRY(fulcrum_sample_begin(state, i, err));
+        double usual_s = *rough_s > 0.0 ? *rough_s : first_s;
+        work.repeats = (size_t)fmax(BLOCK_S / fmax(usual_s, 1e-9), 1.0);
+        TRY(fulcrum_bench_time(bench, &work, &sample.value, err));
+        *rough_s = sample.value;
+        TRY(fulcrum_sample_keep(state, i, bench->learner->clock, &sample, err));
     }
     return FULCRUM_OK;
 }
@@ -234,24 +227,6 @@ static void report_follower(const struct fulcrum_sm_fit *fit,
         follower->slope < 0.0 ? "; kept in the proportions of a V100" : "");
 }
 
-/* How the errors of the fields go together. */
-static void report_covariances(const struct fulcrum_sm_fit *fit,
-    const struct follower *followers, size_t count, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_result *result = &fit->fit;
-    for (size_t k = 0; k < count * count; k++) {
-        const struct follower *a = &followers[k / count];
-        const struct follower *b = &followers[k % count];
-        size_t i = index_of(result, a->share);
-        size_t j = index_of(result, b->share);
-        double covariance = result->covariance[i * result->parameter_count + j];
-        if (a < b && isfinite(covariance)) {
-            fulcrum_findings_covariance(
-                findings, a->path, b->path, a->slope * b->slope * covariance);
-        }
-    }
-}
-
 static void report_fit(
     const struct fulcrum_sm_fit *fit, struct fulcrum_findings *findings)
 {
@@ -260,7 +235,19 @@ static void report_fit(
     for (size_t i = 0; i < count; i++) {
         report_follower(fit, &followers[i], findings);
     }
-    report_covariances(fit, followers, count, findings);
+    /* How the errors of the fields go together. */
+    const struct fulcrum_fit_result *result = &fit->fit;
+    for (size_t k = 0; k < count * count; k++) {
+        const struct follower *a = &followers[k / count];
+        const struct follower *b = &followers[k % count];
+        size_t row = index_of(result, a->share);
+        size_t column = index_of(result, b->share);
+        double covariance = result->covariance[row * result->parameter_count + column];
+        if (a < b && isfinite(covariance)) {
+            fulcrum_findings_covariance(
+                findings, a->path, b->path, a->slope * b->slope * covariance);
+        }
+    }
     fulcrum_findings_fit(findings, "sm_sweep",
         "(5)-(6): t0 [l + (1-l) phi(s)] + t1 b phi(s), phi = f S/s + 1-f", &fit->fit);
     fulcrum_findings_value(findings, "sm_per_batch_s", "s", fit->per_batch_s);
@@ -289,7 +276,7 @@ static void sm_report(
         fulcrum_findings_note(findings, "sm_sweep", "ended: %s", own->refusal);
     }
     enum fulcrum_status status = fulcrum_fit_sm(
-        &fit, points, count, state->bench->learner_info.granted_sm_count, &why);
+        &fit, points, count, state->bench->learner_info.device.granted_sm_count, &why);
     if (fulcrum_findings_fitted(findings, status, &why, "sm_fit", "no shares: ")) {
         report_fit(&fit, findings);
     }

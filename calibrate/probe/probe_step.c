@@ -41,35 +41,45 @@
 #define BATCH_COUNT 32
 
 struct fulcrum_background_load {
-    struct fulcrum_bench *bench;
+    const struct fulcrum_bench *bench;
+    struct fulcrum_learner_work work;
+    const struct fulcrum_cpu_list *cpus;
     pthread_t thread;
     atomic_int ends;
-    enum fulcrum_status status; /* the thread's until it has ended, as is the next */
+    atomic_int is_done;
+    struct fulcrum_span span; /* the thread's until it has ended, as is the next */
     struct fulcrum_error err;
 };
 
-static void *infer(void *argument)
+static void *keep_busy(void *argument)
 {
     struct fulcrum_background_load *load = argument;
-    const struct fulcrum_bench *bench = load->bench;
-    size_t most = bench->learner_options.max_batch;
-    size_t batch = most < BATCH_COUNT ? most : BATCH_COUNT;
-    while (load->status == FULCRUM_OK &&
-           !atomic_load_explicit(&load->ends, memory_order_relaxed)) {
-        load->status =
-            bench->learner->forward(bench->state, batch, bench->action, &load->err);
+    bool is_endless = load->work.repeats == 0;
+    load->work.repeats += is_endless ? 1 : 0;
+    if (load->cpus != NULL) {
+        (void)fulcrum_cpu_list_bind(load->cpus);
     }
+    do {
+        load->err.status =
+            fulcrum_bench_work(load->bench, &load->work, &load->span, &load->err);
+    } while (is_endless && load->err.status == FULCRUM_OK &&
+             !atomic_load_explicit(&load->ends, memory_order_relaxed));
+    atomic_store(&load->is_done, 1);
     return NULL;
 }
 
 enum fulcrum_status fulcrum_background_load_start(struct fulcrum_background_load **out,
-    struct fulcrum_bench *bench, struct fulcrum_error *err)
+    const struct fulcrum_bench *bench, const struct fulcrum_learner_work *work,
+    const struct fulcrum_cpu_list *cpus, struct fulcrum_error *err)
 {
     struct fulcrum_background_load *load = calloc(1, sizeof *load);
     TRY_MEMORY(load, err, "a busy learner");
     load->bench = bench;
+    load->work = *work;
+    load->cpus = cpus;
     atomic_init(&load->ends, 0);
-    if (pthread_create(&load->thread, NULL, infer, load) != 0) {
+    atomic_init(&load->is_done, 0);
+    if (pthread_create(&load->thread, NULL, keep_busy, load) != 0) {
         free(load);
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for the learner");
     }
@@ -77,17 +87,25 @@ enum fulcrum_status fulcrum_background_load_start(struct fulcrum_background_load
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_background_load_end(
-    struct fulcrum_background_load *load, struct fulcrum_error *err)
+bool fulcrum_background_load_is_done(const struct fulcrum_background_load *load)
+{
+    return atomic_load(&load->is_done);
+}
+
+enum fulcrum_status fulcrum_background_load_end(struct fulcrum_background_load *load,
+    struct fulcrum_span *out, struct fulcrum_error *err)
 {
     if (load == NULL) {
         return FULCRUM_OK;
     }
     atomic_store(&load->ends, 1);
     (void)pthread_join(load->thread, NULL);
-    enum fulcrum_status status = load->status;
+    enum fulcrum_status status = load->err.status;
     if (status != FULCRUM_OK) {
         (void)fulcrum_fail(err, status, "%s", load->err.detail);
+    }
+    if (out != NULL) {
+        *out = load->span;
     }
     free(load);
     return status;
@@ -513,14 +531,18 @@ static enum fulcrum_status sample_parts(
 static enum fulcrum_status visit_busy(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    struct fulcrum_background_load *background_load = NULL;
+    const struct fulcrum_bench *bench = state->bench;
+    size_t most = bench->learner_options.max_batch;
+    const struct fulcrum_learner_work work = {
+        bench->state, most < BATCH_COUNT ? most : BATCH_COUNT, 0};
+    struct fulcrum_background_load *load = NULL;
     enum fulcrum_status status;
-    TRY(fulcrum_background_load_start(&background_load, state->bench, err));
+    TRY(fulcrum_background_load_start(&load, bench, &work, NULL, err));
     do {
         status = sample_block(state, BUSY, err);
-    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, until_s));
     enum fulcrum_status ended =
-        fulcrum_background_load_end(background_load, status == FULCRUM_OK ? err : NULL);
+        fulcrum_background_load_end(load, NULL, status == FULCRUM_OK ? err : NULL);
     return status != FULCRUM_OK ? status : ended;
 }
 
@@ -574,24 +596,12 @@ static struct fulcrum_summary summarise_blocks(struct fulcrum_findings *findings
     return out;
 }
 
-static bool takes_all(const struct fulcrum_recording *recording)
-{
-    size_t calm = fulcrum_recording_calm_count(recording, 0.0);
-    return calm < CALM_ENOUGH && 2 * calm < recording->count;
-}
-
 /* The undisturbed values, or all where these are too few; sorted. */
 static double *sorted_values(const struct fulcrum_recording *recording, size_t *count)
 {
-    double *values = calloc(recording->count + 1, sizeof *values);
-    int all = takes_all(recording);
-    *count = 0;
-    for (size_t i = 0; values != NULL && i < recording->count; i++) {
-        if (all || !fulcrum_recording_disturbed(recording, i)) {
-            values[*count] = recording->samples[i].value;
-            (*count)++;
-        }
-    }
+    struct fulcrum_summary which = {.used = 0};
+    double *values = fulcrum_recording_values(recording, 0.0, CALM_ENOUGH, &which);
+    *count = which.used;
     if (values != NULL) {
         gsl_sort(values, 1, *count);
     }
@@ -668,11 +678,12 @@ static void report_singles(struct fulcrum_probe_state *state,
 static double short_block_cv(const struct fulcrum_probe_state *state, double mean_s)
 {
     const struct fulcrum_recording *single = &state->recording[SINGLE];
-    double *difference_s = calloc(single->count + 1, sizeof *difference_s);
+    struct fulcrum_summary which = {.used = 0};
+    double *difference_s =
+        fulcrum_recording_values(single, 0.0, CALM_ENOUGH, &which); /* room, too */
     size_t count = 0;
-    int all = takes_all(single);
     for (size_t i = 1; difference_s != NULL && i < single->count; i++) {
-        int counts = all || !fulcrum_recording_disturbed(single, i);
+        bool counts = which.took_all || !fulcrum_recording_disturbed(single, i);
         if (i % SHORT_BLOCK_COUNT != 0 && counts) {
             difference_s[count++] =
                 fabs(single->samples[i].value - single->samples[i - 1].value);
@@ -686,33 +697,6 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     }
     free(difference_s);
     return cv;
-}
-
-static void report_parameters(const struct fulcrum_probe_state *state,
-    const struct step_figures *figures, struct fulcrum_findings *findings)
-{
-    const struct own *own = state->own;
-    const struct fulcrum_summary *used = figures->used;
-    fulcrum_findings_parameter(findings, "workload.step.mean_s",
-        &(struct fulcrum_parameter){.value = figures->mean_s,
-            .standard_error = used->standard_error,
-            .scale = FULCRUM_SCALE_LOG},
-        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
-        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
-        used->used, used == &figures->busy ? " beside a busy learner" : "",
-        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures->reset_per_step,
-        used->took_all ? 0 : used->disturbed,
-        used->took_all ? "; too few were undisturbed, so all count" : "");
-    if (figures->cv > 0.0) {
-        fulcrum_findings_parameter(findings, "workload.step.cv",
-            &(struct fulcrum_parameter){.value = figures->cv,
-                .standard_error = CV_ERROR_REL * figures->cv,
-                .scale = FULCRUM_SCALE_LOG},
-            "%s; standard error assumed",
-            times_singles(state->bench)
-                ? "single steps and resets, CPU time"
-                : "neighbouring blocks of steps, scaled by the root of their size");
-    }
 }
 
 static void report_busy(
@@ -802,7 +786,27 @@ static void step_report(
             "that, an upper bound; the median is that of blocks; no quantiles",
             state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
     }
-    report_parameters(state, &figures, findings);
+    const struct fulcrum_summary *used = figures.used;
+    fulcrum_findings_parameter(findings, "workload.step.mean_s",
+        &(struct fulcrum_parameter){.value = figures.mean_s,
+            .standard_error = used->standard_error,
+            .scale = FULCRUM_SCALE_LOG},
+        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
+        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
+        used->used, used == &figures.busy ? " beside a busy learner" : "",
+        is_elsewhere(state) ? (size_t)1 : own->other_count + 1, figures.reset_per_step,
+        used->took_all ? 0 : used->disturbed,
+        used->took_all ? "; too few were undisturbed, so all count" : "");
+    if (figures.cv > 0.0) {
+        fulcrum_findings_parameter(findings, "workload.step.cv",
+            &(struct fulcrum_parameter){.value = figures.cv,
+                .standard_error = CV_ERROR_REL * figures.cv,
+                .scale = FULCRUM_SCALE_LOG},
+            "%s; standard error assumed",
+            times_singles(state->bench)
+                ? "single steps and resets, CPU time"
+                : "neighbouring blocks of steps, scaled by the root of their size");
+    }
     report_busy(&figures, findings);
     report_handed(state, findings);
 }

@@ -229,27 +229,6 @@ static void report_curve_field(const struct curve_field *field,
         100.0 * estimate->prior_share);
 }
 
-static void report_curve(
-    const struct fulcrum_cpu_curve_fit *fit, struct fulcrum_findings *findings)
-{
-    struct fulcrum_cpu *cpu = &findings->calibration->machine.cpu;
-    cpu->curve = fit->advice == FULCRUM_ADVISE_TABLE ? FULCRUM_CURVE_TABLE
-                                                     : FULCRUM_CURVE_SATURATING;
-    cpu->smt_yield_frac = fit->station.smt_yield_frac;
-    cpu->serial_frac = fit->station.serial_frac;
-    cpu->knee = fit->station.knee;
-    cpu->cap_per_core = fit->station.cap_per_core;
-    cpu->cross_socket_frac = fit->station.cross_socket_frac;
-    for (size_t i = 0; i < sizeof curve_fields / sizeof curve_fields[0]; i++) {
-        report_curve_field(&curve_fields[i], fit, findings);
-    }
-    fulcrum_findings_fit(
-        findings, "cpu_curve", "saturating curve (20)-(21), asynchronous", &fit->fit);
-    fulcrum_findings_note(findings, "cpu_curve", "%s: %s",
-        fit->advice == FULCRUM_ADVISE_TABLE ? "table" : "saturating curve",
-        fit->reason);
-}
-
 static enum fulcrum_status tabulate(const struct curve_points *points,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -285,7 +264,22 @@ static enum fulcrum_status fit_curve(const struct fulcrum_cpu *cpu,
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status = fulcrum_fit_cpu_curve(&fit, &samples, &host, &why);
     if (status == FULCRUM_OK) {
-        report_curve(&fit, findings);
+        struct fulcrum_cpu *found = &findings->calibration->machine.cpu;
+        found->curve = fit.advice == FULCRUM_ADVISE_TABLE ? FULCRUM_CURVE_TABLE
+                                                          : FULCRUM_CURVE_SATURATING;
+        found->smt_yield_frac = fit.station.smt_yield_frac;
+        found->serial_frac = fit.station.serial_frac;
+        found->knee = fit.station.knee;
+        found->cap_per_core = fit.station.cap_per_core;
+        found->cross_socket_frac = fit.station.cross_socket_frac;
+        for (size_t i = 0; i < sizeof curve_fields / sizeof curve_fields[0]; i++) {
+            report_curve_field(&curve_fields[i], &fit, findings);
+        }
+        fulcrum_findings_fit(findings, "cpu_curve",
+            "saturating curve (20)-(21), asynchronous", &fit.fit);
+        fulcrum_findings_note(findings, "cpu_curve", "%s: %s",
+            fit.advice == FULCRUM_ADVISE_TABLE ? "table" : "saturating curve",
+            fit.reason);
     } else if (status == FULCRUM_ERR_NO_FIT || status == FULCRUM_ERR_RANGE) {
         calibration->machine.cpu.curve = FULCRUM_CURVE_TABLE;
         fulcrum_findings_note(findings, "cpu_curve", "table: %s", why.detail);

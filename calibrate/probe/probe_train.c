@@ -64,7 +64,7 @@ static enum fulcrum_status open_size(const struct fulcrum_bench *bench,
     options.train_unroll = (size_t)size->unroll;
     options.train_burn_in = (size_t)size->burn_in;
     TRY(bench->learner->open(&options, out, &info, err));
-    *flop = info.train_step_flop;
+    *flop = info.cost.train_step_flop;
     return FULCRUM_OK;
 }
 
@@ -89,20 +89,6 @@ static enum fulcrum_status train_open(
     return FULCRUM_OK;
 }
 
-/* Operations per second while inferring a large batch. */
-static enum fulcrum_status inference_flop_per_s(
-    const struct fulcrum_bench *bench, double *out, struct fulcrum_error *err)
-{
-    size_t most = bench->learner_options.max_batch;
-    const struct fulcrum_learner_work work = {
-        bench->state, most < RATE_BATCH ? most : RATE_BATCH, 1};
-    double batch_s = 0.0;
-    TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
-    TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
-    *out = (double)work.batch * bench->learner_info.forward_flop / fmax(batch_s, 1e-9);
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status sample_step(
     struct fulcrum_probe_state *state, size_t i, struct fulcrum_error *err)
 {
@@ -121,32 +107,33 @@ static enum fulcrum_status sample_step(
                : fulcrum_sample_keep(state, 0, bench->learner->clock, &sample, err);
 }
 
-/* Makes the plan, opens a learner of each size and warms it up. */
-static enum fulcrum_status prepare(
-    struct fulcrum_probe_state *state, double slice_s, struct fulcrum_error *err)
-{
-    const struct fulcrum_bench *bench = state->bench;
-    struct own *own = state->own;
-    double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
-    double flop_per_s = 0.0;
-    TRY(inference_flop_per_s(bench, &flop_per_s, err));
-    own->plan = fulcrum_train_plan_of(
-        &own->work, &bench->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
-    for (size_t i = 0; i < own->plan.count && fulcrum_bench_goes_on(bench, HUGE_VAL);
-         i++) {
-        TRY(open_size(bench, &own->plan.size[i], &own->learner[i], &own->flop[i], err));
-        TRY(sample_step(state, i, err));
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status train_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    const struct own *own = state->own;
+    struct own *own = state->own;
     const struct fulcrum_recording *recording = &state->recording[0];
     if (own->plan.count == 0) {
-        TRY(prepare(state, until_s - fulcrum_wall_s(), err));
+        /* Makes the plan, opens a learner of each size and warms it up. */
+        double slice_s = until_s - fulcrum_wall_s();
+        const struct fulcrum_bench *bench = state->bench;
+        double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
+        /* Operations per second while inferring a large batch. */
+        size_t most = bench->learner_options.max_batch;
+        const struct fulcrum_learner_work work = {
+            bench->state, most < RATE_BATCH ? most : RATE_BATCH, 1};
+        double batch_s = 0.0;
+        TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
+        TRY(fulcrum_bench_time(bench, &work, &batch_s, err));
+        double flop_per_s = (double)work.batch * bench->learner_info.cost.forward_flop /
+                            fmax(batch_s, 1e-9);
+        own->plan = fulcrum_train_plan_of(
+            &own->work, &bench->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
+        for (size_t k = 0;
+             k < own->plan.count && fulcrum_bench_goes_on(bench, HUGE_VAL); k++) {
+            TRY(open_size(
+                bench, &own->plan.size[k], &own->learner[k], &own->flop[k], err));
+            TRY(sample_step(state, k, err));
+        }
     }
     if (!fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
         return FULCRUM_OK;
@@ -214,34 +201,6 @@ static bool fit_line(const struct fulcrum_probe_state *state,
     return true;
 }
 
-static void report_extrapolated(const struct fulcrum_probe_state *state,
-    const struct fulcrum_line_fit *line, struct fulcrum_findings *findings)
-{
-    const struct own *own = state->own;
-    const struct fulcrum_train_size *nominal = &state->bench->nominal;
-    double work = fulcrum_train_work_flop(&own->work, nominal) / GIGA;
-    double value_s = line->per_batch_s + line->per_item_s * work;
-    /* Error of the line at `work`, with an allowance for what lies beyond the points.
-     */
-    const double *covariance = line->fit.covariance;
-    double variance =
-        covariance[0] + 2.0 * work * covariance[1] + work * work * covariance[3];
-    double doublings = fmax(log2(work / line->fit.x_high), 0.0);
-    double allowance_s = ERROR_PER_DOUBLING * doublings * value_s;
-    double error_s = sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
-    const struct fulcrum_train_size *largest = &own->plan.size[own->plan.count - 1];
-    fulcrum_findings_parameter(findings, step_path,
-        &(struct fulcrum_parameter){.value = value_s,
-            .standard_error = error_s,
-            .scale = FULCRUM_SCALE_LOG,
-            .origin = FULCRUM_ORIGIN_FITTED},
-        "extrapolated from %.0f sequences of %.0f+%.0f steps to %.0f of %.0f+%.0f, "
-        "%.3g times the work, by a line over operations; 2 %% a doubling allowed for",
-        largest->batch, largest->unroll, largest->burn_in, nominal->batch,
-        nominal->unroll, nominal->burn_in, work / line->fit.x_high);
-    fulcrum_findings_log(findings, "train_step_s", value_s, error_s);
-}
-
 static void train_report(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -253,7 +212,30 @@ static void train_report(
     if (own->plan.count > 0 && own->plan.is_nominal) {
         report_measured(state, findings);
     } else if (has_line) {
-        report_extrapolated(state, &line, findings);
+        const struct fulcrum_train_size *nominal = &state->bench->nominal;
+        double work = fulcrum_train_work_flop(&own->work, nominal) / GIGA;
+        double value_s = line.per_batch_s + line.per_item_s * work;
+        /* Error of the line at `work`, with an allowance for what lies beyond the
+         * points.
+         */
+        const double *covariance = line.fit.covariance;
+        double variance =
+            covariance[0] + 2.0 * work * covariance[1] + work * work * covariance[3];
+        double doublings = fmax(log2(work / line.fit.x_high), 0.0);
+        double allowance_s = ERROR_PER_DOUBLING * doublings * value_s;
+        double error_s = sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
+        const struct fulcrum_train_size *largest = &own->plan.size[own->plan.count - 1];
+        fulcrum_findings_parameter(findings, step_path,
+            &(struct fulcrum_parameter){.value = value_s,
+                .standard_error = error_s,
+                .scale = FULCRUM_SCALE_LOG,
+                .origin = FULCRUM_ORIGIN_FITTED},
+            "extrapolated from %.0f sequences of %.0f+%.0f steps to %.0f of %.0f+%.0f, "
+            "%.3g times the work, by a line over operations; 2 %% a doubling allowed "
+            "for",
+            largest->batch, largest->unroll, largest->burn_in, nominal->batch,
+            nominal->unroll, nominal->burn_in, work / line.fit.x_high);
+        fulcrum_findings_log(findings, "train_step_s", value_s, error_s);
     }
 }
 

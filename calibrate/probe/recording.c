@@ -268,16 +268,6 @@ static bool is_at(const struct fulcrum_sample *sample, double x)
     return !(sample->x < x) && !(sample->x > x);
 }
 
-size_t fulcrum_recording_calm_count(const struct fulcrum_recording *recording, double x)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < recording->count; i++) {
-        count += is_at(&recording->samples[i], x) &&
-                 !fulcrum_recording_disturbed(recording, i);
-    }
-    return count;
-}
-
 /* An undisturbed sample counts twice, so that no x in a noisy place takes all the time.
  */
 static size_t worth(const struct fulcrum_recording *recording, double x)
@@ -339,26 +329,33 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *recording,
-    double x, struct fulcrum_summary *out, struct fulcrum_error *err)
+double *fulcrum_recording_values(const struct fulcrum_recording *recording, double x,
+    size_t enough, struct fulcrum_summary *out)
 {
+    const double unknown = (double)NAN;
     double *values = calloc(recording->count + 1, sizeof *values);
-    TRY_MEMORY(values, err, "summary of %s", recording->header.name);
-    double unknown = (double)NAN;
-    size_t all = collect(recording, x, 1, values);
-    size_t calm = collect(recording, x, 0, values);
-    bool took_all = calm < CALM_ENOUGH && 2 * calm < all;
-    size_t used = took_all ? collect(recording, x, 1, values) : calm;
     *out = (struct fulcrum_summary){.median = unknown,
         .lo = unknown,
         .hi = unknown,
         .mean = unknown,
-        .standard_error = unknown,
-        .used = used,
-        .disturbed = all - calm,
-        .took_all = took_all};
+        .standard_error = unknown};
+    if (values != NULL) {
+        size_t all = collect(recording, x, true, values);
+        size_t calm = collect(recording, x, false, values);
+        out->disturbed = all - calm;
+        out->took_all = calm < enough && 2 * calm < all;
+        out->used = out->took_all ? collect(recording, x, true, values) : calm;
+    }
+    return values;
+}
+
+enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *recording,
+    double x, struct fulcrum_summary *out, struct fulcrum_error *err)
+{
+    double *values = fulcrum_recording_values(recording, x, CALM_ENOUGH, out);
+    TRY_MEMORY(values, err, "summary of %s", recording->header.name);
     enum fulcrum_status status =
-        used > 0 ? summarise(values, used, out, err) : FULCRUM_OK;
+        out->used > 0 ? summarise(values, out->used, out, err) : FULCRUM_OK;
     free(values);
     return status;
 }

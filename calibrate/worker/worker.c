@@ -108,12 +108,6 @@ struct fulcrum_env {
     char failure[1600];
 };
 
-/* Seconds that a worker is waited for in one go. */
-static double worker_slice_s(const struct fulcrum_actor_shared *shared)
-{
-    return fmin(SLICE_S, 0.25 * shared->limit_s);
-}
-
 /* A word of the shared memory, which the worker may write at any time. */
 static volatile uint64_t *word_of(
     const struct fulcrum_env *worker, enum fulcrum_worker_word which)
@@ -121,13 +115,11 @@ static volatile uint64_t *word_of(
     return (volatile uint64_t *)(void *)worker->memory + which;
 }
 
-static void name_it(const struct fulcrum_env *worker, char *out, size_t out_byte)
+/* One line of what may be the environment's own words. */
+static void make_line(char *text)
 {
-    if (worker->number > 0) {
-        (void)snprintf(
-            out, out_byte, "%s, environment %zu", worker->shared->what, worker->number);
-    } else {
-        (void)snprintf(out, out_byte, "%s", worker->shared->what);
+    for (char *at = text; *at != '\0'; at++) {
+        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
     }
 }
 
@@ -145,49 +137,37 @@ static void worker_fail(struct fulcrum_env *worker, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text.detail, sizeof text.detail, format, args);
     va_end(args);
-    /* One line: the words may be the environment's own. */
-    for (char *at = text.detail; *at != '\0'; at++) {
-        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
+    make_line(text.detail);
+    char number[40] = "";
+    if (worker->number > 0) {
+        (void)snprintf(number, sizeof number, ", environment %zu", worker->number);
     }
-    char name[260];
-    name_it(worker, name, sizeof name);
-    (void)snprintf(
-        worker->failure, sizeof worker->failure, "%s: %.1300s", name, text.detail);
+    (void)snprintf(worker->failure, sizeof worker->failure, "%s%s: %.1300s",
+        worker->shared->what, number, text.detail);
     atomic_store(&worker->is_failed, 1);
     fulcrum_worker_process_end(&worker->process);
 }
 
-/* What the worker is at, by its own account. */
-struct place {
-    enum fulcrum_worker_phase phase;
-    unsigned long long step;
-};
-
-static struct place place_of(const struct fulcrum_env *worker)
+/* Steps that it has begun, by its own account. */
+static unsigned long long step_of(const struct fulcrum_env *worker)
 {
-    struct place place = {FULCRUM_WORKER_WAITS, 0};
-    if (worker->memory != NULL) {
-        uint64_t phase = *word_of(worker, FULCRUM_WORKER_PHASE);
-        place.step = *word_of(worker, FULCRUM_WORKER_STEP_NUMBER);
-        if (phase == FULCRUM_WORKER_RESETS || phase == FULCRUM_WORKER_STEPS) {
-            place.phase = (enum fulcrum_worker_phase)phase;
-        }
-    }
-    return place;
+    return worker->memory != NULL ? *word_of(worker, FULCRUM_WORKER_STEP_NUMBER) : 0;
 }
 
 /* The call that it is inside: "step 12", "the reset after step 12"; "" for none. */
 static void name_call(
     const struct fulcrum_env *worker, uint32_t code, char *out, size_t out_byte)
 {
-    struct place place = place_of(worker);
+    uint64_t phase = worker->memory != NULL ? *word_of(worker, FULCRUM_WORKER_PHASE)
+                                            : (uint64_t)FULCRUM_WORKER_WAITS;
+    unsigned long long step = step_of(worker);
     out[0] = '\0';
-    if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
+    if (phase == FULCRUM_WORKER_RESETS && step == 0) {
         (void)snprintf(out, out_byte, "its first reset");
-    } else if (place.phase == FULCRUM_WORKER_RESETS) {
-        (void)snprintf(out, out_byte, "the reset after step %llu", place.step);
-    } else if (place.phase == FULCRUM_WORKER_STEPS && code != FULCRUM_WORKER_CREATE) {
-        (void)snprintf(out, out_byte, "step %llu", place.step);
+    } else if (phase == FULCRUM_WORKER_RESETS) {
+        (void)snprintf(out, out_byte, "the reset after step %llu", step);
+    } else if (phase == FULCRUM_WORKER_STEPS && code != FULCRUM_WORKER_CREATE) {
+        (void)snprintf(out, out_byte, "step %llu", step);
     }
 }
 
@@ -203,7 +183,7 @@ static void tell_place(
         (void)snprintf(out, out_byte, "while it %s",
             code == FULCRUM_WORKER_DESCRIBE ? "started" : "was created");
     } else {
-        (void)snprintf(out, out_byte, "after step %llu", place_of(worker).step);
+        (void)snprintf(out, out_byte, "after step %llu", step_of(worker));
     }
 }
 
@@ -237,7 +217,7 @@ static void fail_late(struct fulcrum_env *worker, uint32_t code)
             code == FULCRUM_WORKER_DESCRIBE ? "started" : "been created", limit_s);
     } else {
         worker_fail(worker, "has not answered for %.3g s, after step %llu", limit_s,
-            place_of(worker).step);
+            step_of(worker));
     }
 }
 
@@ -426,9 +406,16 @@ static int guards_hold(const unsigned char *from, const unsigned char *to)
     return different == 0;
 }
 
+static struct fulcrum_worker_command command_of(
+    enum fulcrum_worker_code code, uint64_t first, uint64_t second, uint64_t third)
+{
+    return (struct fulcrum_worker_command){
+        FULCRUM_WORKER_MAGIC, (uint32_t)code, {first, second, third}};
+}
+
 /* One command and its reply. `reply` is set where the result is 1. */
-static int exchange(struct fulcrum_env *worker,
-    const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
+static int exchange(struct fulcrum_env *worker, struct fulcrum_worker_command command,
+    struct fulcrum_worker_reply *reply)
 {
     if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed)) {
         return 0;
@@ -439,8 +426,8 @@ static int exchange(struct fulcrum_env *worker,
         fulcrum_worker_process_follow(&worker->process);
         worker->caller = caller;
     }
-    if (!worker_tell(worker, command) ||
-        !worker_answer(worker, command->code, reply, NULL, 0)) {
+    if (!worker_tell(worker, &command) ||
+        !worker_answer(worker, command.code, reply, NULL, 0)) {
         return 0;
     }
     worker->exchange_count++;
@@ -476,13 +463,6 @@ static void copy_observation(const struct fulcrum_env *worker, void *observation
         worker->observation_byte);
 }
 
-static struct fulcrum_worker_command command_of(
-    enum fulcrum_worker_code code, uint64_t first, uint64_t second, uint64_t third)
-{
-    return (struct fulcrum_worker_command){
-        FULCRUM_WORKER_MAGIC, (uint32_t)code, {first, second, third}};
-}
-
 /* Starts a process and asks it what its environment is like, without waiting. */
 static enum fulcrum_status worker_start(struct fulcrum_actor_shared *shared,
     uint64_t seed, size_t number, struct fulcrum_env **out, struct fulcrum_error *err)
@@ -498,7 +478,8 @@ static enum fulcrum_status worker_start(struct fulcrum_actor_shared *shared,
         free(worker);
         return status;
     }
-    struct timeval slice = {0, (suseconds_t)fmax(1e6 * worker_slice_s(shared), 1.0)};
+    double slice_s = fmin(SLICE_S, 0.25 * shared->limit_s);
+    struct timeval slice = {0, (suseconds_t)fmax(1e6 * slice_s, 1.0)};
     (void)setsockopt(
         worker->process.socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
     struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_DESCRIBE,
@@ -602,26 +583,18 @@ static struct layout lay_out(const struct fulcrum_env *worker)
     return layout;
 }
 
-static void fill_memory(struct fulcrum_env *worker)
-{
-    const struct layout *layout = &worker->layout;
-    unsigned char *observation = worker->memory + layout->observation_offset;
-    unsigned char *end = worker->memory + layout->memory_byte;
-    memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
-        (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
-    memset(observation, 0, worker->observation_byte);
-    *word_of(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
-    *word_of(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
-    *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
-    *word_of(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
-    *word_of(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
-    *word_of(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
-    *word_of(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
-}
-
-static enum fulcrum_status share_memory(
+static enum fulcrum_status worker_await(
     struct fulcrum_env *worker, struct fulcrum_error *err)
 {
+    const struct fulcrum_worker_description *first = &worker->shared->description;
+    const struct fulcrum_worker_description *own = &worker->description;
+    TRY(worker_describe(worker, err));
+    FAIL_IF(own->observation_kind != first->observation_kind ||
+                own->observation_count != first->observation_count ||
+                own->action_count != first->action_count,
+        err, FULCRUM_ERR_ENVIRONMENT,
+        "%s: an environment describes itself otherwise than the first one did",
+        worker->shared->what);
     worker->observation_byte = observation_byte(&worker->description);
     worker->layout = lay_out(worker);
     size_t byte = worker->layout.memory_byte;
@@ -637,27 +610,23 @@ static enum fulcrum_status share_memory(
     (void)close(fd);
     worker->process.memory_fd = -1;
     worker->memory = memory;
-    fill_memory(worker);
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status worker_await(
-    struct fulcrum_env *worker, struct fulcrum_error *err)
-{
-    const struct fulcrum_worker_description *first = &worker->shared->description;
-    const struct fulcrum_worker_description *own = &worker->description;
-    TRY(worker_describe(worker, err));
-    FAIL_IF(own->observation_kind != first->observation_kind ||
-                own->observation_count != first->observation_count ||
-                own->action_count != first->action_count,
-        err, FULCRUM_ERR_ENVIRONMENT,
-        "%s: an environment describes itself otherwise than the first one did",
-        worker->shared->what);
-    TRY(share_memory(worker, err));
-    struct fulcrum_worker_command command =
-        command_of(FULCRUM_WORKER_CREATE, worker->seed, 0, 0);
+    const struct layout *layout = &worker->layout;
+    unsigned char *observation = worker->memory + layout->observation_offset;
+    unsigned char *end = worker->memory + layout->memory_byte;
+    memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
+        (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
+    memset(observation, 0, worker->observation_byte);
+    *word_of(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
+    *word_of(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
+    *word_of(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
+    *word_of(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
+    *word_of(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
+    *word_of(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
     struct fulcrum_worker_reply reply;
-    return status_of(worker, exchange(worker, &command, &reply), err);
+    return status_of(worker,
+        exchange(worker, command_of(FULCRUM_WORKER_CREATE, worker->seed, 0, 0), &reply),
+        err);
 }
 
 static unsigned char *row_at(const struct fulcrum_env *worker, size_t row)
@@ -674,9 +643,8 @@ static enum fulcrum_step_result worker_step(
     }
     size_t row = worker->layout.row_count;
     memcpy(row_at(worker, row), action, worker->layout.row_byte);
-    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_STEP, row, 0, 0);
     struct fulcrum_worker_reply reply;
-    if (!exchange(worker, &command, &reply)) {
+    if (!exchange(worker, command_of(FULCRUM_WORKER_STEP, row, 0, 0), &reply)) {
         return FULCRUM_STEP_FAILED;
     }
     copy_observation(worker, observation);
@@ -686,9 +654,9 @@ static enum fulcrum_step_result worker_step(
 static enum fulcrum_step_result worker_reset(
     struct fulcrum_env *worker, void *observation)
 {
-    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_RESET, 0, 0, 0);
     struct fulcrum_worker_reply reply;
-    if (worker->memory == NULL || !exchange(worker, &command, &reply)) {
+    if (worker->memory == NULL ||
+        !exchange(worker, command_of(FULCRUM_WORKER_RESET, 0, 0, 0), &reply)) {
         return FULCRUM_STEP_FAILED;
     }
     copy_observation(worker, observation);
@@ -712,24 +680,24 @@ static size_t bring_rows(
 }
 
 /* One exchange of a call of step_many. */
-static int run_piece(struct fulcrum_env *worker,
-    const struct fulcrum_worker_command *command, struct fulcrum_step_log *log)
+static int run_piece(struct fulcrum_env *worker, size_t step_count, size_t first,
+    struct fulcrum_step_log *log)
 {
     struct fulcrum_worker_reply reply;
-    if (!exchange(worker, command, &reply)) {
+    size_t stride = log->stride;
+    if (!exchange(worker, command_of(FULCRUM_WORKER_RUN, step_count, first, stride),
+            &reply)) {
         return 0;
     }
-    unsigned long long step_count = command->value[0];
     if (reply.reset_count > step_count) {
-        worker_fail(worker, "speaks the protocol wrongly: %llu resets in %llu steps",
+        worker_fail(worker, "speaks the protocol wrongly: %llu resets in %zu steps",
             (unsigned long long)reply.reset_count, step_count);
         return 0;
     }
     const double *times =
         (const double *)(const void *)(worker->memory + worker->layout.time_offset);
-    size_t stride = (size_t)command->value[2];
     if (stride > 0) {
-        size_t time_count = (size_t)step_count / stride;
+        size_t time_count = step_count / stride;
         memcpy(log->step_s, times, time_count * sizeof *times);
         log->step_s += time_count;
     }
@@ -756,10 +724,7 @@ static enum fulcrum_step_result worker_step_many(struct fulcrum_env *worker,
         size_t piece = count - done;
         size_t most = log->stride * TIME_COUNT;
         piece = log->stride > 0 && piece > most ? most : piece;
-        size_t first = (rows->first + done) % row_count;
-        struct fulcrum_worker_command command =
-            command_of(FULCRUM_WORKER_RUN, piece, first, log->stride);
-        is_good = run_piece(worker, &command, &at);
+        is_good = run_piece(worker, piece, (rows->first + done) % row_count, &at);
         done += piece;
     }
     log->reset_count = at.reset_count;
@@ -840,25 +805,6 @@ static enum fulcrum_status look(
     return status;
 }
 
-static void fill_info(
-    const struct fulcrum_actor_shared *shared, struct fulcrum_actor_info *info)
-{
-    const struct fulcrum_worker_description *told = &shared->description;
-    *info = (struct fulcrum_actor_info){
-        .observation_kind = told->observation_kind == 1 ? FULCRUM_OBSERVE_FLOAT32
-                                                        : FULCRUM_OBSERVE_UINT8,
-        .observation_count = (size_t)told->observation_count,
-        .action_count = (size_t)told->action_count,
-        .frame_skip = told->frame_skip,
-    };
-    (void)snprintf(info->detail, sizeof info->detail, "%s%s%.110s", told->name,
-        told->detail[0] != '\0' ? ": " : "", told->detail);
-    /* Provenance is one line of text. */
-    for (char *at = info->detail; *at != '\0'; at++) {
-        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
-    }
-}
-
 static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
@@ -892,7 +838,17 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
     TRY_OR_END(set(shared, options, err));
     TRY_OR_END(fulcrum_worker_find_program(shared->program, err));
     TRY_OR_END(look(shared, err));
-    fill_info(shared, info);
+    const struct fulcrum_worker_description *told = &shared->description;
+    *info = (struct fulcrum_actor_info){
+        .observation_kind = told->observation_kind == 1 ? FULCRUM_OBSERVE_FLOAT32
+                                                        : FULCRUM_OBSERVE_UINT8,
+        .observation_count = (size_t)told->observation_count,
+        .action_count = (size_t)told->action_count,
+        .frame_skip = told->frame_skip,
+    };
+    (void)snprintf(info->detail, sizeof info->detail, "%s%s%.110s", told->name,
+        told->detail[0] != '\0' ? ": " : "", told->detail);
+    make_line(info->detail);
     *out = shared;
     return FULCRUM_OK;
 end:

@@ -395,16 +395,6 @@ static void run_untimed(struct server *server, struct course *course, uint64_t c
     }
 }
 
-static void run_timed(struct server *server, struct course *course, uint64_t count)
-{
-    for (uint64_t i = 0; i < count && server->failure[0] == '\0'; i++) {
-        double begin_s = cpu_s();
-        int result = step(server, course->row);
-        course->step_s[i] = since(server, begin_s);
-        finish_step(server, course, result);
-    }
-}
-
 /* value: count, first row, steps to a time. Returns how many resets there were. */
 static uint64_t run(struct server *server, const uint64_t value[3])
 {
@@ -416,7 +406,12 @@ static uint64_t run(struct server *server, const uint64_t value[3])
     if (stride == 0) {
         run_untimed(server, &course, value[0]);
     } else if (stride == 1) {
-        run_timed(server, &course, value[0]);
+        for (uint64_t i = 0; i < value[0] && server->failure[0] == '\0'; i++) {
+            double start_s = cpu_s();
+            int result = step(server, course.row);
+            course.step_s[i] = since(server, start_s);
+            finish_step(server, &course, result);
+        }
     } else {
         for (uint64_t i = 0; i < value[0] / stride; i++) {
             double begin_s = cpu_s();
@@ -487,22 +482,16 @@ int main(int argc, char **argv)
      * Dies with the thread that started it, and leaves no core file. The parent may
      * have died before the request: then somebody else's child we are.
      */
-    const char *parent = argv[1];
     const struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGPIPE, SIG_DFL);
-    bool isolate = strtol(parent, NULL, 10) == (long)getppid();
-    if (!isolate) {
+    if (strtol(argv[1], NULL, 10) != (long)getppid()) {
         return 1;
     }
     if (strcmp(argv[2], "plugin") == 0) {
-        /*
-         * Answers commands on descriptor 3 until the other side closes it or says so.
-         * Part of fulcrum-worker alone. Returns the exit status of the process.
-         */
-        const char *path = argv[3];
-        struct server server = {.path = path};
+        /* Answers commands until the other side closes the socket or says so. */
+        struct server server = {.path = argv[3]};
         (void)fcntl(FULCRUM_WORKER_SOCKET_FD, F_SETFD, FD_CLOEXEC);
         (void)fcntl(FULCRUM_WORKER_MEMORY_FD, F_SETFD, FD_CLOEXEC);
         while (serve_one(&server)) {

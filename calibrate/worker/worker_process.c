@@ -67,40 +67,37 @@ static bool is_there(
 enum fulcrum_status fulcrum_worker_find_program(
     char out[FULCRUM_WORKER_PATH_SIZE], struct fulcrum_error *err)
 {
+    char folder[FULCRUM_WORKER_PATH_SIZE];
     const char *told = getenv("FULCRUM_WORKER");
     if (told != NULL && told[0] != '\0') {
-        return is_there(out, told, "", X_OK)
-                   ? FULCRUM_OK
-                   : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                         "FULCRUM_WORKER = %s: expected a program", told);
-    }
-    char folder[FULCRUM_WORKER_PATH_SIZE];
-    if (own_folder(folder) &&
-        (is_there(out, folder, "/fulcrum-worker", X_OK) ||
-            is_there(out, folder, "/../libexec/fulcrum/fulcrum-worker", X_OK))) {
+        FAIL_IF(!is_there(out, told, "", X_OK), err, FULCRUM_ERR_UNSUPPORTED,
+            "FULCRUM_WORKER = %s: expected a program", told);
         return FULCRUM_OK;
     }
-    if (is_there(out, FULCRUM_LIBEXEC_DIR, "/fulcrum-worker", X_OK)) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+    bool is_found =
+        (own_folder(folder) &&
+            (is_there(out, folder, "/fulcrum-worker", X_OK) ||
+                is_there(out, folder, "/../libexec/fulcrum/fulcrum-worker", X_OK))) ||
+        is_there(out, FULCRUM_LIBEXEC_DIR, "/fulcrum-worker", X_OK);
+    FAIL_IF(!is_found, err, FULCRUM_ERR_UNSUPPORTED,
         "there is no fulcrum-worker beside this program, in ../libexec/fulcrum or in "
         "%s: FULCRUM_WORKER may name it",
         FULCRUM_LIBEXEC_DIR);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_worker_find_gym(
     char out[FULCRUM_WORKER_PATH_SIZE], struct fulcrum_error *err)
 {
     char folder[FULCRUM_WORKER_PATH_SIZE];
-    if ((own_folder(folder) &&
+    bool is_found =
+        (own_folder(folder) &&
             is_there(out, folder, "/../share/fulcrum/fulcrum_gym.py", R_OK)) ||
-        is_there(out, FULCRUM_SHARE_DIR, "/fulcrum_gym.py", R_OK)) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        is_there(out, FULCRUM_SHARE_DIR, "/fulcrum_gym.py", R_OK);
+    FAIL_IF(!is_found, err, FULCRUM_ERR_UNSUPPORTED,
         "there is no fulcrum_gym.py in ../share/fulcrum beside this program or in %s",
         FULCRUM_SHARE_DIR);
+    return FULCRUM_OK;
 }
 
 /* Moves `fd` out of the way of the numbers that a worker knows; -1 where it cannot. */
@@ -122,14 +119,20 @@ struct ends {
     int memory;
 };
 
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        (void)close(*fd);
+    }
+    *fd = -1;
+}
+
 static void close_ends(struct ends *ends)
 {
-    const int all[] = {ends->socket[0], ends->socket[1], ends->output[0],
-        ends->output[1], ends->memory};
+    int *const all[] = {&ends->socket[0], &ends->socket[1], &ends->output[0],
+        &ends->output[1], &ends->memory};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (all[i] >= 0) {
-            (void)close(all[i]);
-        }
+        close_fd(all[i]);
     }
 }
 
@@ -217,14 +220,6 @@ enum fulcrum_status fulcrum_worker_process_start(
     (void)clock_getcpuclockid(process.pid, &process.clock);
     *out = process;
     return FULCRUM_OK;
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) {
-        (void)close(*fd);
-    }
-    *fd = -1;
 }
 
 static void reap(struct fulcrum_worker_process *process)
@@ -382,12 +377,9 @@ void fulcrum_worker_process_follow(const struct fulcrum_worker_process *process)
 
 double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process)
 {
-    struct timespec used = {0, 0};
     /* Nothing but the clock, which does not change: another thread may be reaping. */
-    if (clock_gettime(process->clock, &used) != 0) {
-        return 0.0;
-    }
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    double used_s = fulcrum_clock_s(process->clock);
+    return used_s > 0.0 ? used_s : 0.0;
 }
 
 double fulcrum_worker_process_memory_byte(const struct fulcrum_worker_process *process)

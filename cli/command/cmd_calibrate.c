@@ -88,9 +88,8 @@ static enum fulcrum_status run_calibrate(
         .budget_s = settings->budget_s,
         .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
         .seed = (uint64_t)settings->seed,
-        .stop = fulcrum_measuring_progress_stops,
-        .progress = fulcrum_measuring_progress_show,
-        .user = &watch};
+        .listener = {
+            fulcrum_measuring_progress_stops, fulcrum_measuring_progress_show, &watch}};
     fulcrum_measuring_progress_start(&watch, context);
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);

@@ -420,9 +420,8 @@ static enum fulcrum_status measure(
 {
     struct fulcrum_measuring_progress watch;
     fulcrum_measuring_progress_start(&watch, context);
-    job->inputs.options.stop = fulcrum_measuring_progress_stops;
-    job->inputs.options.progress = fulcrum_measuring_progress_show;
-    job->inputs.options.user = &watch;
+    job->inputs.options.listener = (struct fulcrum_listener){
+        fulcrum_measuring_progress_stops, fulcrum_measuring_progress_show, &watch};
     enum fulcrum_status status =
         fulcrum_measure(&job->found, &job->inputs.options, err);
     if (status == FULCRUM_OK && job->settings->record_pairs > 0.0) {

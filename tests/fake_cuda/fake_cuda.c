@@ -210,6 +210,15 @@ static int before_in_context(const char *name)
     return result == SUCCESS && driver()->current == NULL ? INVALID_CONTEXT : result;
 }
 
+/* Ends a call that `before` refuses, or whose arguments are wrong. */
+#define REFUSE_IF(before, is_wrong, code)                                              \
+    do {                                                                               \
+        int result_ = (before);                                                        \
+        if (result_ != SUCCESS || (is_wrong)) {                                        \
+            return result_ != SUCCESS ? result_ : (code);                              \
+        }                                                                              \
+    } while (0)
+
 static int given(const void *thing)
 {
     driver()->counts.live += thing != NULL;
@@ -333,10 +342,7 @@ int cuDeviceGetAttribute(int *value, int which, int device)
 
 int cuDevicePrimaryCtxRetain(struct context **context, int device)
 {
-    int result = before("cuDevicePrimaryCtxRetain");
-    if (result != SUCCESS || device != 0) {
-        return result != SUCCESS ? result : INVALID_DEVICE;
-    }
+    REFUSE_IF(before("cuDevicePrimaryCtxRetain"), device != 0, INVALID_DEVICE);
     driver()->primary.sm_count = (double)sm_count();
     driver()->retained++;
     *context = &driver()->primary;
@@ -413,10 +419,7 @@ int cuMemFree_v2(uint64_t address)
 
 int cuMemHostAlloc(void **memory, size_t byte, unsigned flags)
 {
-    int result = before_in_context("cuMemHostAlloc");
-    if (result != SUCCESS || flags != 0) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuMemHostAlloc"), flags != 0, INVALID_VALUE);
     *memory = calloc(byte, 1);
     return given(*memory);
 }
@@ -454,10 +457,8 @@ static void run_fill(void *data, struct fake_stream *stream)
 int cuMemsetD32Async(
     uint64_t to, unsigned value, size_t count, struct fake_stream *stream)
 {
-    int result = before_in_context("cuMemsetD32Async");
-    if (result != SUCCESS || holder(to, 4 * count) == NULL) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuMemsetD32Async"), holder(to, 4 * count) == NULL,
+        INVALID_VALUE);
     const struct fill fill = {to, value, count};
     const struct fake_work work = {run_fill, &fill, sizeof fill, 0.0};
     return queue(stream, &work);
@@ -485,10 +486,8 @@ static int queue_copy(struct fake_stream *stream, const struct copy *copy)
 int cuMemcpyHtoDAsync_v2(
     uint64_t to, const void *from, size_t byte, struct fake_stream *stream)
 {
-    int result = before_in_context("cuMemcpyHtoDAsync_v2");
-    if (result != SUCCESS || holder(to, byte) == NULL) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuMemcpyHtoDAsync_v2"), holder(to, byte) == NULL,
+        INVALID_VALUE);
     const struct copy copy = {(void *)(uintptr_t)to, from, byte};
     return queue_copy(stream, &copy);
 }
@@ -496,20 +495,15 @@ int cuMemcpyHtoDAsync_v2(
 int cuMemcpyDtoHAsync_v2(
     void *to, uint64_t from, size_t byte, struct fake_stream *stream)
 {
-    int result = before_in_context("cuMemcpyDtoHAsync_v2");
-    if (result != SUCCESS || holder(from, byte) == NULL) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuMemcpyDtoHAsync_v2"), holder(from, byte) == NULL,
+        INVALID_VALUE);
     const struct copy copy = {to, (const void *)(uintptr_t)from, byte};
     return queue_copy(stream, &copy);
 }
 
 int cuStreamCreate(struct fake_stream **stream, unsigned flags)
 {
-    int result = before_in_context("cuStreamCreate");
-    if (result != SUCCESS || flags > 1) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuStreamCreate"), flags > 1, INVALID_VALUE);
     *stream =
         stream_new(driver()->current, driver()->current->sm_count, &driver()->failure);
     return given(*stream);
@@ -530,10 +524,7 @@ int cuStreamDestroy_v2(struct fake_stream *stream)
 
 int cuEventCreate(struct event **event, unsigned flags)
 {
-    int result = before_in_context("cuEventCreate");
-    if (result != SUCCESS || flags != 0) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuEventCreate"), flags != 0, INVALID_VALUE);
     *event = calloc(1, sizeof **event);
     if (*event != NULL) {
         (*event)->context = driver()->current;
@@ -550,10 +541,8 @@ static void run_record(void *data, struct fake_stream *stream)
 
 int cuEventRecord(struct event *event, struct fake_stream *stream)
 {
-    int result = before_in_context("cuEventRecord");
-    if (result != SUCCESS || event->context != stream->context) {
-        return result != SUCCESS ? result : INVALID_HANDLE;
-    }
+    REFUSE_IF(before_in_context("cuEventRecord"), event->context != stream->context,
+        INVALID_HANDLE);
     const struct fake_work work = {run_record, &event, sizeof(struct event *), 0.0};
     event->is_recorded = 1;
     event->is_done = 0;
@@ -563,10 +552,8 @@ int cuEventRecord(struct event *event, struct fake_stream *stream)
 int cuEventElapsedTime(
     float *elapsed_ms, const struct event *begin, const struct event *end)
 {
-    int result = before("cuEventElapsedTime");
-    if (result != SUCCESS || !begin->is_recorded || !end->is_recorded) {
-        return result != SUCCESS ? result : INVALID_HANDLE;
-    }
+    REFUSE_IF(before("cuEventElapsedTime"), !begin->is_recorded || !end->is_recorded,
+        INVALID_HANDLE);
     *elapsed_ms = (float)(1e3 * (end->time_s - begin->time_s));
     return begin->is_done && end->is_done ? SUCCESS : NOT_READY;
 }
@@ -666,12 +653,10 @@ int cuLaunchKernel(const struct function *function, unsigned grid_x, unsigned gr
 {
     struct launch launch = {.kernel = function->kernel};
     uint64_t arena = 0;
-    int result = before_in_context("cuLaunchKernel");
     int is_flat = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 &&
                   shared_byte == 0 && extra == NULL;
-    if (result != SUCCESS || !is_flat || grid_x == 0 || block_x != 256) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before_in_context("cuLaunchKernel"),
+        !is_flat || grid_x == 0 || block_x != 256, INVALID_VALUE);
     if (function->context != NULL && function->context != stream->context) {
         return INVALID_HANDLE;
     }
@@ -731,10 +716,8 @@ _Static_assert(sizeof(struct resource) == 144, "as in cuda.h");
 
 int cuDeviceGetDevResource(int device, struct resource *resource, int kind)
 {
-    int result = before("cuDeviceGetDevResource");
-    if (result != SUCCESS || kind != 1 || device != 0) {
-        return result != SUCCESS ? result : INVALID_RESOURCE_TYPE;
-    }
+    REFUSE_IF(before("cuDeviceGetDevResource"), kind != 1 || device != 0,
+        INVALID_RESOURCE_TYPE);
     *resource = (struct resource){.kind = kind, .sm_count = sm_count()};
     return SUCCESS;
 }
@@ -744,11 +727,9 @@ int cuDevSmResourceSplitByCount(struct resource *parts, const unsigned *part_cou
     const struct resource *whole, const struct resource *rest, unsigned flags,
     unsigned least)
 {
-    int result = before("cuDevSmResourceSplitByCount");
     unsigned rounded = (least + 7) / 8 * 8;
-    if (result != SUCCESS || whole->kind != 1 || whole->is_split || flags != 0) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before("cuDevSmResourceSplitByCount"),
+        whole->kind != 1 || whole->is_split || flags != 0, INVALID_VALUE);
     if (rounded > whole->sm_count || rest != NULL || *part_count != 1) {
         return INVALID_RESOURCE_CONFIGURATION;
     }
@@ -769,10 +750,7 @@ int cuDevResourceGenerateDesc(
 int cuGreenCtxCreate(
     struct context **green, uintptr_t description, int device, unsigned flags)
 {
-    int result = before("cuGreenCtxCreate");
-    if (result != SUCCESS || flags != 1 || device != 0) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before("cuGreenCtxCreate"), flags != 1 || device != 0, INVALID_VALUE);
     *green = calloc(1, sizeof **green);
     if (*green != NULL) {
         **green = (struct context){(double)description, 1};
@@ -800,10 +778,8 @@ int cuCtxFromGreenCtx(struct context **context, struct context *green)
 int cuGreenCtxStreamCreate(
     struct fake_stream **stream, struct context *green, unsigned flags, int priority)
 {
-    int result = before("cuGreenCtxStreamCreate");
-    if (result != SUCCESS || flags != 1 || priority != 0 || !green->is_green) {
-        return result != SUCCESS ? result : INVALID_VALUE;
-    }
+    REFUSE_IF(before("cuGreenCtxStreamCreate"),
+        flags != 1 || priority != 0 || !green->is_green, INVALID_VALUE);
     *stream = stream_new(green, green->sm_count, &driver()->failure);
     return given(*stream);
 }

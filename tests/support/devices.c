@@ -145,3 +145,19 @@ void devices_assert(const struct fulcrum_compute *compute, const char *what,
     CU_ASSERT_TRUE(worst <= expected->tolerance * largest);
     free(actual);
 }
+
+double devices_rescaled(double value)
+{
+    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
+}
+
+double devices_unscaled(double value)
+{
+    double low = -1e6;
+    double high = 1e6;
+    for (int i = 0; i < 100; i++) {
+        double middle = 0.5 * (low + high);
+        *(devices_rescaled(middle) < value ? &low : &high) = middle;
+    }
+    return 0.5 * (low + high);
+}

@@ -24,6 +24,10 @@ enum { DEVICES_ROOM = 1 << 20 };
 /* Runs a case on every device that is there, each with an arena of DEVICES_ROOM. */
 void devices_run(void (*run)(const struct fulcrum_compute *compute));
 
+/* A case that runs so. */
+#define DEVICE_TEST(function)                                                          \
+    TEST_EACH(function, devices_run, const struct fulcrum_compute *compute)
+
 /* Waits, and asserts that nothing failed. */
 void devices_finish(const struct fulcrum_compute *compute);
 
@@ -43,5 +47,9 @@ struct devices_array {
 /* Asserts it of the array at a place, which it waits for. */
 void devices_assert(const struct fulcrum_compute *compute, const char *what,
     fulcrum_place place, const struct devices_array *expected);
+
+/* Kapturowski et al. (2019), proposition A.2, and its inverse, by bisection. */
+double devices_rescaled(double value);
+double devices_unscaled(double value);
 
 #endif

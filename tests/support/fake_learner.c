@@ -134,13 +134,13 @@ static enum fulcrum_status fake_open(const struct fulcrum_learner_options *optio
     state->sm_frac = 1;
     hold(1);
     *info = (struct fulcrum_learner_info){.input_byte = sizeof state->input,
-        .is_gpu = 1,
-        .device_name = "Fake H200",
-        .device_uuid = FAKE_UUID,
-        .sm_count = FAKE_SM_COUNT,
-        .granted_sm_count = FAKE_SM_COUNT,
-        .least_sm_count = 8,
-        .sm_step = 8};
+        .device = {.is_gpu = 1,
+            .name = "Fake H200",
+            .uuid = FAKE_UUID,
+            .sm_count = FAKE_SM_COUNT,
+            .granted_sm_count = FAKE_SM_COUNT,
+            .least_sm_count = 8,
+            .sm_step = 8}};
     *out = state;
     return FULCRUM_OK;
 }

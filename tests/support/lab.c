@@ -288,7 +288,7 @@ static struct fulcrum_live_learner new_learner(struct lab *lab)
     state->lab = lab;
     return (struct fulcrum_live_learner){.learner = &examiner,
         .state = state,
-        .info = {.input_byte = ROW_BYTE, .parameter_count = LAB_WEIGHTS},
+        .info = {.input_byte = ROW_BYTE, .cost = {.parameter_count = LAB_WEIGHTS}},
         .max_batch = LAB_ROOM};
 }
 

@@ -16,6 +16,16 @@
     void function(void);                                                               \
     void function(void)
 
+/* A case whose body `all` calls for each of what it goes through, with those
+ * parameters. */
+#define TEST_EACH(function, all, ...)                                                  \
+    static void function##_of(__VA_ARGS__);                                            \
+    TEST(function)                                                                     \
+    {                                                                                  \
+        all(function##_of);                                                            \
+    }                                                                                  \
+    static void function##_of(__VA_ARGS__)
+
 /* Runs before all cases of the file; what it returns, unless 0, ends the program. */
 #define SUITE_SETUP                                                                    \
     int suite_setup(void);                                                             \

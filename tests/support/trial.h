@@ -3,13 +3,15 @@
 #ifndef FULCRUM_TESTS_TRIAL_H
 #define FULCRUM_TESTS_TRIAL_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/actor/actor.h"
 #include "calibrate/actor/stepper.h"
 #include "tests/support/suite.h"
 
-/* An open actor with one environment; closed with trial_close whatever happened. */
+/* An open actor with one environment; closed with trial_close whatever happened,
+ * which also ends the fault that FULCRUM_TEST_FAULT asks for. */
 struct trial {
     struct fulcrum_stage stage;
     struct fulcrum_stepper stepper;
@@ -73,6 +75,7 @@ static inline void trial_close(struct trial *trial)
     if (trial->stage.shared != NULL) {
         trial->stage.actor->close(trial->stage.shared);
     }
+    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 #endif

@@ -117,6 +117,8 @@ static struct trace trace_of(const struct fulcrum_stage *stage, uint64_t seed)
     return trace;
 }
 
+#define STAGE_TEST(function)                                                           \
+    TEST_EACH(function, for_each_actor, const struct fulcrum_stage *stage)
 static void for_each_actor(void (*check)(const struct fulcrum_stage *stage))
 {
     for (const struct fulcrum_actor *const *at = fulcrum_actors(); *at != NULL; at++) {
@@ -141,7 +143,7 @@ TEST(test_actors_are_found_by_name)
     CU_ASSERT_PTR_NULL(fulcrum_actor_find(""));
 }
 
-static void check_info(const struct fulcrum_stage *stage)
+STAGE_TEST(test_info_is_filled)
 {
     CU_ASSERT(stage->info.observation_count > 0);
     CU_ASSERT(stage->info.action_count > 0 && stage->info.action_count <= ACTION_MAX);
@@ -149,12 +151,7 @@ static void check_info(const struct fulcrum_stage *stage)
     CU_ASSERT(strlen(stage->info.detail) > 10);
 }
 
-TEST(test_info_is_filled)
-{
-    for_each_actor(check_info);
-}
-
-static void check_seeds(const struct fulcrum_stage *stage)
+STAGE_TEST(test_equal_seeds_agree_and_others_differ)
 {
     struct trace first = trace_of(stage, DEFAULT_SEED);
     struct trace same = trace_of(stage, DEFAULT_SEED);
@@ -166,12 +163,7 @@ static void check_seeds(const struct fulcrum_stage *stage)
     CU_ASSERT(first.all_finite && other.all_finite);
 }
 
-TEST(test_equal_seeds_agree_and_others_differ)
-{
-    for_each_actor(check_seeds);
-}
-
-static void check_interleaving(const struct fulcrum_stage *stage)
+STAGE_TEST(test_environments_do_not_disturb_each_other)
 {
     struct trace alone = trace_of(stage, DEFAULT_SEED);
     struct fulcrum_env *env = make_env(stage, DEFAULT_SEED);
@@ -185,13 +177,8 @@ static void check_interleaving(const struct fulcrum_stage *stage)
     stage->actor->env_free(env);
 }
 
-TEST(test_environments_do_not_disturb_each_other)
-{
-    for_each_actor(check_interleaving);
-}
-
 /* Two ways to act lead to different observations. */
-static void check_actions_matter(const struct fulcrum_stage *stage)
+STAGE_TEST(test_actions_change_observations)
 {
     const struct fulcrum_actor *actor = stage->actor;
     struct trace observations[2] = {new_trace(stage), new_trace(stage)};
@@ -212,11 +199,6 @@ static void check_actions_matter(const struct fulcrum_stage *stage)
         0);
 }
 
-TEST(test_actions_change_observations)
-{
-    for_each_actor(check_actions_matter);
-}
-
 struct runner {
     const struct fulcrum_stage *stage;
     struct fulcrum_env *env;
@@ -231,7 +213,7 @@ static void *run_on_thread(void *argument)
     return NULL;
 }
 
-static void check_threads(const struct fulcrum_stage *stage)
+STAGE_TEST(test_threads_give_what_one_thread_gives)
 {
     struct runner runners[THREAD_COUNT];
     for (size_t i = 0; i < THREAD_COUNT; i++) {
@@ -251,11 +233,6 @@ static void check_threads(const struct fulcrum_stage *stage)
         CU_ASSERT_EQUAL(sequential.digest, runners[i].trace.digest);
         CU_ASSERT_EQUAL(sequential.end_count, runners[i].trace.end_count);
     }
-}
-
-TEST(test_threads_give_what_one_thread_gives)
-{
-    for_each_actor(check_threads);
 }
 
 static void expect_frame_skip_refused(const struct fulcrum_actor *actor, double value)

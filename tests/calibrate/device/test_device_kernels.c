@@ -50,7 +50,7 @@ static void expect(const struct fulcrum_compute *compute, const char *what,
 }
 
 /* Neighbours of what is written stay as they are. */
-static void run_flat(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_flat_kernels_touch_their_elements_alone)
 {
     const size_t counts[] = {1, 63, 4096, 4097, 10000};
     for (size_t i = 0; i < LENGTH(counts); i++) {
@@ -74,11 +74,6 @@ static void run_flat(const struct fulcrum_compute *compute)
         expect(compute, "fill", 0, a, count + 2);
         give_back(&arrays);
     }
-}
-
-TEST(test_flat_kernels_touch_their_elements_alone)
-{
-    devices_run(run_flat);
 }
 
 static void sum_columns(
@@ -110,18 +105,13 @@ static void sum_columns(
     give_back(&arrays);
 }
 
-static void run_sums(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_sums_of_rows_in_segments)
 {
     const size_t sizes[][2] = {
         {1, 1}, {16, 5}, {17, 5}, {300, 1}, {1000, 33}, {5000, 70}};
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         sum_columns(compute, sizes[i][0], sizes[i][1], (int)(i % 2));
     }
-}
-
-TEST(test_sums_of_rows_in_segments)
-{
-    devices_run(run_sums);
 }
 
 /* The product in double, of operands as they are stored. */
@@ -167,7 +157,7 @@ static void check_product(
     give_back(&arrays);
 }
 
-static void run_products(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_products_of_every_shape_and_transposition)
 {
     const size_t sizes[][3] = {{1, 1, 1}, {1, 70, 33}, {3, 33, 17}, {8, 32, 16},
         {65, 63, 15}, {64, 64, 64}, {67, 130, 40}, {200, 5, 129}};
@@ -183,11 +173,6 @@ static void run_products(const struct fulcrum_compute *compute)
             check_product(compute, product);
         }
     }
-}
-
-TEST(test_products_of_every_shape_and_transposition)
-{
-    devices_run(run_products);
 }
 
 /* Which kernel is to compute a product: CPUs have two, GPUs one. */
@@ -209,15 +194,13 @@ TEST(test_products_choose_their_kernel_by_layout)
 
 /* Images may begin at any byte. The windows of a convolution stay where it left them.
  */
-static void run_bytes(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_bytes_stand_for_numbers_up_to_one)
 {
     enum { FIRST = 3, BYTES = 11 * 9 * 5, BEYOND = BYTES + FIRST };
-    const struct fulcrum_conv conv = {.height = 11,
-        .width = 9,
-        .channel_count = 5,
-        .filter_count = 7,
-        .kernel = 4,
-        .stride = 2};
+    const struct fulcrum_conv shape = {
+        .height = 11, .width = 9, .channel_count = 5, .kernel = 4, .stride = 2};
+    size_t taken = 0;
+    const struct fulcrum_conv conv = fulcrum_conv_make(&taken, shape, 7);
     const size_t count = fulcrum_conv_column_count(&conv);
     struct fulcrum_pass of_bytes = {.compute = compute,
         .parameters = 0,
@@ -251,13 +234,8 @@ static void run_bytes(const struct fulcrum_compute *compute)
     give_back(&arrays);
 }
 
-TEST(test_bytes_stand_for_numbers_up_to_one)
-{
-    devices_run(run_bytes);
-}
-
 /* Dense output, last reward, one-hot last action. */
-static void run_join(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_reward_and_action_are_joined)
 {
     const float dense[] = {0.25F, -4.0F, 7.0F, 0.5F};
     const float action[] = {1.0F, 2.0F};
@@ -273,13 +251,8 @@ static void run_join(const struct fulcrum_compute *compute)
     expect(compute, "joined", 300, expected, 12);
 }
 
-TEST(test_reward_and_action_are_joined)
-{
-    devices_run(run_join);
-}
-
 /* All gates have the same sums: gates become sigmoids of them, or tanh. */
-static void run_activations(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_activations_match_the_c_library)
 {
     enum { UNITS = 8001 };
     struct arrays arrays = {.count = 0};
@@ -304,13 +277,8 @@ static void run_activations(const struct fulcrum_compute *compute)
     give_back(&arrays);
 }
 
-TEST(test_activations_match_the_c_library)
-{
-    devices_run(run_activations);
-}
-
 /* The first of equal values; columns beyond those looked at do not count. */
-static void run_largest(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_largest_is_the_first_of_equals)
 {
     const float values[] = {1, 3, 3, 9, -2, -1, -5, 9, 0, 0, 0, 9};
     const float expected[] = {1, 1, 0};
@@ -318,11 +286,6 @@ static void run_largest(const struct fulcrum_compute *compute)
     fulcrum_compute_launch(compute, FULCRUM_KERNEL_LARGEST, 3, 1,
         &(struct fulcrum_kernel_arguments){.place = {100}, .count = {3, 4}});
     expect(compute, "largest", 100, expected, 3);
-}
-
-TEST(test_largest_is_the_first_of_equals)
-{
-    devices_run(run_largest);
 }
 
 /* Two sequences of two steps and the step after. The online network prefers action 1 in
@@ -335,24 +298,6 @@ static const float target[] = {9.0F, 9.0F, 9.0F, 9.0F, /* never read */
 static const float td_action[] = {0.0F, 1.0F, 1.0F, 0.0F};
 static const float reward[] = {1.0F, -1.0F, 0.5F, 0.25F};
 
-/* Kapturowski et al. (2019), proposition A.2. */
-static double rescaled(double value)
-{
-    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
-}
-
-/* By bisection: the function rises. */
-static double unscaled(double value)
-{
-    double low = -1e6;
-    double high = 1e6;
-    for (int i = 0; i < 100; i++) {
-        double middle = 0.5 * (low + high);
-        *(rescaled(middle) < value ? &low : &high) = middle;
-    }
-    return 0.5 * (low + high);
-}
-
 /* Errors of the two steps of a sequence, all values and rewards `scale` times as large.
  */
 static void td_errors(size_t look_ahead, size_t sequence, double scale, double *errors)
@@ -361,12 +306,13 @@ static void td_errors(size_t look_ahead, size_t sequence, double scale, double *
     const double end_value[] = {0.125, 2.0};
     const double first_taken[] = {0.5, 0.0};
     const double last_taken[] = {0.25, 0.0};
-    double end = unscaled(scale * end_value[sequence]);
+    double end = devices_unscaled(scale * end_value[sequence]);
     double last = scale * (double)reward[2 + sequence] + 0.9 * end;
-    double next = look_ahead == 1 ? unscaled(scale * next_value[sequence]) : last;
+    double next =
+        look_ahead == 1 ? devices_unscaled(scale * next_value[sequence]) : last;
     double first = scale * (double)reward[sequence] + 0.9 * next;
-    errors[0] = scale * first_taken[sequence] - rescaled(first);
-    errors[1] = scale * last_taken[sequence] - rescaled(last);
+    errors[0] = scale * first_taken[sequence] - devices_rescaled(first);
+    errors[1] = scale * last_taken[sequence] - devices_rescaled(last);
 }
 
 static void check_td(const struct fulcrum_compute *compute, size_t ahead, float scale)
@@ -399,18 +345,13 @@ static void check_td(const struct fulcrum_compute *compute, size_t ahead, float 
 }
 
 /* Values of any size: rescaling and its inverse lose nothing near zero or far off. */
-static void run_td(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_td_loss_looks_ahead_and_chooses_online)
 {
     const float scales[] = {1e-4F, 1.0F, 300.0F};
     for (size_t i = 0; i < 3; i++) {
         check_td(compute, 1, scales[i]);
         check_td(compute, 5, scales[i]);
     }
-}
-
-TEST(test_td_loss_looks_ahead_and_chooses_online)
-{
-    devices_run(run_td);
 }
 
 /* One sample each, one action: mean 0.5, action 1.5, value 2 off its target. */
@@ -427,7 +368,7 @@ static const struct clip_case {
     {-0.5F, 2.0F, 0, 2.0 * 0.60653065971263342},
 };
 
-static void run_ppo(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_surrogate_is_clipped_on_the_gaining_side_only)
 {
     const double log_probability = -0.5 - 0.5 * log(2.0 * acos(-1.0));
     const float output[] = {0.5F, 3.0F};
@@ -455,13 +396,8 @@ static void run_ppo(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_surrogate_is_clipped_on_the_gaining_side_only)
-{
-    devices_run(run_ppo);
-}
-
 /* Against sums of all gradients so far, with weights of their age, in double. */
-static void run_adam(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_adam_follows_its_closed_form)
 {
     enum { COUNT = 5000, STEPS = 3 };
     struct arrays arrays = {.count = 0};
@@ -498,11 +434,6 @@ static void run_adam(const struct fulcrum_compute *compute)
     }
     CU_ASSERT_EQUAL(adam.step_count, STEPS);
     give_back(&arrays);
-}
-
-TEST(test_adam_follows_its_closed_form)
-{
-    devices_run(run_adam);
 }
 
 TEST(test_places_are_aligned_and_counted)

@@ -113,48 +113,43 @@ static void check_gradients(struct bench *bench, size_t offset)
 
 static void dense_forward(const struct bench *bench)
 {
-    fulcrum_dense_forward(bench->layer, &bench->pass);
+    fulcrum_linear_forward(bench->layer, &bench->pass);
 }
 
 static void dense_backward(const struct bench *bench)
 {
-    fulcrum_dense_backward(bench->layer, &bench->pass);
+    fulcrum_linear_backward(bench->layer, &bench->pass);
 }
 
-static struct bench *dense_bench(const struct fulcrum_dense *layer, size_t rows)
+static struct bench *dense_bench(const struct fulcrum_linear *layer, size_t rows)
 {
     static struct bench bench;
     bench = (struct bench){.forward = dense_forward,
         .backward = dense_backward,
         .layer = layer,
-        .parameter_count = layer->offset + fulcrum_dense_parameter_count(layer),
+        .parameter_count = layer->biases + layer->output_count,
         .input_count = rows * layer->input_count,
         .output_count = rows * layer->output_count};
     return &bench;
 }
 
-static void run_dense(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_dense_gradient_matches_differences)
 {
-    const struct fulcrum_dense layers[] = {{7, 5, FULCRUM_LINEAR, 3},
-        {7, 5, FULCRUM_RELU, 3}, {1, 4, FULCRUM_RELU, 0}, {6, 1, FULCRUM_LINEAR, 0},
-        {33, 21, FULCRUM_RELU, 2}};
+    const struct fulcrum_linear layers[] = {{7, 5, FULCRUM_LINEAR, 3, 38},
+        {7, 5, FULCRUM_RELU, 3, 38}, {1, 4, FULCRUM_RELU, 0, 4},
+        {6, 1, FULCRUM_LINEAR, 0, 6}, {33, 21, FULCRUM_RELU, 2, 695}};
     for (size_t i = 0; i < LENGTH(layers); i++) {
         for (size_t rows = 1; rows <= 21; rows += 20) {
             struct bench *bench = dense_bench(&layers[i], rows);
             fill_bench(bench, compute, rows);
-            check_gradients(bench, layers[i].offset);
+            check_gradients(bench, layers[i].weights);
         }
     }
 }
 
-TEST(test_dense_gradient_matches_differences)
+DEVICE_TEST(test_dense_without_input_gradient_leaves_parameters_alike)
 {
-    devices_run(run_dense);
-}
-
-static void run_dense_alone(const struct fulcrum_compute *compute)
-{
-    const struct fulcrum_dense layer = {7, 5, FULCRUM_RELU, 3};
+    const struct fulcrum_linear layer = {7, 5, FULCRUM_RELU, 3, 38};
     struct bench *bench = dense_bench(&layer, 4);
     float with_input[ROOM];
     fill_bench(bench, compute, 4);
@@ -167,38 +162,16 @@ static void run_dense_alone(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_dense_without_input_gradient_leaves_parameters_alike)
-{
-    devices_run(run_dense_alone);
-}
-
 /* Odd sizes: unequal edges, windows that leave pixels over, stride above 1. */
-static const struct fulcrum_conv convolutions[] = {
-    {.height = 7,
-        .width = 9,
-        .channel_count = 2,
-        .filter_count = 3,
-        .kernel = 3,
-        .stride = 2,
-        .offset = 5},
-    {.height = 5,
-        .width = 4,
-        .channel_count = 3,
-        .filter_count = 4,
-        .kernel = 2,
-        .stride = 1},
-    {.height = 6,
-        .width = 6,
-        .channel_count = 1,
-        .filter_count = 2,
-        .kernel = 6,
-        .stride = 4},
-    {.height = 8,
-        .width = 6,
-        .channel_count = 2,
-        .filter_count = 2,
-        .kernel = 2,
-        .stride = 3},
+static const struct {
+    struct fulcrum_conv shape;
+    size_t filter_count;
+    size_t offset;
+} convolutions[] = {
+    {{.height = 7, .width = 9, .channel_count = 2, .kernel = 3, .stride = 2}, 3, 5},
+    {{.height = 5, .width = 4, .channel_count = 3, .kernel = 2, .stride = 1}, 4, 0},
+    {{.height = 6, .width = 6, .channel_count = 1, .kernel = 6, .stride = 4}, 2, 0},
+    {{.height = 8, .width = 6, .channel_count = 2, .kernel = 2, .stride = 3}, 2, 0},
 };
 
 enum { CONVOLUTIONS = LENGTH(convolutions), IMAGES = 2 };
@@ -213,47 +186,46 @@ static void conv_backward(const struct bench *bench)
     fulcrum_conv_backward(bench->layer, &bench->pass);
 }
 
-static struct bench *conv_bench(
-    const struct fulcrum_conv *layer, const struct fulcrum_compute *compute)
+static struct bench *conv_bench(size_t i, const struct fulcrum_compute *compute)
 {
     static struct bench bench;
+    static struct fulcrum_conv layer;
+    size_t end = convolutions[i].offset;
+    layer =
+        fulcrum_conv_make(&end, convolutions[i].shape, convolutions[i].filter_count);
     bench = (struct bench){.forward = conv_forward,
         .backward = conv_backward,
-        .layer = layer,
-        .parameter_count = layer->offset + fulcrum_conv_parameter_count(layer),
-        .input_count = IMAGES * fulcrum_conv_image_count(layer),
-        .output_count = IMAGES * fulcrum_conv_output_count(layer)};
+        .layer = &layer,
+        .parameter_count = end,
+        .input_count = IMAGES * fulcrum_conv_image_count(&layer),
+        .output_count = IMAGES * fulcrum_conv_output_count(&layer)};
     fill_bench(&bench, compute, IMAGES);
     return &bench;
 }
 
-static void run_conv(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_conv_gradient_matches_differences)
 {
     for (size_t i = 0; i < CONVOLUTIONS; i++) {
-        check_gradients(conv_bench(&convolutions[i], compute), convolutions[i].offset);
+        check_gradients(conv_bench(i, compute), convolutions[i].offset);
     }
 }
 
-TEST(test_conv_gradient_matches_differences)
-{
-    devices_run(run_conv);
-}
-
 /* The sum over one window, written as in a textbook. */
-static double window_sum(
-    const struct fulcrum_conv *conv, const struct bench *bench, size_t output)
+static double window_sum(size_t which, const struct bench *bench, size_t output)
 {
-    size_t filter = output % conv->filter_count;
-    size_t position = output / conv->filter_count;
+    const struct fulcrum_conv *conv = &convolutions[which].shape;
+    size_t filters = convolutions[which].filter_count;
+    size_t filter = output % filters;
+    size_t position = output / filters;
     size_t across = (conv->width - conv->kernel) / conv->stride + 1;
     size_t down = (conv->height - conv->kernel) / conv->stride + 1;
     size_t image = position / (across * down);
     size_t top = position / across % down * conv->stride;
     size_t left = position % across * conv->stride;
     size_t window = conv->kernel * conv->kernel * conv->channel_count;
-    const float *weights = bench->parameters + conv->offset + filter * window;
-    double sum =
-        (double)bench->parameters[conv->offset + window * conv->filter_count + filter];
+    const float *parameters = bench->parameters + convolutions[which].offset;
+    const float *weights = parameters + filter * window;
+    double sum = (double)parameters[window * filters + filter];
     for (size_t i = 0; i < window; i++) {
         size_t channel = i % conv->channel_count;
         size_t x = left + i / conv->channel_count % conv->kernel;
@@ -265,14 +237,14 @@ static double window_sum(
     return sum;
 }
 
-static void run_conv_sums(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_conv_equals_the_direct_sum)
 {
     for (size_t i = 0; i < CONVOLUTIONS; i++) {
-        struct bench *bench = conv_bench(&convolutions[i], compute);
+        struct bench *bench = conv_bench(i, compute);
         double worst = 0.0;
         (void)bench_loss(bench);
         for (size_t j = 0; j < bench->output_count; j++) {
-            double expected = fmax(window_sum(&convolutions[i], bench, j), 0.0);
+            double expected = fmax(window_sum(i, bench, j), 0.0);
             worst = fmax(worst, fabs((double)bench->output[j] - expected));
         }
         /* Below 40 terms of at most one, each rounded to 2^-24 of it. */
@@ -280,41 +252,40 @@ static void run_conv_sums(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_conv_equals_the_direct_sum)
-{
-    devices_run(run_conv_sums);
-}
-
 TEST(test_conv_counts_those_of_the_atari_agent)
 {
-    const struct fulcrum_conv conv = {.height = 84,
-        .width = 84,
-        .channel_count = 4,
-        .filter_count = 32,
-        .kernel = 8,
-        .stride = 4};
+    size_t parameter_count = 0;
+    const struct fulcrum_conv shape = {
+        .height = 84, .width = 84, .channel_count = 4, .kernel = 8, .stride = 4};
+    const struct fulcrum_conv conv = fulcrum_conv_make(&parameter_count, shape, 32);
     CU_ASSERT_EQUAL(fulcrum_conv_output_count(&conv), 12800);
-    CU_ASSERT_EQUAL(fulcrum_conv_parameter_count(&conv), 8224);
+    CU_ASSERT_EQUAL(parameter_count, 8224);
     assert_close("mac", fulcrum_conv_mac_count(&conv), 3276800.0, 0.0);
 }
 
 enum { DUEL_ROWS = 2, ACTIONS = 3, ADVANTAGES = DUEL_ROWS * ACTIONS };
 
 /* The values are the parameters, the advantages the input. */
+static void launch_duel(const struct bench *bench, enum fulcrum_kernel kernel,
+    fulcrum_place q, fulcrum_place value, fulcrum_place advantage)
+{
+    fulcrum_compute_launch(bench->pass.compute, kernel, DUEL_ROWS, 1,
+        &(struct fulcrum_kernel_arguments){
+            .place = {q, value, advantage}, .count = {ACTIONS}});
+}
+
 static void duel_forward(const struct bench *bench)
 {
-    const struct fulcrum_duel shape = {DUEL_ROWS, ACTIONS};
-    fulcrum_duel_forward(bench->pass.compute, shape, PARAMETERS, INPUT, OUTPUT);
+    launch_duel(bench, FULCRUM_KERNEL_DUEL, OUTPUT, PARAMETERS, INPUT);
 }
 
 static void duel_backward(const struct bench *bench)
 {
-    const struct fulcrum_duel shape = {DUEL_ROWS, ACTIONS};
-    fulcrum_duel_backward(
-        bench->pass.compute, shape, OUTPUT_GRADIENT, GRADIENTS, INPUT_GRADIENT);
+    launch_duel(bench, FULCRUM_KERNEL_DUEL_BACKWARD, OUTPUT_GRADIENT, GRADIENTS,
+        INPUT_GRADIENT);
 }
 
-static void run_duel(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_duel_mean_is_the_value_and_its_gradient_matches)
 {
     const float value[DUEL_ROWS] = {2.0F, -1.0F};
     const float advantage[ADVANTAGES] = {1.0F, 4.0F, 1.0F, 0.0F, -3.0F, 6.0F};
@@ -335,18 +306,12 @@ static void run_duel(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_duel_mean_is_the_value_and_its_gradient_matches)
-{
-    devices_run(run_duel);
-}
-
 #define UNITS ((size_t)4)
 #define STEPS ((size_t)5)
 #define BATCH ((size_t)2)
 #define STATE (BATCH * UNITS)
 
-static const struct fulcrum_lstm lstm = {
-    .input_count = 3, .unit_count = UNITS, .offset = 2};
+enum { INPUTS = 3, FIRST = 2 };
 
 static const struct fulcrum_lstm_trace whole = {.step_count = STEPS,
     .batch_count = BATCH,
@@ -357,7 +322,7 @@ static const struct fulcrum_lstm_trace whole = {.step_count = STEPS,
 
 static void lstm_forward(const struct bench *bench)
 {
-    fulcrum_lstm_forward(&lstm, &bench->pass, &whole);
+    fulcrum_lstm_forward(bench->layer, &bench->pass, &whole);
 }
 
 static void lstm_backward(const struct bench *bench)
@@ -366,18 +331,22 @@ static void lstm_backward(const struct bench *bench)
         .gates = GATE_SUMS,
         .cell = CELL_GRADIENT,
         .recurrent = RECURRENT};
-    fulcrum_lstm_backward(&lstm, &bench->pass, &whole, &gradients);
+    fulcrum_lstm_backward(bench->layer, &bench->pass, &whole, &gradients);
 }
 
 /* The state before the first step is random: it is not zero after a burn-in. */
 static struct bench *lstm_bench(const struct fulcrum_compute *compute, size_t steps)
 {
     static struct bench bench;
+    static struct fulcrum_lstm lstm;
     float state[2 * STATE];
+    size_t end = FIRST;
+    lstm = fulcrum_lstm_make(&end, INPUTS, UNITS);
     bench = (struct bench){.forward = lstm_forward,
         .backward = lstm_backward,
-        .parameter_count = lstm.offset + fulcrum_lstm_parameter_count(&lstm),
-        .input_count = steps * BATCH * lstm.input_count,
+        .layer = &lstm,
+        .parameter_count = end,
+        .input_count = steps * BATCH * INPUTS,
         .output_count = steps * STATE,
         .output_first = STATE};
     fill_bench(&bench, compute, steps * BATCH);
@@ -389,16 +358,11 @@ static struct bench *lstm_bench(const struct fulcrum_compute *compute, size_t st
 }
 
 /* All steps, and a loss that ends before the trace does. */
-static void run_lstm(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_lstm_gradient_matches_differences)
 {
     for (size_t steps = STEPS - 1; steps <= STEPS; steps++) {
-        check_gradients(lstm_bench(compute, steps), lstm.offset);
+        check_gradients(lstm_bench(compute, steps), FIRST);
     }
-}
-
-TEST(test_lstm_gradient_matches_differences)
-{
-    devices_run(run_lstm);
 }
 
 static double sigmoid(double x)
@@ -407,9 +371,10 @@ static double sigmoid(double x)
 }
 
 /* One unit, one input, two steps, from the equations with the C library's functions. */
-static void run_equations(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_two_steps_of_one_unit_follow_the_equations)
 {
-    const struct fulcrum_lstm one = {.input_count = 1, .unit_count = 1};
+    size_t taken = 0;
+    const struct fulcrum_lstm one = fulcrum_lstm_make(&taken, 1, 1);
     /* Per gate: input, forget, candidate, output. */
     const float parameters[] = {0.5F, -0.25F, 1.0F, 0.75F, /* of the input */
         0.3F, 0.6F, -0.8F, 0.1F,                           /* of the hidden state */
@@ -448,13 +413,8 @@ static void run_equations(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_two_steps_of_one_unit_follow_the_equations)
-{
-    devices_run(run_equations);
-}
-
 /* Steps one by one, the state after each replacing the one before, are all at once. */
-static void run_advance(const struct fulcrum_compute *compute)
+DEVICE_TEST(test_steps_one_by_one_are_the_sequence)
 {
     struct bench *bench = lstm_bench(compute, STEPS);
     struct fulcrum_lstm_trace step = whole;
@@ -467,8 +427,8 @@ static void run_advance(const struct fulcrum_compute *compute)
     step.step_count = 1;
     bench->pass.row_count = BATCH;
     for (size_t i = 0; i < STEPS; i++) {
-        bench->pass.input = INPUT + (fulcrum_place)(i * BATCH * lstm.input_count);
-        fulcrum_lstm_advance(&lstm, &bench->pass, &step);
+        bench->pass.input = INPUT + (fulcrum_place)(i * BATCH * INPUTS);
+        fulcrum_lstm_advance(bench->layer, &bench->pass, &step);
     }
     devices_read(compute, actual, OUTPUT, STATE);
     for (size_t i = 0; i < STATE; i++) {
@@ -476,22 +436,18 @@ static void run_advance(const struct fulcrum_compute *compute)
     }
 }
 
-TEST(test_steps_one_by_one_are_the_sequence)
-{
-    devices_run(run_advance);
-}
-
 TEST(test_init_opens_the_forget_gates)
 {
     float parameters[512] = {0.0F};
     struct fulcrum_random random = fulcrum_random_seeded(1);
+    size_t end = FIRST;
+    const struct fulcrum_lstm lstm = fulcrum_lstm_make(&end, INPUTS, UNITS);
     fulcrum_lstm_init(&lstm, parameters, &random);
-    size_t end = lstm.offset + fulcrum_lstm_parameter_count(&lstm);
     for (size_t i = 0; i < 4 * UNITS; i++) {
         double bias = (double)parameters[end - 4 * UNITS + i];
         CU_ASSERT_DOUBLE_EQUAL(bias, i / UNITS == 1 ? 1.0 : 0.0, 0.0);
     }
-    CU_ASSERT_TRUE(parameters[lstm.offset] != 0.0F);
+    CU_ASSERT_TRUE(parameters[FIRST] != 0.0F);
     CU_ASSERT_TRUE(parameters[end - 4 * UNITS - 1] != 0.0F);
     CU_ASSERT_TRUE(parameters[end] == 0.0F);
 }

@@ -49,9 +49,24 @@ static struct fulcrum_learner_state *open_here(const struct fulcrum_learner *lea
     return state;
 }
 
-static void run_learner(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+/* Runs a case with every learner and both networks. */
+static void learners_run(void (*run)(const struct fulcrum_learner *learner,
+    const struct fulcrum_learner_options *options))
 {
+    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
+        for (size_t i = 0; i < LENGTH(small); i++) {
+            run(*at, small[i]);
+        }
+    }
+}
+
+#define LEARNER_TEST(function)                                                         \
+    TEST_EACH(function, learners_run, const struct fulcrum_learner *learner,           \
+        const struct fulcrum_learner_options *options)
+
+LEARNER_TEST(test_every_learner_infers_and_trains_both_networks)
+{
+    CU_ASSERT_TRUE(strlen(learner->summary) > 0);
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = open_here(learner, options, &info);
     if (state == NULL) {
@@ -69,19 +84,9 @@ static void run_learner(const struct fulcrum_learner *learner,
     ASSERT_OK(learner->train(state, &loss, NULL));
     ASSERT_OK(learner->train(state, &loss, NULL));
     CU_ASSERT_TRUE(isfinite(loss));
-    CU_ASSERT_TRUE(info.buffer_byte > info.parameter_count * sizeof(float));
-    CU_ASSERT_TRUE(strlen(info.backend) > 0);
+    CU_ASSERT_TRUE(info.cost.buffer_byte > info.cost.parameter_count * sizeof(float));
+    CU_ASSERT_TRUE(strlen(info.device.detail) > 0);
     learner->close(state);
-}
-
-TEST(test_every_learner_infers_and_trains_both_networks)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        CU_ASSERT_TRUE(strlen((*at)->summary) > 0);
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            run_learner(*at, small[i]);
-        }
-    }
 }
 
 /* Training takes them for zero; whoever calls it computes as before. */
@@ -172,8 +177,8 @@ static struct trained train_on(const struct fulcrum_learner *learner,
     if (state == NULL) {
         return trained;
     }
-    trained.weight_count = info.parameter_count;
-    trained.weights = calloc(info.parameter_count, sizeof *trained.weights);
+    trained.weight_count = info.cost.parameter_count;
+    trained.weights = calloc(info.cost.parameter_count, sizeof *trained.weights);
     if (trained.weights == NULL) {
         abort();
     }
@@ -201,8 +206,7 @@ static double largest_difference(
 }
 
 /* Loss and weights follow from the rows, and from nothing that was there before. */
-static void assert_rows_count(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_every_learner_trains_on_the_rows_it_is_given)
 {
     struct trained own = train_on(learner, options, 0);
     struct trained first = train_on(learner, options, 41);
@@ -223,15 +227,6 @@ static void assert_rows_count(const struct fulcrum_learner *learner,
     free(other.weights);
 }
 
-TEST(test_every_learner_trains_on_the_rows_it_is_given)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_rows_count(*at, small[i]);
-        }
-    }
-}
-
 /*
  * Rectifiers take what is not a number for zero, so that the loss may be one; but the
  * gradient of the weights behind that input is a product with it.
@@ -246,7 +241,7 @@ TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
         if (state == NULL) {
             continue;
         }
-        float *weights = calloc(info.parameter_count, sizeof *weights);
+        float *weights = calloc(info.cost.parameter_count, sizeof *weights);
         if (weights == NULL) {
             abort();
         }
@@ -257,7 +252,7 @@ TEST(test_a_row_that_is_not_a_number_spoils_the_weights)
         ASSERT_OK((*at)->train(state, &loss, NULL));
         ASSERT_OK((*at)->read_weights(state, weights, NULL));
         size_t spoilt = 0;
-        for (size_t i = 0; i < info.parameter_count; i++) {
+        for (size_t i = 0; i < info.cost.parameter_count; i++) {
             spoilt += isnan(weights[i]) ? 1 : 0;
         }
         CU_ASSERT_EQUAL(spoilt, 256); /* one for each unit of the first layer */
@@ -282,8 +277,7 @@ static void infer(const struct fulcrum_learner *learner,
 }
 
 /* Weights that one state trained, in a state that began with others. */
-static void assert_carried(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_trained_weights_infer_alike_in_another_state)
 {
     struct fulcrum_learner_info info;
     struct fulcrum_learner_options other = *options;
@@ -320,18 +314,8 @@ static void assert_carried(const struct fulcrum_learner *learner,
     free(trained.weights);
 }
 
-TEST(test_trained_weights_infer_alike_in_another_state)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_carried(*at, small[i]);
-        }
-    }
-}
-
 /* One layout for all: rows and weights of the CPU's learner mean the same elsewhere. */
-static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
-    const struct fulcrum_learner_options *options)
+LEARNER_TEST(test_rows_and_weights_mean_the_same_on_every_learner)
 {
     struct trained here = train_on(fulcrum_learner_find("cpu"), options, 46);
     struct trained there = train_on(learner, options, 46);
@@ -351,15 +335,6 @@ static void assert_as_on_the_cpu(const struct fulcrum_learner *learner,
     free(there.weights);
 }
 
-TEST(test_rows_and_weights_mean_the_same_on_every_learner)
-{
-    for (const struct fulcrum_learner *const *at = fulcrum_learners(); *at; at++) {
-        for (size_t i = 0; i < LENGTH(small); i++) {
-            assert_as_on_the_cpu(*at, small[i]);
-        }
-    }
-}
-
 TEST(test_counts_are_those_of_the_networks)
 {
     const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
@@ -373,16 +348,17 @@ TEST(test_counts_are_those_of_the_networks)
     double before = 3276800.0 + 2654208.0 + 1806336.0 + 1605632.0 + 1043.0 * 2048.0;
     double all = before + 2.0 * 512.0 * 512.0 + 512.0 + 512.0 * 18.0;
     double trained = 2.0 * (before + 3.0 * all) + 2.0 * (2.0 * all - 3276800.0);
-    assert_close("forward", info.forward_flop, 2.0 * all, 0.0);
-    assert_close("train", info.train_step_flop, 2.0 * 2.0 * trained, 0.0);
+    assert_close("forward", info.cost.forward_flop, 2.0 * all, 0.0);
+    assert_close("train", info.cost.train_step_flop, 2.0 * 2.0 * trained, 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 28224);
-    CU_ASSERT_EQUAL(info.parameter_count, 4357299);
+    CU_ASSERT_EQUAL(info.cost.parameter_count, 4357299);
     state = open_here(cpu, &small_mlp, &info);
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     cpu->close(state);
     double hidden = 2.0 * 256.0 * 256.0 + 256.0 * 18.0;
-    assert_close("forward", info.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
-    assert_close("train", info.train_step_flop,
+    assert_close(
+        "forward", info.cost.forward_flop, 2.0 * (376.0 * 256.0 + hidden), 0.0);
+    assert_close("train", info.cost.train_step_flop,
         2.0 * 8.0 * (2.0 * 376.0 * 256.0 + 3.0 * hidden), 0.0);
     CU_ASSERT_EQUAL(info.input_byte, 376 * sizeof(float));
 }
@@ -398,9 +374,9 @@ TEST(test_backend_names_what_may_change_its_speed)
         return;
     }
     cpu->close(state);
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "OpenBLAS"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "1 thread"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "OPENBLAS_CORETYPE=Haswell"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "OpenBLAS"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "1 thread"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.device.detail, "OPENBLAS_CORETYPE=Haswell"));
 }
 
 /* GSL brings functions of the same names, which are many times slower. */

@@ -51,9 +51,9 @@ TEST(test_a_cpu_device_runs_on_one_compute_unit_unless_told)
         struct fulcrum_learner_info info;
         options.sm_count = cases[i].asked;
         fulcrum_learner_cuda.close(open_plain(&options, &info));
-        assert_close("granted", info.granted_sm_count, cases[i].granted, 0.0);
-        assert_close("all", info.sm_count, 4.0, 0.0);
-        CU_ASSERT_FALSE(info.is_gpu);
+        assert_close("granted", info.device.granted_sm_count, cases[i].granted, 0.0);
+        assert_close("all", info.device.sm_count, 4.0, 0.0);
+        CU_ASSERT_FALSE(info.device.is_gpu);
     }
 }
 
@@ -64,10 +64,10 @@ TEST(test_a_gpu_is_taken_whole)
     double granted = 0.0;
     ASSERT_OK(
         fulcrum_learner_open_on(&device_plain_wide, &small_mlp, &state, &info, NULL));
-    CU_ASSERT_TRUE(info.is_gpu);
-    assert_close("granted", info.granted_sm_count, 4.0, 0.0);
-    CU_ASSERT_STRING_EQUAL(info.device_name, "plain C");
-    CU_ASSERT_TRUE(strlen(info.backend) > 0);
+    CU_ASSERT_TRUE(info.device.is_gpu);
+    assert_close("granted", info.device.granted_sm_count, 4.0, 0.0);
+    CU_ASSERT_STRING_EQUAL(info.device.name, "plain C");
+    CU_ASSERT_TRUE(strlen(info.device.detail) > 0);
     /* This one cannot be divided, and says so. */
     ASSERT_FAILS(fulcrum_learner_cuda.grant(state, 2.0, &granted, &err),
         FULCRUM_ERR_UNSUPPORTED, "cannot be divided");
@@ -91,14 +91,14 @@ TEST(test_a_gpu_is_the_machines_accelerator_and_cores_are_not)
 {
     struct fulcrum_machine machine;
     fulcrum_host_detect(&machine);
-    struct fulcrum_learner_info info = {
-        .device_name = "pthread-something", .sm_count = 8.0, .granted_sm_count = 1.0};
+    struct fulcrum_device_info info = {
+        .name = "pthread-something", .sm_count = 8.0, .granted_sm_count = 1.0};
     fulcrum_bench_accelerator(&machine, &info);
     CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_CPU);
     assert_close("learner cores", machine.learner_core_count, 1.0, 0.0);
     assert_close("GPUs", machine.gpu.count, 0.0, 0.0);
-    info = (struct fulcrum_learner_info){.is_gpu = 1,
-        .device_name = "Some GPU",
+    info = (struct fulcrum_device_info){.is_gpu = 1,
+        .name = "Some GPU",
         .sm_count = 80.0,
         .granted_sm_count = 40.0,
         .clock_hz = 1.5e9,
@@ -170,7 +170,7 @@ static enum fulcrum_status work(
         CU_ASSERT_TRUE(isfinite(loss) == (status == FULCRUM_OK));
     }
     if (status == FULCRUM_OK) {
-        status = carry(state, info.parameter_count, err);
+        status = carry(state, info.cost.parameter_count, err);
     }
     fulcrum_learner_cuda.close(state);
     return status;
@@ -210,22 +210,23 @@ TEST(test_a_busy_learner_that_fails_is_told_at_its_end)
         .name = "plain", .forward = fulcrum_learner_cuda.forward};
     struct fulcrum_learner_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_background_load *background_load = NULL;
+    struct fulcrum_background_load *load = NULL;
     int action[2];
     struct fulcrum_bench bench = {.learner = &learner,
         .learner_options = small_mlp,
         .state = open_plain(&small_mlp, &info),
         .action = action};
-    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
+    const struct fulcrum_learner_work inference = {bench.state, 2, 0};
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &inference, NULL, NULL));
     fulcrum_sleep_s(0.02);
-    ASSERT_OK(fulcrum_background_load_end(background_load, &err));
+    ASSERT_OK(fulcrum_background_load_end(load, NULL, &err));
     device_plain_fail_at(40);
-    ASSERT_OK(fulcrum_background_load_start(&background_load, &bench, NULL));
+    ASSERT_OK(fulcrum_background_load_start(&load, &bench, &inference, NULL, NULL));
     fulcrum_sleep_s(0.2);
     CU_ASSERT_EQUAL(
-        fulcrum_background_load_end(background_load, &err), FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_background_load_end(load, NULL, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
-    ASSERT_OK(fulcrum_background_load_end(NULL, NULL));
+    ASSERT_OK(fulcrum_background_load_end(NULL, NULL, NULL));
     device_plain_fail_at(0);
     fulcrum_learner_cuda.close(bench.state);
 }

@@ -44,7 +44,7 @@ enum { BATCH = 11, ACTIONS = 3, IMAGE = 13 * 11 * 3 };
 /* A network on a device of its own. */
 struct lab {
     struct fulcrum_compute compute;
-    struct fulcrum_network *network;
+    struct fulcrum_learner_state *network;
     struct fulcrum_network_places places;
     size_t count;      /* of parameters */
     float *parameters; /* as they were made; of the host */
@@ -74,7 +74,7 @@ static int lab_open(struct lab *lab, const struct fulcrum_device *device,
                      : fulcrum_mlp_new(&lab->network, &lab->compute, mlp, NULL);
     ASSERT_OK(status);
     lab->places = fulcrum_network_places_of(lab->network);
-    lab->count = fulcrum_network_cost(lab->network).parameter_count;
+    lab->count = lab->places.cost.parameter_count;
     lab->parameters = copy_of(lab, lab->places.parameters, lab->count);
     lab->target =
         r2d2 != NULL ? copy_of(lab, lab->places.target_parameters, lab->count) : NULL;
@@ -155,15 +155,15 @@ TEST(test_r2d2_gradient_matches_differences_in_every_layer)
     struct lab lab = host_r2d2(&tiny_r2d2);
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&tiny_r2d2.shape);
     const struct span spans[] = {
-        {"conv 0", layers.conv[0].offset, layers.conv[1].offset},
-        {"conv 1", layers.conv[1].offset, layers.conv[2].offset},
-        {"conv 2", layers.conv[2].offset, layers.dense.offset},
-        {"dense", layers.dense.offset, layers.lstm.offset},
-        {"lstm", layers.lstm.offset, layers.value_hidden.offset},
-        {"value hidden", layers.value_hidden.offset, layers.value.offset},
-        {"value", layers.value.offset, layers.advantage_hidden.offset},
-        {"advantage hidden", layers.advantage_hidden.offset, layers.advantage.offset},
-        {"advantage", layers.advantage.offset, layers.parameter_count},
+        {"conv 0", layers.conv[0].filters.weights, layers.conv[1].filters.weights},
+        {"conv 1", layers.conv[1].filters.weights, layers.conv[2].filters.weights},
+        {"conv 2", layers.conv[2].filters.weights, layers.dense.weights},
+        {"dense", layers.dense.weights, layers.lstm.gates.weights},
+        {"lstm", layers.lstm.gates.weights, layers.value_hidden.weights},
+        {"value hidden", layers.value_hidden.weights, layers.value.weights},
+        {"value", layers.value.weights, layers.advantage_hidden.weights},
+        {"advantage hidden", layers.advantage_hidden.weights, layers.advantage.weights},
+        {"advantage", layers.advantage.weights, layers.parameter_count},
     };
     check_spans(&lab, spans, LENGTH(spans));
     lab_close(&lab);
@@ -177,7 +177,7 @@ TEST(test_r2d2_gradient_after_a_burn_in_matches_differences)
     options.train_burn_in = 4;
     struct lab lab = host_r2d2(&options);
     struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&options.shape);
-    struct span heads = {"heads", layers.value_hidden.offset, layers.parameter_count};
+    struct span heads = {"heads", layers.value_hidden.weights, layers.parameter_count};
     check_spans(&lab, &heads, 1);
     lab_close(&lab);
 }
@@ -214,23 +214,6 @@ static void value_steps(
     }
 }
 
-static double rescaled(double value)
-{
-    return copysign(sqrt(fabs(value) + 1.0) - 1.0, value) + 1e-3 * value;
-}
-
-/* The inverse, by bisection. */
-static double unscaled(double value)
-{
-    double low = -1e3;
-    double high = 1e3;
-    for (int i = 0; i < 80; i++) {
-        double middle = 0.5 * (low + high);
-        *(rescaled(middle) < value ? &low : &high) = middle;
-    }
-    return 0.5 * (low + high);
-}
-
 /* The replay that a network's seed makes. */
 static void make_replay(const struct fulcrum_r2d2_options *options,
     const struct fulcrum_r2d2_replay *replay)
@@ -255,12 +238,12 @@ static double loss_of(
         size_t ahead = left < 5 ? left : 5;
         const float *later = values->q[step + ahead][lane];
         double best = fmax(fmax((double)later[0], (double)later[1]), (double)later[2]);
-        double aim = unscaled(best);
+        double aim = devices_unscaled(best);
         for (size_t j = ahead; j > 0; j--) {
             aim = (double)rewards[(step + j) * SEQUENCES + lane] + 0.997 * aim;
         }
         double taken = (double)values->q[step][lane][values->action[step][lane]];
-        double error = taken - rescaled(aim);
+        double error = taken - devices_rescaled(aim);
         sum += 0.5 * error * error;
     }
     return sum / (double)(unroll * SEQUENCES);
@@ -279,19 +262,20 @@ static void check_loss(size_t burn_in)
     static uint8_t image[(size_t)SEQUENCES * STEPS * IMAGE] = {0};
     int action[SEQUENCES * (STEPS + 1)];
     float rewards[SEQUENCES * (STEPS + 1)];
-    void *rows[3];
+    struct fulcrum_train_rows rows;
     for (size_t i = 0; i < 4 * layers.lstm.unit_count; i++) {
-        lab.parameters[layers.lstm.offset + i * layers.lstm.input_count +
+        lab.parameters[layers.lstm.gates.weights + i * layers.lstm.gates.input_count +
                        options.shape.dense_count] = 0.0F;
     }
     devices_write(&lab.compute, lab.places.parameters, lab.parameters, lab.count);
     devices_write(
         &lab.compute, lab.places.target_parameters, lab.parameters, lab.count);
     make_replay(&options, &(struct fulcrum_r2d2_replay){image, action, rewards});
-    ASSERT_OK(fulcrum_network_rows(lab.network, rows, NULL));
-    gradient_fill(rows[0], SEQUENCES * steps * IMAGE / sizeof(float), 31);
-    value_steps(&lab, steps, rows[0], &values);
-    memcpy((int *)rows[1] + SEQUENCES, values.action, steps * sizeof values.action[0]);
+    ASSERT_OK(fulcrum_network_rows(lab.network, &rows, NULL));
+    gradient_fill((float *)(void *)rows.observation,
+        SEQUENCES * steps * IMAGE / sizeof(float), 31);
+    value_steps(&lab, steps, rows.observation, &values);
+    memcpy(rows.index + SEQUENCES, values.action, steps * sizeof values.action[0]);
     ASSERT_OK(fulcrum_network_load_rows(lab.network, NULL));
     assert_close("loss", train(&lab),
         loss_of(&values, rewards, burn_in, options.train_unroll), 1e-4);
@@ -441,7 +425,7 @@ TEST(test_lack_of_memory_is_a_status)
 {
     struct fulcrum_mlp_options mlp = tiny_mlp;
     struct fulcrum_r2d2_options r2d2 = tiny_r2d2;
-    struct fulcrum_network *network = NULL;
+    struct fulcrum_learner_state *network = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_compute compute;
     CU_ASSERT_TRUE_FATAL(devices_open(&fulcrum_device_host, &compute));
@@ -547,32 +531,44 @@ static void compare_training(const struct lab *device, const struct lab *host,
 
 static void compare_costs(const struct lab *device, const struct lab *host)
 {
-    struct fulcrum_network_cost cost = fulcrum_network_cost(device->network);
-    struct fulcrum_network_cost expected = fulcrum_network_cost(host->network);
+    const struct fulcrum_network_cost cost = device->places.cost;
+    const struct fulcrum_network_cost expected = host->places.cost;
     CU_ASSERT_EQUAL(cost.parameter_count, expected.parameter_count);
     assert_close("flop", cost.train_step_flop, expected.train_step_flop, 1e-12);
     CU_ASSERT_TRUE(cost.buffer_byte > 4 * sizeof(float) * cost.parameter_count);
 }
 
-static void compare_r2d2(const struct fulcrum_r2d2_options *options, size_t step_count)
+/* Either network, on every device as on the host, over some train steps. */
+static void compare(const struct fulcrum_r2d2_options *r2d2,
+    const struct fulcrum_mlp_options *mlp, size_t step_count)
 {
     struct lab device;
-    size_t byte = options->max_batch * fulcrum_r2d2_image_byte(options);
+    size_t batch = r2d2 != NULL ? r2d2->max_batch : mlp->max_batch;
+    size_t columns = r2d2 != NULL ? r2d2->shape.action_count : mlp->action_count + 1;
+    size_t byte = batch * (r2d2 != NULL ? fulcrum_r2d2_image_byte(r2d2)
+                                        : mlp->input_count * sizeof(float));
     for (size_t i = 0; devices_at(i) != NULL; i++) {
-        if (!lab_open(&device, devices_at(i), options, NULL)) {
+        if (!lab_open(&device, devices_at(i), r2d2, mlp)) {
             continue;
         }
-        struct lab host = host_r2d2(options);
-        uint8_t *images = fulcrum_network_input(host.network);
+        struct lab host = r2d2 != NULL ? host_r2d2(r2d2) : host_mlp(mlp);
+        unsigned char *input = fulcrum_network_input(host.network);
         struct fulcrum_random random = fulcrum_random_seeded(3);
-        for (size_t j = 0; j < byte; j++) {
-            images[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
+        for (size_t j = 0; r2d2 != NULL && j < byte; j++) {
+            input[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
         }
-        memcpy(fulcrum_network_input(device.network), images, byte);
-        compare_inference(
-            &device, &host, options->max_batch, options->shape.action_count);
-        compare_training(&device, &host, step_count, tolerance);
-        expect_alike(&device, &host, "parameters", host.count, tolerance);
+        if (mlp != NULL) {
+            gradient_fill((float *)(void *)input, byte / sizeof(float), 9);
+        }
+        memcpy(fulcrum_network_input(device.network), input, byte);
+        compare_inference(&device, &host, batch, columns);
+        compare_training(
+            &device, &host, step_count, r2d2 != NULL ? tolerance : adam_tolerance);
+        if (r2d2 != NULL) {
+            expect_alike(&device, &host, "parameters", host.count, tolerance);
+        } else {
+            check_trained_alike(&device, &host);
+        }
         compare_costs(&device, &host);
         lab_close(&host);
         lab_close(&device);
@@ -589,7 +585,7 @@ TEST(test_r2d2_is_that_of_the_host_on_every_device)
     const struct fulcrum_r2d2_options *const options[] = {
         &tiny_r2d2, &with_burn_in, &long_burn_in};
     for (size_t i = 0; i < LENGTH(options); i++) {
-        compare_r2d2(options[i], 3);
+        compare(options[i], NULL, 3);
     }
 }
 
@@ -602,28 +598,7 @@ TEST(test_atari_network_is_that_of_the_host_on_every_device)
         .train_unroll = 2,
         .train_burn_in = 1,
         .seed = 11};
-    compare_r2d2(&atari, 2);
-}
-
-static void compare_mlp(const struct fulcrum_mlp_options *options)
-{
-    struct lab device;
-    size_t count = options->max_batch * options->input_count;
-    for (size_t i = 0; devices_at(i) != NULL; i++) {
-        if (!lab_open(&device, devices_at(i), NULL, options)) {
-            continue;
-        }
-        struct lab host = host_mlp(options);
-        gradient_fill(fulcrum_network_input(host.network), count, 9);
-        gradient_fill(fulcrum_network_input(device.network), count, 9);
-        compare_inference(
-            &device, &host, options->max_batch, options->action_count + 1);
-        compare_training(&device, &host, ADAM_STEPS, adam_tolerance);
-        check_trained_alike(&device, &host);
-        compare_costs(&device, &host);
-        lab_close(&host);
-        lab_close(&device);
-    }
+    compare(&atari, NULL, 2);
 }
 
 TEST(test_mlp_is_that_of_the_host_on_every_device)
@@ -634,6 +609,6 @@ TEST(test_mlp_is_that_of_the_host_on_every_device)
         .max_batch = 33,
         .train_batch = 256,
         .seed = 4};
-    compare_mlp(&tiny_mlp);
-    compare_mlp(&humanoid);
+    compare(NULL, &tiny_mlp, ADAM_STEPS);
+    compare(NULL, &humanoid, ADAM_STEPS);
 }

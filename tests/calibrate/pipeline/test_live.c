@@ -423,11 +423,11 @@ static void assert_trained(struct workshop *shop)
     static float before[MOST];
     static float after[MOST];
     const struct fulcrum_learner *learner = shop->inference.learner;
-    CU_ASSERT_FATAL(shop->inference.info.parameter_count <= MOST);
+    CU_ASSERT_FATAL(shop->inference.info.cost.parameter_count <= MOST);
     ASSERT_OK(learner->read_weights(shop->inference.state, before, NULL));
     ASSERT_OK(learner->read_weights(shop->training.state, after, NULL));
     double apart = 0.0;
-    for (size_t i = 0; i < shop->training.info.parameter_count; i++) {
+    for (size_t i = 0; i < shop->training.info.cost.parameter_count; i++) {
         apart = fmax(apart, fabs((double)after[i] - (double)before[i]));
     }
     /* Adam moves a weight by its rate of 3e-4 a step, or a few times that. */

@@ -154,10 +154,13 @@ TEST(test_what_ran_is_described)
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(found->actor, "cartpole");
     CU_ASSERT_STRING_EQUAL(found->learner, "cpu");
-    CU_ASSERT(strlen(found->backend) > 3 && strlen(found->actor_detail) > 3);
-    assert_close("byte", found->observation_byte, 16.0, 0.0);
-    assert_close("frames", found->frame_skip, 1.0, 0.0);
-    CU_ASSERT(found->forward_flop > 1e5 && found->parameter_count > 1e5);
+    CU_ASSERT(strlen(found->learner_info.device.detail) > 3 &&
+              strlen(found->actor_info.detail) > 3);
+    assert_close(
+        "byte", (double)fulcrum_observation_byte(&found->actor_info), 16.0, 0.0);
+    assert_close("frames", found->actor_info.frame_skip, 1.0, 0.0);
+    CU_ASSERT(found->learner_info.cost.forward_flop > 1e5 &&
+              found->learner_info.cost.parameter_count > 100000);
     CU_ASSERT(isnan(found->train_step_flop));
     CU_ASSERT(found->items[0].median.canary_s > 0.0);
     CU_ASSERT(found->items[0].median.canary_s < 0.1);
@@ -249,14 +252,14 @@ struct visitor {
     double last_frac;
 };
 
-static void note_progress(void *user, const struct fulcrum_calibrate_progress *progress)
+static void note_progress(void *user, double done_frac, const char *what)
 {
     struct visitor *visitor = user;
     visitor->calls++;
-    CU_ASSERT(progress->done_frac >= 0.0 && progress->done_frac <= 1.0);
-    CU_ASSERT(progress->done_frac >= visitor->last_frac);
-    CU_ASSERT_STRING_EQUAL(progress->what, "end to end");
-    visitor->last_frac = progress->done_frac;
+    CU_ASSERT(done_frac >= 0.0 && done_frac <= 1.0);
+    CU_ASSERT(done_frac >= visitor->last_frac);
+    CU_ASSERT_STRING_EQUAL(what, "end to end");
+    visitor->last_frac = done_frac;
 }
 
 static bool has_seen_enough(void *user)
@@ -269,9 +272,9 @@ TEST(test_progress_ends_at_the_end)
 {
     struct visitor visitor = {.calls = 0};
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
-    options.progress = note_progress;
-    options.stop = has_seen_enough;
-    options.user = &visitor;
+    options.listener.progress = note_progress;
+    options.listener.stop = has_seen_enough;
+    options.listener.user = &visitor;
     struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
     CU_ASSERT(visitor.calls > 3);
     assert_close("done", visitor.last_frac, 1.0, 1e-12);
@@ -283,12 +286,12 @@ TEST(test_a_stop_keeps_what_there_is)
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     options.window_count = 1000;
     options.most_windows = 1000;
-    options.progress = note_progress;
-    options.stop = has_seen_enough;
+    options.listener.progress = note_progress;
+    options.listener.stop = has_seen_enough;
     static const int patience[] = {1, 60};
     for (size_t i = 0; i < 2; i++) {
         struct visitor visitor = {.patience = patience[i]};
-        options.user = &visitor;
+        options.listener.user = &visitor;
         double begin_s = fulcrum_wall_s();
         struct fulcrum_measurement *found = measure(&options, FULCRUM_ERR_INTERRUPTED);
         CU_ASSERT(fulcrum_wall_s() - begin_s < 60.0);
@@ -345,22 +348,12 @@ TEST(test_a_stop_ends_the_wait)
     options.calm_wait_s = 3600.0;
     ASSERT_OK(fulcrum_window_room_open(&room, &options, NULL));
     make_impatient(&room);
-    room.stops = counts_to_three;
-    room.user = &count;
+    room.listener.stop = counts_to_three;
+    room.listener.user = &count;
     CU_ASSERT_EQUAL(fulcrum_window_take(&room, &greedy_two, &window, NULL),
         FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_EQUAL(count, 3);
     fulcrum_window_room_close(&room);
-}
-
-static void refuse(const struct fulcrum_measure_options *options,
-    enum fulcrum_status expected, const char *part)
-{
-    struct fulcrum_measurement *found = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(fulcrum_measure(&found, options, &err), expected);
-    CU_ASSERT_PTR_NULL(found);
-    assert_part(err.detail, part);
 }
 
 TEST(test_what_cannot_be_measured_is_refused)
@@ -368,27 +361,34 @@ TEST(test_what_cannot_be_measured_is_refused)
     const struct fulcrum_measure_config nobody = {.actor_count = 0};
     const struct fulcrum_measure_config crowd = {
         .actor_count = 65537, .envs_per_actor = 1};
-    refuse(&(struct fulcrum_measure_options){.window_s = 1.0}, FULCRUM_ERR_RANGE,
-        "nothing to measure");
-    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
-    options.window_s = 0.0;
-    refuse(&options, FULCRUM_ERR_RANGE, "windows of 0 s, 1 to 2 of them");
-    options = small_options(&greedy_two, 1);
-    options.window_count = 3;
-    refuse(&options, FULCRUM_ERR_RANGE, "3 to 2 of them");
-    options = small_options(&greedy_two, 1);
-    options.calm_wait_s = (double)NAN;
-    refuse(&options, FULCRUM_ERR_RANGE, "a wait of nan s");
-    options = small_options(&nobody, 1);
-    refuse(&options, FULCRUM_ERR_RANGE, "0 actors with 0 environments: expected 1 to");
-    options = small_options(&crowd, 1);
-    refuse(&options, FULCRUM_ERR_RANGE, "65537 actors with 1 environments");
-    options = small_options(&greedy_two, 1);
-    options.actor = "tamer";
-    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "tamer");
-    options = small_options(&greedy_two, 1);
-    options.learner = "slide-rule";
-    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule");
+    const struct fulcrum_measure_options small = small_options(&greedy_two, 1);
+    struct {
+        struct fulcrum_measure_options options;
+        enum fulcrum_status expected;
+        const char *says;
+    } rows[] = {
+        {{.window_s = 1.0}, FULCRUM_ERR_RANGE, "nothing to measure"},
+        {small, FULCRUM_ERR_RANGE, "windows of 0 s, 1 to 2 of them"},
+        {small, FULCRUM_ERR_RANGE, "3 to 2 of them"},
+        {small, FULCRUM_ERR_RANGE, "a wait of nan s"},
+        {small_options(&nobody, 1), FULCRUM_ERR_RANGE,
+            "0 actors with 0 environments: expected 1 to"},
+        {small_options(&crowd, 1), FULCRUM_ERR_RANGE,
+            "65537 actors with 1 environments"},
+        {small, FULCRUM_ERR_UNKNOWN_NAME, "tamer"},
+        {small, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule"},
+    };
+    rows[1].options.window_s = 0.0;
+    rows[2].options.window_count = 3;
+    rows[3].options.calm_wait_s = (double)NAN;
+    rows[6].options.actor = "tamer";
+    rows[7].options.learner = "slide-rule";
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct fulcrum_measurement *found = NULL;
+        ASSERT_FAILS(fulcrum_measure(&found, &rows[i].options, &err), rows[i].expected,
+            rows[i].says);
+        CU_ASSERT_PTR_NULL(found);
+    }
 }
 
 TEST(test_requests_of_a_batch_are_whole)
@@ -507,7 +507,7 @@ TEST(test_a_run_can_be_stopped)
     const struct fulcrum_measure_stages_options options = {
         .measure = &base, .pair_count = 50};
     struct fulcrum_stages_measurement *found = NULL;
-    base.stop = stop_at_once;
+    base.listener.stop = stop_at_once;
     CU_ASSERT_EQUAL(
         fulcrum_measure_stages(&found, &options, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_PTR_NULL(found);
@@ -516,11 +516,7 @@ TEST(test_a_run_can_be_stopped)
 /* A batch that never fills is that configuration's own failure. */
 TEST(test_configurations_that_cannot_run_keep_their_reason)
 {
-    const struct fulcrum_measure_config configs[] = {{.actor_count = 1,
-                                                         .envs_per_actor = 1,
-                                                         .policy = FULCRUM_BATCH_FIXED,
-                                                         .batch_size = 8.0},
-        greedy_two};
+    const struct fulcrum_measure_config configs[] = {too_large, greedy_two};
     struct fulcrum_measure_options base = stage_options();
     const struct fulcrum_measure_stages_options options = {
         .measure = &base, .pair_count = 1};

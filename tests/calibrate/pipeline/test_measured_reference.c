@@ -89,10 +89,8 @@ static void start(void)
     found.items[5].is_disturbed = 1;
     found.measurement = (struct fulcrum_measurement){.count = ITEMS,
         .items = found.items,
-        .frame_skip = 5.0,
-        .observation_byte = 16.0,
-        .parameter_count = 1234.0,
-        .forward_flop = 2e5,
+        .actor_info = {.observation_count = 4, .frame_skip = 5.0},
+        .learner_info = {.cost = {.parameter_count = 1234, .forward_flop = 2e5}},
         .train_step_flop = (double)NAN,
         .actor = "cartpole",
         .learner = "cpu",

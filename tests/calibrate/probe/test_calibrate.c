@@ -129,13 +129,13 @@ struct stopper {
     double last_frac;
 };
 
-static void note_progress(void *user, const struct fulcrum_calibrate_progress *progress)
+static void note_progress(void *user, double done_frac, const char *what)
 {
     struct stopper *stopper = user;
     stopper->calls++;
-    CU_ASSERT(progress->done_frac >= stopper->last_frac && progress->done_frac <= 1.0);
-    stopper->last_frac = progress->done_frac;
-    stopper->is_there = strcmp(progress->what, stopper->what) == 0;
+    CU_ASSERT(done_frac >= stopper->last_frac && done_frac <= 1.0);
+    stopper->last_frac = done_frac;
+    stopper->is_there = strcmp(what, stopper->what) == 0;
 }
 
 static bool stop_there(void *user)
@@ -157,9 +157,9 @@ TEST(test_stopped_calibration_keeps_what_was_measured)
         struct stopper stopper = {.what = cases[i].what};
         struct fulcrum_calibrate_options options = cheap;
         options.actor = cases[i].actor;
-        options.progress = note_progress;
-        options.stop = stop_there;
-        options.user = &stopper;
+        options.listener.progress = note_progress;
+        options.listener.stop = stop_there;
+        options.listener.user = &stopper;
         /* A long budget: only the stop can end it before the test's time is up. */
         options.budget_s = 30.0;
         struct fulcrum_calibration *found = NULL;
@@ -246,11 +246,11 @@ TEST(test_bad_options_are_refused)
 }
 
 /* From the probe before the one that runs a thread for training on. */
-static void refuse_threads(
-    void *user, const struct fulcrum_calibrate_progress *progress)
+static void refuse_threads(void *user, double done_frac, const char *what)
 {
+    (void)done_frac;
     pthread_attr_t *huge = user;
-    if (strcmp(progress->what, "inference beside training") == 0) {
+    if (strcmp(what, "inference beside training") == 0) {
         (void)pthread_setattr_default_np(huge);
     }
 }
@@ -266,14 +266,14 @@ TEST(test_no_thread_leaves_the_caller_on_its_cores)
     struct fulcrum_cpu_list after;
     ASSERT_OK(fulcrum_cpu_list_allowed(&before, NULL));
     struct fulcrum_calibrate_options options = cheap;
-    options.progress = refuse_threads;
-    options.user = &huge;
+    options.listener.progress = refuse_threads;
+    options.listener.user = &huge;
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_error err = {.detail = ""};
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
     (void)pthread_setattr_default_np(&usual);
     CU_ASSERT_NOT_EQUAL(status, FULCRUM_OK);
-    assert_part(err.detail, "no thread for training");
+    assert_part(err.detail, "no thread for the learner");
     ASSERT_OK(fulcrum_cpu_list_allowed(&after, NULL));
     CU_ASSERT_EQUAL(after.count, before.count);
     fulcrum_calibration_free(calibration);

@@ -14,7 +14,7 @@ static void make_bench(struct fulcrum_bench *bench)
 {
     fake_use(FAKE_CUDA, FAKE_CUBLAS);
     *bench = (struct fulcrum_bench){.learner = &fulcrum_learner_cuda,
-        .learner_info = {.is_gpu = 1},
+        .learner_info = {.device = {.is_gpu = 1}},
         .stopwatch = fulcrum_stopwatch_calibrated()};
 }
 
@@ -86,7 +86,7 @@ TEST(test_probe_is_for_gpus)
     struct fulcrum_bench bench;
     make_bench(&bench);
     CU_ASSERT_TRUE(fulcrum_probe_device.applies(&bench));
-    bench.learner_info.is_gpu = 0;
+    bench.learner_info.device.is_gpu = 0;
     CU_ASSERT_FALSE(fulcrum_probe_device.applies(&bench));
     make_bench(&bench);
     bench.learner = &fulcrum_learner_cpu;

@@ -19,6 +19,10 @@
 #define BY_COUNTER_S (3.1 * WINDOW_REL)
 #define BY_MOMENT_S  (1.25 * WINDOW_REL)
 
+static const struct fulcrum_energy_options meters = {
+    .root = "", .window_rel = WINDOW_REL};
+static const struct fulcrum_listener nobody = {.stop = NULL};
+
 /* A bench whose learner is the fake one; only what the probe looks at. */
 struct rig {
     struct fake_nvml *fake;
@@ -45,8 +49,7 @@ static void make_rig(struct rig *rig)
         .nominal = {64, 80, 40},
         .meter_root = "",
         .meter_window_rel = WINDOW_REL,
-        .stops = stops,
-        .user = rig};
+        .listener = {.stop = stops, .user = rig}};
 }
 
 static void open_learner(struct rig *rig)
@@ -97,9 +100,7 @@ TEST(test_levels_tell_the_watts_of_a_gpu)
 {
     struct rig rig;
     make_rig(&rig);
-    fulcrum_gpu_idle_measure(
-        &rig.bench.gpu_idle, &(struct fulcrum_gpu_idle_options){
-                                 .root = "", .window_rel = WINDOW_REL, .budget_s = 5});
+    fulcrum_gpu_idle_measure(&rig.bench.gpu_idle, &meters, 5, &nobody);
     CU_ASSERT_EQUAL(rig.bench.gpu_idle.sample_count, 1);
     CU_ASSERT_EQUAL(rig.bench.gpu_idle.gpu_count, 1);
     rig.bench.gpu_idle.is_taken[0] = 0;
@@ -212,9 +213,9 @@ TEST(test_gpu_of_the_learner_is_told_by_its_uuid)
         make_rig(&rig);
         rig.fake->gpu_count = rows[i].gpu_count;
         open_learner(&rig);
-        char *uuid = rig.bench.learner_info.device_uuid;
+        char *uuid = rig.bench.learner_info.device.uuid;
         (void)snprintf(
-            uuid, sizeof rig.bench.learner_info.device_uuid, "%s", rows[i].uuid);
+            uuid, sizeof rig.bench.learner_info.device.uuid, "%s", rows[i].uuid);
         open_probe(&rig);
         CU_ASSERT_EQUAL(fulcrum_probe_gpu_power.rests(&rig.state), rows[i].rests);
         close_rig(&rig);
@@ -265,12 +266,7 @@ TEST(test_interrupt_and_failure_keep_nothing)
 static struct fulcrum_duty_cycle duty_of(
     struct rig *rig, enum fulcrum_duty_cycle_work work, double busy_frac)
 {
-    return (struct fulcrum_duty_cycle){.learner = &fake_learner,
-        .state = rig->bench.state,
-        .work = work,
-        .busy_frac = busy_frac,
-        .batch = 64,
-        .action = rig->action};
+    return (struct fulcrum_duty_cycle){&rig->bench, rig->bench.state, work, busy_frac};
 }
 
 TEST(test_duty_keeps_its_share_of_the_time)
@@ -301,12 +297,6 @@ TEST(test_duty_keeps_its_share_of_the_time)
     close_rig(&rig);
 }
 
-static bool never(void *user)
-{
-    (void)user;
-    return 0;
-}
-
 TEST(test_duty_ends_when_told)
 {
     struct rig rig;
@@ -314,7 +304,7 @@ TEST(test_duty_ends_when_told)
     struct fulcrum_random random = fulcrum_random_seeded(1);
     start_rig(&rig);
     struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
-    duty.goes_on = never;
+    rig.stops = 1;
     ASSERT_OK(fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL));
     CU_ASSERT(reading.is_ended);
     CU_ASSERT(reading.wall_s < 2);
@@ -338,22 +328,18 @@ TEST(test_idle_watts_are_those_of_a_gpu_that_nobody_holds)
     rig.fake->gpu[1].energy_result = 3;
     rig.fake->gpu[1].usage_result = 3;
     rig.fake->gpu[1].instant_field_result = 3;
-    fulcrum_gpu_idle_measure(
-        &idle, &(struct fulcrum_gpu_idle_options){
-                   .root = "", .window_rel = WINDOW_REL, .budget_s = 13});
+    fulcrum_gpu_idle_measure(&idle, &meters, 13, &nobody);
     CU_ASSERT_EQUAL(idle.gpu_count, 2);
     CU_ASSERT_EQUAL(idle.sample_count, 1);
     CU_ASSERT(idle.is_taken[0]);
     assert_close("idle", idle.watts[0][0], FAKE_IDLE_W, 0.02);
     CU_ASSERT(isnan(idle.watts[1][0]));
     assert_part(idle.reason, "gpu-1: nvmlDeviceGetPowerUsage");
-    fulcrum_gpu_idle_measure(
-        &idle, &(struct fulcrum_gpu_idle_options){
-                   .root = "", .budget_s = 26, .stop = stop_at_once});
+    const struct fulcrum_listener impatient = {.stop = stop_at_once};
+    fulcrum_gpu_idle_measure(&idle, &meters, 26, &impatient);
     CU_ASSERT_EQUAL(idle.sample_count, 0);
     rig.fake->init_result = 9;
-    fulcrum_gpu_idle_measure(
-        &idle, &(struct fulcrum_gpu_idle_options){.root = "", .budget_s = 90});
+    fulcrum_gpu_idle_measure(&idle, &meters, 90, &nobody);
     CU_ASSERT_EQUAL(idle.sample_count, 0);
     CU_ASSERT_STRING_EQUAL(idle.reason, "no meter of GPUs");
     close_rig(&rig);

@@ -114,7 +114,7 @@ TEST(test_every_visit_tells_what_it_can)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct fulcrum_bench bench;
         ASSERT_OK(open_bench(&bench));
-        bench.stops = cases[i].is_stopped ? stops_at_once : NULL;
+        bench.listener.stop = cases[i].is_stopped ? stops_at_once : NULL;
         struct fulcrum_calibration *calibration = probe(&bench, cases[i].visits);
         const struct fulcrum_series *series =
             probing_series(calibration, "handoff_server", "alone");

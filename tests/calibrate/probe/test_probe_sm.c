@@ -48,7 +48,7 @@ static enum fulcrum_status lawful_open(const struct fulcrum_learner_options *opt
     struct fulcrum_error *err)
 {
     (void)err;
-    *info = (struct fulcrum_learner_info){.is_gpu = 1};
+    *info = (struct fulcrum_learner_info){.device = {.is_gpu = 1}};
     manner()->sm_count = SMS;
     manner()->train_batch = options->train_batch;
     manner()->train_steps = options->train_unroll + options->train_burn_in;
@@ -111,7 +111,7 @@ static void make_bench(struct fulcrum_bench *bench)
     *manner() = (struct manner){0};
     *bench = (struct fulcrum_bench){.learner = &lawful,
         .learner_options = {.max_batch = 256},
-        .learner_info = {.is_gpu = 1,
+        .learner_info.device = {.is_gpu = 1,
             .sm_count = SMS,
             .granted_sm_count = SMS,
             .least_sm_count = LEAST,
@@ -240,10 +240,10 @@ TEST(test_probe_is_for_gpus_with_parts)
     struct fulcrum_bench bench;
     make_bench(&bench);
     CU_ASSERT_TRUE(fulcrum_probe_sm.applies(&bench));
-    bench.learner_info.least_sm_count = SMS;
+    bench.learner_info.device.least_sm_count = SMS;
     CU_ASSERT_FALSE(fulcrum_probe_sm.applies(&bench));
     make_bench(&bench);
-    bench.learner_info.is_gpu = 0;
+    bench.learner_info.device.is_gpu = 0;
     CU_ASSERT_FALSE(fulcrum_probe_sm.applies(&bench));
     struct fulcrum_learner whole = lawful;
     whole.grant = NULL;

@@ -154,7 +154,6 @@ TEST(test_cpu_time_of_threads_counts)
     double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - begin_s;
     CU_ASSERT(cpu_s >= 20 * 1.5e-3); /* threads that compute for 2 ms each */
     trial_close(&trial);
-    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 /* Numbers of processes that wrote themselves down; -1 after the last. */
@@ -243,7 +242,6 @@ TEST(test_slow_steps_do_not_add_up_to_a_failure)
     ASSERT_OK(fulcrum_stepper_run(&trial.stepper, 40, NULL, &trial.err));
     CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
     trial_close(&trial);
-    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 struct fault_case {
@@ -458,7 +456,6 @@ TEST(test_failed_environment_stays_failed)
     }
     assert_close("CPU time", fulcrum_stepper_cpu_s(&trial.stepper), 0.0, 0.0);
     trial_close(&trial);
-    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 TEST(test_crew_tells_of_a_failed_environment)
@@ -476,7 +473,6 @@ TEST(test_crew_tells_of_a_failed_environment)
     fulcrum_actor_threads_free(actor_threads);
     trial_close(&trial);
     assert_no_children();
-    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 /* Sixteen environments that block when they are to end do not take turns at it. */
@@ -492,7 +488,6 @@ TEST(test_many_rude_environments_are_closed_soon)
     CU_ASSERT(fulcrum_wall_s() - begin_s < 4.0 * LIMIT_S);
     trial_close(&trial);
     assert_no_children();
-    (void)unsetenv("FULCRUM_TEST_FAULT");
 }
 
 static void expect_refused(const char *actor,
@@ -823,7 +818,6 @@ TEST(test_children_of_an_environment_are_killed)
     struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
     struct fault_case fault = {"child", "step 2 has not returned"};
     expect_fault("plugin", &options, &fault);
-    (void)unsetenv("FULCRUM_TEST_FAULT");
     (void)unsetenv("FULCRUM_TEST_PID");
     pid_t pids[32] = {-1};
     read_pids(pid_file, pids, LENGTH(pids));
