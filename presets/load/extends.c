@@ -8,7 +8,7 @@
 #include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/load/fields_io.h"
-#include "presets/load/file_header.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
 
 enum { MAX_LINKS = 16 };

@@ -370,8 +370,8 @@ void fulcrum_fields_io_apply_bare(
 }
 
 /* The object that a path's last part belongs to: "gpu" for "machine.gpu.idle_w". */
-static struct fulcrum_json *group_object(struct fulcrum_json *object,
-    struct fulcrum_json *last, const char *last_name, const char *name)
+static struct json_object *group_object(struct json_object *object,
+    struct json_object *last, const char *last_name, const char *name)
 {
     if (name[0] == '\0') {
         return object;
@@ -392,11 +392,11 @@ static bool is_given(
 }
 
 void fulcrum_fields_io_write(const struct fulcrum_design *design,
-    enum fulcrum_preset_kind kind, struct fulcrum_json *object)
+    enum fulcrum_preset_kind kind, struct json_object *object)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    struct fulcrum_json *group = NULL;
+    struct json_object *group = NULL;
     char group_name[PATH_SIZE] = "";
     for (size_t i = 0; i < count; i++) {
         if (!fulcrum_fields_io_has(kind, &fields[i]) || !is_given(&fields[i], design)) {
@@ -408,7 +408,7 @@ void fulcrum_fields_io_write(const struct fulcrum_design *design,
         char name[PATH_SIZE];
         (void)snprintf(name, sizeof name, "%.*s",
             dot != NULL ? (int)(dot - relative) : 0, relative);
-        struct fulcrum_json *target = group_object(object, group, group_name, name);
+        struct json_object *target = group_object(object, group, group_name, name);
         if (name[0] != '\0') {
             group = target;
             memcpy(group_name, name, sizeof name);

@@ -48,7 +48,7 @@ void fulcrum_fields_io_apply_bare(
 
 /* Adds every given field of the kind to `object`, nested as their paths say. */
 void fulcrum_fields_io_write(const struct fulcrum_design *design,
-    enum fulcrum_preset_kind kind, struct fulcrum_json *object);
+    enum fulcrum_preset_kind kind, struct json_object *object);
 
 /* 1 if the field belongs to machine or workload files. */
 int fulcrum_fields_io_has(

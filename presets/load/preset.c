@@ -10,7 +10,7 @@
 #include "model/try.h"
 #include "presets/io/reader.h"
 #include "presets/load/fields_io.h"
-#include "presets/load/file_header.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
 
 void fulcrum_sources_free(struct fulcrum_sources *sources)

@@ -22,7 +22,7 @@
 #include "model/nearest.h"
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/load/file_header.h"
+#include "presets/load/preset_file.h"
 
 enum { MAX_FOLDERS = 3 };
 

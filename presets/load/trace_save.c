@@ -8,6 +8,7 @@
  */
 #include "presets/load/trace_save.h"
 
+#include <json-c/json.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct writer {
 };
 
 /* Writes the event and frees it. */
-static void put(struct writer *writer, struct fulcrum_json *event)
+static void put(struct writer *writer, struct json_object *event)
 {
     char *text = NULL;
     if (writer->status == FULCRUM_OK) {
@@ -43,14 +44,14 @@ static void put(struct writer *writer, struct fulcrum_json *event)
         writer->event_count++;
     }
     free(text);
-    fulcrum_json_free(event);
+    json_object_put(event);
 }
 
 /* Viewers count from 1; lane 0 of the first process is that of the gap. */
-static struct fulcrum_json *new_event(
+static struct json_object *new_event(
     const char *name, const char *phase, size_t process, size_t thread)
 {
-    struct fulcrum_json *event = fulcrum_json_new_object();
+    struct json_object *event = fulcrum_json_new_object();
     fulcrum_json_add_text(event, "name", name);
     fulcrum_json_add_text(event, "ph", phase);
     fulcrum_json_add_number(event, "pid", (double)process + 1.0);
@@ -61,7 +62,7 @@ static struct fulcrum_json *new_event(
 static void put_name(struct writer *writer, const char *what, size_t process,
     size_t thread, const char *name)
 {
-    struct fulcrum_json *event = new_event(what, "M", process, thread);
+    struct json_object *event = new_event(what, "M", process, thread);
     fulcrum_json_add_text(fulcrum_json_add_object(event, "args"), "name", name);
     put(writer, event);
 }
@@ -72,7 +73,7 @@ static void put_span(struct writer *writer, const struct fulcrum_trace_span *spa
 {
     double begin_ns = round(1e9 * span->begin_s);
     double end_ns = round(1e9 * span->end_s);
-    struct fulcrum_json *event = new_event(span->name, "X", process, thread);
+    struct json_object *event = new_event(span->name, "X", process, thread);
     fulcrum_json_add_number(event, "ts", begin_ns / 1e3);
     fulcrum_json_add_number(event, "dur", (end_ns - begin_ns) / 1e3);
     put(writer, event);
@@ -143,7 +144,7 @@ static void put_lane(struct writer *writer, const struct fulcrum_trace_lane *lan
     put_name(writer, "thread_name", lane->process, thread, lane->name);
     /* Lanes in their order, not in that of their names. */
     size_t process = lane->process;
-    struct fulcrum_json *event = new_event("thread_sort_index", "M", process, thread);
+    struct json_object *event = new_event("thread_sort_index", "M", process, thread);
     fulcrum_json_add_number(
         fulcrum_json_add_object(event, "args"), "sort_index", (double)thread);
     put(writer, event);

@@ -8,6 +8,7 @@
  */
 #include "presets/result/result_stream.h"
 
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static bool is_plain(const char *text)
 /* The JSON library's own text of {"":"..."}, without what surrounds the value. */
 static void add_escaped(struct row *row, const char *value)
 {
-    struct fulcrum_json *object = fulcrum_json_new_object();
+    struct json_object *object = fulcrum_json_new_object();
     char *text = NULL;
     fulcrum_json_add_text(object, "", value);
     if (fulcrum_json_text(object, FULCRUM_JSON_LINE, &text, NULL) == FULCRUM_OK) {
@@ -136,7 +137,7 @@ static void add_escaped(struct row *row, const char *value)
         row->is_lost = true;
     }
     free(text);
-    fulcrum_json_free(object);
+    json_object_put(object);
 }
 
 static void add_json_text(struct row *row, const char *text)
@@ -280,10 +281,10 @@ static void write_members(
     struct fulcrum_stream *stream, const struct fulcrum_result *part, bool is_tail)
 {
     char *text = NULL;
-    struct fulcrum_json *members = fulcrum_result_json(part, NULL);
+    struct json_object *members = fulcrum_result_json(part, NULL);
     enum fulcrum_status status =
         fulcrum_json_text(members, FULCRUM_JSON_LINE, &text, NULL);
-    fulcrum_json_free(members);
+    json_object_put(members);
     if (status != FULCRUM_OK) {
         stream->status = status;
     } else if (stream->format == FULCRUM_FORMAT_JSON_LINES) {
