@@ -34,24 +34,14 @@ static void print_choices(FILE *stream, fulcrum_choice_name *choice)
     }
 }
 
-/* An option named after a kind of preset takes the name of one. */
-static int names_preset(const struct fulcrum_option *row)
-{
-    for (int kind = 0;; kind++) {
-        const char *name = fulcrum_preset_kind_name((enum fulcrum_preset_kind)kind);
-        if (name == NULL) {
-            return 0;
-        }
-        if (strcmp(name, row->name) == 0) {
-            return 1;
-        }
-    }
-}
-
 /* The words that may follow an option; nothing where there is no telling. */
 static void print_value_case(FILE *stream, const struct fulcrum_option *row)
 {
-    bool is_preset = names_preset(row);
+    /* An option named after a kind of preset takes the name of one. */
+    bool is_preset = false;
+    for (int kind = 0; fulcrum_preset_kind_name(kind) != NULL; kind++) {
+        is_preset = is_preset || strcmp(fulcrum_preset_kind_name(kind), row->name) == 0;
+    }
     if (row->kind != FULCRUM_OPTION_FILE && row->choice == NULL && !is_preset) {
         return;
     }

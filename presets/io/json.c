@@ -208,7 +208,7 @@ static void write_end(struct writer *writer, struct json_object *json)
 }
 
 /* json-c's visitor, which comes to objects and arrays once more at their end.
- * NOLINTNEXTLINE(readability-function-size): its parameters are json-c's */
+ * NOLINTBEGIN(readability-function-size,readability-non-const-parameter) */
 static int write_value(struct json_object *json, int flags, struct json_object *parent,
     const char *key, size_t *index, void *user)
 {
@@ -235,6 +235,7 @@ static int write_value(struct json_object *json, int flags, struct json_object *
     }
     return JSON_C_VISIT_RETURN_CONTINUE;
 }
+/* NOLINTEND(readability-function-size,readability-non-const-parameter) */
 
 enum fulcrum_status fulcrum_json_text(struct json_object *json,
     enum fulcrum_json_layout layout, char **out, struct fulcrum_error *err)

@@ -54,14 +54,7 @@ static int covers_any(enum fulcrum_preset_kind kind, const char *key)
 {
     char path[160];
     (void)snprintf(path, sizeof path, "%s.%s", fulcrum_preset_kind_name(kind), key);
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(fields[i].path, path) == 0) {
-            return 1;
-        }
-    }
-    return is_group(path);
+    return fulcrum_field_find(path) != NULL || is_group(path);
 }
 
 static void check_text(const struct fulcrum_node *node)
@@ -369,19 +362,6 @@ void fulcrum_fields_io_apply_bare(
     apply(&walk, object);
 }
 
-/* The object that a path's last part belongs to: "gpu" for "machine.gpu.idle_w". */
-static struct json_object *group_object(struct json_object *object,
-    struct json_object *last, const char *last_name, const char *name)
-{
-    if (name[0] == '\0') {
-        return object;
-    }
-    if (strcmp(last_name, name) == 0) {
-        return last;
-    }
-    return fulcrum_json_add_object(object, name);
-}
-
 static bool is_given(
     const struct fulcrum_field *field, const struct fulcrum_design *design)
 {
@@ -396,25 +376,23 @@ void fulcrum_fields_io_write(const struct fulcrum_design *design,
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    struct json_object *group = NULL;
-    char group_name[PATH_SIZE] = "";
     for (size_t i = 0; i < count; i++) {
-        if (!fulcrum_fields_io_has(kind, &fields[i]) || !is_given(&fields[i], design)) {
+        const struct fulcrum_field *field = &fields[i];
+        if (!fulcrum_fields_io_has(kind, field) || !is_given(field, design)) {
             continue;
         }
         /* "machine.gpu.idle_w": group "gpu", key "idle_w"; no path is deeper. */
-        const char *relative = strchr(fields[i].path, '.') + 1;
-        const char *dot = strchr(relative, '.');
-        char name[PATH_SIZE];
-        (void)snprintf(name, sizeof name, "%.*s",
-            dot != NULL ? (int)(dot - relative) : 0, relative);
-        struct json_object *target = group_object(object, group, group_name, name);
-        if (name[0] != '\0') {
-            group = target;
-            memcpy(group_name, name, sizeof name);
+        const char *key = strchr(field->path, '.') + 1;
+        const char *dot = strchr(key, '.');
+        struct json_object *target = object;
+        if (dot != NULL) {
+            char name[PATH_SIZE];
+            (void)snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
+            if (!json_object_object_get_ex(object, name, &target)) {
+                target = fulcrum_json_add_object(object, name);
+            }
+            key = dot + 1;
         }
-        const struct fulcrum_field *field = &fields[i];
-        const char *key = dot != NULL ? dot + 1 : relative;
         if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
             fulcrum_json_add_number(target, key, fulcrum_field_number(field, design));
         } else {

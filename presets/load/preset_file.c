@@ -11,7 +11,7 @@
 #include "presets/io/document.h"
 #include "presets/load/preset_folders.h"
 
-const char *fulcrum_preset_kind_name(enum fulcrum_preset_kind kind)
+const char *fulcrum_preset_kind_name(int kind)
 {
     static const char *const names[] = {
         "machine", "workload", "calibration", "reference", "partition"};

@@ -21,6 +21,7 @@
 #include "model/string.h"
 #include "model/try.h"
 #include "presets/io/csv.h"
+#include "presets/io/reader.h"
 
 #define CSV_SERIES     "series"
 #define CSV_BASE       "is_base"
@@ -63,7 +64,7 @@ struct csv_reader {
     size_t *field_column; /* columns that set fields, and the fields */
     const struct fulcrum_field **fields;
     size_t base; /* the row that ratios refer to */
-    struct fulcrum_error faults;
+    struct fulcrum_reader faults;
 };
 
 #define CSV_COLUMN_NONE ((size_t)-1)
@@ -77,8 +78,7 @@ static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
 {
     void *items = calloc(count + 1, size);
     if (items == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_NO_MEMORY, "no memory");
     }
     return items;
 }
@@ -87,8 +87,7 @@ static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
 static void csv_fault_cell(struct csv_reader *reader, size_t row, size_t column,
     enum fulcrum_status status, const char *expected)
 {
-    (void)fulcrum_fail_more(&reader->faults, status,
-        "%s: line %zu: %s = %.60s: expected %s", reader->path,
+    fulcrum_reader_fault(&reader->faults, status, "line %zu: %s = %.60s: expected %s",
         fulcrum_csv_line(reader->table, row),
         fulcrum_csv_column_name(reader->table, column),
         fulcrum_csv_text(reader->table, row, column), expected);
@@ -101,7 +100,8 @@ static double csv_read_number(struct csv_reader *reader, size_t row, size_t colu
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (fulcrum_csv_number(reader->table, row, column, &value, &failure) !=
         FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
+        (void)fulcrum_fail_more(
+            &reader->faults.faults, failure.status, "%s", failure.detail);
         value = (double)NAN;
     }
     return value;
@@ -244,14 +244,14 @@ static void read_observations(
         }
     }
     if (rates > 1) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
             "expected one of them in a row",
-            reader->path, fulcrum_csv_line(reader->table, row), rates);
+            fulcrum_csv_line(reader->table, row), rates);
     }
     if (!is_observed(reader, row)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: line %zu: nothing was observed in this row", reader->path,
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+            "line %zu: nothing was observed in this row",
             fulcrum_csv_line(reader->table, row));
     }
 }
@@ -290,9 +290,9 @@ static void fault_column(struct csv_reader *reader, size_t column)
     const char *nearest = strchr(name, '.') == NULL && i < CSV_WORDS
                               ? words[i]
                               : fulcrum_field_nearest(name);
-    (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: column %zu: nothing is called '%.60s'%s%s%s", reader->path, column + 1,
-        name, nearest != NULL ? "; did you mean '" : "",
+    fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
+        "column %zu: nothing is called '%.60s'%s%s%s", column + 1, name,
+        nearest != NULL ? "; did you mean '" : "",
         nearest != NULL ? nearest : ": expected a field, an observed quantity, series",
         nearest != NULL ? "'?" : " or is_base");
 }
@@ -327,10 +327,10 @@ static void read_header(struct csv_reader *reader)
             if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
                 fault_column(reader, column);
             } else if (sets_field(reader, field)) {
-                (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-                    "%s: column %zu: '%s' sets %s, which an earlier column sets "
+                fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+                    "column %zu: '%s' sets %s, which an earlier column sets "
                     "already",
-                    reader->path, column + 1, name, field->path);
+                    column + 1, name, field->path);
             } else {
                 reader->field_column[reader->field_count] = column;
                 reader->fields[reader->field_count++] = field;
@@ -367,10 +367,10 @@ static void find_base(struct csv_reader *reader)
         }
     }
     if (column != CSV_COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: %s is 1 in %zu rows: expected it in the one row that "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "column %zu: %s is 1 in %zu rows: expected it in the one row that "
             "speedup or runtime_rel refer to",
-            reader->path, column + 1, CSV_BASE, marks);
+            column + 1, CSV_BASE, marks);
     }
 }
 
@@ -438,14 +438,14 @@ static void read_rows(struct csv_reader *reader)
     /* What ratios refer to is 1 by what it means. */
     const struct fulcrum_observation *ratio =
         ratio_of(&reader->reference->points[reader->base]);
-    if (is_relative(reader) && reader->faults.status == FULCRUM_OK &&
+    if (is_relative(reader) && reader->faults.faults.status == FULCRUM_OK &&
         (ratio == NULL || fabs(ratio->value - 1.0) > 1e-9)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_RANGE,
+            "line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
             "or a column %s with 1 in another row",
-            reader->path, fulcrum_csv_line(reader->table, reader->base), CSV_BASE);
+            fulcrum_csv_line(reader->table, reader->base), CSV_BASE);
     }
-    if (reader->faults.status == FULCRUM_OK) {
+    if (reader->faults.faults.status == FULCRUM_OK) {
         split_base(reader);
     }
 }
@@ -509,45 +509,42 @@ static enum fulcrum_status read_all(
     for (size_t i = 0; i < CSV_QUANTITIES; i++) {
         has_quantity = has_quantity || csv_has(reader, i);
         if (csv_has(reader, CSV_QUANTITIES + i) && !csv_has(reader, i)) {
-            (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-                "%s: column %zu: '%s' without a column '%s'", reader->path,
+            fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+                "column %zu: '%s' without a column '%s'",
                 reader->column[CSV_QUANTITIES + i] + 1, words[CSV_QUANTITIES + i],
                 words[i]);
         }
     }
     if (csv_has(reader, CSV_WORD_ENV_COUNT) &&
         sets_field(reader, fulcrum_field_find("run.actor_count"))) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: '%s' beside a column of actors: expected one of them",
-            reader->path, reader->column[CSV_WORD_ENV_COUNT] + 1,
-            FULCRUM_REFERENCE_ENV_COUNT);
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_FORMAT,
+            "column %zu: '%s' beside a column of actors: expected one of them",
+            reader->column[CSV_WORD_ENV_COUNT] + 1, FULCRUM_REFERENCE_ENV_COUNT);
     }
-    if (!has_quantity && reader->faults.status == FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: no column of what was observed: expected steps_per_s, frames_per_s, "
-            "speedup, runtime_rel or gpu_w",
-            reader->path);
+    if (!has_quantity && reader->faults.faults.status == FULCRUM_OK) {
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
+            "no column of what was observed: expected steps_per_s, frames_per_s, "
+            "speedup, runtime_rel or gpu_w");
     }
     size_t count = fulcrum_csv_row_count(reader->table);
     if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: %zu rows: expected at most %d", reader->path, count,
+        fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_RANGE,
+            "%zu rows: expected at most %d", count,
             (int)FULCRUM_REFERENCE_CSV_ROWS_MOST);
     }
-    if (reader->faults.status == FULCRUM_OK) {
+    if (reader->faults.faults.status == FULCRUM_OK) {
         read_rows(reader);
         set_head(reader);
     }
-    return reader->faults.status != FULCRUM_OK
-               ? fulcrum_fail(err, reader->faults.status, "%s", reader->faults.detail)
-               : FULCRUM_OK;
+    return fulcrum_reader_finish(&reader->faults, err);
 }
 
 enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     const struct fulcrum_design *design, struct fulcrum_reference **out,
     struct fulcrum_error *err)
 {
-    struct csv_reader reader = {.path = path, .design = design};
+    struct csv_reader reader = {
+        .path = path, .design = design, .faults = {.file = path}};
     enum fulcrum_status status;
     TRY_OR_END(fulcrum_csv_load(path, &reader.table, err));
     TRY_OR_END(read_all(&reader, err));

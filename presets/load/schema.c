@@ -100,25 +100,20 @@ static void add_fields(struct json_object *properties, enum fulcrum_preset_kind 
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     struct json_object *group = NULL;
-    const char *group_name = "";
-    size_t group_length = 0;
     for (size_t i = 0; i < count; i++) {
         if (!fulcrum_fields_io_has(kind, &fields[i])) {
             continue;
         }
-        const char *relative = strchr(fields[i].path, '.') + 1;
-        const char *dot = strchr(relative, '.');
+        const char *key = strchr(fields[i].path, '.') + 1;
+        const char *dot = strchr(key, '.');
         if (dot == NULL) {
-            add_field(properties, relative, &fields[i]);
+            add_field(properties, key, &fields[i]);
             continue;
         }
-        size_t length = (size_t)(dot - relative);
-        if (length != group_length || strncmp(relative, group_name, length) != 0) {
-            char name[64];
-            (void)snprintf(name, sizeof name, "%.*s", (int)length, relative);
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
+        if (!json_object_object_get_ex(properties, name, NULL)) {
             group = add_members(add_nullable(properties, name, "object"));
-            group_name = relative;
-            group_length = length;
         }
         add_field(group, dot + 1, &fields[i]);
     }
@@ -240,10 +235,11 @@ static struct json_object *add_records(struct json_object *properties, const cha
         fulcrum_json_add_text(required, NULL, record->others[i]);
     }
     struct json_object *members = add_members(items);
-    for (size_t i = 0; i < 2 * record->count; i++) {
-        const struct fulcrum_record_row *row = &record->rows[i % record->count];
-        if ((row->kind == FULCRUM_RECORD_TEXT) == (i < record->count)) {
-            add_row(members, row);
+    for (int is_text = 1; is_text >= 0; is_text--) {
+        for (size_t i = 0; i < record->count; i++) {
+            if ((record->rows[i].kind == FULCRUM_RECORD_TEXT) == is_text) {
+                add_row(members, &record->rows[i]);
+            }
         }
     }
     return members;

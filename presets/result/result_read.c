@@ -482,15 +482,13 @@ static bool ends_with(const char *text, const char *end)
 enum fulcrum_status fulcrum_result_read(
     const char *path, struct fulcrum_result **out, struct fulcrum_error *err)
 {
-    static const struct fulcrum_json_lines lines = {LINES, "finding"};
     struct json_object *document = NULL;
     int first = first_character(path);
     if (ends_with(path, ".csv") || (first != EOF && first != '{')) {
         return read_csv(path, out, err);
     }
-    TRY(ends_with(path, ".jsonl")
-            ? fulcrum_json_lines_read(path, &lines, &document, err)
-            : fulcrum_document_read(path, &document, err));
+    TRY(ends_with(path, ".jsonl") ? fulcrum_json_lines_read(path, &document, err)
+                                  : fulcrum_document_read(path, &document, err));
     enum fulcrum_status status = fulcrum_result_of_document(path, document, out, err);
     fulcrum_document_free(document);
     return status;

@@ -22,15 +22,16 @@ const char *fulcrum_format_name(int format)
                : NULL;
 }
 
-static const struct fulcrum_table *main_table(const struct fulcrum_result *result)
+/* That of the table that is made main, else of the first; NULL: there is none. */
+static const struct fulcrum_item *main_item(const struct fulcrum_result *result)
 {
-    const struct fulcrum_table *first = NULL;
+    const struct fulcrum_item *first = NULL;
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         if (item->table != NULL && !item->is_list &&
-            !fulcrum_table_is_keyed(item->table)) {
-            first = first == NULL || fulcrum_table_is_main(item->table) ? item->table
-                                                                        : first;
+            !fulcrum_table_is_keyed(item->table) &&
+            (first == NULL || fulcrum_table_is_main(item->table))) {
+            first = item;
         }
     }
     return first;
@@ -193,60 +194,33 @@ static void json_table(
     }
 }
 
-/* Objects that facts are members of, by the part of the key before the '/'. */
-enum { GROUPS_MOST = 16 };
-
-struct groups {
-    struct json_object *root;
-    size_t count;
-    struct {
-        const char *name;
-        size_t length;
-        struct json_object *object;
-    } items[GROUPS_MOST];
-};
-
-/* The object that a key belongs to, and the rest of the key. */
-static struct json_object *group_of(struct groups *groups, const char **key)
+/* The object that a key belongs to, by its part before the '/', and the rest of it. */
+static struct json_object *group_of(struct json_object *root, const char **key)
 {
     const char *slash = strchr(*key, '/');
-    if (slash == NULL) {
-        return groups->root;
-    }
-    const char *name = *key;
-    size_t length = (size_t)(slash - name);
-    *key = slash + 1;
-    for (size_t i = 0; i < groups->count; i++) {
-        if (groups->items[i].length == length &&
-            strncmp(groups->items[i].name, name, length) == 0) {
-            return groups->items[i].object;
+    struct json_object *group = root;
+    struct fulcrum_string name = {0};
+    if (slash != NULL) {
+        fulcrum_string_append(&name, *key, (size_t)(slash - *key));
+        *key = slash + 1;
+        if (!json_object_object_get_ex(root, fulcrum_string_get(&name), &group)) {
+            group = fulcrum_json_add_object(root, fulcrum_string_get(&name));
         }
     }
-    if (groups->count == GROUPS_MOST) {
-        return groups->root;
-    }
-    char *copy = calloc(length + 1, 1);
-    if (copy == NULL) {
-        return NULL;
-    }
-    memcpy(copy, name, length);
-    struct json_object *object = fulcrum_json_add_object(groups->root, copy);
-    free(copy);
-    groups->items[groups->count].name = name;
-    groups->items[groups->count].length = length;
-    groups->items[groups->count++].object = object;
-    return object;
+    fulcrum_string_clear(&name);
+    return group;
 }
 
 /* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
-static void json_intervals(struct groups *groups, const struct fulcrum_result *result)
+static void json_intervals(
+    struct json_object *root, const struct fulcrum_result *result)
 {
     for (size_t i = 0; i < fulcrum_result_count(result); i++) {
         const struct fulcrum_item *item = fulcrum_result_item(result, i);
         const char *key = "intervals/";
         if (item->has_ends && isfinite(item->cell.lo)) {
             const double ends[] = {item->cell.lo, item->cell.hi};
-            fulcrum_json_add_numbers(group_of(groups, &key), item->key, ends, 2);
+            fulcrum_json_add_numbers(group_of(root, &key), item->key, ends, 2);
         }
     }
 }
@@ -255,7 +229,6 @@ struct json_object *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped)
 {
     struct json_object *root = fulcrum_json_new_object();
-    struct groups groups = {.root = root};
     if (fulcrum_result_schema(result)[0] != '\0') {
         struct json_object *schema = fulcrum_json_add_object(root, "schema");
         fulcrum_json_add_text(schema, "name", fulcrum_result_schema(result));
@@ -267,14 +240,14 @@ struct json_object *fulcrum_result_json(
         if (key[0] == '\0') {
             continue;
         }
-        struct json_object *object = group_of(&groups, &key);
+        struct json_object *object = group_of(root, &key);
         if (item->table == NULL) {
             json_cell(object, key, item->kind, &item->cell);
         } else if (item->table != skipped) {
             json_table(object, key, item);
         }
     }
-    json_intervals(&groups, result);
+    json_intervals(root, result);
     return root;
 }
 
@@ -304,13 +277,11 @@ enum fulcrum_status fulcrum_result_line(
 static enum fulcrum_status print_lines(
     const struct fulcrum_result *result, FILE *stream, struct fulcrum_error *err)
 {
-    const struct fulcrum_table *table = main_table(result);
+    const struct fulcrum_item *item = main_item(result);
+    const struct fulcrum_table *table = item != NULL ? item->table : NULL;
     struct json_object *head = fulcrum_result_json(result, table);
-    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
-        const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        if (table != NULL && item->table == table) {
-            fulcrum_json_add_text(head, "lines_of", item->key);
-        }
+    if (item != NULL) {
+        fulcrum_json_add_text(head, "lines_of", item->key);
     }
     TRY(print_json(head, FULCRUM_JSON_LINE, stream, err));
     for (size_t i = 0; i < fulcrum_table_rows(table); i++) {
@@ -326,12 +297,13 @@ enum fulcrum_status fulcrum_result_write(const struct fulcrum_result *result,
     struct fulcrum_error *err)
 {
     static const struct fulcrum_text_layout any = {0, false};
+    const struct fulcrum_item *item = main_item(result);
     TRY(fulcrum_result_check(result, err));
     switch (format) {
     case FULCRUM_FORMAT_CSV:
-        if (main_table(result) != NULL) {
-            fulcrum_csv_heading(stream, main_table(result));
-            fulcrum_csv_rows(stream, main_table(result));
+        if (item != NULL) {
+            fulcrum_csv_heading(stream, item->table);
+            fulcrum_csv_rows(stream, item->table);
         } else {
             csv_facts(stream, result);
         }

@@ -204,14 +204,12 @@ TEST(test_equal_keys_of_different_objects_are_fine)
     json_object_put(document);
 }
 
-static const struct fulcrum_json_lines lines = {"points", "finding"};
-
 static enum fulcrum_status read_text(
     const char *text, struct json_object **out, struct fulcrum_error *err)
 {
     struct scratch scratch = scratch_new();
     char *path = scratch_write(&scratch, "sweep.jsonl", text);
-    enum fulcrum_status status = fulcrum_json_lines_read(path, &lines, out, err);
+    enum fulcrum_status status = fulcrum_json_lines_read(path, out, err);
     free(path);
     scratch_free(&scratch);
     return status;
@@ -268,7 +266,6 @@ TEST(test_faults_name_their_line)
         }
     }
     struct json_object *document = NULL;
-    CU_ASSERT_EQUAL(
-        fulcrum_json_lines_read("no/such/file.jsonl", &lines, &document, NULL),
+    CU_ASSERT_EQUAL(fulcrum_json_lines_read("no/such/file.jsonl", &document, NULL),
         FULCRUM_ERR_FILE);
 }
