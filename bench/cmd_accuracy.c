@@ -16,7 +16,7 @@
 #include "presets/load/network_line.h"
 
 /* The comparisons of one domain and what they come to. */
-struct fulcrum_accuracy_domain {
+struct domain {
     struct fulcrum_comparison_plan plan;
     size_t count;                                   /* networks drawn */
     struct fulcrum_comparison *comparisons;         /* `count`, owned */
@@ -26,11 +26,26 @@ struct fulcrum_accuracy_domain {
     size_t verdict_count;
 };
 
-struct fulcrum_accuracy {
-    struct fulcrum_accuracy_domain *domains;
-    size_t domain_count;
-    size_t worst_count; /* networks to print of each domain */
-    bool is_interrupted;
+struct settings {
+    int domain; /* FULCRUM_DOMAIN_COUNT: all */
+    double networks;
+    double seed;
+    int method;
+    int judge; /* -1: not given */
+    double half_width_rel;
+    double judge_half_width_rel;
+    double worst; /* networks to print of each domain */
+};
+
+struct job {
+    const struct settings *settings;
+    struct domain domains[FULCRUM_DOMAIN_COUNT];
+    size_t domain_count; /* planned */
+    size_t done_count;   /* compared */
+    size_t total;        /* networks of all of them */
+    size_t done;
+    struct fulcrum_progress progress;
+    const volatile sig_atomic_t *stop;
 };
 
 /* What comparisons with a judge came to. */
@@ -38,7 +53,7 @@ struct fulcrum_accuracy {
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static size_t count_state(
-    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_state state)
+    const struct domain *domain, enum fulcrum_comparison_state state)
 {
     return fulcrum_comparison_count(domain->comparisons, domain->count, state);
 }
@@ -47,8 +62,7 @@ static size_t count_state(
  * Summaries of a domain, and verdicts where all of its comparisons were done; the worst
  * are moved to the front.
  */
-static enum fulcrum_status accuracy_conclude(
-    struct fulcrum_accuracy_domain *domain, struct fulcrum_error *err)
+static enum fulcrum_status conclude(struct domain *domain, struct fulcrum_error *err)
 {
     static const enum fulcrum_comparison_set sets[] = {
         FULCRUM_COMPARISON_ALL, FULCRUM_COMPARISON_UNFLAGGED};
@@ -66,11 +80,11 @@ static enum fulcrum_status accuracy_conclude(
 }
 
 /* How many limits of all domains are missed. */
-static size_t accuracy_missed(const struct fulcrum_accuracy *accuracy)
+static size_t count_missed(const struct job *job)
 {
     size_t missed = 0;
-    for (size_t i = 0; i < accuracy->domain_count; i++) {
-        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
+    for (size_t i = 0; i < job->done_count; i++) {
+        const struct domain *domain = &job->domains[i];
         for (size_t j = 0; j < domain->verdict_count; j++) {
             missed += !domain->verdicts[j].is_met;
         }
@@ -78,8 +92,8 @@ static size_t accuracy_missed(const struct fulcrum_accuracy *accuracy)
     return missed;
 }
 
-static void add_summary(struct fulcrum_table *table,
-    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set)
+static void add_summary(struct fulcrum_table *table, const struct domain *domain,
+    enum fulcrum_comparison_set set)
 {
     const struct fulcrum_comparison_summary *of = &domain->summaries[set];
     double refused = (double)count_state(domain, FULCRUM_COMPARISON_REFUSED);
@@ -111,8 +125,7 @@ static void add_summary(struct fulcrum_table *table,
     fulcrum_table_number(table, "failed", NULL, failed);
 }
 
-static void add_verdicts(
-    struct fulcrum_table *table, const struct fulcrum_accuracy_domain *domain)
+static void add_verdicts(struct fulcrum_table *table, const struct domain *domain)
 {
     for (size_t j = 0; j < domain->verdict_count; j++) {
         const struct fulcrum_verdict *verdict = &domain->verdicts[j];
@@ -131,8 +144,8 @@ static void add_verdicts(
 
 /* As far as the domain has so many that were compared. */
 static enum fulcrum_status add_worst(struct fulcrum_table *table,
-    struct fulcrum_table *lines, const struct fulcrum_accuracy_domain *domain,
-    size_t count, struct fulcrum_error *err)
+    struct fulcrum_table *lines, const struct domain *domain, size_t count,
+    struct fulcrum_error *err)
 {
     size_t done = domain->summaries[FULCRUM_COMPARISON_ALL].count;
     for (size_t j = 0; j < count && j < done; j++) {
@@ -159,16 +172,17 @@ static enum fulcrum_status add_worst(struct fulcrum_table *table,
 }
 
 /* Shows summaries, verdicts and the worst networks; CSV has the summaries alone. */
-static enum fulcrum_status show(const struct fulcrum_accuracy *accuracy,
+static enum fulcrum_status show(const struct job *job,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    const struct fulcrum_comparison_plan *plan = &accuracy->domains[0].plan;
+    const struct fulcrum_comparison_plan *plan = &job->domains[0].plan;
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-bench-accuracy");
     fulcrum_result_print(result, "comparison", "comparison",
         "%s against its judge, seed %.0f", fulcrum_method_name(plan->method),
         (double)plan->seed);
-    fulcrum_result_flag(result, "interrupted",
-        accuracy->is_interrupted ? "interrupted" : NULL, accuracy->is_interrupted);
+    bool is_interrupted = *job->stop != 0;
+    fulcrum_result_flag(
+        result, "interrupted", is_interrupted ? "interrupted" : NULL, is_interrupted);
     fulcrum_result_number(result, "seed", NULL, (double)plan->seed);
     struct fulcrum_table *summaries =
         fulcrum_result_table(result, "domains", "errors of the steps per second");
@@ -177,12 +191,12 @@ static enum fulcrum_status show(const struct fulcrum_accuracy *accuracy,
         fulcrum_result_table(result, "worst", "largest errors");
     struct fulcrum_table *lines = fulcrum_result_table(result, "worst_networks", "");
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < accuracy->domain_count && status == FULCRUM_OK; i++) {
-        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
+    for (size_t i = 0; i < job->done_count && status == FULCRUM_OK; i++) {
+        const struct domain *domain = &job->domains[i];
         add_summary(summaries, domain, FULCRUM_COMPARISON_ALL);
         add_summary(summaries, domain, FULCRUM_COMPARISON_UNFLAGGED);
         add_verdicts(verdicts, domain);
-        status = add_worst(worst, lines, domain, accuracy->worst_count, err);
+        status = add_worst(worst, lines, domain, (size_t)job->settings->worst, err);
     }
     if (status != FULCRUM_OK) {
         fulcrum_result_free(result);
@@ -199,28 +213,6 @@ enum { BLOCK = 50 };
 
 /* Where nothing is promised. */
 enum { STANDARD_NETWORKS = 500 };
-
-struct settings {
-    int domain; /* FULCRUM_DOMAIN_COUNT: all */
-    double networks;
-    double seed;
-    int method;
-    int judge; /* -1: not given */
-    double half_width_rel;
-    double judge_half_width_rel;
-    double worst;
-};
-
-struct job {
-    const struct settings *settings;
-    struct fulcrum_accuracy accuracy;
-    struct fulcrum_accuracy_domain domains[FULCRUM_DOMAIN_COUNT];
-    size_t domain_count; /* planned */
-    size_t total;        /* networks of all of them */
-    size_t done;
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *stop;
-};
 
 /* Simulations are what all networks can be held against; the chain is exact. */
 static enum fulcrum_method judge_of(
@@ -248,7 +240,7 @@ static enum fulcrum_status plan_domain(
     struct job *job, enum fulcrum_domain domain, struct fulcrum_error *err)
 {
     const struct settings *settings = job->settings;
-    struct fulcrum_accuracy_domain *out = &job->domains[job->domain_count++];
+    struct domain *out = &job->domains[job->domain_count++];
     out->plan = (struct fulcrum_comparison_plan){
         .domain = domain,
         .seed = (uint64_t)settings->seed,
@@ -277,7 +269,7 @@ static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *er
         if (i > 0 && *job->stop != 0) {
             break;
         }
-        struct fulcrum_accuracy_domain *domain = &job->domains[i];
+        struct domain *domain = &job->domains[i];
         for (size_t first = 0; first < domain->count; first += BLOCK) {
             size_t left = domain->count - first;
             size_t count = left < BLOCK ? left : BLOCK;
@@ -288,8 +280,8 @@ static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *er
                 &domain->plan, domain->comparisons + first, first, count, job->stop);
             job->done += count;
         }
-        status = accuracy_conclude(&job->domains[i], err);
-        job->accuracy.domain_count++;
+        status = conclude(&job->domains[i], err);
+        job->done_count++;
     }
     return status;
 }
@@ -298,14 +290,14 @@ static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *er
 static void set_exit_code(const struct job *job, struct fulcrum_context *context)
 {
     size_t failed = 0;
-    for (size_t i = 0; i < job->accuracy.domain_count; i++) {
-        const struct fulcrum_accuracy_domain *domain = &job->domains[i];
+    for (size_t i = 0; i < job->done_count; i++) {
+        const struct domain *domain = &job->domains[i];
         failed += fulcrum_comparison_count(
             domain->comparisons, domain->count, FULCRUM_COMPARISON_FAILED);
     }
-    if (job->accuracy.is_interrupted) {
+    if (*job->stop != 0) {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else if (failed > 0 || accuracy_missed(&job->accuracy) > 0) {
+    } else if (failed > 0 || count_missed(job) > 0) {
         context->exit_code = FULCRUM_EXIT_FAILED;
     }
 }
@@ -325,10 +317,9 @@ static enum fulcrum_status run_job(
     fulcrum_progress_start(&job->progress, context);
     enum fulcrum_status status = compare_all(job, err);
     fulcrum_progress_end(&job->progress);
-    job->accuracy.is_interrupted = *job->stop != 0;
     TRY(status);
     set_exit_code(job, context);
-    return show(&job->accuracy, context, err);
+    return show(job, context, err);
 }
 
 static enum fulcrum_status run(
@@ -337,8 +328,6 @@ static enum fulcrum_status run(
     const struct settings *settings = data;
     struct job *job = fulcrum_allocate(1, sizeof *job);
     job->settings = settings;
-    job->accuracy.domains = job->domains;
-    job->accuracy.worst_count = (size_t)settings->worst;
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = run_job(job, context, err);
     for (size_t i = 0; i < job->domain_count; i++) {

@@ -96,9 +96,7 @@ static enum fulcrum_status check_chart(
     }
     FULCRUM_USAGE_IF(!is_picture(path), context, err, FULCRUM_ERR_RANGE,
         "--chart %s: expected a name ending in .svg, .pdf or .png", path);
-    struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    fulcrum_output_discard(output);
+    enum fulcrum_status status = fulcrum_output_check(path, err);
     return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--chart");
 }
 
