@@ -170,6 +170,11 @@ static bool takes_value(const struct fulcrum_option *row)
     return row->kind != FULCRUM_OPTION_FLAG && row->kind != FULCRUM_OPTION_HELP;
 }
 
+static bool is_number(const struct fulcrum_option *row)
+{
+    return row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT;
+}
+
 static void count_row(const struct fulcrum_option_group *group,
     const struct fulcrum_option *row, void *user)
 {
@@ -196,25 +201,21 @@ static void add_slot(const struct fulcrum_option_group *group,
         parser->shorts[end + 1] = takes_value(row) ? ':' : '\0';
     }
     /* The state of a member that was not given and has no fallback. */
-    switch (slot->row->kind) {
-    case FULCRUM_OPTION_FLAG:
-    case FULCRUM_OPTION_HELP:
-        *(bool *)slot->member = false;
-        break;
-    case FULCRUM_OPTION_NUMBER:
-    case FULCRUM_OPTION_COUNT:
-        *(double *)slot->member = NAN;
-        break;
-    case FULCRUM_OPTION_TEXT:
-    case FULCRUM_OPTION_FILE:
-        *(const char **)slot->member = NULL;
-        break;
-    case FULCRUM_OPTION_CHOICE:
+    static const size_t sizes[] = {
+        [FULCRUM_OPTION_FLAG] = sizeof(bool),
+        [FULCRUM_OPTION_NUMBER] = sizeof(double),
+        [FULCRUM_OPTION_COUNT] = sizeof(double),
+        [FULCRUM_OPTION_TEXT] = sizeof(const char *),
+        [FULCRUM_OPTION_FILE] = sizeof(const char *),
+        [FULCRUM_OPTION_CHOICE] = sizeof(int),
+        [FULCRUM_OPTION_LIST] = sizeof(struct fulcrum_text_list),
+        [FULCRUM_OPTION_HELP] = sizeof(bool),
+    };
+    memset(slot->member, 0, sizes[row->kind]);
+    if (row->kind == FULCRUM_OPTION_CHOICE) {
         *(int *)slot->member = -1;
-        break;
-    case FULCRUM_OPTION_LIST:
-        *(struct fulcrum_text_list *)slot->member = (struct fulcrum_text_list){0, NULL};
-        break;
+    } else if (is_number(row)) {
+        *(double *)slot->member = NAN;
     }
     parser->count++;
 }
@@ -264,13 +265,9 @@ static const struct slot *slot_of(const struct parser *parser, int code)
 
 static enum fulcrum_status fail_unknown(const struct parser *parser, const char *word)
 {
-    char name[NAME_SIZE];
     /* The name in a word like "--name=value", without dashes and value. */
-    char *out = name;
-    size_t size = sizeof name;
-    size_t length = strcspn(word + 2, "=");
-    (void)snprintf(
-        out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
+    char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     for (size_t i = 0; i < parser->count; i++) {
         FAIL_IF(
             name[0] != '\0' && strncmp(parser->longs[i].name, name, strlen(name)) == 0,
@@ -386,13 +383,7 @@ static void free_list(struct fulcrum_text_list *list)
     list->count = 0;
 }
 
-static int number_is_set(const struct fulcrum_option *row, double value)
-{
-    double fallback = row->fallback != NULL ? strtod(row->fallback, NULL) : (double)NAN;
-    return !isnan(value) && !(value >= fallback && value <= fallback);
-}
-
-static int text_is_set(const struct fulcrum_option *row, const char *value)
+static bool text_is_set(const struct fulcrum_option *row, const char *value)
 {
     return value != NULL &&
            (row->fallback == NULL || strcmp(value, row->fallback) != 0);
@@ -407,7 +398,9 @@ bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *setting
         return *(const bool *)member;
     case FULCRUM_OPTION_NUMBER:
     case FULCRUM_OPTION_COUNT:
-        return number_is_set(row, *(const double *)member);
+        return !isnan(*(const double *)member) &&
+               (row->fallback == NULL ||
+                   *(const double *)member != strtod(row->fallback, NULL));
     case FULCRUM_OPTION_TEXT:
     case FULCRUM_OPTION_FILE:
         return text_is_set(row, *(const char *const *)member);
@@ -417,7 +410,7 @@ bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *setting
     case FULCRUM_OPTION_LIST:
         return ((const struct fulcrum_text_list *)member)->count > 0;
     }
-    return 0;
+    return false;
 }
 
 static void free_row(const struct fulcrum_option_group *group,

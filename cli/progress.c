@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "calibrate/probe/calibrate.h"
+#include "calibrate/stopwatch.h"
 #include "cli/message.h"
 
 enum { BAR_CELLS = 24, LINE_SIZE = 160, SCREEN_WIDTH = 79 };
@@ -22,13 +22,6 @@ static const double least_line_interval_s = 10.0;
 static const double most_line_interval_s = 60.0;
 /* Before this an estimate of the time left is a guess. */
 static const double estimate_after_frac = 0.02;
-
-static double monotonic_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void fulcrum_progress_init(struct fulcrum_progress *out, FILE *stream,
     enum fulcrum_progress_style style, double (*clock_s)(void))
@@ -50,7 +43,7 @@ void fulcrum_progress_start(
     enum fulcrum_progress_style style =
         isatty(STDERR_FILENO) ? FULCRUM_PROGRESS_BAR : FULCRUM_PROGRESS_LINES;
     fulcrum_progress_init(
-        out, stderr, context->quiet ? FULCRUM_PROGRESS_SILENT : style, monotonic_s);
+        out, stderr, context->quiet ? FULCRUM_PROGRESS_SILENT : style, fulcrum_wall_s);
     if (context->program != NULL) {
         out->program = context->program;
     }
