@@ -11,7 +11,7 @@
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "presets/load/fields_io.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
 #include "presets/load/reference_file.h"
@@ -115,7 +115,7 @@ static enum fulcrum_status show_design(enum fulcrum_preset_kind kind, const char
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        if (fulcrum_fields_io_has(kind, &fields[i])) {
+        if (fulcrum_preset_has_field(kind, &fields[i])) {
             add_field(file, table, &shown, &fields[i]);
         }
     }

@@ -17,7 +17,6 @@
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/io/record.h"
-#include "presets/load/fields_io.h"
 #include "presets/load/preset.h"
 #include "presets/load/preset_file.h"
 
@@ -390,7 +389,7 @@ static struct json_object *build(const struct fulcrum_calibration *calibration)
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     design.machine = calibration->machine;
-    fulcrum_fields_io_write(&design, FULCRUM_PRESET_MACHINE, object);
+    fulcrum_preset_write_half(&design, FULCRUM_PRESET_MACHINE, object);
     size_t n = calibration->parameter_count;
     add_list(root, "parameters", &fulcrum_parameter_record, calibration->parameters, n);
     if (!is_diagonal(calibration)) {

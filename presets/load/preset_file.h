@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "model/design/design.h"
 #include "presets/io/reader.h"
 #include "presets/io/record.h"
 #include "presets/load/preset_kind.h"
@@ -55,6 +56,14 @@ enum { FULCRUM_FILE_PARTS_MOST = 16 };
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_file_load(
     const struct fulcrum_file_form *form, const char *name, void *loaded,
     struct fulcrum_error *err);
+
+/* Whether the field belongs to machine or workload files. */
+bool fulcrum_preset_has_field(
+    enum fulcrum_preset_kind kind, const struct fulcrum_field *field);
+
+/* Adds every given field of the kind to `object`, nested as their paths say. */
+void fulcrum_preset_write_half(const struct fulcrum_design *design,
+    enum fulcrum_preset_kind kind, struct json_object *object);
 
 /* The records that files hold lists of, for the JSON Schema. */
 extern const struct fulcrum_record fulcrum_parameter_record;

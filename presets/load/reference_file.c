@@ -17,7 +17,6 @@
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/io/record.h"
-#include "presets/load/fields_io.h"
 #include "presets/load/preset.h"
 #include "presets/load/preset_file.h"
 #include "presets/load/preset_folders.h"
@@ -638,7 +637,7 @@ static void add_half(struct json_object *root,
     add_text(object, "title",
         is_machine ? reference->design.machine.title
                    : reference->design.workload.title);
-    fulcrum_fields_io_write(&reference->design, kind, object);
+    fulcrum_preset_write_half(&reference->design, kind, object);
 }
 
 static void add_point(

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "presets/io/json.h"
-#include "presets/load/fields_io.h"
 #include "presets/load/preset.h"
 #include "presets/load/preset_file.h"
 #include "presets/load/reference_file.h"
@@ -101,7 +100,7 @@ static void add_fields(struct json_object *properties, enum fulcrum_preset_kind 
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     struct json_object *group = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (!fulcrum_fields_io_has(kind, &fields[i])) {
+        if (!fulcrum_preset_has_field(kind, &fields[i])) {
             continue;
         }
         const char *key = strchr(fields[i].path, '.') + 1;
