@@ -68,9 +68,7 @@ static int covers_any(enum fulcrum_preset_kind kind, const char *key)
 static void check_text(const struct fulcrum_node *node)
 {
     char text[sizeof(((struct fulcrum_source *)NULL)->text)];
-    if (fulcrum_node_text(node, text, sizeof text) && text[0] == '\0') {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
-    }
+    (void)fulcrum_node_words(node, text, sizeof text);
 }
 
 static void check_prior(const struct fulcrum_node *node)
@@ -633,11 +631,10 @@ void fulcrum_preset_read_half(const struct fulcrum_node *node,
     char *name = is_machine ? design->machine.name : design->workload.name;
     char *title = is_machine ? design->machine.title : design->workload.title;
     struct fulcrum_node name_node = fulcrum_node_member(node, "name");
-    bool needs_name = file != FULCRUM_PRESET_CALIBRATION;
-    if ((needs_name || name_node.json != NULL) &&
-        fulcrum_node_text(&name_node, name, sizeof design->machine.name) &&
-        needs_name && name[0] == '\0') {
-        fulcrum_node_fault(&name_node, FULCRUM_ERR_RANGE, "expected some text");
+    if (file != FULCRUM_PRESET_CALIBRATION) {
+        (void)fulcrum_node_words(&name_node, name, sizeof design->machine.name);
+    } else if (name_node.json != NULL) {
+        (void)fulcrum_node_text(&name_node, name, sizeof design->machine.name);
     }
     struct fulcrum_node title_node = fulcrum_node_member(node, "title");
     if (title_node.json != NULL) {

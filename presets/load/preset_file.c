@@ -39,10 +39,7 @@ bool fulcrum_file_header_read(const struct fulcrum_node *root,
     if (name.json == NULL) {
         fulcrum_node_fault(&name, FULCRUM_ERR_MISSING, "expected text");
         good = false;
-    } else if (!fulcrum_node_text(&name, out->name, sizeof out->name)) {
-        good = false;
-    } else if (out->name[0] == '\0') {
-        fulcrum_node_fault(&name, FULCRUM_ERR_RANGE, "expected some text");
+    } else if (!fulcrum_node_words(&name, out->name, sizeof out->name)) {
         good = false;
     }
     struct fulcrum_node title = fulcrum_node_member(root, "title");

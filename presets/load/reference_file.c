@@ -121,14 +121,7 @@ static int read_value(
         }
         return fulcrum_node_number(node, &setting->number);
     }
-    if (!fulcrum_node_text(node, setting->text, sizeof setting->text)) {
-        return 0;
-    }
-    if (setting->text[0] == '\0') {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
-        return 0;
-    }
-    return 1;
+    return fulcrum_node_words(node, setting->text, sizeof setting->text);
 }
 
 static bool read_setting(const struct fulcrum_node *set, const char *key, void *item,
@@ -250,39 +243,10 @@ static void read_point(
     }
 }
 
-/*
- * Adds the points of an array, as they stand there, or faults to the node's reader. A
- * reference with faults is never handed out, so it may stay incomplete.
- */
-static void reference_read_points(
-    const struct fulcrum_node *array, struct fulcrum_reference *reference)
-{
-    size_t count = 0;
-    if (!fulcrum_node_is_array(array, &count)) {
-        return;
-    }
-    if (count == 0) {
-        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
-        return;
-    }
-    reference->points = room_for(array, count, sizeof *reference->points);
-    if (reference->points == NULL) {
-        return;
-    }
-    reference->point_count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_node element = fulcrum_node_element(array, i);
-        reference->points[i].index = i;
-        if (fulcrum_node_is_object(&element)) {
-            read_point(&element, &reference->points[i]);
-        }
-    }
-}
-
 static bool is_equal(const struct fulcrum_reference_setting *a,
     const struct fulcrum_reference_setting *b)
 {
-    bool is_same = isnan(a->number) ? isnan(b->number) : a->number == b->number;
+    bool is_same = a->number == b->number || (isnan(a->number) && isnan(b->number));
     return is_same && strcmp(a->path, b->path) == 0 && strcmp(a->text, b->text) == 0;
 }
 
@@ -320,7 +284,7 @@ static struct fulcrum_observation *find_observation(
 }
 
 /* Frames become steps; a point that has both is a fault. */
-static void reference_convert_frames(
+static void convert_frames(
     const struct fulcrum_node *array, struct fulcrum_reference *reference)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -363,10 +327,7 @@ static bool read_source(const struct fulcrum_node *map, const char *key, void *i
         return 1;
     }
     memcpy(source->part, key, strlen(key) + 1);
-    if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
-        source->text[0] == '\0') {
-        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
-    }
+    (void)fulcrum_node_words(&node, source->text, sizeof source->text);
     return 1;
 }
 
@@ -504,24 +465,47 @@ static void read_relative_to(const struct fulcrum_node *node, void *loaded)
     }
 }
 
-static void read_points(const struct fulcrum_node *node, void *loaded)
+/* A fault for a point that has series and settings of an earlier one. */
+static void check_repeats(
+    const struct fulcrum_node *array, const struct fulcrum_reference *reference)
 {
-    struct fulcrum_reference *reference = loaded;
-    reference_read_points(node, reference);
-    /* A fault for each point that has series and settings of an earlier one. */
     for (size_t i = 1; i < reference->point_count; i++) {
         size_t j = 0;
         while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
             j++;
         }
         if (j < i) {
-            fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
                 "%s[%zu] has the series and the settings of %s[%zu]: expected each "
                 "point once",
-                node->path, i, node->path, j);
+                array->path, i, array->path, j);
         }
     }
-    reference_convert_frames(node, reference);
+}
+
+/* As they stand there, then rates in steps. */
+static void read_points(const struct fulcrum_node *array, void *loaded)
+{
+    struct fulcrum_reference *reference = loaded;
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
+        return;
+    }
+    reference->points = room_for(array, count, sizeof *reference->points);
+    reference->point_count = reference->points != NULL ? count : 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        reference->points[i].index = i;
+        if (fulcrum_node_is_object(&element)) {
+            read_point(&element, &reference->points[i]);
+        }
+    }
+    check_repeats(array, reference);
+    convert_frames(array, reference);
 }
 
 #define OPTIONAL_TEXT(member)                                                          \

@@ -103,11 +103,8 @@ static size_t count_kept(const struct fulcrum_trace *trace, const struct gap *ga
 
 static size_t span_count(const struct fulcrum_trace *trace)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < trace->lane_count; i++) {
-        count += trace->lanes[i].count;
-    }
-    return count;
+    const struct gap none = {INFINITY, INFINITY};
+    return count_kept(trace, &none);
 }
 
 /* The shortest gap in the middle that leaves at most `most` spans; an empty one where

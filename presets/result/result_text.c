@@ -187,10 +187,6 @@ static void print_line(
             (void)fprintf(stream, "%*s", (int)blanks, "");
             print_text(stream, text);
             blanks = 0;
-        } else {
-            blanks += is_right ? 0 : rest;
-            blanks += GAP;
-            continue;
         }
         blanks += (is_right ? 0 : rest) + GAP;
     }
