@@ -27,10 +27,11 @@ static void each_row(
 
 /* Completion of commands, options and values for bash. */
 
-static void print_choices(FILE *stream, fulcrum_choice_name *choice)
+static void print_choices(
+    FILE *stream, fulcrum_choice_name *choice, const char *between)
 {
     for (int i = 0; choice(i) != NULL; i++) {
-        (void)fprintf(stream, "%s%s", i > 0 ? " " : "", choice(i));
+        (void)fprintf(stream, "%s%s", i > 0 ? between : "", choice(i));
     }
 }
 
@@ -54,7 +55,7 @@ static void print_value_case(FILE *stream, const struct fulcrum_option *row)
         (void)fprintf(stream, "words=$(_fulcrum_presets %ss); files=1", row->name);
     } else if (row->choice != NULL) {
         (void)fputs("words='", stream);
-        print_choices(stream, row->choice);
+        print_choices(stream, row->choice, " ");
         (void)fputc('\'', stream);
     } else {
         (void)fputs("files=1", stream);
@@ -81,7 +82,7 @@ static void reference_bash_print_command(
     for (; argument != NULL && argument->name != NULL; argument++) {
         if (argument->choice != NULL) {
             (void)fputc(' ', stream);
-            print_choices(stream, argument->choice);
+            print_choices(stream, argument->choice, " ");
         }
     }
     (void)fputs("'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
@@ -315,9 +316,7 @@ static void print_range(FILE *stream, const struct fulcrum_field *field)
             field->kind == FULCRUM_FIELD_COUNT ? ", whole" : "");
         return;
     }
-    for (int i = 0; field->choice(i) != NULL; i++) {
-        (void)fprintf(stream, "%s%s", i > 0 ? ", " : "", field->choice(i));
-    }
+    print_choices(stream, field->choice, ", ");
     (void)fputs(" | ", stream);
 }
 
