@@ -97,6 +97,20 @@ struct json_object *fulcrum_json_add_array(struct json_object *parent, const cha
     return add_container(parent, key, json_object_new_array());
 }
 
+void fulcrum_json_add_members(struct json_object *object, const char *text)
+{
+    struct json_object *members = json_tokener_parse(text);
+    struct json_object_iter at;
+    json_object_object_foreachC(members, at)
+    {
+        (void)add(object, at.key, json_object_get(at.val));
+    }
+    if (members == NULL) {
+        (void)add(object, "", NULL);
+    }
+    json_object_put(members);
+}
+
 struct writer {
     FILE *stream;
     enum fulcrum_json_layout layout;
@@ -231,7 +245,8 @@ static int write_value(struct json_object *json, int flags, struct json_object *
     } else if (json_object_is_type(json, json_type_boolean)) {
         (void)fputs(json_object_get_boolean(json) ? "true" : "false", writer->stream);
     } else {
-        write_number(writer->stream, json_object_get_double(json));
+        write_number(
+            writer->stream, json != NULL ? json_object_get_double(json) : (double)NAN);
     }
     return JSON_C_VISIT_RETURN_CONTINUE;
 }

@@ -40,6 +40,10 @@ struct json_object *fulcrum_json_add_object(
     struct json_object *parent, const char *key);
 struct json_object *fulcrum_json_add_array(struct json_object *parent, const char *key);
 
+/* Members of an object that is written as JSON, where single quotes will do: a constant
+ * of the program. */
+void fulcrum_json_add_members(struct json_object *object, const char *text);
+
 enum fulcrum_json_layout { FULCRUM_JSON_PRETTY, FULCRUM_JSON_LINE };
 
 /*

@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Made from the same rows that the reader checks with, so that an editor's opinion of a
- * file and ours agree on keys, types, ranges and choices. What JSON Schema cannot say
- * (every field has a source, a covariance is possible) is left to the reader.
+ * file and ours agree on keys, types, ranges and choices. What stands in no table is
+ * written as JSON, with single quotes. What JSON Schema cannot say (every field has a
+ * source, a covariance is possible) is left to the reader.
  */
+#include <assert.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,50 +19,33 @@
 #include "presets/load/preset_file.h"
 #include "presets/load/reference_file.h"
 
-static struct json_object *add_typed(
-    struct json_object *properties, const char *key, const char *type)
+/* Adds the members that a format of printf's makes, braces around them. */
+static void add(struct json_object *object, const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+
+static void add(struct json_object *object, const char *format, ...)
+{
+    char text[1200];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    assert(length > 0 && (size_t)length < sizeof text);
+    (void)length;
+    fulcrum_json_add_members(object, text);
+}
+
+static void add_choices(
+    struct json_object *properties, const char *key, fulcrum_record_names *names)
 {
     struct json_object *schema = fulcrum_json_add_object(properties, key);
-    fulcrum_json_add_text(schema, "type", type);
-    return schema;
-}
-
-/* null stands for "not given" in every field. */
-static void add_type_or_null(struct json_object *schema, const char *type)
-{
-    struct json_object *types = fulcrum_json_add_array(schema, "type");
-    fulcrum_json_add_text(types, NULL, type);
-    fulcrum_json_add_text(types, NULL, "null");
-}
-
-static struct json_object *add_nullable(
-    struct json_object *properties, const char *key, const char *type)
-{
-    struct json_object *schema = fulcrum_json_add_object(properties, key);
-    add_type_or_null(schema, type);
-    return schema;
-}
-
-static void add_text_limits(struct json_object *schema, size_t size)
-{
-    fulcrum_json_add_number(schema, "maxLength", (double)size - 1.0);
-}
-
-/* An object with no members but those added to the result. */
-static struct json_object *add_members(struct json_object *schema)
-{
-    fulcrum_json_add_flag(schema, "additionalProperties", 0);
-    return fulcrum_json_add_object(schema, "properties");
-}
-
-static void add_required(struct json_object *schema, const char *const *keys)
-{
-    struct json_object *required = fulcrum_json_add_array(schema, "required");
-    for (size_t i = 0; keys[i] != NULL; i++) {
-        fulcrum_json_add_text(required, NULL, keys[i]);
+    struct json_object *choices = fulcrum_json_add_array(schema, "enum");
+    for (int i = 0; names(i) != NULL; i++) {
+        fulcrum_json_add_text(choices, NULL, names(i));
     }
 }
 
+/* A field; null stands for "not given" in every one. */
 static void add_field(
     struct json_object *properties, const char *key, const struct fulcrum_field *field)
 {
@@ -80,12 +66,11 @@ static void add_field(
         return;
     }
     if (field->kind == FULCRUM_FIELD_TEXT) {
-        add_type_or_null(schema, "string");
-        add_text_limits(schema, field->size);
+        add(schema, "{'type':['string','null'],'maxLength':%zu}", field->size - 1);
         return;
     }
-    bool is_count = field->kind == FULCRUM_FIELD_COUNT;
-    add_type_or_null(schema, is_count ? "integer" : "number");
+    add(schema, "{'type':['%s','null']}",
+        field->kind == FULCRUM_FIELD_COUNT ? "integer" : "number");
     fulcrum_json_add_number(schema, "minimum", field->least);
     fulcrum_json_add_number(schema, "maximum", field->most);
     if (!isnan(field->fallback)) {
@@ -98,7 +83,7 @@ static void add_fields(struct json_object *properties, enum fulcrum_preset_kind 
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
-    struct json_object *group = NULL;
+    struct json_object *members = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!fulcrum_preset_has_field(kind, &fields[i])) {
             continue;
@@ -112,109 +97,35 @@ static void add_fields(struct json_object *properties, enum fulcrum_preset_kind 
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)(dot - key), key);
         if (!json_object_object_get_ex(properties, name, NULL)) {
-            group = add_members(add_nullable(properties, name, "object"));
+            struct json_object *group = fulcrum_json_add_object(properties, name);
+            add(group, "{'type':['object','null'],'additionalProperties':false}");
+            members = fulcrum_json_add_object(group, "properties");
         }
-        add_field(group, dot + 1, &fields[i]);
-    }
-}
-
-/* Kind, name and title. */
-static void add_head(struct json_object *properties, enum fulcrum_preset_kind kind)
-{
-    struct json_object *schema = fulcrum_json_add_object(properties, "kind");
-    fulcrum_json_add_text(schema, "const", fulcrum_preset_kind_name(kind));
-    struct json_object *name = add_typed(properties, "name", "string");
-    fulcrum_json_add_number(name, "minLength", 1);
-    add_text_limits(name, sizeof(((struct fulcrum_machine *)NULL)->name));
-    struct json_object *title = add_typed(properties, "title", "string");
-    add_text_limits(title, sizeof(((struct fulcrum_machine *)NULL)->title));
-}
-
-/* The same after name and version of the form, which a reader refuses if they are not
- * its own. */
-static void add_versioned_head(
-    struct json_object *properties, enum fulcrum_preset_kind kind)
-{
-    static const char *const required[] = {"name", "version", NULL};
-    char name[32];
-    struct json_object *schema = add_typed(properties, "schema", "object");
-    add_required(schema, required);
-    struct json_object *members = add_members(schema);
-    (void)snprintf(name, sizeof name, "fulcrum-%s", fulcrum_preset_kind_name(kind));
-    fulcrum_json_add_text(fulcrum_json_add_object(members, "name"), "const", name);
-    fulcrum_json_add_number(
-        fulcrum_json_add_object(members, "version"), "const", FULCRUM_FILE_VERSION);
-    add_head(properties, kind);
-}
-
-/* That every field is covered is beyond JSON Schema; the reader checks it. */
-static void add_cover(struct json_object *properties)
-{
-    struct json_object *source = add_typed(properties, "source", "object");
-    fulcrum_json_add_text(source, "description",
-        "where the value of a field, or of every field of a group, was read");
-    (void)add_typed(source, "additionalProperties", "string");
-    struct json_object *prior = add_typed(properties, "prior", "object");
-    fulcrum_json_add_text(prior, "description",
-        "fields without a source: why this value, and how far off it may be");
-    struct json_object *entry = add_typed(prior, "additionalProperties", "object");
-    static const char *const required[] = {"spread_factor", "reason", NULL};
-    add_required(entry, required);
-    struct json_object *members = add_members(entry);
-    fulcrum_json_add_number(
-        add_typed(members, "spread_factor", "number"), "minimum", 1.0);
-    (void)add_typed(members, "reason", "string");
-}
-
-/* Numbers, or null where nothing was measured. */
-static void add_number_array(struct json_object *properties, const char *key)
-{
-    struct json_object *array = add_typed(properties, key, "array");
-    (void)add_nullable(array, "items", "number");
-}
-
-static void add_choices(
-    struct json_object *properties, const char *key, fulcrum_record_names *names)
-{
-    struct json_object *schema = fulcrum_json_add_object(properties, key);
-    struct json_object *choices = fulcrum_json_add_array(schema, "enum");
-    for (int i = 0; names(i) != NULL; i++) {
-        fulcrum_json_add_text(choices, NULL, names(i));
+        add_field(members, dot + 1, &fields[i]);
     }
 }
 
 static void add_row(
     struct json_object *properties, const struct fulcrum_record_row *row)
 {
-    struct json_object *schema = NULL;
-    switch (row->kind) {
-    case FULCRUM_RECORD_NUMBER:
-    case FULCRUM_RECORD_WHOLE:
-        schema = add_typed(properties, row->key,
-            row->kind == FULCRUM_RECORD_WHOLE ? "integer" : "number");
-        if (isfinite(row->least)) {
-            fulcrum_json_add_number(schema, "minimum", row->least);
-        }
-        break;
-    case FULCRUM_RECORD_MEASURED:
-        (void)add_nullable(properties, row->key, "number");
-        break;
-    case FULCRUM_RECORD_COUNT:
-        (void)add_typed(properties, row->key, "integer");
-        break;
-    case FULCRUM_RECORD_TEXT:
-        (void)add_typed(properties, row->key, "string");
-        break;
-    case FULCRUM_RECORD_FLAG:
-        (void)add_typed(properties, row->key, "boolean");
-        break;
-    case FULCRUM_RECORD_CHOICE:
+    static const char *const types[] = {
+        [FULCRUM_RECORD_NUMBER] = "'number'",
+        [FULCRUM_RECORD_WHOLE] = "'integer'",
+        [FULCRUM_RECORD_MEASURED] = "['number','null']",
+        [FULCRUM_RECORD_COUNT] = "'integer'",
+        [FULCRUM_RECORD_TEXT] = "'string'",
+        [FULCRUM_RECORD_FLAG] = "'boolean'",
+        [FULCRUM_RECORD_PAIR] = "'array','items':{'type':['number','null']}",
+        [FULCRUM_RECORD_NUMBERS] = "'array','items':{'type':['number','null']}",
+    };
+    bool is_limited = row->kind <= FULCRUM_RECORD_WHOLE && isfinite(row->least);
+    if (row->kind == FULCRUM_RECORD_CHOICE) {
         add_choices(properties, row->key, row->names);
-        break;
-    case FULCRUM_RECORD_PAIR:
-    case FULCRUM_RECORD_NUMBERS:
-        add_number_array(properties, row->key);
-        break;
+    } else if (is_limited) {
+        add(properties, "{'%s':{'type':%s,'minimum':%g}}", row->key, types[row->kind],
+            row->least);
+    } else {
+        add(properties, "{'%s':{'type':%s}}", row->key, types[row->kind]);
     }
 }
 
@@ -222,8 +133,10 @@ static void add_row(
 static struct json_object *add_records(struct json_object *properties, const char *key,
     const struct fulcrum_record *record)
 {
-    struct json_object *array = add_typed(properties, key, "array");
-    struct json_object *items = add_typed(array, "items", "object");
+    struct json_object *array = fulcrum_json_add_object(properties, key);
+    fulcrum_json_add_text(array, "type", "array");
+    struct json_object *items = fulcrum_json_add_object(array, "items");
+    fulcrum_json_add_text(items, "type", "object");
     struct json_object *required = fulcrum_json_add_array(items, "required");
     for (size_t i = 0; i < record->count; i++) {
         if (!record->rows[i].is_optional) {
@@ -233,7 +146,8 @@ static struct json_object *add_records(struct json_object *properties, const cha
     for (size_t i = 0; record->others != NULL && record->others[i] != NULL; i++) {
         fulcrum_json_add_text(required, NULL, record->others[i]);
     }
-    struct json_object *members = add_members(items);
+    fulcrum_json_add_flag(items, "additionalProperties", false);
+    struct json_object *members = fulcrum_json_add_object(items, "properties");
     for (int is_text = 1; is_text >= 0; is_text--) {
         for (size_t i = 0; i < record->count; i++) {
             if ((record->rows[i].kind == FULCRUM_RECORD_TEXT) == is_text) {
@@ -245,173 +159,144 @@ static struct json_object *add_records(struct json_object *properties, const cha
 }
 
 /*
- * A machine or workload inside another file: a preset's name, or its fields. Returns
- * the list of these forms.
+ * A machine or workload inside another file: a preset's name, or its fields; null where
+ * some data are of no one machine.
  */
-static struct json_object *add_half(
-    struct json_object *properties, enum fulcrum_preset_kind kind)
+static void add_half(
+    struct json_object *properties, enum fulcrum_preset_kind kind, bool may_be_null)
 {
     struct json_object *half =
         fulcrum_json_add_object(properties, fulcrum_preset_kind_name(kind));
     struct json_object *forms = fulcrum_json_add_array(half, "anyOf");
     fulcrum_json_add_text(fulcrum_json_add_object(forms, NULL), "type", "string");
     struct json_object *object = fulcrum_json_add_object(forms, NULL);
-    fulcrum_json_add_text(object, "type", "object");
-    struct json_object *members = add_members(object);
-    (void)add_typed(members, "name", "string");
-    (void)add_typed(members, "title", "string");
+    add(object, "{'type':'object','additionalProperties':false}");
+    struct json_object *members = fulcrum_json_add_object(object, "properties");
+    add(members, "{'name':{'type':'string'},'title':{'type':'string'}}");
     add_fields(members, kind);
-    return forms;
+    if (may_be_null) {
+        fulcrum_json_add_text(fulcrum_json_add_object(forms, NULL), "type", "null");
+    }
 }
 
-static void add_calibration(struct json_object *root)
+/* That every field is covered is beyond JSON Schema; the reader checks it. */
+static void add_design(struct json_object *properties, enum fulcrum_preset_kind kind)
 {
-    static const char *const required[] = {
-        "schema", "kind", "name", "machine", "parameters", NULL};
-    add_required(root, required);
-    struct json_object *properties = add_members(root);
-    add_versioned_head(properties, FULCRUM_PRESET_CALIBRATION);
-    (void)add_typed(properties, "complete", "boolean");
-    (void)add_half(properties, FULCRUM_PRESET_MACHINE);
+    add(properties,
+        "{'extends':{'type':'string','description':\"a preset's name or a path; its "
+        "fields hold unless this file gives them\"},"
+        "'source':{'type':'object','description':'where the value of a field, or of "
+        "every field of a group, was read','additionalProperties':{'type':'string'}},"
+        "'prior':{'type':'object','description':'fields without a source: why this "
+        "value, and how far off it may be','additionalProperties':{'type':'object',"
+        "'required':['spread_factor','reason'],'additionalProperties':false,"
+        "'properties':{'spread_factor':{'type':'number','minimum':1},"
+        "'reason':{'type':'string'}}}}}");
+    add_fields(properties, kind);
+}
+
+static void add_calibration(struct json_object *properties)
+{
+    add(properties, "{'complete':{'type':'boolean'}}");
+    add_half(properties, FULCRUM_PRESET_MACHINE, false);
     (void)add_records(properties, "parameters", &fulcrum_parameter_record);
-    struct json_object *covariance = add_typed(properties, "covariance", "array");
-    struct json_object *row = add_typed(covariance, "items", "array");
-    (void)add_typed(row, "items", "number");
-    add_number_array(add_typed(properties, "draws", "array"), "items");
-    add_number_array(properties, "capacity");
-    struct json_object *batch_time =
-        add_members(add_typed(properties, "batch_time", "object"));
-    add_number_array(batch_time, "size");
-    add_number_array(batch_time, "time_s");
+#define NUMBERS "{'type':'array','items':{'type':['number','null']}}"
+    add(properties, "{'covariance':{'type':'array','items':{'type':'array','items':"
+                    "{'type':'number'}}},'draws':{'type':'array','items':" NUMBERS "},"
+                    "'capacity':" NUMBERS ",'batch_time':{'type':'object',"
+                    "'additionalProperties':false,'properties':{'size':" NUMBERS
+                    ",'time_s':" NUMBERS "}}}");
+#undef NUMBERS
     (void)add_records(properties, "series", &fulcrum_series_record);
     (void)add_records(properties, "quantities", &fulcrum_quantity_record);
     (void)add_records(properties, "fits", &fulcrum_fit_record);
-    struct json_object *notes = add_typed(properties, "notes", "object");
-    (void)add_typed(notes, "additionalProperties", "string");
+    add(properties,
+        "{'notes':{'type':'object','additionalProperties':{'type':'string'}}}");
 }
 
-/* An object of any keys whose members are all alike; returns their schema. */
-static struct json_object *add_map(
-    struct json_object *properties, const char *key, const char *meaning)
+static void add_reference(struct json_object *properties)
 {
-    struct json_object *map = add_typed(properties, key, "object");
-    fulcrum_json_add_text(map, "description", meaning);
-    return fulcrum_json_add_object(map, "additionalProperties");
-}
-
-static void add_points(struct json_object *properties)
-{
-    static const char *const required[] = {"set", "observed", NULL};
-    static const char *const needed[] = {"value", NULL};
-    struct json_object *array = add_typed(properties, "points", "array");
-    fulcrum_json_add_number(array, "minItems", 1);
-    struct json_object *items = add_typed(array, "items", "object");
-    add_required(items, required);
-    struct json_object *members = add_members(items);
-    (void)add_nullable(members, "series", "string");
-    struct json_object *set = add_map(members, "set",
-        "fields of the design, run.env_count, or words of the source without a dot");
-    struct json_object *types = fulcrum_json_add_array(set, "type");
-    fulcrum_json_add_text(types, NULL, "number");
-    fulcrum_json_add_text(types, NULL, "string");
-    struct json_object *item = add_map(members, "observed",
-        "quantities with their unit in the name; frames_per_s becomes steps_per_s");
-    fulcrum_json_add_text(item, "type", "object");
-    add_required(item, needed);
-    struct json_object *observation = add_members(item);
-    (void)add_typed(observation, "value", "number");
-    struct json_object *half_width = add_nullable(observation, "half_width", "number");
-    fulcrum_json_add_number(half_width, "minimum", 0);
-}
-
-static void add_reference(struct json_object *root)
-{
-    static const char *const required[] = {
-        "schema", "kind", "name", "source", "predictor", "points", NULL};
-    static const char *const sourced[] = {"points", NULL};
-    add_required(root, required);
-    struct json_object *properties = add_members(root);
-    add_versioned_head(properties, FULCRUM_PRESET_REFERENCE);
-    struct json_object *source = add_typed(properties, "source", "object");
-    fulcrum_json_add_text(
-        source, "description", "where a member, series, setting or quantity was read");
-    add_required(source, sourced);
-    (void)add_typed(source, "additionalProperties", "string");
-    (void)add_nullable(properties, "note", "string");
-    for (int kind = FULCRUM_PRESET_MACHINE; kind <= FULCRUM_PRESET_WORKLOAD; kind++) {
-        /* Some data are of no one machine. */
-        struct json_object *forms =
-            add_half(properties, (enum fulcrum_preset_kind)kind);
-        fulcrum_json_add_text(fulcrum_json_add_object(forms, NULL), "type", "null");
-    }
-    (void)add_nullable(properties, "calibration", "string");
-    struct json_object *calibrations = add_map(
-        properties, "calibrations", "calibrations of single series, by their names");
-    fulcrum_json_add_text(calibrations, "type", "string");
+    add(properties,
+        "{'source':{'type':'object','description':'where a member, series, setting or "
+        "quantity was read','required':['points'],"
+        "'additionalProperties':{'type':'string'}},'note':{'type':['string','null']}}");
+    add_half(properties, FULCRUM_PRESET_MACHINE, true);
+    add_half(properties, FULCRUM_PRESET_WORKLOAD, true);
+    add(properties,
+        "{'calibration':{'type':['string','null']},"
+        "'calibrations':{'type':'object','description':'calibrations of single series, "
+        "by their names','additionalProperties':{'type':'string'}}}");
     add_choices(properties, "predictor", fulcrum_predictor_name);
-    struct json_object *reason = add_nullable(properties, "not_predicted", "string");
-    fulcrum_json_add_text(reason, "description", "why nothing predicts these points");
-    struct json_object *skip = add_nullable(properties, "frame_skip", "integer");
-    fulcrum_json_add_number(skip, "minimum", 1);
-    fulcrum_json_add_number(skip, "maximum", FULCRUM_REFERENCE_FRAME_SKIP_MOST);
-    fulcrum_json_add_number(
-        add_nullable(properties, "relative_to", "integer"), "minimum", 0.0);
-    add_points(properties);
+    add(properties,
+        "{'not_predicted':{'type':['string','null'],'description':'why nothing "
+        "predicts these points'},'frame_skip':{'type':['integer','null'],'minimum':1,"
+        "'maximum':%g},'relative_to':{'type':['integer','null'],'minimum':0}}",
+        FULCRUM_REFERENCE_FRAME_SKIP_MOST);
+    add(properties,
+        "{'points':{'type':'array','minItems':1,'items':{'type':'object',"
+        "'required':['set','observed'],'additionalProperties':false,'properties':{"
+        "'series':{'type':['string','null']},"
+        "'set':{'type':'object','description':'fields of the design, run.env_count, or "
+        "words of the source without a dot',"
+        "'additionalProperties':{'type':['number','string']}},"
+        "'observed':{'type':'object','description':'quantities with their unit in the "
+        "name; frames_per_s becomes steps_per_s','additionalProperties':{"
+        "'type':'object','required':['value'],'additionalProperties':false,"
+        "'properties':{'value':{'type':'number'},"
+        "'half_width':{'type':['number','null'],'minimum':0}}}}}}}}");
 }
 
-static void add_partition(struct json_object *root)
+static void add_partition(struct json_object *properties)
 {
-    static const char *const required[] = {"schema", "kind", "name", "source", "gpu",
-        "compute_slice_count", "memory_slice_count", "sm_count", "memory_byte",
-        "profiles", NULL};
-    static const char *const covered[] = {"profiles", NULL};
-    add_required(root, required);
-    struct json_object *properties = add_members(root);
-    add_versioned_head(properties, FULCRUM_PRESET_PARTITION);
-    struct json_object *source = add_typed(properties, "source", "object");
-    add_required(source, covered);
-    (void)add_typed(source, "additionalProperties", "string");
-    struct json_object *gpu = add_typed(properties, "gpu", "string");
-    fulcrum_json_add_text(gpu, "description", "as machine.gpu.name in machine files");
-    for (size_t i = 5; i < 9; i++) {
-        fulcrum_json_add_number(
-            add_typed(properties, required[i], "integer"), "minimum", 1.0);
-    }
-    struct json_object *profile =
-        add_records(properties, "profiles", &fulcrum_profile_record);
-    struct json_object *starts = add_typed(profile, "starts", "array");
-    fulcrum_json_add_text(starts, "description",
-        "first memory slices that an instance of the profile may begin at");
-    (void)add_typed(starts, "items", "integer");
+    add(properties,
+        "{'source':{'type':'object','required':['profiles'],"
+        "'additionalProperties':{'type':'string'}},"
+        "'gpu':{'type':'string','description':'as machine.gpu.name in machine files'},"
+        "'compute_slice_count':{'type':'integer','minimum':1},"
+        "'memory_slice_count':{'type':'integer','minimum':1},"
+        "'sm_count':{'type':'integer','minimum':1},"
+        "'memory_byte':{'type':'integer','minimum':1}}");
+    add(add_records(properties, "profiles", &fulcrum_profile_record),
+        "{'starts':{'type':'array','description':'first memory slices that an instance "
+        "of the profile may begin at','items':{'type':'integer'}}}");
 }
 
 enum fulcrum_status fulcrum_preset_schema(
     enum fulcrum_preset_kind kind, char **out, struct fulcrum_error *err)
 {
-    char title[64];
-    (void)snprintf(
-        title, sizeof title, "Fulcrum %s file", fulcrum_preset_kind_name(kind));
+    static const char *const required[] = {"", "", ",'machine','parameters'",
+        ",'source','predictor','points'",
+        ",'source','gpu','compute_slice_count','memory_slice_count','sm_count',"
+        "'memory_byte','profiles'"};
+    const char *name = fulcrum_preset_kind_name(kind);
+    bool is_design = kind == FULCRUM_PRESET_MACHINE || kind == FULCRUM_PRESET_WORKLOAD;
     struct json_object *root = fulcrum_json_new_object();
-    fulcrum_json_add_text(
-        root, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    fulcrum_json_add_text(root, "title", title);
-    fulcrum_json_add_text(root, "type", "object");
+    add(root,
+        "{'$schema':'https://json-schema.org/draft/2020-12/schema','title':'Fulcrum %s "
+        "file','type':'object','required':[%s'kind','name'%s],"
+        "'additionalProperties':false}",
+        name, is_design ? "" : "'schema',", required[kind]);
+    struct json_object *properties = fulcrum_json_add_object(root, "properties");
+    if (!is_design) {
+        add(properties,
+            "{'schema':{'type':'object','required':['name','version'],"
+            "'additionalProperties':false,'properties':{'name':{'const':'fulcrum-%s'},"
+            "'version':{'const':%d}}}}",
+            name, FULCRUM_FILE_VERSION);
+    }
+    add(properties,
+        "{'kind':{'const':'%s'},'name':{'type':'string','minLength':1,"
+        "'maxLength':%zu},'title':{'type':'string','maxLength':%zu}}",
+        name, sizeof(((struct fulcrum_machine *)NULL)->name) - 1,
+        sizeof(((struct fulcrum_machine *)NULL)->title) - 1);
     if (kind == FULCRUM_PRESET_CALIBRATION) {
-        add_calibration(root);
+        add_calibration(properties);
     } else if (kind == FULCRUM_PRESET_REFERENCE) {
-        add_reference(root);
+        add_reference(properties);
     } else if (kind == FULCRUM_PRESET_PARTITION) {
-        add_partition(root);
+        add_partition(properties);
     } else {
-        static const char *const required[] = {"kind", "name", NULL};
-        add_required(root, required);
-        struct json_object *properties = add_members(root);
-        add_head(properties, kind);
-        struct json_object *extends = add_typed(properties, "extends", "string");
-        fulcrum_json_add_text(extends, "description",
-            "a preset's name or a path; its fields hold unless this file gives them");
-        add_cover(properties);
-        add_fields(properties, kind);
+        add_design(properties, kind);
     }
     enum fulcrum_status status = fulcrum_json_text(root, FULCRUM_JSON_PRETTY, out, err);
     json_object_put(root);
