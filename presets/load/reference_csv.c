@@ -53,6 +53,11 @@ static const char *const words[CSV_WORDS] = {"steps_per_s", "frames_per_s", "spe
 
 enum { CSV_RATES = CSV_GPU_W };
 
+struct csv_field {
+    size_t column;
+    const struct fulcrum_field *field;
+};
+
 struct csv_reader {
     const char *path;
     const struct fulcrum_design *design;
@@ -61,17 +66,18 @@ struct csv_reader {
     size_t column[CSV_WORDS]; /* where each word stands;
                                          CSV_COLUMN_NONE: nowhere */
     size_t field_count;
-    size_t *field_column; /* columns that set fields, and the fields */
-    const struct fulcrum_field **fields;
-    size_t base; /* the row that ratios refer to */
+    struct csv_field *fields; /* columns that set fields */
+    size_t base;              /* the row that ratios refer to */
     struct fulcrum_reader faults;
 };
 
 #define CSV_COLUMN_NONE ((size_t)-1)
 
-static int csv_has(const struct csv_reader *reader, size_t word);
-
-/* Rows of a CSV file of measurements become points. */
+/* Whether the file has a column of that word. */
+static bool csv_has(const struct csv_reader *reader, size_t word)
+{
+    return reader->column[word] != CSV_COLUMN_NONE;
+}
 
 /* Room for `count` items and one more; a fault where memory ran out. */
 static void *csv_room(struct csv_reader *reader, size_t count, size_t size)
@@ -117,8 +123,8 @@ static bool is_blank(const struct csv_reader *reader, size_t row, size_t column)
 static void read_field(struct csv_reader *reader, size_t row, size_t which,
     struct fulcrum_reference_setting *out)
 {
-    const struct fulcrum_field *field = reader->fields[which];
-    size_t column = reader->field_column[which];
+    const struct fulcrum_field *field = reader->fields[which].field;
+    size_t column = reader->fields[which].column;
     const char *text = fulcrum_csv_text(reader->table, row, column);
     struct fulcrum_design design = *reader->design;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
@@ -217,26 +223,19 @@ static int read_observation(struct csv_reader *reader, size_t row, size_t quanti
     return !isnan(value);
 }
 
-static bool is_observed(const struct csv_reader *reader, size_t row)
-{
-    for (size_t i = 0; i < CSV_QUANTITIES; i++) {
-        if (csv_has(reader, i) && !is_blank(reader, row, reader->column[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Speed and time of one run, said twice, would count twice. */
 static void read_observations(
     struct csv_reader *reader, size_t row, struct fulcrum_reference_point *point)
 {
     size_t rates = 0;
+    bool is_observed = false;
     point->observations = csv_room(reader, CSV_QUANTITIES, sizeof *point->observations);
     if (point->observations == NULL) {
         return;
     }
     for (size_t i = 0; i < CSV_QUANTITIES; i++) {
+        is_observed = is_observed ||
+                      (csv_has(reader, i) && !is_blank(reader, row, reader->column[i]));
         if (read_observation(
                 reader, row, i, &point->observations[point->observation_count])) {
             point->observation_count++;
@@ -249,7 +248,7 @@ static void read_observations(
             "expected one of them in a row",
             fulcrum_csv_line(reader->table, row), rates);
     }
-    if (!is_observed(reader, row)) {
+    if (!is_observed) {
         fulcrum_reader_fault(&reader->faults, FULCRUM_ERR_MISSING,
             "line %zu: nothing was observed in this row",
             fulcrum_csv_line(reader->table, row));
@@ -301,7 +300,7 @@ static int sets_field(
     const struct csv_reader *reader, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < reader->field_count; i++) {
-        if (reader->fields[i] == field) {
+        if (reader->fields[i].field == field) {
             return 1;
         }
     }
@@ -332,17 +331,11 @@ static void read_header(struct csv_reader *reader)
                     "already",
                     column + 1, name, field->path);
             } else {
-                reader->field_column[reader->field_count] = column;
-                reader->fields[reader->field_count++] = field;
+                reader->fields[reader->field_count++] =
+                    (struct csv_field){column, field};
             }
         }
     }
-}
-
-/* Whether the file has a column of that word. */
-static int csv_has(const struct csv_reader *reader, size_t word)
-{
-    return reader->column[word] != CSV_COLUMN_NONE;
 }
 
 static bool is_relative(const struct csv_reader *reader)
@@ -403,16 +396,14 @@ static void split_base(struct csv_reader *reader)
     other->observations =
         csv_room(reader, base->observation_count, sizeof *base->observations);
     reference->point_count++;
-    if (other->settings == NULL || other->observations == NULL) {
-        return;
+    if (other->settings != NULL && other->observations != NULL) {
+        memcpy(other->settings, base->settings,
+            base->setting_count * sizeof *other->settings);
+        /* The ratio is the first, as quantities are in one order. */
+        other->observation_count--;
+        memcpy(other->observations, base->observations + 1,
+            other->observation_count * sizeof *other->observations);
     }
-    for (size_t i = 0; i < base->setting_count; i++) {
-        other->settings[i] = base->settings[i];
-    }
-    /* The ratio is the first, as quantities are in one order. */
-    other->observation_count--;
-    memcpy(other->observations, base->observations + 1,
-        other->observation_count * sizeof *other->observations);
 }
 
 static void read_rows(struct csv_reader *reader)
@@ -450,46 +441,33 @@ static void read_rows(struct csv_reader *reader)
     }
 }
 
-/* The prefix of the file's name. */
-static void set_name(const char *path, struct fulcrum_reference *out)
-{
-    const char *slash = strrchr(path, '/');
-    const char *file = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(file) - strlen(".csv");
-    size_t most = sizeof out->name - 1;
-    (void)snprintf(out->name, sizeof out->name, "%.*s",
-        (int)(length > 0 && length < most ? length : most), file);
-    (void)snprintf(out->title, sizeof out->title, "Measurements in %.140s", file);
-}
-
-/* Where the numbers come from, as far as the file itself tells. */
-static void set_source(struct csv_reader *reader)
-{
-    struct fulcrum_reference *reference = reader->reference;
-    reference->sources = csv_room(reader, 1, sizeof *reference->sources);
-    if (reference->sources == NULL) {
-        return;
-    }
-    struct fulcrum_reference_source *source = &reference->sources[0];
-    const char *comment = fulcrum_csv_comment(reader->table, 0);
-    reference->source_count = 1;
-    (void)snprintf(source->part, sizeof source->part, "points");
-    (void)snprintf(source->text, sizeof source->text, "%.180s%s%.180s", reader->path,
-        comment[0] != '\0' ? ": " : "", comment);
-}
-
+/* Named by the file, with what that tells of where the numbers come from. */
 static void set_head(struct csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
-    reference->design = *reader->design;
+    const struct fulcrum_design *design = reader->design;
+    const char *slash = strrchr(reader->path, '/');
+    const char *file = slash != NULL ? slash + 1 : reader->path;
+    int length = (int)(strlen(file) - strlen(".csv"));
+    const char *comment = fulcrum_csv_comment(reader->table, 0);
+    reference->design = *design;
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
     reference->frame_skip =
-        csv_has(reader, CSV_FRAMES_PER_S) ? reader->design->workload.frame_skip : 1.0;
-    memcpy(reference->machine, reader->design->machine.name, sizeof reference->machine);
-    memcpy(
-        reference->workload, reader->design->workload.name, sizeof reference->workload);
-    set_name(reader->path, reference);
-    set_source(reader);
+        csv_has(reader, CSV_FRAMES_PER_S) ? design->workload.frame_skip : 1.0;
+    memcpy(reference->machine, design->machine.name, sizeof reference->machine);
+    memcpy(reference->workload, design->workload.name, sizeof reference->workload);
+    (void)snprintf(reference->name, sizeof reference->name, "%.*s",
+        length > 0 ? length : (int)sizeof reference->name, file);
+    (void)snprintf(
+        reference->title, sizeof reference->title, "Measurements in %.140s", file);
+    reference->sources = csv_room(reader, 1, sizeof *reference->sources);
+    if (reference->sources != NULL) {
+        struct fulcrum_reference_source *source = &reference->sources[0];
+        reference->source_count = 1;
+        (void)snprintf(source->part, sizeof source->part, "points");
+        (void)snprintf(source->text, sizeof source->text, "%.180s%s%.180s",
+            reader->path, comment[0] != '\0' ? ": " : "", comment);
+    }
 }
 
 /* Rows are read where the header is understood: else each would be a fault. */
@@ -498,11 +476,9 @@ static enum fulcrum_status read_all(
 {
     size_t columns = fulcrum_csv_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
-    reader->field_column = calloc(columns, sizeof *reader->field_column);
-    reader->fields = calloc(columns, sizeof(struct fulcrum_field *));
-    FAIL_IF(reader->reference == NULL || reader->field_column == NULL ||
-                reader->fields == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
+    reader->fields = calloc(columns, sizeof *reader->fields);
+    FAIL_IF(reader->reference == NULL || reader->fields == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
     read_header(reader);
     /* Half-widths without a value, environments counted twice, nothing observed. */
     bool has_quantity = 0;
@@ -552,8 +528,7 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     reader.reference = NULL;
 end:
     fulcrum_csv_free(reader.table);
-    free(reader.field_column);
-    free((void *)reader.fields);
+    free(reader.fields);
     fulcrum_reference_free(reader.reference);
     return status;
 }
