@@ -334,21 +334,6 @@ static int run_command(const struct fulcrum_program *program,
     return exit_code;
 }
 
-static int print_help(const struct fulcrum_program *program, const char *name)
-{
-    if (name == NULL) {
-        usage_print_overview(stdout, program);
-        return finish_stdout(program);
-    }
-    const struct fulcrum_command *command =
-        fulcrum_command_find(program->commands, name);
-    if (command == NULL) {
-        return report_unknown_command(program, name);
-    }
-    fulcrum_usage_print_command(stdout, command);
-    return finish_stdout(program);
-}
-
 static bool is_word(const char *word, const char *name, const char *letter)
 {
     return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
@@ -357,20 +342,24 @@ static bool is_word(const char *word, const char *name, const char *letter)
 int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (is_word(word, "--help", "-h")) {
-        return print_help(program, NULL);
-    }
     if (is_word(word, "--version", "-V")) {
         (void)printf("%s %s\n", program->name, FULCRUM_VERSION);
         return finish_stdout(program);
     }
-    if (strcmp(word, "help") == 0) {
-        return print_help(program, argc > 2 ? argv[2] : NULL);
+    bool is_help = strcmp(word, "help") == 0;
+    if (is_word(word, "--help", "-h") || (is_help && argc < 3)) {
+        usage_print_overview(stdout, program);
+        return finish_stdout(program);
     }
+    const char *name = is_help ? argv[2] : word;
     const struct fulcrum_command *command =
-        fulcrum_command_find(program->commands, word);
+        fulcrum_command_find(program->commands, name);
     if (command == NULL) {
-        return report_unknown_command(program, word);
+        return report_unknown_command(program, name);
+    }
+    if (is_help) {
+        fulcrum_usage_print_command(stdout, command);
+        return finish_stdout(program);
     }
     fulcrum_numerics_return_failures();
     fulcrum_products_use_one_thread();
