@@ -79,19 +79,6 @@ static enum fulcrum_status conclude(struct domain *domain, struct fulcrum_error 
     return FULCRUM_OK;
 }
 
-/* How many limits of all domains are missed. */
-static size_t count_missed(const struct job *job)
-{
-    size_t missed = 0;
-    for (size_t i = 0; i < job->done_count; i++) {
-        const struct domain *domain = &job->domains[i];
-        for (size_t j = 0; j < domain->verdict_count; j++) {
-            missed += !domain->verdicts[j].is_met;
-        }
-    }
-    return missed;
-}
-
 static void add_summary(struct fulcrum_table *table, const struct domain *domain,
     enum fulcrum_comparison_set set)
 {
@@ -227,15 +214,6 @@ static enum fulcrum_method judge_of(
                                                 : FULCRUM_METHOD_SIMULATE;
 }
 
-static double half_width_of(
-    const struct settings *settings, const struct fulcrum_target *target)
-{
-    if (!isnan(settings->half_width_rel)) {
-        return settings->half_width_rel;
-    }
-    return target != NULL ? target->half_width_rel : 0.0;
-}
-
 static enum fulcrum_status plan_domain(
     struct job *job, enum fulcrum_domain domain, struct fulcrum_error *err)
 {
@@ -249,7 +227,10 @@ static enum fulcrum_status plan_domain(
         .judge_half_width_rel = settings->judge_half_width_rel,
     };
     out->target = fulcrum_target_find(domain, out->plan.method, out->plan.judge);
-    out->plan.half_width_rel = half_width_of(settings, out->target);
+    out->plan.half_width_rel = !isnan(settings->half_width_rel)
+                                   ? settings->half_width_rel
+                               : out->target != NULL ? out->target->half_width_rel
+                                                     : 0.0;
     out->count = out->target != NULL ? out->target->networks : STANDARD_NETWORKS;
     if (!isnan(settings->networks)) {
         out->count = (size_t)settings->networks;
@@ -292,12 +273,14 @@ static void set_exit_code(const struct job *job, struct fulcrum_context *context
     size_t failed = 0;
     for (size_t i = 0; i < job->done_count; i++) {
         const struct domain *domain = &job->domains[i];
-        failed += fulcrum_comparison_count(
-            domain->comparisons, domain->count, FULCRUM_COMPARISON_FAILED);
+        failed += count_state(domain, FULCRUM_COMPARISON_FAILED);
+        for (size_t j = 0; j < domain->verdict_count; j++) {
+            failed += !domain->verdicts[j].is_met;
+        }
     }
     if (*job->stop != 0) {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else if (failed > 0 || count_missed(job) > 0) {
+    } else if (failed > 0) {
         context->exit_code = FULCRUM_EXIT_FAILED;
     }
 }

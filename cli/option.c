@@ -129,15 +129,6 @@ static enum fulcrum_status set_choice(const struct slot *slot, const char *name,
         err, FULCRUM_ERR_RANGE, "%s: '%s' is not one of %s", name, text, expected);
 }
 
-static enum fulcrum_status set_path(const struct slot *slot, const char *name,
-    const char *text, struct fulcrum_error *err)
-{
-    FAIL_IF(text[0] == '\0', err, FULCRUM_ERR_FORMAT,
-        "%s: '' is empty: expected a path", name);
-    *(const char **)slot->member = text;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status set_value(
     const struct parser *parser, const struct slot *slot, const char *text)
 {
@@ -155,7 +146,10 @@ static enum fulcrum_status set_value(
         *(const char **)slot->member = text;
         return FULCRUM_OK;
     case FULCRUM_OPTION_FILE:
-        return set_path(slot, name, text, parser->err);
+        FAIL_IF(text[0] == '\0', parser->err, FULCRUM_ERR_FORMAT,
+            "%s: '' is empty: expected a path", name);
+        *(const char **)slot->member = text;
+        return FULCRUM_OK;
     case FULCRUM_OPTION_CHOICE:
         return set_choice(slot, name, text, parser->err);
     case FULCRUM_OPTION_LIST:

@@ -213,8 +213,6 @@ void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *com
     print_examples(stream, command->examples);
 }
 
-enum { HINT_SIZE = 400 };
-
 /* Help and version go to standard output too, which may be closed or full. */
 static int finish_stdout(const struct fulcrum_program *program)
 {
@@ -235,17 +233,6 @@ static int report_usage(const struct fulcrum_program *program,
     (void)fprintf(stderr, "%s: '%s %s%s--help' explains the options\n", program->name,
         program->name, command != NULL ? command : "", command != NULL ? " " : "");
     return FULCRUM_EXIT_USAGE;
-}
-
-static int report_unknown_command(
-    const struct fulcrum_program *program, const char *name)
-{
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    char hint[HINT_SIZE];
-    fulcrum_command_hint(program->commands, name, hint, sizeof hint);
-    (void)fulcrum_fail(
-        &err, FULCRUM_ERR_UNKNOWN_NAME, "unknown command '%s'%s", name, hint);
-    return report_usage(program, &err, NULL);
 }
 
 /* Opens the output, unless the command writes the file itself. */
@@ -355,7 +342,12 @@ int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **
     const struct fulcrum_command *command =
         fulcrum_command_find(program->commands, name);
     if (command == NULL) {
-        return report_unknown_command(program, name);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        char hint[400];
+        fulcrum_command_hint(program->commands, name, hint, sizeof hint);
+        (void)fulcrum_fail(
+            &err, FULCRUM_ERR_UNKNOWN_NAME, "unknown command '%s'%s", name, hint);
+        return report_usage(program, &err, NULL);
     }
     if (is_help) {
         fulcrum_usage_print_command(stdout, command);

@@ -79,13 +79,6 @@ static void draw_bar(struct fulcrum_progress *progress, double done_frac,
     progress->width = (int)strlen(line);
 }
 
-static void write_line(const struct fulcrum_progress *progress, double done_frac,
-    const char *left, const char *stage)
-{
-    (void)fprintf(progress->stream, "%s: %3.0f %%%s%s: %s\n", progress->program,
-        100.0 * done_frac, left[0] != '\0' ? ", " : "", left, stage);
-}
-
 void fulcrum_progress_update(
     struct fulcrum_progress *progress, double done_frac, const char *stage)
 {
@@ -104,7 +97,8 @@ void fulcrum_progress_update(
         draw_bar(progress, done_frac, left, stage);
         progress->due_s = now_s + bar_interval_s;
     } else {
-        write_line(progress, done_frac, left, stage);
+        (void)fprintf(progress->stream, "%s: %3.0f %%%s%s: %s\n", progress->program,
+            100.0 * done_frac, left[0] != '\0' ? ", " : "", left, stage);
         progress->due_s =
             now_s + fmin(fmax(elapsed_s, least_line_interval_s), most_line_interval_s);
     }

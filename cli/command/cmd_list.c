@@ -165,19 +165,6 @@ static void add_learners(struct fulcrum_table *table)
     }
 }
 
-/* What a meter that works reads, in the place of a reason: "gpu-0: NVIDIA ...". */
-static void tell_domains(const struct fulcrum_meter *meter,
-    const struct fulcrum_meter_state *state, struct fulcrum_error *err)
-{
-    size_t count = 0;
-    const struct fulcrum_meter_domain *domain = meter->domains(state, &count);
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(err->detail);
-        (void)snprintf(err->detail + length, sizeof err->detail - length, "%s%s: %s",
-            i > 0 ? "; " : "", domain[i].name, domain[i].detail);
-    }
-}
-
 static void add_meters(struct fulcrum_table *table)
 {
     const struct fulcrum_meter *const *meter = fulcrum_meters();
@@ -186,7 +173,15 @@ static void add_meters(struct fulcrum_table *table)
         struct fulcrum_meter_state *state = NULL;
         enum fulcrum_status status = (*meter)->open("", &state, &err);
         if (status == FULCRUM_OK) {
-            tell_domains(*meter, state, &err);
+            /* What it reads, in the place of a reason: "gpu-0: NVIDIA ...". */
+            size_t count = 0;
+            const struct fulcrum_meter_domain *domain =
+                (*meter)->domains(state, &count);
+            for (size_t i = 0; i < count; i++) {
+                size_t length = strlen(err.detail);
+                (void)snprintf(err.detail + length, sizeof err.detail - length,
+                    "%s%s: %s", i > 0 ? "; " : "", domain[i].name, domain[i].detail);
+            }
             (*meter)->close(state);
         }
         add_entry(table, "meter", (*meter)->name, (*meter)->summary, &err);

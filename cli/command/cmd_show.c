@@ -11,9 +11,9 @@
 #include "model/quantity.h"
 #include "model/string.h"
 #include "model/try.h"
-#include "presets/load/preset_file.h"
 #include "presets/load/partition_file.h"
 #include "presets/load/preset.h"
+#include "presets/load/preset_file.h"
 #include "presets/load/reference_file.h"
 
 struct settings {
@@ -208,21 +208,6 @@ static enum fulcrum_status show_calibration(enum fulcrum_preset_kind kind,
     return status;
 }
 
-/* "run.env_count=20 method=Pure simulation" */
-static void write_settings(
-    const struct fulcrum_reference_point *point, struct fulcrum_string *out)
-{
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        fulcrum_string_add(out, "%s%s=", i > 0 ? " " : "", setting->path);
-        if (isnan(setting->number)) {
-            fulcrum_string_add(out, "%s", setting->text);
-        } else {
-            fulcrum_string_add(out, "%.12g", setting->number);
-        }
-    }
-}
-
 /* A row for each observed quantity. */
 static void add_points(
     struct fulcrum_result *result, const struct fulcrum_reference *reference)
@@ -230,8 +215,17 @@ static void add_points(
     struct fulcrum_table *table = fulcrum_result_table(result, "points", "");
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
+        /* "run.env_count=20 method=Pure simulation" */
         struct fulcrum_string settings = {.chars = NULL};
-        write_settings(point, &settings);
+        for (size_t j = 0; j < point->setting_count; j++) {
+            const struct fulcrum_reference_setting *setting = &point->settings[j];
+            fulcrum_string_add(&settings, "%s%s=", j > 0 ? " " : "", setting->path);
+            if (isnan(setting->number)) {
+                fulcrum_string_add(&settings, "%s", setting->text);
+            } else {
+                fulcrum_string_add(&settings, "%.12g", setting->number);
+            }
+        }
         for (size_t j = 0; j < point->observation_count; j++) {
             const struct fulcrum_observation *observation = &point->observations[j];
             fulcrum_table_row(table);

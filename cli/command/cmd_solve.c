@@ -78,14 +78,6 @@ struct job {
     struct fulcrum_error first_failure;
 };
 
-static enum fulcrum_status solve_network(
-    struct answer *out, size_t number, const struct fulcrum_solver_options *options)
-{
-    struct fulcrum_solver_options own = *options;
-    own.seed = fulcrum_stream_seed(options->seed, number, 0);
-    return fulcrum_solve(&out->network.network, &own, &out->solution, &out->failure);
-}
-
 static enum fulcrum_status solve_product_form(
     struct answer *out, enum fulcrum_method method)
 {
@@ -116,20 +108,16 @@ static void find_answer(struct answer *out, const struct fulcrum_line *line,
     out->status = fulcrum_network_line_parse(
         &out->network, label, line->text, line->length, &out->failure);
     if (out->status == FULCRUM_OK) {
+        struct fulcrum_solver_options own = *options;
+        own.seed = fulcrum_stream_seed(options->seed, line->number, 0);
         out->status = out->network.kind == FULCRUM_KIND_NETWORK
-                          ? solve_network(out, line->number, options)
+                          ? fulcrum_solve(&out->network.network, &own, &out->solution,
+                                &out->failure)
                           : solve_product_form(out, options->method);
         if (out->status != FULCRUM_OK) {
             (void)fulcrum_fail_in(&out->failure, out->status, label);
         }
     }
-}
-
-static void clear_answer(struct answer *answer)
-{
-    fulcrum_network_line_clear(&answer->network);
-    free(answer->loads);
-    free(answer->text);
 }
 
 /* The numbers of a solution: their keys in JSON and in rows, a title for people. */
@@ -303,17 +291,6 @@ static enum fulcrum_status make_csv(struct answer *answer)
     return status;
 }
 
-/* Before the first answer, which may be long in coming. */
-static void write_heading(const struct fulcrum_context *context)
-{
-    const struct answer none = {.status = FULCRUM_ERR_MISSING};
-    struct fulcrum_result *result = fulcrum_result_new(NULL);
-    struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
-    add_answer(table, &none, 0);
-    fulcrum_csv_heading(context->out, table);
-    fulcrum_result_free(result);
-}
-
 /*
  * JSON and CSV go out line by line, so that a stream of any length needs no memory; a
  * table for people, whose widths depend on every row, is kept to the end.
@@ -321,7 +298,13 @@ static void write_heading(const struct fulcrum_context *context)
 static void begin_output(struct job *job, const struct fulcrum_context *context)
 {
     if (job->format == FULCRUM_FORMAT_CSV) {
-        write_heading(context);
+        /* Before the first answer, which may be long in coming. */
+        const struct answer none = {.status = FULCRUM_ERR_MISSING};
+        struct fulcrum_result *result = fulcrum_result_new(NULL);
+        struct fulcrum_table *table = fulcrum_result_table(result, "networks", NULL);
+        add_answer(table, &none, 0);
+        fulcrum_csv_heading(context->out, table);
+        fulcrum_result_free(result);
     } else if (job->format != FULCRUM_FORMAT_JSON &&
                job->format != FULCRUM_FORMAT_JSON_LINES) {
         job->result = fulcrum_result_new("fulcrum-solve");
@@ -381,7 +364,9 @@ static enum fulcrum_status answer_block(struct job *job, size_t count,
     enum fulcrum_status status = write_block(job, count, context->out, err);
     for (size_t i = 0; i < count; i++) {
         if (job->answers[i].is_answered) {
-            clear_answer(&job->answers[i]);
+            fulcrum_network_line_clear(&job->answers[i].network);
+            free(job->answers[i].loads);
+            free(job->answers[i].text);
         }
     }
     TRY(status);

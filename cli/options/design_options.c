@@ -181,18 +181,6 @@ enum fulcrum_status fulcrum_machine_names_check(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status load_presets(const struct fulcrum_design_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
-    struct fulcrum_error *err)
-{
-    if (settings->machine == NULL || settings->workload == NULL) {
-        return fail_missing(
-            settings->machine == NULL ? "machine" : "workload", context, err);
-    }
-    TRY(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
-    return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
-}
-
 /*
  * A GPU is not looked for: that this machine has one is known from the calibration that
  * was measured on it.
@@ -313,7 +301,13 @@ enum fulcrum_status fulcrum_design_inputs_load(
     memset(out, 0, sizeof *out);
     fulcrum_design_init(&out->base);
     enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(load_presets(settings, context, out, err));
+    if (settings->machine == NULL || settings->workload == NULL) {
+        TRY_OR_END(fail_missing(
+            settings->machine == NULL ? "machine" : "workload", context, err));
+    }
+    TRY_OR_END(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
+    TRY_OR_END(
+        fulcrum_workload_load(settings->workload, &out->base, &out->sources, err));
     TRY_OR_END(parse_sets(settings, context, out, err));
     /* Which calibration is the workload's own can be set like any other field. */
     for (size_t i = 0; i < out->setting_count; i++) {

@@ -73,52 +73,20 @@ static const char *title_of_output(const struct fulcrum_sweep_plan *plan, size_t
     return NULL;
 }
 
-static void add_outputs(
-    struct fulcrum_sweep_columns *columns, const struct fulcrum_sweep_plan *plan)
-{
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        (void)add_column(columns, fulcrum_output_name(i), title_of_output(plan, i),
-            FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
-        if (plan->predict.draws > 0.0) {
-            add_ends(columns, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
-                offset_in(OFFSET(prediction.hi), i));
-        }
-    }
-}
-
-/* The ends are there, blank, without draws too: charts find the columns they know. */
-static void add_ratios(struct fulcrum_sweep_columns *columns)
-{
-    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
-        size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
-        const char *name = fulcrum_relative_name(i);
-        (void)add_column(columns, name, i == FULCRUM_RELATIVE_speedup ? name : NULL,
-            FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
-        add_ends(columns, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
-            at + offsetof(struct fulcrum_ratio, hi));
-    }
-}
-
-/* A fact of the head in every row: whole files are joined by them. */
-static void add_heads(
-    struct fulcrum_sweep_columns *columns, const struct fulcrum_result *head)
-{
-    static const char *const keys[] = {
-        "machine", "workload", "calibration", "actors_rule"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        add_column(columns, keys[i], NULL, FULCRUM_CELL_SAME, 0)->same =
-            fulcrum_result_text_of(head, keys[i]);
-    }
-}
-
 void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     const struct fulcrum_result *head, const struct fulcrum_sweep_plan *plan,
     const struct fulcrum_sweep_front *front)
 {
+    static const char *const heads[] = {
+        "machine", "workload", "calibration", "actors_rule"};
     const char *actors = "actors";
     out->count = 0;
     out->front = front;
-    add_heads(out, head);
+    /* A fact of the head in every row: whole files are joined by them. */
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        add_column(out, heads[i], NULL, FULCRUM_CELL_SAME, 0)->same =
+            fulcrum_result_text_of(head, heads[i]);
+    }
     if (front != NULL) {
         (void)add_column(out, "point", "point", FULCRUM_CELL_POINT, 0);
     }
@@ -130,9 +98,23 @@ void fulcrum_sweep_columns_init(struct fulcrum_sweep_columns *out,
     }
     (void)add_column(out, "actor_count", actors, FULCRUM_CELL_NUMBER,
         OFFSET(prediction.actor_count));
-    add_outputs(out, plan);
-    if (plan->yardstick != NULL) {
-        add_ratios(out);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        (void)add_column(out, fulcrum_output_name(i), title_of_output(plan, i),
+            FULCRUM_CELL_NUMBER, offset_in(OFFSET(prediction.value), i));
+        if (plan->predict.draws > 0.0) {
+            add_ends(out, FULCRUM_CELL_END, offset_in(OFFSET(prediction.lo), i),
+                offset_in(OFFSET(prediction.hi), i));
+        }
+    }
+    /* The ends are there, blank, without draws too: charts find the columns they know.
+     */
+    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT && plan->yardstick != NULL; i++) {
+        size_t at = OFFSET(relative) + i * sizeof(struct fulcrum_ratio);
+        const char *name = fulcrum_relative_name(i);
+        (void)add_column(out, name, i == FULCRUM_RELATIVE_speedup ? name : NULL,
+            FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, value));
+        add_ends(out, FULCRUM_CELL_NUMBER, at + offsetof(struct fulcrum_ratio, lo),
+            at + offsetof(struct fulcrum_ratio, hi));
     }
     if (front != NULL && fulcrum_sweep_front_has_draws(front)) {
         (void)add_column(out, "front_frac", "draws with it", FULCRUM_CELL_FRONT, 0);
