@@ -235,6 +235,11 @@ static enum fulcrum_status add_presets(struct fulcrum_table *table,
     return FULCRUM_OK;
 }
 
+static bool is_wanted(const struct kind *kind, const char *name)
+{
+    return name == NULL || strcmp(kind->name, name) == 0;
+}
+
 static enum fulcrum_status run_list(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -242,9 +247,9 @@ static enum fulcrum_status run_list(
     const char *wanted = settings->kind;
     const struct fulcrum_names names = {&kinds[0].name, KIND_COUNT, sizeof kinds[0]};
     enum fulcrum_status status = FULCRUM_OK;
-    bool is_known = wanted == NULL;
-    for (size_t i = 0; i < KIND_COUNT && !is_known; i++) {
-        is_known = strcmp(kinds[i].name, wanted) == 0;
+    bool is_known = false;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        is_known = is_known || is_wanted(&kinds[i], wanted);
     }
     if (!is_known) {
         char hint[200];
@@ -255,12 +260,9 @@ static enum fulcrum_status run_list(
     struct fulcrum_result *result = fulcrum_result_new("fulcrum-list");
     struct fulcrum_table *table = fulcrum_result_table(result, "entries", "");
     for (size_t i = 0; i < KIND_COUNT && status == FULCRUM_OK; i++) {
-        if (wanted != NULL && strcmp(kinds[i].name, wanted) != 0) {
-            continue;
-        }
-        if (kinds[i].add != NULL) {
+        if (is_wanted(&kinds[i], wanted) && kinds[i].add != NULL) {
             kinds[i].add(table);
-        } else {
+        } else if (is_wanted(&kinds[i], wanted)) {
             status = add_presets(table, kinds[i].preset_kind, err);
         }
     }

@@ -76,18 +76,11 @@ static void read_count(const struct fulcrum_node *node, size_t *out)
     }
 }
 
-static void read_pair(const struct fulcrum_node *node, double out[2])
-{
-    double *ends = fulcrum_node_row(node, 2);
-    if (ends != NULL) {
-        memcpy(out, ends, 2 * sizeof *ends);
-    }
-    free(ends);
-}
-
 void fulcrum_record_read_row(
     const struct fulcrum_node *object, const struct fulcrum_record_row *row, void *base)
 {
+    static const double unknown[2] = {(double)NAN, (double)NAN};
+    double *ends = NULL;
     void *place = (char *)base + row->offset;
     struct fulcrum_node node = fulcrum_node_member(object, row->key);
     bool is_number =
@@ -121,7 +114,9 @@ void fulcrum_record_read_row(
         read_choice(&node, row->names, place);
         break;
     case FULCRUM_RECORD_PAIR:
-        read_pair(&node, place);
+        ends = fulcrum_node_row(&node, 2);
+        memcpy(place, ends != NULL ? ends : unknown, sizeof unknown);
+        free(ends);
         break;
     case FULCRUM_RECORD_NUMBERS:
         break;

@@ -199,10 +199,14 @@ static const char *kind_name(int index)
 
 /* A table stands in place of the three fractions, and says how many threads there are.
  */
-static void read_capacity(const struct fulcrum_node *object,
-    const struct fulcrum_node *table, struct fulcrum_network_line *line)
+static void read_capacity(
+    const struct fulcrum_node *object, struct fulcrum_network_line *line)
 {
     struct fulcrum_cpu_station *cpu = &line->network.cpu;
+    struct fulcrum_node table = fulcrum_node_member(object, "capacity");
+    if (table.json == NULL) {
+        return;
+    }
     for (size_t i = FIRST_CURVE_ROW; i < LENGTH(cpu_rows); i++) {
         struct fulcrum_node node = fulcrum_node_member(object, cpu_rows[i].key);
         if (node.json != NULL) {
@@ -210,7 +214,7 @@ static void read_capacity(const struct fulcrum_node *object,
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
         }
     }
-    if (!fulcrum_record_numbers(table, 1.0, &line->capacity, &cpu->capacity_count)) {
+    if (!fulcrum_record_numbers(&table, 1.0, &line->capacity, &cpu->capacity_count)) {
         return;
     }
     cpu->curve = FULCRUM_CURVE_TABLE;
@@ -223,15 +227,6 @@ static void read_capacity(const struct fulcrum_node *object,
     }
     if (cores.json == NULL) {
         cpu->core_count = fmin(length, cpu->thread_count);
-    }
-}
-
-static void read_cpu(
-    const struct fulcrum_node *object, struct fulcrum_network_line *line)
-{
-    struct fulcrum_node table = fulcrum_node_member(object, "capacity");
-    if (table.json != NULL) {
-        read_capacity(object, &table, line);
     }
 }
 
@@ -293,7 +288,7 @@ static const struct section {
     /* What its numbers do not say, also where they cannot be read; NULL: nothing. */
     void (*read)(const struct fulcrum_node *object, struct fulcrum_network_line *line);
 } sections[] = {
-    {"cpu", cpu_rows, LENGTH(cpu_rows), "capacity", read_cpu},
+    {"cpu", cpu_rows, LENGTH(cpu_rows), "capacity", read_capacity},
     {"step", step_rows, LENGTH(step_rows), "law", read_step},
     {"host", host_rows, LENGTH(host_rows), NULL, NULL},
     {"gpu", gpu_rows, LENGTH(gpu_rows), NULL, NULL},

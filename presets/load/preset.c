@@ -57,14 +57,6 @@ static bool is_group(const char *path)
     return next_below(path, 0) < count;
 }
 
-/* 1 if `key` is a field of the kind or a group of them; paths without the kind. */
-static int covers_any(enum fulcrum_preset_kind kind, const char *key)
-{
-    char path[160];
-    (void)snprintf(path, sizeof path, "%s.%s", fulcrum_preset_kind_name(kind), key);
-    return fulcrum_field_find(path) != NULL || is_group(path);
-}
-
 static void check_text(const struct fulcrum_node *node)
 {
     char text[sizeof(((struct fulcrum_source *)NULL)->text)];
@@ -98,9 +90,11 @@ static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_ki
     struct json_object_iter member;
     json_object_object_foreachC(map->json, member)
     {
-        const char *key = member.key;
-        struct fulcrum_node entry = fulcrum_node_member(map, key);
-        if (!covers_any(kind, key)) {
+        char path[160];
+        struct fulcrum_node entry = fulcrum_node_member(map, member.key);
+        (void)snprintf(
+            path, sizeof path, "%s.%s", fulcrum_preset_kind_name(kind), member.key);
+        if (fulcrum_field_find(path) == NULL && !is_group(path)) {
             fulcrum_reader_fault(entry.reader, FULCRUM_ERR_FORMAT,
                 "%s: unknown key: expected a field or a group of fields", entry.path);
         }
@@ -464,21 +458,6 @@ static int chain_extend(
     return 1;
 }
 
-/* From the last link to the first, each over what those before it gave. */
-static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader,
-    struct fields_io *io, struct fulcrum_file_header *head)
-{
-    for (size_t i = chain->count; i > 0; i--) {
-        reader->file = chain->links[i - 1].path;
-        struct fulcrum_node root =
-            fulcrum_node_root(reader, chain->links[i - 1].document);
-        (void)fulcrum_file_header_read(&root, io->kind, head);
-        if (head->is_kind) {
-            apply(io, &root, head->name);
-        }
-    }
-}
-
 static enum fulcrum_status fields_io_load(struct fields_io *io,
     struct fulcrum_file_header *head, const char *name, struct fulcrum_error *err)
 {
@@ -491,13 +470,21 @@ static enum fulcrum_status fields_io_load(struct fields_io *io,
         struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
         while (chain_extend(chain, &reader, io->kind)) {
         }
-        apply_chain(chain, &reader, io, head);
+        /* From the last link to the first, each over what those before it gave. */
+        for (size_t i = chain->count; i > 0; i--) {
+            reader.file = chain->links[i - 1].path;
+            struct fulcrum_node root =
+                fulcrum_node_root(&reader, chain->links[i - 1].document);
+            (void)fulcrum_file_header_read(&root, io->kind, head);
+            if (head->is_kind) {
+                apply(io, &root, head->name);
+            }
+        }
         status = fulcrum_reader_finish(&reader, err);
     }
     for (size_t i = 0; i < chain->count; i++) {
         json_object_put(chain->links[i].document);
     }
-    chain->count = 0;
     free(chain);
     return status;
 }

@@ -356,14 +356,6 @@ static void read_workload(const struct fulcrum_node *node, void *loaded)
     memcpy(reference->workload, design->workload.name, sizeof reference->workload);
 }
 
-/* A path as it was found ends with what was asked for; a preset's file does not. */
-static bool is_path_of(const char *path, const char *name)
-{
-    size_t path_length = strlen(path);
-    size_t length = strlen(name);
-    return path_length >= length && strcmp(path + path_length - length, name) == 0;
-}
-
 /*
  * Whether it is there is asked now, what it holds when a prediction starts from it. A
  * path is kept as seen from here, for whoever predicts.
@@ -381,16 +373,19 @@ static int read_calibration_name(
         fulcrum_node_fault(node, failure.status, "%s", failure.detail);
         return 0;
     }
-    if (!is_path_of(path, out)) {
+    /* A path as it was found ends with what was asked for; a preset's file does not. */
+    size_t length = strlen(path);
+    size_t asked = strlen(out);
+    if (length < asked || strcmp(path + length - asked, out) != 0) {
         return 1;
     }
-    if (strlen(path) >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
+    if (length >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
         fulcrum_node_fault(node, FULCRUM_ERR_FILE,
             "expected a path of at most %d bytes",
             FULCRUM_REFERENCE_CALIBRATION_SIZE - 1);
         return 0;
     }
-    memcpy(out, path, strlen(path) + 1);
+    memcpy(out, path, length + 1);
     return 1;
 }
 

@@ -232,16 +232,6 @@ static const struct ladder ladders[] = {
     {"%", 1, {{0.0, {0.01, "%"}}}},
 };
 
-static const struct ladder *ladder_of(const char *unit)
-{
-    for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++) {
-        if (strcmp(ladders[i].unit, unit) == 0) {
-            return &ladders[i];
-        }
-    }
-    return NULL;
-}
-
 /*
  * The scale that suits a value.
  *   unit     SI, as fields and outputs have it: "s", "W", "J", "1/s", "byte", "Hz", ...
@@ -249,16 +239,17 @@ static const struct ladder *ladder_of(const char *unit)
  */
 static struct fulcrum_unit_scale unit_scale_of(double value, const char *unit)
 {
-    const struct ladder *ladder = ladder_of(unit);
     double size = fabs(value) > 0.0 ? fabs(value) : 1.0; /* nothing is 0 s, not 0 us */
-    if (ladder == NULL) {
-        return (struct fulcrum_unit_scale){1.0, unit};
+    for (size_t i = 0; i < sizeof ladders / sizeof ladders[0]; i++) {
+        if (strcmp(ladders[i].unit, unit) == 0) {
+            size_t step = ladders[i].count - 1;
+            while (step > 0 && size < ladders[i].steps[step].least) {
+                step--;
+            }
+            return ladders[i].steps[step].scale;
+        }
     }
-    size_t step = 0;
-    while (step + 1 < ladder->count && size >= ladder->steps[step + 1].least) {
-        step++;
-    }
-    return ladder->steps[step].scale;
+    return (struct fulcrum_unit_scale){1.0, unit};
 }
 
 /* Thousands apart from 10 000 on: four digits read well as they are. */

@@ -211,20 +211,6 @@ static struct json_object *group_of(struct json_object *root, const char **key)
     return group;
 }
 
-/* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
-static void json_intervals(
-    struct json_object *root, const struct fulcrum_result *result)
-{
-    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
-        const struct fulcrum_item *item = fulcrum_result_item(result, i);
-        const char *key = "intervals/";
-        if (item->has_ends && isfinite(item->cell.lo)) {
-            const double ends[] = {item->cell.lo, item->cell.hi};
-            fulcrum_json_add_numbers(group_of(root, &key), item->key, ends, 2);
-        }
-    }
-}
-
 struct json_object *fulcrum_result_json(
     const struct fulcrum_result *result, const struct fulcrum_table *skipped)
 {
@@ -247,7 +233,15 @@ struct json_object *fulcrum_result_json(
             json_table(object, key, item);
         }
     }
-    json_intervals(root, result);
+    /* The ends of all facts that have any: {"gpu_w": [200, 300]}. */
+    for (size_t i = 0; i < fulcrum_result_count(result); i++) {
+        const struct fulcrum_item *item = fulcrum_result_item(result, i);
+        const char *key = "intervals/";
+        if (item->has_ends && isfinite(item->cell.lo)) {
+            const double ends[] = {item->cell.lo, item->cell.hi};
+            fulcrum_json_add_numbers(group_of(root, &key), item->key, ends, 2);
+        }
+    }
     return root;
 }
 
