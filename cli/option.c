@@ -25,7 +25,7 @@
 #include "model/try.h"
 
 /* Values of getopt_long for long options start above every short letter. */
-enum { LONG_BASE = 256, NAME_SIZE = 64 };
+enum { LONG_BASE = 256, NAME_SIZE = 64, ROWS_MOST = 64 };
 
 /* A row with the member it fills. */
 struct slot {
@@ -34,14 +34,13 @@ struct slot {
 };
 
 struct parser {
-    const struct fulcrum_syntax *syntax;
     char *settings;
     int argc;
     char *const *argv;
     size_t count;
-    struct slot *slots;
-    struct option *longs; /* getopt's own tables */
-    char *shorts;
+    struct slot slots[ROWS_MOST + 1];
+    struct option longs[ROWS_MOST + 1]; /* getopt's own tables */
+    char shorts[2 * ROWS_MOST + 3];
     const struct fulcrum_argument *argument; /* the next one; NULL: none */
     struct fulcrum_error *err;
 };
@@ -169,19 +168,11 @@ static bool is_number(const struct fulcrum_option *row)
     return row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT;
 }
 
-static void count_row(const struct fulcrum_option_group *group,
-    const struct fulcrum_option *row, void *user)
-{
-    struct parser *parser = user;
-    (void)group;
-    (void)row;
-    parser->count++;
-}
-
 static void add_slot(const struct fulcrum_option_group *group,
     const struct fulcrum_option *row, void *user)
 {
     struct parser *parser = user;
+    assert(parser->count < ROWS_MOST);
     struct slot *slot = &parser->slots[parser->count];
     struct option *option = &parser->longs[parser->count];
     slot->row = row;
@@ -212,36 +203,11 @@ static void add_slot(const struct fulcrum_option_group *group,
         *(double *)slot->member = NAN;
     }
     parser->count++;
-}
-
-static void set_fallbacks(const struct parser *parser)
-{
-    for (size_t i = 0; i < parser->count; i++) {
-        const struct slot *slot = &parser->slots[i];
-        if (slot->row->fallback == NULL) {
-            continue;
-        }
-        enum fulcrum_status status = set_value(parser, slot, slot->row->fallback);
+    if (row->fallback != NULL) {
+        enum fulcrum_status status = set_value(parser, slot, row->fallback);
         assert(status == FULCRUM_OK);
         (void)status;
     }
-}
-
-static enum fulcrum_status build(struct parser *parser)
-{
-    fulcrum_options_each(parser->syntax, count_row, parser);
-    size_t count = parser->count;
-    parser->slots = calloc(count + 1, sizeof *parser->slots);
-    parser->longs = calloc(count + 1, sizeof *parser->longs);
-    parser->shorts = calloc(2 * count + 3, 1);
-    FAIL_IF(parser->slots == NULL || parser->longs == NULL || parser->shorts == NULL,
-        parser->err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    /* '-': arguments come in their order, as value 1; ':': no messages of its own. */
-    memcpy(parser->shorts, "-:", 3);
-    parser->count = 0;
-    fulcrum_options_each(parser->syntax, add_slot, parser);
-    set_fallbacks(parser);
-    return FULCRUM_OK;
 }
 
 /* getopt returns only what its tables hold, so there is one. */
@@ -344,10 +310,12 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
     void *settings, int argc, char *const *argv, struct fulcrum_error *err)
 {
     struct parser parser = {
-        .syntax = syntax,
         .settings = settings,
         .argc = argc,
         .argv = argv,
+        /* '-': arguments come in their order, as value 1; ':': no messages of its own.
+         */
+        .shorts = "-:",
         .argument = syntax->arguments,
         .err = err,
     };
@@ -360,14 +328,8 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
             *(const char **)member = NULL;
         }
     }
-    enum fulcrum_status status = build(&parser);
-    if (status == FULCRUM_OK) {
-        status = read_words(&parser);
-    }
-    free(parser.slots);
-    free(parser.longs);
-    free(parser.shorts);
-    return status;
+    fulcrum_options_each(syntax, add_slot, &parser);
+    return read_words(&parser);
 }
 
 static void free_list(struct fulcrum_text_list *list)

@@ -114,21 +114,14 @@ void fulcrum_progress_end(struct fulcrum_progress *progress)
     }
 }
 
-/* A long measurement: its progress on the screen, and Ctrl-C. */
-
-void fulcrum_measuring_progress_start(
-    struct fulcrum_measuring_progress *watch, const struct fulcrum_context *context)
+void fulcrum_progress_watch(
+    struct fulcrum_progress *out, const struct fulcrum_context *context)
 {
-    watch->interrupted = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&watch->progress, context);
+    fulcrum_progress_start(out, context);
+    out->interrupted = fulcrum_interrupt_watch();
 }
 
-void fulcrum_measuring_progress_end(struct fulcrum_measuring_progress *watch)
-{
-    fulcrum_progress_end(&watch->progress);
-}
-
-enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status,
+enum fulcrum_status fulcrum_progress_settle(enum fulcrum_status status,
     struct fulcrum_context *context, const struct fulcrum_error *err)
 {
     if (status != FULCRUM_ERR_INTERRUPTED) {
@@ -139,15 +132,13 @@ enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status
     return FULCRUM_OK;
 }
 
-bool fulcrum_measuring_progress_stops(void *watch)
+bool fulcrum_progress_stops(void *progress)
 {
-    const struct fulcrum_measuring_progress *own = watch;
-    return *own->interrupted != 0;
+    return *((const struct fulcrum_progress *)progress)->interrupted != 0;
 }
 
-void fulcrum_measuring_progress_show(
-    void *watch, const struct fulcrum_calibrate_progress *progress)
+void fulcrum_progress_show(
+    void *progress, const struct fulcrum_calibrate_progress *state)
 {
-    struct fulcrum_measuring_progress *own = watch;
-    fulcrum_progress_update(&own->progress, progress->done_frac, progress->what);
+    fulcrum_progress_update(progress, state->done_frac, state->what);
 }

@@ -91,22 +91,22 @@ static enum fulcrum_status run_calibrate(
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
-    struct fulcrum_measuring_progress watch;
+    struct fulcrum_progress watch;
     TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
     TRY(fulcrum_learner_settings_read(&settings->learner, context, &design, err));
     TRY(fulcrum_output_check(output_path(context), err));
     struct fulcrum_calibrate_options options = options_of(settings, &design);
-    fulcrum_measuring_progress_start(&watch, context);
-    options.stop = fulcrum_measuring_progress_stops;
-    options.progress = fulcrum_measuring_progress_show;
+    fulcrum_progress_watch(&watch, context);
+    options.stop = fulcrum_progress_stops;
+    options.progress = fulcrum_progress_show;
     options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, err);
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     if (calibration == NULL) {
         return status;
     }
-    status = fulcrum_measuring_progress_settle(status, context, err);
+    status = fulcrum_progress_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status handed = hand_out(calibration, context, &failure);
     fulcrum_calibration_free(calibration);

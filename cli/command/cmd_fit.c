@@ -707,8 +707,8 @@ end:
 
 static void show_progress(void *context, double done_frac, const char *stage)
 {
-    struct fulcrum_measuring_progress *watch = context;
-    fulcrum_progress_update(&watch->progress, done_frac, stage);
+    struct fulcrum_progress *watch = context;
+    fulcrum_progress_update(watch, done_frac, stage);
 }
 
 /* Computes the fit, with progress, until Ctrl-C; the caller clears `out`. */
@@ -717,7 +717,7 @@ static enum fulcrum_status run_fit(const struct inputs *inputs,
     struct fulcrum_error *err)
 {
     const struct fulcrum_fit_settings *settings = inputs->settings;
-    struct fulcrum_measuring_progress watch;
+    struct fulcrum_progress watch;
     const struct fulcrum_reference_fit_plan plan = {
         .references = (const struct fulcrum_reference *const *)inputs->references,
         .reference_count = inputs->reference_count,
@@ -739,12 +739,12 @@ static enum fulcrum_status run_fit(const struct inputs *inputs,
         .seed = (uint64_t)settings->seed,
         .thread_count = fulcrum_parallel_threads(),
         .progress = show_progress,
-        .stop = fulcrum_measuring_progress_stops,
+        .stop = fulcrum_progress_stops,
         .progress_context = &watch,
     };
-    fulcrum_measuring_progress_start(&watch, context);
+    fulcrum_progress_watch(&watch, context);
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     return status;
 }
 

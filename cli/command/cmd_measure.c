@@ -717,10 +717,10 @@ static enum fulcrum_status hand_out(
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_measuring_progress watch;
-    fulcrum_measuring_progress_start(&watch, context);
-    job->inputs.options.stop = fulcrum_measuring_progress_stops;
-    job->inputs.options.progress = fulcrum_measuring_progress_show;
+    struct fulcrum_progress watch;
+    fulcrum_progress_watch(&watch, context);
+    job->inputs.options.stop = fulcrum_progress_stops;
+    job->inputs.options.progress = fulcrum_progress_show;
     job->inputs.options.user = &watch;
     enum fulcrum_status status =
         fulcrum_measure(&job->found, &job->inputs.options, err);
@@ -735,11 +735,11 @@ static enum fulcrum_status measure(
                      ? fulcrum_measure_record_take(&job->record, &options, err)
                      : FULCRUM_OK;
     }
-    fulcrum_measuring_progress_end(&watch);
+    fulcrum_progress_end(&watch);
     if (job->found == NULL) {
         return status;
     }
-    status = fulcrum_measuring_progress_settle(status, context, err);
+    status = fulcrum_progress_settle(status, context, err);
     /* What was measured is kept even where the recording failed. */
     enum fulcrum_status handed =
         hand_out(job, context, status == FULCRUM_OK ? err : NULL);
