@@ -302,8 +302,9 @@ enum fulcrum_status fulcrum_design_inputs_load(
     fulcrum_design_init(&out->base);
     enum fulcrum_status status = FULCRUM_OK;
     if (settings->machine == NULL || settings->workload == NULL) {
-        TRY_OR_END(fail_missing(
-            settings->machine == NULL ? "machine" : "workload", context, err));
+        status = fail_missing(
+            settings->machine == NULL ? "machine" : "workload", context, err);
+        goto end;
     }
     TRY_OR_END(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
     TRY_OR_END(

@@ -6,7 +6,6 @@
  * knows the outermost value, as its user data; that of the outermost is itself, until
  * memory ran out.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "presets/io/json.h"
 
 #include <json-c/json.h>
@@ -111,63 +110,57 @@ void fulcrum_json_add_members(struct json_object *object, const char *text)
     json_object_put(members);
 }
 
-struct writer {
-    FILE *stream;
-    enum fulcrum_json_layout layout;
-    int depth;
-    bool is_first; /* nothing stands in the innermost object or array yet */
-};
-
 /* Host names and paths may hold any byte: what is no UTF-8 becomes U+FFFD. */
-static void write_text(FILE *stream, const char *text)
+void fulcrum_json_quote(struct fulcrum_string *out, const char *text)
 {
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char letter[] = "\"\\bfnrt";
-    (void)fputc('"', stream);
+    fulcrum_string_append(out, "\"", 1);
     for (size_t length = 0; *text != '\0'; text += length) {
         const char *found = strchr(plain, *text);
         length = fulcrum_utf8_length(text);
         if (length == 0) {
-            (void)fputs("\xef\xbf\xbd", stream);
+            fulcrum_string_append(out, "\xef\xbf\xbd", 3);
             length = 1;
         } else if (found != NULL) {
-            (void)fprintf(stream, "\\%c", letter[found - plain]);
+            fulcrum_string_add(out, "\\%c", letter[found - plain]);
         } else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            (void)fprintf(stream, "\\u%04x", (unsigned)*text);
+            fulcrum_string_add(out, "\\u%04x", (unsigned)*text);
         } else {
-            (void)fwrite(text, 1, length, stream);
+            fulcrum_string_append(out, text, length);
         }
     }
-    (void)fputc('"', stream);
+    fulcrum_string_append(out, "\"", 1);
 }
 
 /* Shortest text that reads back the same; the decimal point of any locale becomes '.'.
  */
-static void write_number(FILE *stream, double value)
+void fulcrum_json_number(struct fulcrum_string *out, double value)
 {
-    char text[40];
-    if (!isfinite(value)) {
-        (void)fputs("null", stream);
-        return;
-    }
-    if (fabs(value) < 1e15 && value == trunc(value)) {
+    char text[40] = "null";
+    if (isfinite(value) && fabs(value) < 1e15 && value == trunc(value)) {
         /* Adding 0 turns -0 into 0. */
-        (void)fprintf(stream, "%.0f", value + 0.0);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
-            break;
+        (void)snprintf(text, sizeof text, "%.0f", value + 0.0);
+    } else if (isfinite(value)) {
+        for (int digits = 15; digits <= 17; digits++) {
+            (void)snprintf(text, sizeof text, "%.*g", digits, value);
+            if (strtod(text, NULL) == value) {
+                break;
+            }
+        }
+        for (char *c = text; *c != '\0'; c++) {
+            *c = strchr("0123456789+-e", *c) != NULL ? *c : '.';
         }
     }
-    for (char *c = text; *c != '\0'; c++) {
-        if (strchr("0123456789+-e", *c) == NULL) {
-            *c = '.';
-        }
-    }
-    (void)fputs(text, stream);
+    fulcrum_string_append(out, text, strlen(text));
 }
+
+struct writer {
+    struct fulcrum_string out;
+    enum fulcrum_json_layout layout;
+    int depth;
+    bool is_first; /* nothing stands in the innermost object or array yet */
+};
 
 static bool is_container(struct json_object *json)
 {
@@ -175,50 +168,34 @@ static bool is_container(struct json_object *json)
            json_object_is_type(json, json_type_array);
 }
 
-/* Arrays of numbers and names stay on one line: they can be long. */
-static bool is_broken(const struct writer *writer, struct json_object *json)
+/* A new line, but for arrays of numbers and names: they can be long. Returns whether
+ * there is one. */
+static bool break_line(struct writer *writer, struct json_object *json)
 {
-    if (writer->layout == FULCRUM_JSON_LINE) {
-        return false;
+    bool is_object = json_object_is_type(json, json_type_object);
+    bool is_broken = writer->layout == FULCRUM_JSON_PRETTY &&
+                     (is_object ? json_object_object_length(json) > 0
+                                : json_object_array_length(json) > 0 &&
+                                      is_container(json_object_array_get_idx(json, 0)));
+    if (is_broken) {
+        fulcrum_string_add(&writer->out, "\n%*s", 2 * writer->depth, "");
     }
-    return json_object_is_type(json, json_type_object)
-               ? json_object_object_length(json) > 0
-               : json_object_array_length(json) > 0 &&
-                     is_container(json_object_array_get_idx(json, 0));
-}
-
-static void break_line(const struct writer *writer)
-{
-    (void)fprintf(writer->stream, "\n%*s", 2 * writer->depth, "");
+    return is_broken;
 }
 
 /* What comes before a value: the comma, the line break and its key. */
 static void write_lead(
-    const struct writer *writer, struct json_object *parent, const char *key)
+    struct writer *writer, struct json_object *parent, const char *key)
 {
     bool is_line = writer->layout == FULCRUM_JSON_LINE;
-    bool broken = is_broken(writer, parent);
-    if (!writer->is_first) {
-        (void)fputs(broken || is_line ? "," : ", ", writer->stream);
-    }
-    if (broken) {
-        break_line(writer);
-    }
+    fulcrum_string_append(&writer->out, ",", writer->is_first ? 0 : 1);
+    bool is_broken = break_line(writer, parent);
+    fulcrum_string_append(
+        &writer->out, " ", writer->is_first || is_broken || is_line ? 0 : 1);
     if (key != NULL) {
-        write_text(writer->stream, key);
-        (void)fputs(is_line ? ":" : ": ", writer->stream);
+        fulcrum_json_quote(&writer->out, key);
+        fulcrum_string_append(&writer->out, ": ", is_line ? 1 : 2);
     }
-}
-
-static void write_end(struct writer *writer, struct json_object *json)
-{
-    writer->depth--;
-    writer->is_first = false;
-    if (is_broken(writer, json)) {
-        break_line(writer);
-    }
-    (void)fputc(
-        json_object_is_type(json, json_type_object) ? '}' : ']', writer->stream);
 }
 
 /* json-c's visitor, which comes to objects and arrays once more at their end.
@@ -227,9 +204,13 @@ static int write_value(struct json_object *json, int flags, struct json_object *
     const char *key, size_t *index, void *user)
 {
     struct writer *writer = user;
+    bool is_object = json_object_is_type(json, json_type_object);
     (void)index;
     if (flags == JSON_C_VISIT_SECOND) {
-        write_end(writer, json);
+        writer->depth--;
+        writer->is_first = false;
+        (void)break_line(writer, json);
+        fulcrum_string_append(&writer->out, is_object ? "}" : "]", 1);
         return JSON_C_VISIT_RETURN_CONTINUE;
     }
     if (parent != NULL) {
@@ -238,15 +219,15 @@ static int write_value(struct json_object *json, int flags, struct json_object *
     writer->is_first = is_container(json);
     if (writer->is_first) {
         writer->depth++;
-        (void)fputc(
-            json_object_is_type(json, json_type_object) ? '{' : '[', writer->stream);
+        fulcrum_string_append(&writer->out, is_object ? "{" : "[", 1);
     } else if (json_object_is_type(json, json_type_string)) {
-        write_text(writer->stream, json_object_get_string(json));
+        fulcrum_json_quote(&writer->out, json_object_get_string(json));
     } else if (json_object_is_type(json, json_type_boolean)) {
-        (void)fputs(json_object_get_boolean(json) ? "true" : "false", writer->stream);
+        fulcrum_string_add(
+            &writer->out, json_object_get_boolean(json) ? "true" : "false");
     } else {
-        write_number(
-            writer->stream, json != NULL ? json_object_get_double(json) : (double)NAN);
+        fulcrum_json_number(
+            &writer->out, json != NULL ? json_object_get_double(json) : (double)NAN);
     }
     return JSON_C_VISIT_RETURN_CONTINUE;
 }
@@ -255,20 +236,15 @@ static int write_value(struct json_object *json, int flags, struct json_object *
 enum fulcrum_status fulcrum_json_text(struct json_object *json,
     enum fulcrum_json_layout layout, char **out, struct fulcrum_error *err)
 {
-    char *text = NULL;
-    size_t length = 0;
-    bool is_whole = json != NULL && json_object_get_userdata(json) != NULL;
-    FILE *stream = is_whole ? open_memstream(&text, &length) : NULL;
-    TRY_MEMORY(stream, err, "a JSON document");
-    struct writer writer = {stream, layout, 0, true};
-    int failed = json_c_visit(json, 0, write_value, &writer);
-    (void)fputc('\n', stream);
-    failed = failed || ferror(stream);
-    if (fclose(stream) != 0 || failed) {
-        free(text);
+    struct writer writer = {{0}, layout, 0, true};
+    bool is_whole = json != NULL && json_object_get_userdata(json) != NULL &&
+                    json_c_visit(json, 0, write_value, &writer) == 0;
+    fulcrum_string_append(&writer.out, "\n", 1);
+    if (!is_whole || writer.out.is_lost) {
+        fulcrum_string_clear(&writer.out);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a JSON document");
     }
-    *out = text;
+    *out = writer.out.chars;
     return FULCRUM_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "model/status.h"
 
 struct json_object; /* json-c's */
+struct fulcrum_string;
 
 /*
  * A value being built. Members come out in the order they were added; numbers with 17
@@ -43,6 +44,11 @@ struct json_object *fulcrum_json_add_array(struct json_object *parent, const cha
 /* Members of an object that is written as JSON, where single quotes will do: a constant
  * of the program. */
 void fulcrum_json_add_members(struct json_object *object, const char *text);
+
+/* Adds a text as it stands in JSON, in quotation marks. */
+void fulcrum_json_quote(struct fulcrum_string *out, const char *text);
+/* The same of a number. */
+void fulcrum_json_number(struct fulcrum_string *out, double value);
 
 enum fulcrum_json_layout { FULCRUM_JSON_PRETTY, FULCRUM_JSON_LINE };
 

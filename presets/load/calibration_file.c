@@ -19,6 +19,7 @@
 #include "presets/io/record.h"
 #include "presets/load/preset.h"
 #include "presets/load/preset_file.h"
+#include "presets/load/preset_folders.h"
 
 #define PARAMETER(member, kind, ...)                                                   \
     FULCRUM_RECORD_ROW(fulcrum_parameter, member, kind, __VA_ARGS__)
@@ -311,9 +312,11 @@ enum fulcrum_status fulcrum_calibration_load(
 {
     static const struct fulcrum_file_form form = {
         FULCRUM_PRESET_CALIBRATION, parts, check_loaded};
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    TRY(fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, name, NULL, path, err));
     struct fulcrum_calibration *calibration = NULL;
     TRY(fulcrum_calibration_new(&calibration, err));
-    enum fulcrum_status status = fulcrum_file_load(&form, name, calibration, err);
+    enum fulcrum_status status = fulcrum_file_load(&form, path, calibration, err);
     if (status != FULCRUM_OK) {
         fulcrum_calibration_free(calibration);
         return status;

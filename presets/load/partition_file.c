@@ -137,9 +137,11 @@ enum fulcrum_status fulcrum_partition_load(
 {
     static const struct fulcrum_file_form form = {
         FULCRUM_PRESET_PARTITION, parts, check_loaded};
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    TRY(fulcrum_preset_find(FULCRUM_PRESET_PARTITION, name, NULL, path, err));
     struct fulcrum_partition *partition = calloc(1, sizeof *partition);
     TRY_MEMORY(partition, err, "%s", name);
-    enum fulcrum_status status = fulcrum_file_load(&form, name, partition, err);
+    enum fulcrum_status status = fulcrum_file_load(&form, path, partition, err);
     if (status != FULCRUM_OK) {
         free(partition);
         return status;

@@ -9,7 +9,6 @@
 
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/load/preset_folders.h"
 
 const char *fulcrum_preset_kind_name(int kind)
 {
@@ -130,13 +129,11 @@ static void read_parts(
 }
 
 enum fulcrum_status fulcrum_file_load(const struct fulcrum_file_form *form,
-    const char *name, void *loaded, struct fulcrum_error *err)
+    const char *path, void *loaded, struct fulcrum_error *err)
 {
-    char path[FULCRUM_PRESET_PATH_SIZE];
     struct json_object *document = NULL;
     struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
     struct fulcrum_file_header head;
-    TRY(fulcrum_preset_find(form->kind, name, NULL, path, err));
     TRY(fulcrum_document_read(path, &document, err));
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
     (void)fulcrum_file_header_read(&root, form->kind, &head);

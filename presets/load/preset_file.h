@@ -48,13 +48,14 @@ struct fulcrum_file_form {
 enum { FULCRUM_FILE_PARTS_MOST = 16 };
 
 /*
- * Loads a preset or file of one form.
+ * Loads a file of one form.
  *   loaded   begins with name and title, as struct fulcrum_file_header has them; is not
  *            to be used after a failure, as parts may be missing
- *   fails    as fulcrum_machine_load (presets/load/preset.h)
+ *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE and
+ *            others: all faults of the file
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_file_load(
-    const struct fulcrum_file_form *form, const char *name, void *loaded,
+    const struct fulcrum_file_form *form, const char *path, void *loaded,
     struct fulcrum_error *err);
 
 /* Whether the field belongs to machine or workload files. */

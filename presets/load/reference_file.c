@@ -582,11 +582,13 @@ enum fulcrum_status fulcrum_reference_load(
 {
     static const struct fulcrum_file_form form = {
         FULCRUM_PRESET_REFERENCE, parts, check_sources};
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    TRY(fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err));
     struct fulcrum_reference *reference = calloc(1, sizeof *reference);
     TRY_MEMORY(reference, err, "%s", name);
     fulcrum_design_init(&reference->design);
     reference->frame_skip = 1.0;
-    enum fulcrum_status status = fulcrum_file_load(&form, name, reference, err);
+    enum fulcrum_status status = fulcrum_file_load(&form, path, reference, err);
     if (status != FULCRUM_OK) {
         fulcrum_reference_free(reference);
         return status;

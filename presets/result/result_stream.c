@@ -3,8 +3,7 @@
 /*
  * Making the lines of a sweep is as much work as solving its points, and is done by the
  * threads that solve them, each line in the memory of its slot. Nearly all of it is
- * numbers (quantity_text.c) and words of this program; only texts with characters that
- * JSON escapes take the way through the JSON library.
+ * numbers (quantity_text.c) and words of this program.
  */
 #include "presets/result/result_stream.h"
 
@@ -70,31 +69,20 @@ static void csv_row(struct fulcrum_string *row,
     fulcrum_string_append(row, "\n", 1);
 }
 
-/* ASCII that JSON takes as it is needs no library. */
+/* Most texts are ASCII that JSON takes as it is. */
 static void add_json_text(struct fulcrum_string *row, const char *text)
 {
     const char *end = text;
     while (*end >= ' ' && *end <= '~' && *end != '"' && *end != '\\') {
         end++;
     }
-    if (*end == '\0') {
-        fulcrum_string_append(row, "\"", 1);
-        add_text(row, text);
-        fulcrum_string_append(row, "\"", 1);
+    if (*end != '\0') {
+        fulcrum_json_quote(row, text);
         return;
     }
-    /* The text of {"":"..."}, without what surrounds the value. */
-    struct json_object *object = fulcrum_json_new_object();
-    char *whole = NULL;
-    fulcrum_json_add_text(object, "", text);
-    if (fulcrum_json_text(object, FULCRUM_JSON_LINE, &whole, NULL) == FULCRUM_OK) {
-        const char *start = strchr(whole, ':') + 1;
-        fulcrum_string_append(row, start, (size_t)(strrchr(whole, '}') - start));
-    } else {
-        row->is_lost = true;
-    }
-    free(whole);
-    json_object_put(object);
+    fulcrum_string_append(row, "\"", 1);
+    fulcrum_string_append(row, text, (size_t)(end - text));
+    fulcrum_string_append(row, "\"", 1);
 }
 
 /* Keys are letters, dots and underscores. */
