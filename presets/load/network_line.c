@@ -10,7 +10,6 @@
 
 #include "presets/load/network_line.h"
 
-#include <ctype.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdbool.h>
@@ -318,53 +317,6 @@ static void read_section(const struct fulcrum_node *root, const struct section *
     }
 }
 
-static int continues_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[';
-}
-
-/* What the check names as members, users know as keys. NULL where `text` is neither. */
-static const char *key_of(const char *text, size_t *length)
-{
-    static const char *const renamed[][2] = {
-        {"cpu.core_count", "cpu.cores"},
-        {"cpu.thread_count", "cpu.threads"},
-        {"batch_size", "batching.size"},
-        {"depth", "batching.depth"},
-    };
-    for (size_t i = 0; i < LENGTH(renamed); i++) {
-        *length = strlen(renamed[i][0]);
-        if (strncmp(text, renamed[i][0], *length) == 0 &&
-            !continues_word(text[*length])) {
-            return renamed[i][1];
-        }
-    }
-    *length = 1;
-    return NULL;
-}
-
-static void name_keys(struct fulcrum_error *failure)
-{
-    char text[sizeof failure->detail] = "";
-    size_t used = 0;
-    const char *from = failure->detail;
-    char before = ' ';
-    while (*from != '\0') {
-        size_t length = 1;
-        const char *key = continues_word(before) ? NULL : key_of(from, &length);
-        int written = snprintf(text + used, sizeof text - used, "%.*s",
-            key != NULL ? (int)strlen(key) : 1, key != NULL ? key : from);
-        used += (size_t)written;
-        if (used >= sizeof text) {
-            break;
-        }
-        length = key != NULL ? length : 1;
-        before = from[length - 1];
-        from += length;
-    }
-    memcpy(failure->detail, text, sizeof text);
-}
-
 static void read_network(
     const struct fulcrum_node *root, struct fulcrum_network_line *line)
 {
@@ -379,7 +331,6 @@ static void read_network(
     }
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
-        name_keys(&failure);
         fulcrum_reader_adopt(root->reader, &failure);
     }
 }
