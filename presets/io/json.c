@@ -149,7 +149,9 @@ void fulcrum_json_number(struct fulcrum_string *out, double value)
             }
         }
         for (char *c = text; *c != '\0'; c++) {
-            *c = strchr("0123456789+-e", *c) != NULL ? *c : '.';
+            if (strchr("0123456789+-e", *c) == NULL) {
+                *c = '.';
+            }
         }
     }
     fulcrum_string_append(out, text, strlen(text));

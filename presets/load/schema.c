@@ -264,10 +264,11 @@ static void add_partition(struct json_object *properties)
 enum fulcrum_status fulcrum_preset_schema(
     enum fulcrum_preset_kind kind, char **out, struct fulcrum_error *err)
 {
-    static const char *const required[] = {"", "", ",'machine','parameters'",
-        ",'source','predictor','points'",
+    static const char partition[] =
         ",'source','gpu','compute_slice_count','memory_slice_count','sm_count',"
-        "'memory_byte','profiles'"};
+        "'memory_byte','profiles'";
+    static const char *const required[] = {
+        "", "", ",'machine','parameters'", ",'source','predictor','points'", partition};
     const char *name = fulcrum_preset_kind_name(kind);
     bool is_design = kind == FULCRUM_PRESET_MACHINE || kind == FULCRUM_PRESET_WORKLOAD;
     struct json_object *root = fulcrum_json_new_object();
