@@ -54,11 +54,11 @@ int fulcrum_record_choice(const struct fulcrum_node *node, fulcrum_record_names 
 static void read_choice(
     const struct fulcrum_node *node, fulcrum_record_names *names, int *out)
 {
-    char expected[160] = "";
     if (json_object_is_type(node->json, json_type_string)) {
         int index = fulcrum_record_choice(node, names);
         *out = index >= 0 ? index : *out;
     } else {
+        char expected[160] = "";
         join_names(names, expected, sizeof expected);
         fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected one of %s", expected);
     }

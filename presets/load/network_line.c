@@ -300,7 +300,6 @@ static void read_section(const struct fulcrum_node *root, const struct section *
 {
     const char *const others[] = {section->other, NULL};
     struct fulcrum_record_row rows[LENGTH(cpu_rows)];
-    const struct fulcrum_record record = {rows, section->count, others, 0};
     struct fulcrum_node object = fulcrum_node_member(root, section->key);
     struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
     if (object.json == NULL && section->rows == training_rows) {
@@ -311,6 +310,7 @@ static void read_section(const struct fulcrum_node *root, const struct section *
         rows[i].is_optional = table.json != NULL;
         rows[i].otherwise = rows[i].neutral;
     }
+    const struct fulcrum_record record = {rows, section->count, others, 0};
     (void)fulcrum_record_read(&object, &record, &line->network);
     if (section->read != NULL) {
         section->read(&object, line);

@@ -237,7 +237,7 @@ TEST(test_progress_estimates_what_is_left)
 /* Lines after 10, 20, 40, 80, 140, 200... s: an hour has 60 of them and not 360. */
 TEST(test_a_log_of_long_work_is_short)
 {
-    struct update updates[20];
+    struct update updates[20] = {{0.5, "stepping"}};
     for (size_t i = 0; i < LENGTH(updates); i++) {
         updates[i] = (struct update){0.5, "stepping"};
     }
