@@ -218,7 +218,9 @@ void fulcrum_result_number(
 void fulcrum_result_flag(
     struct fulcrum_result *result, const char *key, const char *title, bool value)
 {
-    struct fulcrum_item *item = add_item(result, key, title);
+    const struct fulcrum_item *found = fulcrum_result_find(result, key);
+    struct fulcrum_item *item = found != NULL ? &result->items[found - result->items]
+                                              : add_item(result, key, title);
     if (item != NULL) {
         item->kind = FULCRUM_VALUE_FLAG;
         item->cell.number = value ? 1.0 : 0.0;
@@ -462,6 +464,12 @@ void fulcrum_table_flag(
         column->shown.kind = FULCRUM_VALUE_FLAG;
         column->numbers[table->at] = value ? 1.0 : 0.0;
     }
+}
+
+void fulcrum_table_ratio(struct fulcrum_table *table, const char *key,
+    const char *title, struct fulcrum_ratio ratio)
+{
+    fulcrum_table_estimate(table, key, title, ratio.value, ratio.lo, ratio.hi);
 }
 
 void fulcrum_table_text(
