@@ -192,6 +192,19 @@ static enum fulcrum_status run_sweep(
     return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_OK : status;
 }
 
+static void add_front(struct explore_job *job, struct fulcrum_result *found)
+{
+    char metrics[300];
+    size_t left_out = fulcrum_sweep_front_left_out(job->front);
+    fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
+    fulcrum_result_print(found, "front", "front", "%zu of %zu points, %s",
+        job->chosen_count, job->done, metrics);
+    if (left_out > 0) {
+        fulcrum_result_note_print(found, "notes",
+            "%zu points have no value of some metric and are on no front", left_out);
+    }
+}
+
 /* What was found stands in the output that people read, and else beside it, too. */
 static enum fulcrum_status end_output(
     struct explore_job *job, struct fulcrum_error *err)
@@ -199,16 +212,7 @@ static enum fulcrum_status end_output(
     bool is_kept = fulcrum_stream_is_kept(job->stream);
     struct fulcrum_result *found = is_kept ? job->result : fulcrum_result_new(NULL);
     if (job->front != NULL) {
-        char metrics[300];
-        size_t left_out = fulcrum_sweep_front_left_out(job->front);
-        fulcrum_sweep_pareto_text(&job->pareto, metrics, sizeof metrics);
-        fulcrum_result_print(found, "front", "front", "%zu of %zu points, %s",
-            job->chosen_count, job->done, metrics);
-        if (left_out > 0) {
-            fulcrum_result_note_print(found, "notes",
-                "%zu points have no value of some metric and are on no front",
-                left_out);
-        }
+        add_front(job, found);
     } else {
         fulcrum_sweep_finding_tell(job->finding, found);
     }
